@@ -1,0 +1,117 @@
+"""Mixing and packing of 64-bit keys.
+
+A pair of ids ``(left, right)`` is one int64 key, ``left << 32 | right``, so that keys sort as pairs do.
+
+Unsigned arithmetic in numba silently becomes signed as soon as one operand is: every constant is cast.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.extending import overload
+
+from structures.jit import quiet
+from structures.status import int64
+
+__all__ = ["mix", "pack_pair", "unpack_pair"]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio, odd
+_HALF = np.uint64(32)
+_LOW = np.int64(0xFFFFFFFF)
+MAX_ID = 2**31 - 1
+
+
+@quiet
+def mix(key, shift):
+    """Hash an int64 key to its home slot in a table of ``2**(64 - shift)`` slots.
+
+    Fibonacci hashing (Knuth, The Art of Computer Programming, 6.4) of the key with its halves folded.
+    """
+    folded = np.uint64(key)
+    folded ^= folded >> _HALF
+    return np.int64((folded * _GOLDEN) >> np.uint64(shift))
+
+
+@quiet
+def _pack(left, right):
+    return (left << np.int64(32)) | right
+
+
+@quiet
+def _unpack(key):
+    return key >> np.int64(32), key & _LOW
+
+
+def pack_pair(left: int, right: int) -> int:
+    """Pack two ids into one int64 key; keys sort as the pairs do.
+
+    Parameters
+    ----------
+    left, right : int
+        Ids in ``[0, 2**31)``.
+
+    Returns
+    -------
+    int
+        ``left << 32 | right``, never negative.
+
+    Raises
+    ------
+    ValueError
+        An id is out of range. Inside ``@njit`` nothing is checked.
+
+    Complexity
+    ----------
+    O(1); usable inside ``@njit``.
+
+    Examples
+    --------
+    >>> unpack_pair(pack_pair(7, 9))
+    (7, 9)
+    """
+    left, right = int64(left, "left"), int64(right, "right")
+    if not (0 <= left <= MAX_ID and 0 <= right <= MAX_ID):
+        raise ValueError(f"pair ids must be in [0, 2**31), not ({left}, {right})")
+    return left << 32 | right
+
+
+def unpack_pair(key: int) -> tuple[int, int]:
+    """Split a key made by :func:`pack_pair` into its two ids.
+
+    Parameters
+    ----------
+    key : int
+        A packed pair.
+
+    Returns
+    -------
+    (left, right) : tuple of int
+
+    Raises
+    ------
+    ValueError
+        The key is negative, so that :func:`pack_pair` did not make it. Inside ``@njit`` nothing is checked.
+
+    Complexity
+    ----------
+    O(1); usable inside ``@njit``.
+
+    Examples
+    --------
+    >>> unpack_pair(4294967298)
+    (1, 2)
+    """
+    key = int64(key)
+    if key < 0:
+        raise ValueError(f"{key} is not a packed pair")
+    return key >> 32, key & 0xFFFFFFFF
+
+
+@overload(pack_pair)
+def _pack_typed(left, right):  # type: ignore[no-untyped-def]
+    return lambda left, right: _pack(left, right)
+
+
+@overload(unpack_pair)
+def _unpack_typed(key):  # type: ignore[no-untyped-def]
+    return lambda key: _unpack(key)

@@ -1,0 +1,1058 @@
+"""``MaxHeap`` and ``MinHeap``: addressable multiset heaps. One slot per key; its count is its priority.
+
+An implicit 8-ary heap over int64 *ranks*, least rank on top: a :class:`MinHeap` ranks by the order of
+its counts, a :class:`MaxHeap` by its complement, so that one set of kernels serves both, and float64
+counts go by their order-preserving bits. Ties go by key, smallest first.
+
+The eight children of a slot are one block of 24 words, read with two vector instructions::
+
+    slot 0 is the root; the children of slot s are 8 * s + 1 ... 8 * s + 8, all in block s + 1
+
+    blocks     rank x 8 | key x 8 | handle x 8    one such row per block; the root is lane 7 of row 0
+                                       |
+    slot_of[handle] -> slot  <---------'
+    handle_of[key]  -> handle (an IntMap)
+
+A handle is a small number that a key keeps while it is in the heap, so that moving an entry updates one
+array element instead of a hash table. The handle lanes of the slots past the end hold the free handles.
+
+Invariants
+----------
+1. Heap order: no entry precedes its parent, by (rank, key).
+2. ``slot_of`` and the handle lanes are inverse permutations of the capacity.
+3. ``handle_of`` has exactly the keys of the first ``size`` slots, each with its handle.
+4. The rank lanes of the slots past the end hold the greatest int64.
+5. The capacity is ``8 * number of blocks - 7``, at least ``size``.
+
+Complexity
+----------
+===================================  =====================================================
+peek, get, ``in``                    O(1) expected
+set, add, sub, remove, pop           O(log n), at most log8(n) levels; amortised over growth
+update_many, pop_many                O(log n) an item
+from_arrays, copy, ties              O(n); ties O(number of ties)
+memory                               32 bytes a slot and IntMap's 26 to 51 a key
+===================================  =====================================================
+
+Source: d-ary heaps, D. B. Johnson, Priority queues with update (1975); the block layout is our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.experimental import structref
+
+from structures import int_map, status
+from structures.facade import Facade
+from structures.jit import kernel, quiet
+from structures.priorities import as_count, from_order, sum_leaves_range, to_order
+from structures.simd import least_lanes, least_lanes_among, lowest_lane
+from structures.status import INT64_MAX, INT64_MIN, error, int64, int64_array
+from structures.struct_type import StructType, fields_of, method, new_like
+
+__all__ = ["HeapType", "MaxHeap", "MinHeap", "heap_type"]
+
+ARITY_BITS = 3
+ARITY = 1 << ARITY_BITS
+BLOCK = 3 * ARITY
+KEY, HANDLE = ARITY, 2 * ARITY  # from the rank of an entry to its key and its handle
+
+
+# ------------------------------------------------------------------------------ kernels on plain arrays
+@quiet
+def place_of(slot):
+    """Return where in ``blocks`` the rank of `slot` stands."""
+    lane = slot + ARITY - 1
+    return (lane >> ARITY_BITS) * BLOCK + (lane & (ARITY - 1))
+
+
+@quiet
+def write_entry(blocks, slot_of, slot, rank, key, handle):
+    """Put an entry into a slot."""
+    place = place_of(slot)
+    blocks[place] = rank
+    blocks[place + KEY] = key
+    blocks[place + HANDLE] = handle
+    slot_of[handle] = slot
+
+
+@quiet
+def sift_up(blocks, slot_of, slot, rank, key, handle):
+    """Move the hole at `slot` up to where the entry belongs, and put it there."""
+    while slot > 0:
+        parent = (slot - 1) >> ARITY_BITS
+        place = place_of(parent)
+        above = blocks[place]
+        if above < rank or (above == rank and blocks[place + KEY] < key):
+            break
+        write_entry(blocks, slot_of, slot, above, blocks[place + KEY], blocks[place + HANDLE])
+        slot = parent
+    write_entry(blocks, slot_of, slot, rank, key, handle)
+
+
+@quiet
+def sift_down(blocks, slot_of, size, slot, rank, key, handle):
+    """Move the hole at `slot` down to where the entry belongs, and put it there."""
+    while ARITY * slot + 1 < size:
+        first = ARITY * slot + 1
+        row = (slot + 1) * BLOCK
+        lanes = least_lanes(blocks, row)
+        if first + ARITY > size:
+            lanes &= (1 << (size - first)) - 1
+        if lanes & (lanes - 1):
+            lanes = least_lanes_among(blocks, row + KEY, lanes)
+        lane = lowest_lane(lanes)
+        below = blocks[row + lane]
+        if rank < below or (rank == below and key < blocks[row + lane + KEY]):
+            break
+        write_entry(blocks, slot_of, slot, below, blocks[row + lane + KEY], blocks[row + lane + HANDLE])
+        slot = first + lane
+    write_entry(blocks, slot_of, slot, rank, key, handle)
+
+
+@quiet
+def change_rank(blocks, slot_of, size, slot, rank):
+    """Give the entry at `slot` another rank and move it to where it then belongs."""
+    place = place_of(slot)
+    old, key, handle = blocks[place], blocks[place + KEY], blocks[place + HANDLE]
+    if rank < old:
+        sift_up(blocks, slot_of, slot, rank, key, handle)
+    else:
+        sift_down(blocks, slot_of, size, slot, rank, key, handle)
+
+
+@quiet
+def cut_entry(blocks, slot_of, size, slot):
+    """Take the entry at `slot` out; its handle becomes the free handle of the last slot."""
+    handle = blocks[place_of(slot) + HANDLE]
+    last = place_of(size - 1)
+    rank, key, last_handle = blocks[last], blocks[last + KEY], blocks[last + HANDLE]
+    write_entry(blocks, slot_of, size - 1, INT64_MAX, 0, handle)
+    if slot != size - 1:
+        # The last entry fills the hole: from below it belongs down, from another branch perhaps up.
+        parent = place_of((slot - 1) >> ARITY_BITS)
+        if slot > 0 and (
+            rank < blocks[parent] or (rank == blocks[parent] and key < blocks[parent + KEY])
+        ):
+            sift_up(blocks, slot_of, slot, rank, key, last_handle)
+        else:
+            sift_down(blocks, slot_of, size - 1, slot, rank, key, last_handle)
+
+
+@quiet
+def heapify(blocks, slot_of, size):
+    """Establish the heap order over the first `size` slots (Floyd)."""
+    for slot in range((size - 2) // ARITY, -1, -1):
+        place = place_of(slot)
+        sift_down(blocks, slot_of, size, slot, blocks[place], blocks[place + KEY], blocks[place + HANDLE])
+
+
+@kernel
+def tied_keys(blocks, size):
+    """Return the keys whose rank is that of the root, ``(n,) int64``, ascending."""
+    tied = np.empty(8, np.int64)  # slots, in the order of the visit
+    n = min(size, 1)
+    tied[0] = 0
+    visited = 0
+    while visited < n:
+        first = ARITY * tied[visited] + 1
+        visited += 1
+        for slot in range(first, min(first + ARITY, size)):
+            if blocks[place_of(slot)] == blocks[place_of(0)]:
+                if n == tied.size:
+                    grown = np.empty(2 * n, np.int64)
+                    grown[:n] = tied
+                    tied = grown
+                tied[n] = slot
+                n += 1
+    keys = np.empty(n, np.int64)
+    for i in range(n):
+        keys[i] = blocks[place_of(tied[i]) + KEY]
+    keys.sort()
+    return keys
+
+
+@quiet
+def fill_free(blocks, slot_of, start):
+    """Make every slot from `start` on a free one that holds the handle of its own number."""
+    for slot in range(start, slot_of.size):
+        write_entry(blocks, slot_of, slot, INT64_MAX, 0, slot)
+
+
+# ------------------------------------------------------------------------------------------------ type
+class HeapType(StructType):
+    """numba type of the heaps: one concrete type per class and dtype of the counts."""
+
+
+@structref.register
+class MaxHeapType(HeapType):
+    """numba type of :class:`MaxHeap`."""
+
+
+@structref.register
+class MinHeapType(HeapType):
+    """numba type of :class:`MinHeap`."""
+
+
+def _fields(count_type: Any) -> list[tuple[str, Any]]:
+    return fields_of(
+        blocks=types.int64[::1],  # blocks[BLOCK * b + lane] is a rank; + KEY its key, + HANDLE its handle
+        slot_of=types.int64[::1],  # slot_of[handle]
+        handle_of=int_map.int_map_type,
+        size=types.int64,
+        complement=types.int64,  # -1 turns the order of counts around (MaxHeap), 0 keeps it
+        zero=count_type,  # the count of a missing key; its type is that of the counts
+    )
+
+
+_TYPES = {
+    (kind, dtype): kind(_fields(count_type))
+    for kind in (MaxHeapType, MinHeapType)
+    for dtype, count_type in (("int64", types.int64), ("float64", types.float64))
+}
+
+
+def heap_type(greatest_first: bool, dtype: str = "int64") -> HeapType:
+    """Return the numba type of a heap, for signatures and struct fields.
+
+    Parameters
+    ----------
+    greatest_first : bool
+        The type of :class:`MaxHeap` if true, of :class:`MinHeap` if false.
+    dtype : {"int64", "float64"}
+        Type of the counts.
+
+    Returns
+    -------
+    numba type
+
+    Raises
+    ------
+    KeyError
+        Another dtype.
+
+    Examples
+    --------
+    >>> heap_type(True) == MaxHeap()._numba_type_
+    True
+    """
+    return _TYPES[MaxHeapType if greatest_first else MinHeapType, dtype]
+
+
+@kernel
+def _new(heap_class, zero, complement):
+    self = structref.new(heap_class)
+    self.blocks = np.empty(BLOCK, np.int64)
+    self.blocks[:] = INT64_MAX
+    self.slot_of = np.empty(1, np.int64)
+    fill_free(self.blocks, self.slot_of, 0)
+    self.handle_of = int_map.new_int_map(0)
+    self.size = 0
+    self.complement = complement
+    self.zero = zero
+    return self
+
+
+@quiet
+def _grow(self, n_keys):
+    n_blocks = (n_keys + 2 * ARITY - 2) // ARITY
+    blocks = np.empty(n_blocks * BLOCK, np.int64)
+    blocks[: self.blocks.size] = self.blocks
+    blocks[self.blocks.size :] = INT64_MAX
+    slot_of = np.empty(n_blocks * ARITY - ARITY + 1, np.int64)
+    slot_of[: self.slot_of.size] = self.slot_of
+    fill_free(blocks, slot_of, self.slot_of.size)
+    self.blocks = blocks
+    self.slot_of = slot_of
+    return True
+
+
+@method(HeapType, "reserve")
+@quiet
+def _reserve(self, n_keys):
+    if n_keys > self.slot_of.size and not _grow(self, n_keys):
+        return status.NO_MEMORY
+    return int_map._reserve(self.handle_of, n_keys)
+
+
+@quiet
+def _slot(self, key):
+    handle = int_map._get(self.handle_of, key, -1)
+    return self.slot_of[handle] if handle >= 0 else -1
+
+
+@quiet
+def _count_at(self, slot):
+    return from_order(self.blocks[place_of(slot)] ^ self.complement, self.zero)
+
+
+@quiet
+def _insert(self, key, rank):
+    slot = self.size
+    if slot == self.slot_of.size and not _grow(self, 2 * slot + 1):
+        return status.NO_MEMORY
+    handle = self.blocks[place_of(slot) + HANDLE]
+    if int_map._set(self.handle_of, key, handle) < 0:
+        return status.NO_MEMORY
+    self.size = slot + 1
+    sift_up(self.blocks, self.slot_of, slot, rank, key, handle)
+    return status.OK
+
+
+@method(HeapType, "set")
+@quiet
+def _set(self, key, count):
+    if count != count:
+        return status.NOT_A_NUMBER
+    rank = to_order(as_count(count, self.zero)) ^ self.complement
+    slot = _slot(self, key)
+    if slot < 0:
+        return _insert(self, key, rank)
+    change_rank(self.blocks, self.slot_of, self.size, slot, rank)
+    return status.OK
+
+
+@quiet
+def _cut(self, slot):
+    key = self.blocks[place_of(slot) + KEY]
+    int_map._prefetch(self.handle_of, key)  # the sift takes as long as the line
+    cut_entry(self.blocks, self.slot_of, self.size, slot)
+    int_map._remove(self.handle_of, key)
+    self.size -= 1
+    return status.OK
+
+
+@quiet
+def _become(self, key, slot, count):
+    """Give `key`, which stands at `slot` (below 0: nowhere), the count that a sum has come to."""
+    if count < self.zero:
+        return status.NEGATIVE
+    if count == self.zero:
+        return _cut(self, slot) if slot >= 0 else status.OK
+    rank = to_order(count) ^ self.complement
+    if slot < 0:
+        return _insert(self, key, rank)
+    change_rank(self.blocks, self.slot_of, self.size, slot, rank)
+    return status.OK
+
+
+@method(HeapType, "add")
+@quiet
+def _add(self, key, n=1):
+    slot = _slot(self, key)
+    count = _count_at(self, slot) if slot >= 0 else self.zero
+    delta = as_count(n, self.zero)
+    if sum_leaves_range(count, delta):
+        return status.OVERFLOW
+    return _become(self, key, slot, count + delta)
+
+
+@method(HeapType, "sub")
+@quiet
+def _sub(self, key, n=1):
+    slot = _slot(self, key)
+    count = _count_at(self, slot) if slot >= 0 else self.zero
+    delta = as_count(n, self.zero)
+    # The way back overflows where the difference did; -delta need not exist.
+    if sum_leaves_range(count - delta, delta):
+        return status.OVERFLOW
+    return _become(self, key, slot, count - delta)
+
+
+@method(HeapType, "remove")
+@quiet
+def _remove(self, key):
+    slot = _slot(self, key)
+    return _cut(self, slot) if slot >= 0 else status.MISSING
+
+
+@method(HeapType, "get")
+@quiet
+def _get(self, key):
+    slot = _slot(self, key)
+    return _count_at(self, slot) if slot >= 0 else self.zero
+
+
+@method(HeapType, "contains")
+@quiet
+def _contains(self, key):
+    return _slot(self, key) >= 0
+
+
+@method(HeapType, "peek")
+@quiet
+def _peek(self):
+    if self.size == 0:
+        return 0, self.zero
+    return self.blocks[place_of(0) + KEY], _count_at(self, 0)
+
+
+@method(HeapType, "pop")
+@quiet
+def _pop(self):
+    top = _peek(self)
+    if self.size > 0:
+        _cut(self, 0)
+    return top
+
+
+@method(HeapType, "ties")
+@kernel
+def _ties(self):
+    return tied_keys(self.blocks, self.size)
+
+
+@method(HeapType, "copy")
+@kernel
+def _copy(self):
+    other = new_like(self)
+    other.blocks = self.blocks.copy()
+    other.slot_of = self.slot_of.copy()
+    other.handle_of = int_map._copy(self.handle_of)
+    other.size = self.size
+    other.complement = self.complement
+    other.zero = self.zero
+    return other
+
+
+@method(HeapType, "clear")
+@quiet
+def _clear(self):
+    int_map._clear(self.handle_of)
+    fill_free(self.blocks, self.slot_of, 0)
+    self.size = 0
+    return status.OK
+
+
+@quiet
+def _fill(self, keys, counts):
+    """Fill an empty heap. Returns (status, index of the item that failed)."""
+    n = keys.size
+    if _reserve(self, n) < 0:
+        return status.NO_MEMORY, n
+    for i in range(n):
+        if counts[i] != counts[i]:
+            return status.NOT_A_NUMBER, i
+        if int_map._contains(self.handle_of, keys[i]):
+            return status.DUPLICATE, i
+        int_map._set(self.handle_of, keys[i], i)
+        write_entry(self.blocks, self.slot_of, i, to_order(counts[i]) ^ self.complement, keys[i], i)
+    self.size = n
+    heapify(self.blocks, self.slot_of, n)
+    return status.OK, n
+
+
+@quiet
+def _update_many(self, keys, deltas):
+    """Add all or nothing. Returns (status, index of the item that failed)."""
+    before = np.empty(keys.size, deltas.dtype)
+    was_in = np.empty(keys.size, np.bool_)
+    for i in range(keys.size):
+        was_in[i] = _contains(self, keys[i])
+        before[i] = _get(self, keys[i])
+        failure = _add(self, keys[i], deltas[i])
+        if failure < 0:
+            for j in range(i - 1, -1, -1):
+                if was_in[j]:
+                    _set(self, keys[j], before[j])
+                else:
+                    _remove(self, keys[j])
+            return failure, i
+    return status.OK, keys.size
+
+
+@quiet
+def _pop_many(self, keys, counts):
+    """Fill `keys` and `counts` with the tops, in order; return how many there were."""
+    n = min(keys.size, self.size)
+    for i in range(n):
+        keys[i], counts[i] = _pop(self)
+    return n
+
+
+@quiet
+def _entries(self, keys, counts):
+    """Fill `keys` and `counts`, in the order of the slots."""
+    for slot in range(self.size):
+        keys[slot] = self.blocks[place_of(slot) + KEY]
+        counts[slot] = _count_at(self, slot)
+
+
+@quiet
+def _state(self):
+    return self.blocks.copy(), self.slot_of.copy(), int_map._copy(self.handle_of)
+
+
+@quiet
+def _nbytes(self):
+    return self.blocks.nbytes + self.slot_of.nbytes + int_map._nbytes(self.handle_of)
+
+
+# ---------------------------------------------------------------------------------------------- facade
+class _Heap(Facade):
+    """The verbs that both heaps share; see :class:`MaxHeap` and :class:`MinHeap`."""
+
+    __slots__ = ()
+    _kind: Any
+    _complement: int
+
+    def __new__(cls, items: Any = (), dtype: Any = np.int64) -> Any:
+        pairs = list(items.items() if hasattr(items, "items") else items)
+        counts = np.array([count for _, count in pairs], dtype=None if pairs else dtype)
+        if np.dtype(dtype) == np.float64:
+            counts = counts.astype(np.float64)
+        return cls.from_arrays([key for key, _ in pairs], counts)
+
+    @classmethod
+    def from_arrays(cls, keys: Any, counts: Any) -> Any:
+        """Build a heap from distinct keys and their counts; float counts make a float64 heap.
+
+        Parameters
+        ----------
+        keys : (n,) array_like of int
+        counts : (n,) array_like of int or float
+
+        Returns
+        -------
+        MaxHeap or MinHeap
+
+        Raises
+        ------
+        ValueError
+            A key stands there twice, a count is not a number, or the arrays differ in length.
+
+        Complexity
+        ----------
+        O(n) expected.
+
+        Examples
+        --------
+        >>> MaxHeap.from_arrays([7, 8, 9], [1, 3, 2]).peek()
+        (8, 3)
+        """
+        keys = int64_array(keys)
+        is_float = np.asarray(counts).dtype.kind == "f"
+        counts = np.ascontiguousarray(counts, np.float64) if is_float else int64_array(counts, "counts")
+        if keys.shape != counts.shape:
+            raise ValueError(f"{keys.size} keys but {counts.size} counts")
+        zero = 0.0 if is_float else 0
+        self = _new(_TYPES[cls._kind, "float64" if is_float else "int64"], zero, cls._complement)
+        failure, i = _fill(self, keys, counts)
+        if failure < 0:
+            raise error(failure, int(keys[i]) if i < keys.size else f"{keys.size} keys")
+        return self
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the counts: int64 or float64."""
+        is_float = isinstance(self._numba_type_.field_dict["zero"], types.Float)
+        return np.dtype(np.float64 if is_float else np.int64)
+
+    def _count(self, value: Any, name: str = "count") -> Any:
+        if self.dtype == np.int64:
+            return int64(value, name)
+        return float(value)
+
+    def __getitem__(self, key: int) -> Any:
+        key = int64(key)
+        if not _contains(self, key):
+            raise KeyError(key)
+        return _get(self, key)
+
+    def __setitem__(self, key: int, count: Any) -> None:
+        self._done(_set(self, int64(key), self._count(count)), key)
+
+    def __delitem__(self, key: int) -> None:
+        self._done(_remove(self, int64(key)), key)
+
+    def __contains__(self, key: Any) -> bool:
+        return self._is_int64(key) and _contains(self, int(key))
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.to_arrays()[0].tolist())
+
+    def get(self, key: int, default: Any = 0) -> Any:
+        """Return the count of `key`, or `default` where it is missing.
+
+        Parameters
+        ----------
+        key : int
+        default : object
+
+        Returns
+        -------
+        int or float
+
+        Complexity
+        ----------
+        O(1) expected.
+
+        Examples
+        --------
+        >>> MaxHeap({7: 2}).get(7), MaxHeap().get(7)
+        (2, 0)
+        """
+        return _get(self, int(key)) if key in self else default
+
+    def add(self, key: int, n: Any = 1) -> None:
+        """Add `n` to the count of `key`; a missing key counts as 0, a sum of 0 removes the key.
+
+        Parameters
+        ----------
+        key : int
+        n : int or float
+
+        Raises
+        ------
+        ValueError
+            The count would fall below 0; the heap is as it was.
+        OverflowError
+            The sum leaves the range of the dtype; the heap is as it was.
+
+        Complexity
+        ----------
+        O(log n).
+
+        Examples
+        --------
+        >>> h = MaxHeap()
+        >>> h.add(7); h.add(8, 3)
+        >>> h.peek()
+        (8, 3)
+        """
+        self._done(_add(self, int64(key), self._count(n, "n")), key)
+
+    def sub(self, key: int, n: Any = 1) -> None:
+        """Take `n` from the count of `key`; a difference of 0 removes the key.
+
+        Parameters
+        ----------
+        key : int
+        n : int or float
+
+        Raises
+        ------
+        ValueError
+            The count would fall below 0; the heap is as it was.
+        OverflowError
+            The difference leaves the range of the dtype; the heap is as it was.
+
+        Complexity
+        ----------
+        O(log n).
+
+        Examples
+        --------
+        >>> h = MaxHeap({7: 2})
+        >>> h.sub(7); h[7]
+        1
+        >>> h.sub(7); 7 in h
+        False
+        """
+        self._done(_sub(self, int64(key), self._count(n, "n")), key)
+
+    def peek(self) -> tuple[int, Any]:
+        """Return (key, count) of the top: the smallest key of those that share the top's count.
+
+        Returns
+        -------
+        key : int
+        count : int or float
+
+        Raises
+        ------
+        KeyError
+            The heap is empty.
+
+        Complexity
+        ----------
+        O(1).
+
+        Examples
+        --------
+        >>> MinHeap({9: 2, 7: 5, 8: 2}).peek()
+        (8, 2)
+        """
+        if not len(self):
+            raise KeyError(f"{type(self).__name__} is empty")
+        return _peek(self)
+
+    def pop(self, *default: Any) -> Any:
+        """Remove the top and return its (key, count).
+
+        Parameters
+        ----------
+        default : object, optional
+            Returned where the heap is empty.
+
+        Returns
+        -------
+        key : int
+        count : int or float
+
+        Raises
+        ------
+        KeyError
+            The heap is empty and no default was given.
+
+        Complexity
+        ----------
+        O(log n).
+
+        Examples
+        --------
+        >>> h = MaxHeap({7: 2})
+        >>> h.pop(), h.pop(None)
+        ((7, 2), None)
+        """
+        if not len(self) and default:
+            return default[0]
+        top = self.peek()
+        _pop(self)
+        return top
+
+    def ties(self) -> np.ndarray:
+        """Return the keys that share the count of the top.
+
+        Returns
+        -------
+        (n,) int64
+            Ascending; empty where the heap is.
+
+        Complexity
+        ----------
+        O(n log n) for n ties, whatever the size of the heap.
+
+        Examples
+        --------
+        >>> MaxHeap({9: 5, 7: 5, 8: 2}).ties()
+        array([7, 9])
+        """
+        return _ties(self)
+
+    def update_many(self, keys: Any, deltas: Any) -> None:
+        """Add ``deltas[i]`` to the count of ``keys[i]`` for every i, in order; keys may repeat.
+
+        Parameters
+        ----------
+        keys : (n,) array_like of int
+        deltas : (n,) array_like of int or float
+
+        Raises
+        ------
+        ValueError
+            A count would fall below 0, or the arrays differ in length; the heap is as it was.
+        OverflowError
+            A sum leaves the range of the dtype; the heap is as it was.
+
+        Complexity
+        ----------
+        O(log size) an item.
+
+        Examples
+        --------
+        >>> h = MaxHeap()
+        >>> h.update_many([7, 8, 7], [2, 3, 4])
+        >>> h.peek()
+        (7, 6)
+        """
+        keys = int64_array(keys)
+        if self.dtype == np.int64:
+            deltas = int64_array(deltas, "deltas")
+        else:
+            deltas = np.ascontiguousarray(deltas, np.float64)
+        if keys.shape != deltas.shape:
+            raise ValueError(f"{keys.size} keys but {deltas.size} deltas")
+        failure, i = _update_many(self, keys, deltas)
+        if failure < 0:
+            raise error(failure, int(keys[i]))
+
+    def pop_many(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Remove the first `k` entries, or all there are, and return them in order.
+
+        Parameters
+        ----------
+        k : int
+
+        Returns
+        -------
+        keys : (m,) int64
+        counts : (m,) int64 or float64
+
+        Raises
+        ------
+        ValueError
+            `k` is negative.
+
+        Complexity
+        ----------
+        O(k log n).
+
+        Examples
+        --------
+        >>> MaxHeap({7: 2, 8: 5, 9: 1}).pop_many(2)
+        (array([8, 7]), array([5, 2]))
+        """
+        k = min(self._n_keys(k), len(self))
+        keys, counts = np.empty(k, np.int64), np.empty(k, self.dtype)
+        _pop_many(self, keys, counts)
+        return keys, counts
+
+    def items(self) -> Iterator[tuple[int, Any]]:
+        """Iterate over (key, count) in the order of :meth:`pop`, as they are at the call.
+
+        Returns
+        -------
+        iterator of (int, int or float)
+
+        Complexity
+        ----------
+        O(n log n) at the call.
+
+        Examples
+        --------
+        >>> list(MaxHeap({7: 2, 8: 5}).items())
+        [(8, 5), (7, 2)]
+        """
+        keys, counts = self.to_arrays()
+        return zip(keys.tolist(), counts.tolist(), strict=True)
+
+    def to_arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return all keys and counts in the order of :meth:`pop`; :meth:`from_arrays` takes them back.
+
+        Returns
+        -------
+        keys : (n,) int64
+        counts : (n,) int64 or float64
+
+        Complexity
+        ----------
+        O(n log n).
+
+        Examples
+        --------
+        >>> MinHeap({7: 2, 8: 1}).to_arrays()
+        (array([8, 7]), array([1, 2]))
+        """
+        keys, counts = np.empty(len(self), np.int64), np.empty(len(self), self.dtype)
+        _entries(self, keys, counts)
+        # The complement turns any int64 order around; of floats the negation does.
+        rank = counts if not self._complement else (~counts if self.dtype == np.int64 else -counts)
+        order = np.lexsort((keys, rank))
+        return keys[order], counts[order]
+
+    def copy(self) -> Any:
+        """Return an independent copy.
+
+        Returns
+        -------
+        MaxHeap or MinHeap
+
+        Complexity
+        ----------
+        O(n).
+
+        Examples
+        --------
+        >>> h = MaxHeap({7: 2})
+        >>> h.copy() == h
+        True
+        """
+        return _copy(self)
+
+    def clear(self) -> None:
+        """Remove every key; the capacity stays.
+
+        Complexity
+        ----------
+        O(capacity).
+
+        Examples
+        --------
+        >>> h = MaxHeap({7: 2})
+        >>> h.clear()
+        >>> len(h)
+        0
+        """
+        _clear(self)
+
+    def reserve(self, n_keys: int) -> None:
+        """Make room for `n_keys` keys in all, so that no growth happens until then.
+
+        Parameters
+        ----------
+        n_keys : int
+
+        Raises
+        ------
+        ValueError
+            `n_keys` is negative.
+        MemoryError
+            There is no room; the heap is as it was.
+
+        Complexity
+        ----------
+        O(n_keys).
+
+        Examples
+        --------
+        >>> h = MaxHeap()
+        >>> h.reserve(1000)
+        """
+        self._done(_reserve(self, self._n_keys(n_keys)), f"{n_keys} keys")
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the arrays, in bytes."""
+        return _nbytes(self)
+
+    def _check(self) -> None:
+        """Assert the numbered invariants of the module docstring."""
+        blocks, slot_of, handle_of = _state(self)
+        size, capacity = len(self), slot_of.size
+        lanes = blocks.reshape(-1, 3, ARITY)
+        rank, key, handle = (lanes[:, i].ravel()[ARITY - 1 :] for i in range(3))
+        for slot in range(1, size):
+            above = (slot - 1) >> ARITY_BITS
+            assert (rank[above], key[above]) < (rank[slot], key[slot]), f"1: slot {slot} precedes its parent"
+        assert np.array_equal(slot_of[handle], np.arange(capacity)), "2: slots and handles"
+        handle_of._check()
+        assert dict(handle_of.items()) == dict(zip(key[:size].tolist(), handle[:size].tolist(), strict=True)), (
+            "3: keys and handles"
+        )
+        assert np.all(rank[size:] == INT64_MAX), "4: ranks past the end"
+        assert rank.size == capacity >= size, "5: capacity"
+
+
+class MaxHeap(_Heap):
+    """Addressable multiset heap, greatest count first, ties by smallest key.
+
+    ``h[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the verbs of a
+    multiset: a count that comes to 0 removes the key, below 0 is an error. One writer at a time.
+
+    Inside ``@njit`` the same verbs are there as methods and operators. Nothing raises there: a missing
+    key has the count 0, an empty heap gives ``(0, 0)`` (look at ``len(h)`` first), and verbs that change
+    return a status, below 0 for a failure.
+
+    Methods for single keys:
+
+    * ``h[key]``, ``h[key] = count``, ``del h[key]``, ``key in h``, ``len(h)``
+    * :meth:`get`, :meth:`add`, :meth:`sub`
+
+    Methods for the top:
+
+    * :meth:`peek`, :meth:`pop`, :meth:`pop_many`, :meth:`ties`, :meth:`nlargest`
+
+    Methods for many keys and the whole:
+
+    * :meth:`from_arrays`, :meth:`update_many`, :meth:`items`, :meth:`to_arrays`; iteration is in pop order
+    * :meth:`copy`, :meth:`clear`, :meth:`reserve`, :attr:`nbytes`, :attr:`dtype`; ``==``, pickle
+
+    Parameters
+    ----------
+    items : mapping or iterable of (int, int or float), optional
+        Initial keys and counts; a repeated key is a ``ValueError``.
+    dtype : {int64, float64}
+        Type of the counts of a heap that starts empty.
+
+    Examples
+    --------
+    >>> h = MaxHeap({1: 10, 2: 20})
+    >>> h.add(1, 15)
+    >>> h.pop()
+    (1, 25)
+    """
+
+    __slots__ = ()
+    _kind = MaxHeapType
+    _complement = -1
+
+    def nlargest(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the first `k` entries, or all there are, in order; they stay in the heap.
+
+        Parameters
+        ----------
+        k : int
+
+        Returns
+        -------
+        keys : (m,) int64
+        counts : (m,) int64 or float64
+
+        Raises
+        ------
+        ValueError
+            `k` is negative.
+
+        Complexity
+        ----------
+        O(n + k log n).
+
+        Examples
+        --------
+        >>> MaxHeap({7: 2, 8: 5, 9: 1}).nlargest(2)
+        (array([8, 7]), array([5, 2]))
+        """
+        return self.copy().pop_many(k)
+
+
+class MinHeap(_Heap):
+    """Addressable multiset heap, least count first, ties by smallest key.
+
+    As :class:`MaxHeap` in everything but the order.
+
+    Parameters
+    ----------
+    items : mapping or iterable of (int, int or float), optional
+        Initial keys and counts; a repeated key is a ``ValueError``.
+    dtype : {int64, float64}
+        Type of the counts of a heap that starts empty.
+
+    Examples
+    --------
+    >>> distance = MinHeap(dtype=float)
+    >>> distance[3] = 2.5
+    >>> distance[4] = 0.5
+    >>> distance.pop()
+    (4, 0.5)
+    """
+
+    __slots__ = ()
+    _kind = MinHeapType
+    _complement = 0
+
+    def nsmallest(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the first `k` entries, or all there are, in order; they stay in the heap.
+
+        Parameters
+        ----------
+        k : int
+
+        Returns
+        -------
+        keys : (m,) int64
+        counts : (m,) int64 or float64
+
+        Raises
+        ------
+        ValueError
+            `k` is negative.
+
+        Complexity
+        ----------
+        O(n + k log n).
+
+        Examples
+        --------
+        >>> MinHeap({7: 2, 8: 5, 9: 1}).nsmallest(2)
+        (array([9, 7]), array([1, 2]))
+        """
+        return self.copy().pop_many(k)
+
+
+structref.define_boxing(MaxHeapType, MaxHeap)
+structref.define_boxing(MinHeapType, MinHeap)

@@ -1,0 +1,123 @@
+"""Portable vector intrinsics: eight int64 lanes at a time, whatever the processor has.
+
+Each is a Python function, so that kernels run with the JIT switched off, and an LLVM vector instruction
+sequence inside compiled code. A set of lanes is an int64 whose bit ``i`` stands for lane ``i``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+__all__ = ["LANES", "least_lanes", "least_lanes_among", "lowest_lane", "prefetch"]
+
+LANES = 8
+_I64 = ir.IntType(64)
+_VECTOR = ir.VectorType(_I64, LANES)
+_GREATEST = 2**63 - 1
+
+
+def least_lanes(array: Any, start: int) -> int:
+    """Return the lanes of ``array[start : start + 8]`` that hold its least element."""
+    return least_lanes_among(array, start, (1 << LANES) - 1)
+
+
+def least_lanes_among(array: Any, start: int, lanes: int) -> int:
+    """Return those of `lanes` (at least one) that hold the least element among them."""
+    chosen = [lane for lane in range(LANES) if lanes >> lane & 1]
+    least = min(array[start + lane] for lane in chosen)
+    return sum(1 << lane for lane in chosen if array[start + lane] == least)
+
+
+def lowest_lane(lanes: int) -> int:
+    """Return the lowest of `lanes` (at least one)."""
+    return (lanes & -lanes).bit_length() - 1
+
+
+def prefetch(array: Any, i: int) -> None:
+    """Ask for the cache line of ``array[i]``, which a write will need soon."""
+
+
+def _load_lanes(context: Any, builder: Any, array_type: Any, array: Any, start: Any) -> Any:
+    data = context.make_array(array_type)(context, builder, value=array).data
+    pointer = builder.bitcast(builder.gep(data, [start]), _VECTOR.as_pointer())
+    return builder.load(pointer, align=8)
+
+
+def _equal_to_least(builder: Any, vector: Any) -> Any:
+    """Emit the set of lanes that equal the minimum of `vector`."""
+    reduce_type = ir.FunctionType(_I64, [_VECTOR])
+    reduce = cgutils.get_or_insert_function(builder.module, reduce_type, f"llvm.vector.reduce.smin.v{LANES}i64")
+    undefined = ir.Constant(_VECTOR, ir.Undefined)
+    lane_0 = builder.insert_element(undefined, builder.call(reduce, [vector]), ir.IntType(32)(0))
+    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+    least = builder.shuffle_vector(lane_0, undefined, everywhere)
+    equal = builder.icmp_signed("==", vector, least)
+    return builder.zext(builder.bitcast(equal, ir.IntType(LANES)), _I64)
+
+
+@intrinsic
+def _least_lanes(typingctx, array, start):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
+        return _equal_to_least(builder, _load_lanes(context, builder, array, values[0], values[1]))
+
+    return types.int64(array, types.int64), codegen
+
+
+@intrinsic
+def _least_lanes_among(typingctx, array, start, lanes):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
+        vector = _load_lanes(context, builder, array, values[0], values[1])
+        narrow = builder.trunc(values[2], ir.IntType(LANES))
+        chosen = builder.bitcast(narrow, ir.VectorType(ir.IntType(1), LANES))
+        vector = builder.select(chosen, vector, ir.Constant(_VECTOR, [_GREATEST] * LANES))
+        # A lane that was not chosen may equal the minimum where that is the greatest int64.
+        return builder.and_(_equal_to_least(builder, vector), values[2])
+
+    return types.int64(array, types.int64, types.int64), codegen
+
+
+@intrinsic
+def _lowest_lane(typingctx, lanes):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
+        return builder.cttz(values[0], ir.IntType(1)(1))
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def _prefetch(typingctx, array, i):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
+        data = context.make_array(array)(context, builder, value=values[0]).data
+        i32 = ir.IntType(32)
+        prefetch_type = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, i32, i32, i32])
+        instruction = cgutils.get_or_insert_function(builder.module, prefetch_type, "llvm.prefetch.p0")
+        address = builder.bitcast(builder.gep(data, [values[1]]), cgutils.voidptr_t)
+        builder.call(instruction, [address, i32(1), i32(3), i32(1)])  # for a write, keep it, data
+        return context.get_dummy_value()
+
+    return types.none(array, types.int64), codegen
+
+
+@overload(prefetch)
+def _prefetch_typed(array, i):  # type: ignore[no-untyped-def]
+    return lambda array, i: _prefetch(array, i)
+
+
+@overload(least_lanes)
+def _least_lanes_typed(array, start):  # type: ignore[no-untyped-def]
+    return lambda array, start: _least_lanes(array, start)
+
+
+@overload(least_lanes_among)
+def _least_lanes_among_typed(array, start, lanes):  # type: ignore[no-untyped-def]
+    return lambda array, start, lanes: _least_lanes_among(array, start, lanes)
+
+
+@overload(lowest_lane)
+def _lowest_lane_typed(lanes):  # type: ignore[no-untyped-def]
+    return lambda lanes: _lowest_lane(lanes)

@@ -1,0 +1,260 @@
+"""The container types: their fields, what kernels get for a container, their methods inside compiled code.
+
+A container is a numba StructRef: a reference-counted pointer to its fields, some of which are arrays,
+reference-counted themselves. Two facts shape what kernels see of it.
+
+1. **Counting is slow.** Every atomic increment or decrement costs 5 ns, a whole heap operation 60. So quiet
+   kernels (:mod:`structures.jit`) get a container as a :class:`BorrowedType`, a bare pointer, and what
+   they read from its fields is borrowed too. The caller owns the container for as long as the call takes.
+   Rule for kernels: what was read from an array field is not used after the field is assigned, and is
+   never stored or returned; copies are.
+2. **Callers go stale.** A user's cached function that takes a container holds our code inlined. The fields
+   of every container type include the digest of this package (:func:`fields_of`), so that an upgrade makes
+   another type, and the user's function is compiled again.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from numba import typeof, types
+from numba.core import cgutils
+from numba.core.datamodel import register_default
+from numba.core.typing.templates import AttributeTemplate
+from numba.experimental import structref
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    lower_cast,
+    lower_getattr_generic,
+    lower_setattr_generic,
+    models,
+    overload,
+    register_model,
+    unbox,
+)
+
+from structures.jit import DIGEST, QuietType
+
+__all__ = ["BorrowedType", "StructType", "fields_of", "method", "new_like"]
+
+
+# -------------------------------------------------------------------------------------------- types
+class StructType(types.StructRef):
+    """Base of the container types."""
+
+    def preprocess_fields(self, fields: Any) -> tuple[tuple[str, Any], ...]:
+        """Make literal field types plain ones, so that one type serves all."""
+        return tuple((name, types.unliteral(typ)) for name, typ in fields)
+
+    @property
+    def passed_as(self) -> BorrowedType:
+        """The type that quiet kernels get."""
+        return BorrowedType(self)
+
+
+def fields_of(**fields: Any) -> list[tuple[str, Any]]:
+    """Return the field list of a container type, with the digest of this package as a last, empty field.
+
+    A changed digest makes another type, and so another signature for every cached function that takes one.
+    """
+    return [*fields.items(), (f"digest_{DIGEST}", types.int8)]
+
+
+class BorrowedType(types.Type):
+    """numba type of a pointer to the fields of a container that somebody else keeps alive."""
+
+    def __init__(self, owner: StructType) -> None:
+        self.owner = owner
+        super().__init__(name=f"borrowed({owner.name})")
+
+    @property
+    def key(self) -> Any:
+        """What makes two of them equal."""
+        return self.owner
+
+
+register_model(BorrowedType)(models.OpaqueModel)
+
+
+def _payload(context: Any, builder: Any, typ: BorrowedType, pointer: Any) -> Any:
+    """Return a proxy for the fields behind a borrowed pointer."""
+    data_type = typ.owner.get_data_type()
+    value_type = context.data_model_manager[data_type].get_value_type()
+    return cgutils.create_struct_proxy(data_type)(
+        context, builder, ref=builder.bitcast(pointer, value_type.as_pointer())
+    )
+
+
+def _borrow(context: Any, builder: Any, owner: StructType, value: Any) -> Any:
+    """Return the borrowed pointer to the fields of an owned container."""
+    meminfo = cgutils.create_struct_proxy(owner)(context, builder, value=value).meminfo
+    return builder.bitcast(context.nrt.meminfo_data(builder, meminfo), cgutils.voidptr_t)
+
+
+@lower_cast(StructType, BorrowedType)
+def _cast_to_borrowed(context, builder, from_type, to_type, value):  # type: ignore[no-untyped-def]
+    return _borrow(context, builder, from_type, value)
+
+
+@unbox(BorrowedType)
+def _unbox_borrowed(typ, obj, c):  # type: ignore[no-untyped-def]
+    # The Python object outlives the call, so nothing is counted.
+    owned = c.pyapi.object_getattr_string(obj, "_meminfo")
+    meminfo = c.unbox(types.MemInfoPointer(types.voidptr), owned).value
+    c.pyapi.decref(owned)
+    struct = cgutils.create_struct_proxy(typ.owner)(c.context, c.builder)
+    struct.meminfo = meminfo
+    return NativeValue(_borrow(c.context, c.builder, typ.owner, struct._getvalue()))
+
+
+@lower_getattr_generic(BorrowedType)
+def _get_borrowed_field(context, builder, typ, value, attr):  # type: ignore[no-untyped-def]
+    field_type = typ.owner.field_dict[attr]
+    field = getattr(_payload(context, builder, typ, value), attr)
+    if isinstance(field_type, StructType):
+        return _borrow(context, builder, field_type, field)
+    if isinstance(field_type, types.Array):
+        # An array without an owner: numba counts nothing for it.
+        array = context.make_array(field_type)(context, builder, value=field)
+        array.meminfo = cgutils.get_null_value(array.meminfo.type)
+        array.parent = cgutils.get_null_value(array.parent.type)
+        return array._getvalue()
+    return field
+
+
+@lower_setattr_generic(BorrowedType)
+def _set_borrowed_field(context, builder, signature, arguments, attr):  # type: ignore[no-untyped-def]
+    typ, value_type = signature.args
+    payload = _payload(context, builder, typ, arguments[0])
+    field_type = typ.owner.field_dict[attr]
+    value = context.cast(builder, arguments[1], value_type, field_type)
+    old = getattr(payload, attr)
+    context.nrt.incref(builder, field_type, value)
+    context.nrt.decref(builder, field_type, old)
+    setattr(payload, attr, value)
+
+
+def new_like(container: Any) -> Any:
+    """Allocate a container of the same type, its fields all null (compiled code only)."""
+    raise NotImplementedError("only inside compiled code")
+
+
+@overload(new_like)
+def _new_like(container):  # type: ignore[no-untyped-def]
+    struct_type = container.owner if isinstance(container, BorrowedType) else container
+    return lambda container: structref.new(struct_type)
+
+
+# ------------------------------------------------------------------------------------------ methods
+_METHODS: dict[tuple[type, str], Any] = {}
+
+
+def method(struct_class: type, name: str) -> Callable[[Any], Any]:
+    """Make a kernel a method of a container type inside compiled code: ``heap.add(key, 1)``.
+
+    The kernel's first parameter is the container, owned or borrowed.
+    """
+
+    def register(function: Any) -> Any:
+        _METHODS[struct_class, name] = function
+        return function
+
+    return register
+
+
+class _BoundKernel(types.BoundFunction):
+    """numba type of ``heap.add``: a kernel with its first argument bound."""
+
+    def __init__(self, function: Any, this: Any) -> None:
+        self.function = function
+        self.this = this
+        types.Type.__init__(self, name=f"kernel({function.py_func.__name__} for {this})")
+
+    @property
+    def key(self) -> Any:
+        """What makes two of them equal."""
+        return self.function, self.this
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        """Return the signature of a call, with the container as its receiver."""
+        function = typeof(self.function).get_call_type(context, (self.this, *args), kws)
+        parameters = list(function.pysig.parameters.values())[1:]
+        return function.replace(
+            args=function.args[1:], recvr=self.this, pysig=function.pysig.replace(parameters=parameters)
+        )
+
+    def get_call_signatures(self) -> Any:
+        """Return the signatures known before a call: none."""
+        return [], True
+
+    def get_impl_key(self, sig: Any) -> Any:
+        """Return the key of the compiled kernel."""
+        kernel_type = typeof(self.function)
+        this = self.this
+        if isinstance(kernel_type, QuietType) and isinstance(this, StructType):
+            this = this.passed_as
+        return kernel_type.get_impl_key(sig.replace(args=(this, *sig.args[1:])))
+
+
+@register_default(_BoundKernel)
+def _model_of_bound_kernel(manager, typ):  # type: ignore[no-untyped-def]
+    return manager[typ.this]  # a bound kernel is represented by its container
+
+
+def _resolve_method(typ: Any, struct_class: type, attr: str) -> Any:
+    for base in struct_class.__mro__:
+        if (base, attr) in _METHODS:
+            return _BoundKernel(_METHODS[base, attr], typ)
+    return None
+
+
+@infer_getattr
+class _OwnedAttributes(AttributeTemplate):
+    key = StructType
+
+    def generic_resolve(self, typ, attr):  # type: ignore[no-untyped-def]
+        return _resolve_method(typ, type(typ), attr)
+
+
+@infer_getattr
+class _BorrowedAttributes(AttributeTemplate):
+    key = BorrowedType
+
+    def generic_resolve(self, typ, attr):  # type: ignore[no-untyped-def]
+        field = typ.owner.field_dict.get(attr)
+        if field is None:
+            return _resolve_method(typ, type(typ.owner), attr)
+        return field.passed_as if isinstance(field, StructType) else field
+
+
+# One overload an operator, for every container: the operator is the method of the same meaning.
+def _is_container(typ: Any) -> bool:
+    return isinstance(typ, (StructType, BorrowedType))
+
+
+@overload(len)
+def _len(self):  # type: ignore[no-untyped-def]
+    return (lambda self: self.size) if _is_container(self) else None
+
+
+@overload(operator.contains)
+def _contains(self, key):  # type: ignore[no-untyped-def]
+    return (lambda self, key: self.contains(key)) if _is_container(self) else None
+
+
+@overload(operator.getitem)
+def _getitem(self, key):  # type: ignore[no-untyped-def]
+    return (lambda self, key: self.get(key)) if _is_container(self) else None
+
+
+@overload(operator.setitem)
+def _setitem(self, key, value):  # type: ignore[no-untyped-def]
+    return (lambda self, key, value: self.set(key, value)) if _is_container(self) else None
+
+
+@overload(operator.delitem)
+def _delitem(self, key):  # type: ignore[no-untyped-def]
+    return (lambda self, key: self.remove(key)) if _is_container(self) else None
