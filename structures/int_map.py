@@ -336,7 +336,7 @@ def _get_many(self, keys, default):
     return values
 
 
-@quiet
+@kernel
 def _state(self):
     return self.slots.copy(), self.size, self.shift
 

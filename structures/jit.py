@@ -256,3 +256,10 @@ def quiet(function: Callable[..., Any]) -> Any:
     quiet one that called it and can say so with a status: a null array must never be written to.
     """
     return kernel(function, quiet=True)
+
+
+@quiet
+def copy_prefix(source, n, target):
+    """Copy the first `n` elements; slice assignment takes more than a second to compile."""
+    for i in range(n):
+        target[i] = source[i]

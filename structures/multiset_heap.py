@@ -48,7 +48,7 @@ from numba.experimental import structref
 
 from structures import int_map, status
 from structures.facade import Facade
-from structures.jit import kernel, quiet
+from structures.jit import copy_prefix, kernel, quiet
 from structures.priorities import as_count, from_order, sum_leaves_range, to_order
 from structures.simd import least_lanes, least_lanes_among, lowest_lane
 from structures.status import INT64_MAX, INT64_MIN, error, int64, int64_array
@@ -165,7 +165,7 @@ def tied_keys(blocks, size):
             if blocks[place_of(slot)] == blocks[place_of(0)]:
                 if n == tied.size:
                     grown = np.empty(2 * n, np.int64)
-                    grown[:n] = tied
+                    copy_prefix(tied, n, grown)
                     tied = grown
                 tied[n] = slot
                 n += 1
@@ -247,7 +247,8 @@ def heap_type(greatest_first: bool, dtype: str = "int64") -> HeapType:
 def _new(heap_class, zero, complement):
     self = structref.new(heap_class)
     self.blocks = np.empty(BLOCK, np.int64)
-    self.blocks[:] = INT64_MAX
+    for i in range(BLOCK):
+        self.blocks[i] = INT64_MAX
     self.slot_of = np.empty(1, np.int64)
     fill_free(self.blocks, self.slot_of, 0)
     self.handle_of = int_map.new_int_map(0)
@@ -261,10 +262,11 @@ def _new(heap_class, zero, complement):
 def _grow(self, n_keys):
     n_blocks = (n_keys + 2 * ARITY - 2) // ARITY
     blocks = np.empty(n_blocks * BLOCK, np.int64)
-    blocks[: self.blocks.size] = self.blocks
-    blocks[self.blocks.size :] = INT64_MAX
+    copy_prefix(self.blocks, self.blocks.size, blocks)
+    for i in range(self.blocks.size, blocks.size):
+        blocks[i] = INT64_MAX
     slot_of = np.empty(n_blocks * ARITY - ARITY + 1, np.int64)
-    slot_of[: self.slot_of.size] = self.slot_of
+    copy_prefix(self.slot_of, self.slot_of.size, slot_of)
     fill_free(blocks, slot_of, self.slot_of.size)
     self.blocks = blocks
     self.slot_of = slot_of
@@ -482,7 +484,7 @@ def _entries(self, keys, counts):
         counts[slot] = _count_at(self, slot)
 
 
-@quiet
+@kernel
 def _state(self):
     return self.blocks.copy(), self.slot_of.copy(), int_map._copy(self.handle_of)
 

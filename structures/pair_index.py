@@ -45,7 +45,7 @@ from numba.experimental import structref
 from structures import int_map, status, token_list
 from structures.facade import Facade
 from structures.hashing import pack_pair, unpack_pair
-from structures.jit import kernel, quiet
+from structures.jit import copy_prefix, kernel, quiet
 from structures.status import error, int64, int64_array
 from structures.struct_type import StructType, fields_of, method, new_like
 from structures.token_list import TokenList, next_of, token_of, token_list_type
@@ -69,7 +69,7 @@ def holds(cells, position, left, right):
 def enlarged(array, size, room):
     """Return a copy of the first `size` elements with `room` for more."""
     larger = np.empty(room, np.int64)
-    larger[:size] = array[:size]
+    copy_prefix(array, size, larger)
     return larger
 
 
@@ -120,7 +120,8 @@ def _repool(self, room):
         size, space = self.lists[entry + SIZE], self.lists[entry + ROOM]
         if space > 0:
             start = self.lists[entry + START]
-            pool[used : used + size] = self.pool[start : start + size]
+            for i in range(size):
+                pool[used + i] = self.pool[start + i]
             self.lists[entry + START] = used
             used += space
     self.pool = pool
@@ -172,7 +173,8 @@ def _make_room(self, number, size):
     if self.used + wanted > self.pool.size and not _repool(self, wanted):
         return status.NO_MEMORY
     start, old_size = self.lists[entry + START], self.lists[entry + SIZE]
-    self.pool[self.used : self.used + old_size] = self.pool[start : start + old_size]
+    for i in range(old_size):
+        self.pool[self.used + i] = self.pool[start + i]
     self.lists[entry + START] = self.used
     self.lists[entry + ROOM] = wanted
     self.used += wanted
@@ -296,7 +298,7 @@ def _rebuild(self):
     cells = self.tokens.cells
     list_of = int_map.new_int_map(256)
     list_at = np.empty(cells.size, np.int64)  # list_at[position], -1 where no pair starts
-    sizes = np.zeros(256, np.int64)
+    sizes = np.empty(256, np.int64)
     n_lists = 0
     for position in range(cells.size):
         list_at[position] = -1
@@ -310,9 +312,10 @@ def _rebuild(self):
         if number < 0:
             number = n_lists
             if number == sizes.size:
-                sizes = np.concatenate((sizes, np.zeros(number, np.int64)))
+                sizes = enlarged(sizes, number, 2 * number)
             if int_map._set(list_of, pair, number) < 0:
                 raise MemoryError
+            sizes[number] = 0
             n_lists += 1
         sizes[number] += 1
         list_at[position] = number

@@ -101,13 +101,15 @@ def _cast_to_borrowed(context, builder, from_type, to_type, value):  # type: ign
 
 @unbox(BorrowedType)
 def _unbox_borrowed(typ, obj, c):  # type: ignore[no-untyped-def]
-    # The Python object outlives the call, so nothing is counted.
     owned = c.pyapi.object_getattr_string(obj, "_meminfo")
     meminfo = c.unbox(types.MemInfoPointer(types.voidptr), owned).value
     c.pyapi.decref(owned)
     struct = cgutils.create_struct_proxy(typ.owner)(c.context, c.builder)
     struct.meminfo = meminfo
-    return NativeValue(_borrow(c.context, c.builder, typ.owner, struct._getvalue()))
+    pointer = _borrow(c.context, c.builder, typ.owner, struct._getvalue())
+    # Reading the object counted a reference; the object itself outlives the call.
+    c.context.nrt.decref(c.builder, typ.owner, struct._getvalue())
+    return NativeValue(pointer)
 
 
 @lower_getattr_generic(BorrowedType)

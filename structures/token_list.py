@@ -269,7 +269,7 @@ def _copy(self):
     return other
 
 
-@quiet
+@kernel
 def _state(self):
     return self.cells.copy(), self.segment_of.copy(), self.segment_offsets.copy()
 
