@@ -61,7 +61,6 @@ asked for; Seidel, Aragon, Randomized search trees (1996).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -69,14 +68,14 @@ import numpy as np
 from numba import types
 from numba.experimental import structref
 
-from structures import int_map, status
-from structures.facade import Facade
+from structures import status
+from structures.counted import Counted, CountedType
 from structures.hashing import mix
 from structures.int_map import int_map_type, new_int_map
 from structures.jit import kernel, quiet
 from structures.priorities import sum_leaves_range
-from structures.status import error, int64
-from structures.struct_type import StructType, fields_of, method, new_like
+from structures.status import error, int64, int64_array
+from structures.struct_type import fields_of, method, new_like
 
 __all__ = ["CountBuckets", "CountBucketsType", "count_buckets_type"]
 
@@ -323,7 +322,7 @@ def slide(cells, key_cell, count):
 
 # ------------------------------------------------------------------------------------------------ type
 @structref.register
-class CountBucketsType(StructType):
+class CountBucketsType(CountedType):
     """numba type of :class:`CountBuckets`."""
 
 
@@ -408,7 +407,7 @@ def _insert(self, key, count):
     self.cells[cell + KEY] = key
     enter(self.cells, cell, bucket)
     self.size += 1
-    failure = int_map._set(self.map, key, cell)
+    failure = self.map.set(key, cell)
     if failure < 0:
         _erase(self, cell)
     return failure
@@ -416,7 +415,7 @@ def _insert(self, key, count):
 
 @quiet
 def _erase(self, cell):
-    int_map._remove(self.map, self.cells[cell + KEY])
+    self.map.remove(self.cells[cell + KEY])
     _vacate(self, cell)
     _give_cell(self, cell)
     self.size -= 1
@@ -438,7 +437,7 @@ def _move(self, cell, count):
 @quiet
 def _find(self, key):
     """Return the cell of a key; 0, the end, for a missing one, whose count then reads as 0."""
-    return int_map._get(self.map, key, 0)
+    return self.map.get(key, 0)
 
 
 @quiet
@@ -613,44 +612,13 @@ def _to_arrays(self):
     return keys, counts
 
 
-@method(CountBucketsType, "pop_many")
-@kernel
-def _pop_many(self, k):
-    n = min(max(k, 0), self.size)
-    keys = np.empty(n, np.int64)
-    counts = np.empty(n, np.int64)
-    for i in range(n):
-        keys[i], counts[i] = _pop(self)
-    return keys, counts
-
-
 @method(CountBucketsType, "nlargest")
-@quiet
+@kernel
 def _nlargest(self, k):
-    keys, counts = _pop_many(self, k)
+    keys, counts = self.pop_many(k)
     for i in range(keys.size):  # back into the cells that have just become free
         _insert(self, keys[i], counts[i])
     return keys, counts
-
-
-@method(CountBucketsType, "update_many")
-@quiet
-def _update_many(self, keys, deltas):
-    """Add all or nothing. Returns (status, index of the item that failed)."""
-    before = np.empty(keys.size, np.int64)
-    was_in = np.empty(keys.size, np.bool_)
-    for i in range(keys.size):
-        was_in[i] = _contains(self, keys[i])
-        before[i] = _get(self, keys[i], 0)
-        failure = _add(self, keys[i], deltas[i])
-        if failure < 0:
-            for j in range(i - 1, -1, -1):
-                if was_in[j]:
-                    _set(self, keys[j], before[j])
-                else:
-                    _remove(self, keys[j])
-            return failure, i
-    return status.OK, keys.size
 
 
 @quiet
@@ -666,7 +634,7 @@ def _insert_many(self, keys, counts):
 @method(CountBucketsType, "clear")
 @quiet
 def _clear(self):
-    int_map._clear(self.map)
+    self.map.clear()
     alone(self.cells, END + ORDER)
     self.cells[END + RIGHT] = END
     self.free = free_cells(self.cells, WORDS, 0)
@@ -679,7 +647,7 @@ def _clear(self):
 def _copy(self):
     other = new_like(self)
     other.cells = self.cells.copy()
-    other.map = int_map._copy(self.map)
+    other.map = self.map.copy()
     other.size = self.size
     other.free = self.free
     return other
@@ -691,21 +659,22 @@ def _reserve(self, n_keys):
     n_cells = 2 * n_keys + 2  # each key with a count of its own, and one that moves
     if n_cells * WORDS > self.cells.size and not _resize(self, n_cells):
         return status.NO_MEMORY
-    return int_map._reserve(self.map, n_keys)
+    return self.map.reserve(n_keys)
 
 
 @kernel
 def _state(self):
-    return self.cells.copy(), int_map._copy(self.map), self.size, self.free
+    return self.cells.copy(), self.map.copy(), self.size, self.free
 
 
+@method(CountBucketsType, "nbytes")
 @quiet
 def _nbytes(self):
-    return self.cells.nbytes + int_map._nbytes(self.map)
+    return self.cells.nbytes + self.map.nbytes()
 
 
 # ---------------------------------------------------------------------------------------------- facade
-class CountBuckets(Facade):
+class CountBuckets(Counted):
     """Keys with counts, in buckets of equal count: greatest count first, ties by smallest key.
 
     ``b[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the verbs of a
@@ -756,8 +725,7 @@ class CountBuckets(Facade):
     __slots__ = ()
 
     def __new__(cls, items: Any = ()) -> CountBuckets:
-        pairs = list(items.items() if hasattr(items, "items") else items)
-        return cls.from_arrays([key for key, _ in pairs], [count for _, count in pairs])
+        return cls.from_arrays(*cls._unzipped(items))
 
     @classmethod
     def from_arrays(cls, keys: Any, counts: Any) -> CountBuckets:
@@ -785,136 +753,13 @@ class CountBuckets(Facade):
         >>> CountBuckets.from_arrays([7, 8, 9], [1, 3, 2]).peek()
         (8, 3)
         """
-        keys, counts = cls._pair_of_arrays(keys, counts, "counts")
+        keys, counts = int64_array(keys), int64_array(counts, "counts")
+        cls._same_length(keys, counts, "counts")
         self = new_count_buckets(_MIN_CELLS)
         failure, i = _insert_many(self, keys, counts)
         if failure < 0:
             raise error(failure, int(keys[i]))
         return self
-
-    def __getitem__(self, key: int) -> int:
-        key = int64(key)
-        if not _contains(self, key):
-            raise KeyError(key)
-        return _get(self, key, 0)
-
-    def __setitem__(self, key: int, count: int) -> None:
-        self._done(_set(self, int64(key), int64(count, "count")), key)
-
-    def __delitem__(self, key: int) -> None:
-        self._done(_remove(self, int64(key)), key)
-
-    def __contains__(self, key: Any) -> bool:
-        return self._is_int64(key) and _contains(self, int(key))
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self.to_arrays()[0].tolist())
-
-    def _must_have_keys(self) -> None:
-        if not len(self):
-            raise KeyError(f"{type(self).__name__} is empty")
-
-    def get(self, key: int, default: Any = 0) -> Any:
-        """Return the count of `key`, or `default` where it is missing.
-
-        Parameters
-        ----------
-        key : int
-        default : object
-
-        Returns
-        -------
-        int
-
-        Complexity
-        ----------
-        O(1) expected.
-
-        Examples
-        --------
-        >>> CountBuckets({7: 2}).get(7), CountBuckets().get(7)
-        (2, 0)
-        """
-        return _get(self, int(key), 0) if key in self else default
-
-    def add(self, key: int, n: int = 1) -> None:
-        """Add `n` to the count of `key`; a missing key counts as 0, a sum of 0 removes the key.
-
-        Parameters
-        ----------
-        key, n : int
-
-        Raises
-        ------
-        ValueError
-            The count would fall below 0; the container is as it was.
-        OverflowError
-            The sum does not fit int64; the container is as it was.
-
-        Complexity
-        ----------
-        O(1) expected, amortised, to a neighbouring count; O(log k) to any other of k distinct counts.
-
-        Examples
-        --------
-        >>> b = CountBuckets()
-        >>> b.add(7); b.add(8, 3)
-        >>> b.peek()
-        (8, 3)
-        """
-        self._done(_add(self, int64(key), int64(n, "n")), key)
-
-    def sub(self, key: int, n: int = 1) -> None:
-        """Take `n` from the count of `key`; a difference of 0 removes the key.
-
-        Parameters
-        ----------
-        key, n : int
-
-        Raises
-        ------
-        ValueError
-            The count would fall below 0; the container is as it was.
-        OverflowError
-            The difference does not fit int64; the container is as it was.
-
-        Complexity
-        ----------
-        O(1) expected, amortised, to a neighbouring count; O(log k) to any other of k distinct counts.
-
-        Examples
-        --------
-        >>> b = CountBuckets({7: 2})
-        >>> b.sub(7); b[7]
-        1
-        >>> b.sub(7); 7 in b
-        False
-        """
-        self._done(_sub(self, int64(key), int64(n, "n")), key)
-
-    def peek(self) -> tuple[int, int]:
-        """Return (key, count) of the greatest count: the smallest key of those that have it.
-
-        Returns
-        -------
-        key, count : int
-
-        Raises
-        ------
-        KeyError
-            The container is empty.
-
-        Complexity
-        ----------
-        O(log m) amortised for m ties; O(1) where no key has entered or left them since the last time.
-
-        Examples
-        --------
-        >>> CountBuckets({9: 5, 7: 2, 8: 5}).peek()
-        (8, 5)
-        """
-        self._must_have_keys()
-        return _peek(self)
 
     def peek_min(self) -> tuple[int, int]:
         """Return (key, count) of the least count: the smallest key of those that have it.
@@ -939,38 +784,6 @@ class CountBuckets(Facade):
         """
         self._must_have_keys()
         return _peek_min(self)
-
-    def pop(self, *default: Any) -> Any:
-        """Remove the smallest key of the greatest count and return its (key, count).
-
-        Parameters
-        ----------
-        default : object, optional
-            Returned where the container is empty.
-
-        Returns
-        -------
-        key, count : int
-
-        Raises
-        ------
-        KeyError
-            The container is empty and no default was given.
-
-        Complexity
-        ----------
-        O(log m) amortised for m ties.
-
-        Examples
-        --------
-        >>> b = CountBuckets({7: 2})
-        >>> b.pop(), b.pop(None)
-        ((7, 2), None)
-        """
-        if not len(self) and default:
-            return default[0]
-        self._must_have_keys()
-        return _pop(self)
 
     def pop_min(self, *default: Any) -> Any:
         """Remove the smallest key of the least count and return its (key, count).
@@ -1094,63 +907,6 @@ class CountBuckets(Facade):
         """
         return _counts(self)
 
-    def update_many(self, keys: Any, deltas: Any) -> None:
-        """Add ``deltas[i]`` to the count of ``keys[i]`` for every i, in order; keys may repeat.
-
-        Parameters
-        ----------
-        keys, deltas : (n,) array_like of int
-
-        Raises
-        ------
-        ValueError
-            A count would fall below 0, or the arrays differ in length; the container is as it was.
-        OverflowError
-            A sum does not fit int64; the container is as it was.
-
-        Complexity
-        ----------
-        As :meth:`add` an item.
-
-        Examples
-        --------
-        >>> b = CountBuckets()
-        >>> b.update_many([7, 8, 7], [2, 3, 4])
-        >>> b.peek()
-        (7, 6)
-        """
-        keys, deltas = self._pair_of_arrays(keys, deltas, "deltas")
-        failure, i = _update_many(self, keys, deltas)
-        if failure < 0:
-            raise error(failure, int(keys[i]))
-
-    def pop_many(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Remove the first `k` keys in the order of :meth:`pop`, or all there are, and return them.
-
-        Parameters
-        ----------
-        k : int
-
-        Returns
-        -------
-        keys, counts : (m,) int64
-
-        Raises
-        ------
-        ValueError
-            `k` is negative.
-
-        Complexity
-        ----------
-        As :meth:`pop` an item.
-
-        Examples
-        --------
-        >>> CountBuckets({7: 2, 8: 5, 9: 1}).pop_many(2)
-        (array([8, 7]), array([5, 2]))
-        """
-        return _pop_many(self, self._n_keys(k))
-
     def nlargest(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the first `k` keys in the order of :meth:`pop`, or all there are; they stay.
 
@@ -1176,109 +932,7 @@ class CountBuckets(Facade):
         >>> CountBuckets({7: 2, 8: 5, 9: 1}).nlargest(2)
         (array([8, 7]), array([5, 2]))
         """
-        return _nlargest(self, self._n_keys(k))
-
-    def items(self) -> Iterator[tuple[int, int]]:
-        """Iterate over (key, count) in the order of :meth:`pop`, as they are at the call.
-
-        Returns
-        -------
-        iterator of (int, int)
-
-        Complexity
-        ----------
-        O(n log n) at the call.
-
-        Examples
-        --------
-        >>> list(CountBuckets({7: 2, 8: 5}).items())
-        [(8, 5), (7, 2)]
-        """
-        keys, counts = _to_arrays(self)
-        return zip(keys.tolist(), counts.tolist(), strict=True)
-
-    def to_arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return all keys and counts in the order of :meth:`pop`; :meth:`from_arrays` takes them back.
-
-        Returns
-        -------
-        keys, counts : (n,) int64
-
-        Complexity
-        ----------
-        O(n log n).
-
-        Examples
-        --------
-        >>> CountBuckets({7: 2, 8: 5}).to_arrays()
-        (array([8, 7]), array([5, 2]))
-        """
-        return _to_arrays(self)
-
-    def copy(self) -> CountBuckets:
-        """Return an independent copy.
-
-        Returns
-        -------
-        CountBuckets
-
-        Complexity
-        ----------
-        O(capacity).
-
-        Examples
-        --------
-        >>> b = CountBuckets({7: 2})
-        >>> b.copy() == b
-        True
-        """
-        return _copy(self)
-
-    def clear(self) -> None:
-        """Remove every key; the capacity stays.
-
-        Complexity
-        ----------
-        O(capacity).
-
-        Examples
-        --------
-        >>> b = CountBuckets({7: 2})
-        >>> b.clear()
-        >>> len(b)
-        0
-        """
-        _clear(self)
-
-    def reserve(self, n_keys: int) -> None:
-        """Make room for `n_keys` keys in all, so that no growth happens until then.
-
-        Parameters
-        ----------
-        n_keys : int
-
-        Raises
-        ------
-        ValueError
-            `n_keys` is negative.
-        MemoryError
-            There is no room; the container is as it was.
-
-        Complexity
-        ----------
-        O(n_keys): 128 bytes a key, enough for counts that all differ.
-
-        Examples
-        --------
-        >>> b = CountBuckets()
-        >>> b.reserve(1000)
-        """
-        self._done(_reserve(self, self._n_keys(n_keys)), f"{n_keys} keys")
-
-    @property
-    def nbytes(self) -> int:
-        """Size of the arrays, in bytes."""
-        return _nbytes(self)
+        return _nlargest(self, self._room(k, "k"))
 
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""

@@ -1,4 +1,4 @@
-"""What every container class in Python shares: length, equality, copying, pickling, messages."""
+"""What every container class in Python shares: length, equality, copying, pickling, room, messages."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numba.experimental import structref
 
-from structures.jit import quiet
-from structures.status import INT64_MAX, INT64_MIN, error, int64, int64_array
+from structures.jit import kernel, quiet
+from structures.status import INT64_MAX, INT64_MIN, error, int64
 
 __all__ = ["Facade"]
 
@@ -18,11 +18,31 @@ def _size(self):
     return self.size
 
 
+@quiet
+def _reserve(self, n_keys):
+    return self.reserve(n_keys)
+
+
+@quiet
+def _clear(self):
+    return self.clear()
+
+
+@quiet
+def _nbytes(self):
+    return self.nbytes()
+
+
+@kernel
+def _copy(self):
+    return self.copy()
+
+
 class Facade(structref.StructRefProxy):
     """Base of the container classes.
 
     A subclass has ``from_arrays`` and ``to_arrays``, which are each other's inverse and carry its whole
-    content, and ``copy``.
+    content. Its type has the methods that are called here.
     """
 
     __slots__ = ()
@@ -30,7 +50,6 @@ class Facade(structref.StructRefProxy):
 
     from_arrays: Any
     to_arrays: Any
-    copy: Any
 
     def __len__(self) -> int:
         return _size(self)
@@ -55,8 +74,34 @@ class Facade(structref.StructRefProxy):
     def __reduce__(self) -> Any:
         return type(self).from_arrays, self.to_arrays()
 
+    def copy(self) -> Any:
+        """Return an independent copy.
+
+        Returns
+        -------
+        container
+            Of the same class.
+
+        Complexity
+        ----------
+        O(capacity).
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> h = MaxHeap({7: 2})
+        >>> h.copy() == h
+        True
+        """
+        return _copy(self)
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the arrays, in bytes."""
+        return _nbytes(self)
+
     def _content(self) -> tuple[np.ndarray, ...]:
-        """Return the arrays of :meth:`to_arrays` in the order of the keys."""
+        """Return the arrays that are equal where two containers are."""
         arrays = self.to_arrays()
         order = np.argsort(arrays[0], kind="stable")
         return tuple(array[order] for array in arrays)
@@ -68,18 +113,12 @@ class Facade(structref.StructRefProxy):
 
     @staticmethod
     def _is_int64(key: Any) -> bool:
-        return isinstance(key, (int, np.integer)) and INT64_MIN <= key <= INT64_MAX
+        return isinstance(key, (int, np.integer)) and bool(INT64_MIN <= key <= INT64_MAX)
 
     @staticmethod
-    def _n_keys(n_keys: int) -> int:
-        n_keys = int64(n_keys, "n_keys")
-        if not 0 <= n_keys < 2**48:
-            raise ValueError(f"n_keys must be in [0, 2**48), not {n_keys}")
-        return n_keys
-
-    @staticmethod
-    def _pair_of_arrays(keys: Any, values: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
-        keys, values = int64_array(keys), int64_array(values, name)
-        if keys.size != values.size:
-            raise ValueError(f"{keys.size} keys but {values.size} {name}")
-        return keys, values
+    def _room(n: int, name: str) -> int:
+        """Return a number of items that arrays could have."""
+        n = int64(n, name)
+        if not 0 <= n < 2**48:
+            raise ValueError(f"{name} must be in [0, 2**48), not {n}")
+        return n

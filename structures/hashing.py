@@ -108,10 +108,10 @@ def unpack_pair(key: int) -> tuple[int, int]:
 
 
 @overload(pack_pair)
-def _pack_typed(left, right):  # type: ignore[no-untyped-def]
+def _pack_typed(left, right):
     return lambda left, right: _pack(left, right)
 
 
 @overload(unpack_pair)
-def _unpack_typed(key):  # type: ignore[no-untyped-def]
+def _unpack_typed(key):
     return lambda key: _unpack(key)

@@ -27,12 +27,11 @@ reserve, copy, iteration    O(capacity)
 memory                      16 bytes a slot: 26 to 51 bytes a key after growth
 ==========================  ==================================================
 
-Source: linear probing with backward-shift deletion, Knuth, The Art of Computer Programming, 6.4 (Algorithm R).
+Source: linear probing with backward-shift deletion, Knuth, The Art of Computer Programming, 6.4, R.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -40,13 +39,13 @@ from numba import types
 from numba.experimental import structref
 
 from structures import status
-from structures.facade import Facade
 from structures.hashing import mix
 from structures.jit import kernel, quiet
+from structures.keyed import Keyed, KeyedType
 from structures.priorities import sum_leaves_range
 from structures.simd import prefetch
-from structures.status import error, int64, int64_array
-from structures.struct_type import StructType, fields_of, method, new_like
+from structures.status import int64, int64_array
+from structures.struct_type import fields_of, method, new_like
 
 __all__ = ["IntMap", "IntMapType", "int_map_type"]
 
@@ -146,7 +145,7 @@ def entries(slots, n_keys):
 
 # ------------------------------------------------------------------------------------------------ type
 @structref.register
-class IntMapType(StructType):
+class IntMapType(KeyedType):
     """numba type of :class:`IntMap`."""
 
 
@@ -248,6 +247,7 @@ def _contains(self, key):
     return locate(self.slots, self.shift, key) >= 0
 
 
+@method(IntMapType, "prefetch")
 @quiet
 def _prefetch(self, key):
     """Ask for the cache line where `key` is looked for first."""
@@ -290,6 +290,7 @@ def _remove(self, key):
     return status.OK
 
 
+@method(IntMapType, "assign")
 @quiet
 def _assign(self, other):
     """Take over the content of another map; null where there is no memory."""
@@ -297,25 +298,6 @@ def _assign(self, other):
     self.size = other.size
     self.shift = other.shift
     return True
-
-
-@quiet
-def _update_many(self, keys, deltas):
-    """Add all or nothing. Returns (status, index of the item that failed)."""
-    before = np.empty(keys.size, np.int64)
-    was_in = np.empty(keys.size, np.bool_)
-    for i in range(keys.size):
-        was_in[i] = _contains(self, keys[i])
-        before[i] = _get(self, keys[i], 0)
-        failure = _add(self, keys[i], deltas[i])
-        if failure < 0:
-            for j in range(i - 1, -1, -1):
-                if was_in[j]:
-                    _set(self, keys[j], before[j])
-                else:
-                    _remove(self, keys[j])
-            return failure, i
-    return status.OK, keys.size
 
 
 @quiet
@@ -341,13 +323,14 @@ def _state(self):
     return self.slots.copy(), self.size, self.shift
 
 
+@method(IntMapType, "nbytes")
 @quiet
 def _nbytes(self):
     return self.slots.nbytes
 
 
 # ---------------------------------------------------------------------------------------------- facade
-class IntMap(Facade):
+class IntMap(Keyed):
     """Hash map from int64 to int64.
 
     One writer at a time. Inside ``@njit`` the same verbs are there as methods and operators; nothing
@@ -385,8 +368,7 @@ class IntMap(Facade):
     __slots__ = ()
 
     def __new__(cls, items: Any = ()) -> IntMap:
-        pairs = list(items.items() if hasattr(items, "items") else items)
-        return cls.from_arrays([key for key, _ in pairs], [value for _, value in pairs])
+        return cls.from_arrays(*cls._unzipped(items))
 
     @classmethod
     def from_arrays(cls, keys: Any, values: Any) -> IntMap:
@@ -417,46 +399,6 @@ class IntMap(Facade):
         self = new_int_map(0)
         self.set_many(keys, values)
         return self
-
-    def __getitem__(self, key: int) -> int:
-        key = int64(key)
-        if not _contains(self, key):
-            raise KeyError(key)
-        return _get(self, key, 0)
-
-    def __setitem__(self, key: int, value: int) -> None:
-        self._done(_set(self, int64(key), int64(value, "value")), key)
-
-    def __delitem__(self, key: int) -> None:
-        self._done(_remove(self, int64(key)), key)
-
-    def __contains__(self, key: Any) -> bool:
-        return self._is_int64(key) and _contains(self, int(key))
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self.keys().tolist())
-
-    def get(self, key: int, default: int = 0) -> int:
-        """Return the value of `key`, or `default` where it is missing.
-
-        Parameters
-        ----------
-        key, default : int
-
-        Returns
-        -------
-        int
-
-        Complexity
-        ----------
-        O(1) expected.
-
-        Examples
-        --------
-        >>> IntMap().get(1, -1)
-        -1
-        """
-        return _get(self, int64(key), int64(default, "default"))
 
     def add(self, key: int, delta: int = 1) -> None:
         """Add `delta` to the value of `key`; a missing key counts as 0. A sum of 0 stays in the map.
@@ -518,36 +460,6 @@ class IntMap(Facade):
             raise KeyError(key)
         return _pop(self, key, 0)
 
-    def update_many(self, keys: Any, deltas: Any) -> None:
-        """Add ``deltas[i]`` to the value of ``keys[i]`` for every i, in order; keys may repeat.
-
-        Parameters
-        ----------
-        keys, deltas : (n,) array_like of int
-
-        Raises
-        ------
-        ValueError
-            The arrays differ in length.
-        OverflowError
-            A sum does not fit int64; the map is as it was.
-
-        Complexity
-        ----------
-        O(n) expected.
-
-        Examples
-        --------
-        >>> m = IntMap()
-        >>> m.update_many([1, 2, 1], [10, 20, 30])
-        >>> m[1]
-        40
-        """
-        keys, deltas = self._pair_of_arrays(keys, deltas, "deltas")
-        failure, i = _update_many(self, keys, deltas)
-        if failure < 0:
-            raise error(failure, int(keys[i]))
-
     def set_many(self, keys: Any, values: Any) -> None:
         """Set ``keys[i]`` to ``values[i]`` for every i, in order; of a repeated key the last value stays.
 
@@ -571,7 +483,8 @@ class IntMap(Facade):
         >>> m[2]
         20
         """
-        keys, values = self._pair_of_arrays(keys, values, "values")
+        keys, values = int64_array(keys), int64_array(values, "values")
+        self._same_length(keys, values, "values")
         self._done(_set_many(self, keys, values), "all keys")
 
     def get_many(self, keys: Any, default: int = 0) -> np.ndarray:
@@ -634,25 +547,6 @@ class IntMap(Facade):
         """
         return _to_arrays(self)[1]
 
-    def items(self) -> Iterator[tuple[int, int]]:
-        """Iterate over (key, value), in the order of :meth:`keys`, as they are at the call.
-
-        Returns
-        -------
-        iterator of (int, int)
-
-        Complexity
-        ----------
-        O(capacity) at the call.
-
-        Examples
-        --------
-        >>> dict(IntMap({1: 10}).items())
-        {1: 10}
-        """
-        keys, values = _to_arrays(self)
-        return zip(keys.tolist(), values.tolist(), strict=True)
-
     def to_arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """Return all keys and values; :meth:`from_arrays` takes them back.
 
@@ -671,73 +565,6 @@ class IntMap(Facade):
         (array([1]), array([10]))
         """
         return _to_arrays(self)
-
-    def copy(self) -> IntMap:
-        """Return an independent copy.
-
-        Returns
-        -------
-        IntMap
-
-        Complexity
-        ----------
-        O(capacity).
-
-        Examples
-        --------
-        >>> m = IntMap({1: 10})
-        >>> m.copy() == m
-        True
-        """
-        return _copy(self)
-
-    def clear(self) -> None:
-        """Remove every key; the capacity stays.
-
-        Complexity
-        ----------
-        O(capacity).
-
-        Examples
-        --------
-        >>> m = IntMap({1: 10})
-        >>> m.clear()
-        >>> len(m)
-        0
-        """
-        _clear(self)
-
-    def reserve(self, n_keys: int) -> None:
-        """Make room for `n_keys` keys in all, so that no growth happens until then.
-
-        Parameters
-        ----------
-        n_keys : int
-
-        Raises
-        ------
-        ValueError
-            `n_keys` is negative.
-        MemoryError
-            There is no room; the map is as it was.
-
-        Complexity
-        ----------
-        O(n_keys).
-
-        Examples
-        --------
-        >>> m = IntMap()
-        >>> m.reserve(1000)
-        >>> m.nbytes
-        32784
-        """
-        self._done(_reserve(self, self._n_keys(n_keys)), f"{n_keys} keys")
-
-    @property
-    def nbytes(self) -> int:
-        """Size of the arrays, in bytes."""
-        return _nbytes(self)
 
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""

@@ -172,7 +172,7 @@ register_model(QuietType)(models.OpaqueModel)
 def _quiet_call(overload: Any) -> Any:
     """Return the lowering of a call to a compiled kernel that gives the null value where it raises."""
 
-    def lower(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def lower(context, builder, signature, arguments):
         callee = overload.signature
         arguments = [
             context.cast(builder, argument, given, wanted)
@@ -210,9 +210,9 @@ def kernel(function: Callable[..., Any] | None = None, *, quiet: bool = False) -
         For functions that return a status (:mod:`structures.status`) instead of raising. Compiled
         callers then call it without a branch for exceptions; what it raises all the same, as when there
         is no memory, makes them see the null value of its result type. Integers of every width are
-        passed as int64, containers without counting references. An exception that passes through a compiled frame leaks what the frame owns,
-        and the mere possibility keeps numba from removing the atomic reference counting around a call:
-        20 ns for a method that takes 1 ns.
+        passed as int64, containers without counting references. The reason: an exception that passes
+        through a compiled frame leaks what the frame owns, and the mere possibility keeps numba from
+        removing the reference counting around a call, 20 ns for a method that takes 1 ns.
 
     Returns
     -------

@@ -39,7 +39,6 @@ Source: d-ary heaps, D. B. Johnson, Priority queues with update (1975); the bloc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -47,12 +46,12 @@ from numba import types
 from numba.experimental import structref
 
 from structures import int_map, status
-from structures.facade import Facade
+from structures.counted import Counted, CountedType
 from structures.jit import copy_prefix, kernel, quiet
 from structures.priorities import as_count, from_order, sum_leaves_range, to_order
 from structures.simd import least_lanes, least_lanes_among, lowest_lane
-from structures.status import INT64_MAX, INT64_MIN, error, int64, int64_array
-from structures.struct_type import StructType, fields_of, method, new_like
+from structures.status import INT64_MAX, error, int64_array
+from structures.struct_type import fields_of, method, new_like
 
 __all__ = ["HeapType", "MaxHeap", "MinHeap", "heap_type"]
 
@@ -135,9 +134,7 @@ def cut_entry(blocks, slot_of, size, slot):
     if slot != size - 1:
         # The last entry fills the hole: from below it belongs down, from another branch perhaps up.
         parent = place_of((slot - 1) >> ARITY_BITS)
-        if slot > 0 and (
-            rank < blocks[parent] or (rank == blocks[parent] and key < blocks[parent + KEY])
-        ):
+        if slot > 0 and (rank < blocks[parent] or (rank == blocks[parent] and key < blocks[parent + KEY])):
             sift_up(blocks, slot_of, slot, rank, key, last_handle)
         else:
             sift_down(blocks, slot_of, size - 1, slot, rank, key, last_handle)
@@ -184,7 +181,7 @@ def fill_free(blocks, slot_of, start):
 
 
 # ------------------------------------------------------------------------------------------------ type
-class HeapType(StructType):
+class HeapType(CountedType):
     """numba type of the heaps: one concrete type per class and dtype of the counts."""
 
 
@@ -278,12 +275,12 @@ def _grow(self, n_keys):
 def _reserve(self, n_keys):
     if n_keys > self.slot_of.size and not _grow(self, n_keys):
         return status.NO_MEMORY
-    return int_map._reserve(self.handle_of, n_keys)
+    return self.handle_of.reserve(n_keys)
 
 
 @quiet
 def _slot(self, key):
-    handle = int_map._get(self.handle_of, key, -1)
+    handle = self.handle_of.get(key, -1)
     return self.slot_of[handle] if handle >= 0 else -1
 
 
@@ -298,7 +295,7 @@ def _insert(self, key, rank):
     if slot == self.slot_of.size and not _grow(self, 2 * slot + 1):
         return status.NO_MEMORY
     handle = self.blocks[place_of(slot) + HANDLE]
-    if int_map._set(self.handle_of, key, handle) < 0:
+    if self.handle_of.set(key, handle) < 0:
         return status.NO_MEMORY
     self.size = slot + 1
     sift_up(self.blocks, self.slot_of, slot, rank, key, handle)
@@ -321,9 +318,9 @@ def _set(self, key, count):
 @quiet
 def _cut(self, slot):
     key = self.blocks[place_of(slot) + KEY]
-    int_map._prefetch(self.handle_of, key)  # the sift takes as long as the line
+    self.handle_of.prefetch(key)  # the sift takes as long as the line
     cut_entry(self.blocks, self.slot_of, self.size, slot)
-    int_map._remove(self.handle_of, key)
+    self.handle_of.remove(key)
     self.size -= 1
     return status.OK
 
@@ -414,7 +411,7 @@ def _copy(self):
     other = new_like(self)
     other.blocks = self.blocks.copy()
     other.slot_of = self.slot_of.copy()
-    other.handle_of = int_map._copy(self.handle_of)
+    other.handle_of = self.handle_of.copy()
     other.size = self.size
     other.complement = self.complement
     other.zero = self.zero
@@ -424,7 +421,7 @@ def _copy(self):
 @method(HeapType, "clear")
 @quiet
 def _clear(self):
-    int_map._clear(self.handle_of)
+    self.handle_of.clear()
     fill_free(self.blocks, self.slot_of, 0)
     self.size = 0
     return status.OK
@@ -439,63 +436,34 @@ def _fill(self, keys, counts):
     for i in range(n):
         if counts[i] != counts[i]:
             return status.NOT_A_NUMBER, i
-        if int_map._contains(self.handle_of, keys[i]):
+        if self.handle_of.contains(keys[i]):
             return status.DUPLICATE, i
-        int_map._set(self.handle_of, keys[i], i)
+        self.handle_of.set(keys[i], i)
         write_entry(self.blocks, self.slot_of, i, to_order(counts[i]) ^ self.complement, keys[i], i)
     self.size = n
     heapify(self.blocks, self.slot_of, n)
     return status.OK, n
 
 
-@quiet
-def _update_many(self, keys, deltas):
-    """Add all or nothing. Returns (status, index of the item that failed)."""
-    before = np.empty(keys.size, deltas.dtype)
-    was_in = np.empty(keys.size, np.bool_)
-    for i in range(keys.size):
-        was_in[i] = _contains(self, keys[i])
-        before[i] = _get(self, keys[i])
-        failure = _add(self, keys[i], deltas[i])
-        if failure < 0:
-            for j in range(i - 1, -1, -1):
-                if was_in[j]:
-                    _set(self, keys[j], before[j])
-                else:
-                    _remove(self, keys[j])
-            return failure, i
-    return status.OK, keys.size
-
-
-@quiet
-def _pop_many(self, keys, counts):
-    """Fill `keys` and `counts` with the tops, in order; return how many there were."""
-    n = min(keys.size, self.size)
-    for i in range(n):
-        keys[i], counts[i] = _pop(self)
-    return n
-
-
-@quiet
-def _entries(self, keys, counts):
-    """Fill `keys` and `counts`, in the order of the slots."""
-    for slot in range(self.size):
-        keys[slot] = self.blocks[place_of(slot) + KEY]
-        counts[slot] = _count_at(self, slot)
+@method(HeapType, "to_arrays")
+@kernel
+def _to_arrays(self):
+    return self.copy().pop_many(self.size)
 
 
 @kernel
 def _state(self):
-    return self.blocks.copy(), self.slot_of.copy(), int_map._copy(self.handle_of)
+    return self.blocks.copy(), self.slot_of.copy(), self.handle_of.copy()
 
 
+@method(HeapType, "nbytes")
 @quiet
 def _nbytes(self):
-    return self.blocks.nbytes + self.slot_of.nbytes + int_map._nbytes(self.handle_of)
+    return self.blocks.nbytes + self.slot_of.nbytes + self.handle_of.nbytes()
 
 
 # ---------------------------------------------------------------------------------------------- facade
-class _Heap(Facade):
+class _Heap(Counted):
     """The verbs that both heaps share; see :class:`MaxHeap` and :class:`MinHeap`."""
 
     __slots__ = ()
@@ -503,11 +471,9 @@ class _Heap(Facade):
     _complement: int
 
     def __new__(cls, items: Any = (), dtype: Any = np.int64) -> Any:
-        pairs = list(items.items() if hasattr(items, "items") else items)
-        counts = np.array([count for _, count in pairs], dtype=None if pairs else dtype)
-        if np.dtype(dtype) == np.float64:
-            counts = counts.astype(np.float64)
-        return cls.from_arrays([key for key, _ in pairs], counts)
+        keys, counts = cls._unzipped(items)
+        is_float = np.dtype(dtype) == np.float64
+        return cls.from_arrays(keys, np.array(counts, dtype) if is_float or not keys else counts)
 
     @classmethod
     def from_arrays(cls, keys: Any, counts: Any) -> Any:
@@ -539,8 +505,7 @@ class _Heap(Facade):
         keys = int64_array(keys)
         is_float = np.asarray(counts).dtype.kind == "f"
         counts = np.ascontiguousarray(counts, np.float64) if is_float else int64_array(counts, "counts")
-        if keys.shape != counts.shape:
-            raise ValueError(f"{keys.size} keys but {counts.size} counts")
+        cls._same_length(keys, counts, "counts")
         zero = 0.0 if is_float else 0
         self = _new(_TYPES[cls._kind, "float64" if is_float else "int64"], zero, cls._complement)
         failure, i = _fill(self, keys, counts)
@@ -554,364 +519,6 @@ class _Heap(Facade):
         is_float = isinstance(self._numba_type_.field_dict["zero"], types.Float)
         return np.dtype(np.float64 if is_float else np.int64)
 
-    def _count(self, value: Any, name: str = "count") -> Any:
-        if self.dtype == np.int64:
-            return int64(value, name)
-        return float(value)
-
-    def __getitem__(self, key: int) -> Any:
-        key = int64(key)
-        if not _contains(self, key):
-            raise KeyError(key)
-        return _get(self, key)
-
-    def __setitem__(self, key: int, count: Any) -> None:
-        self._done(_set(self, int64(key), self._count(count)), key)
-
-    def __delitem__(self, key: int) -> None:
-        self._done(_remove(self, int64(key)), key)
-
-    def __contains__(self, key: Any) -> bool:
-        return self._is_int64(key) and _contains(self, int(key))
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self.to_arrays()[0].tolist())
-
-    def get(self, key: int, default: Any = 0) -> Any:
-        """Return the count of `key`, or `default` where it is missing.
-
-        Parameters
-        ----------
-        key : int
-        default : object
-
-        Returns
-        -------
-        int or float
-
-        Complexity
-        ----------
-        O(1) expected.
-
-        Examples
-        --------
-        >>> MaxHeap({7: 2}).get(7), MaxHeap().get(7)
-        (2, 0)
-        """
-        return _get(self, int(key)) if key in self else default
-
-    def add(self, key: int, n: Any = 1) -> None:
-        """Add `n` to the count of `key`; a missing key counts as 0, a sum of 0 removes the key.
-
-        Parameters
-        ----------
-        key : int
-        n : int or float
-
-        Raises
-        ------
-        ValueError
-            The count would fall below 0; the heap is as it was.
-        OverflowError
-            The sum leaves the range of the dtype; the heap is as it was.
-
-        Complexity
-        ----------
-        O(log n).
-
-        Examples
-        --------
-        >>> h = MaxHeap()
-        >>> h.add(7); h.add(8, 3)
-        >>> h.peek()
-        (8, 3)
-        """
-        self._done(_add(self, int64(key), self._count(n, "n")), key)
-
-    def sub(self, key: int, n: Any = 1) -> None:
-        """Take `n` from the count of `key`; a difference of 0 removes the key.
-
-        Parameters
-        ----------
-        key : int
-        n : int or float
-
-        Raises
-        ------
-        ValueError
-            The count would fall below 0; the heap is as it was.
-        OverflowError
-            The difference leaves the range of the dtype; the heap is as it was.
-
-        Complexity
-        ----------
-        O(log n).
-
-        Examples
-        --------
-        >>> h = MaxHeap({7: 2})
-        >>> h.sub(7); h[7]
-        1
-        >>> h.sub(7); 7 in h
-        False
-        """
-        self._done(_sub(self, int64(key), self._count(n, "n")), key)
-
-    def peek(self) -> tuple[int, Any]:
-        """Return (key, count) of the top: the smallest key of those that share the top's count.
-
-        Returns
-        -------
-        key : int
-        count : int or float
-
-        Raises
-        ------
-        KeyError
-            The heap is empty.
-
-        Complexity
-        ----------
-        O(1).
-
-        Examples
-        --------
-        >>> MinHeap({9: 2, 7: 5, 8: 2}).peek()
-        (8, 2)
-        """
-        if not len(self):
-            raise KeyError(f"{type(self).__name__} is empty")
-        return _peek(self)
-
-    def pop(self, *default: Any) -> Any:
-        """Remove the top and return its (key, count).
-
-        Parameters
-        ----------
-        default : object, optional
-            Returned where the heap is empty.
-
-        Returns
-        -------
-        key : int
-        count : int or float
-
-        Raises
-        ------
-        KeyError
-            The heap is empty and no default was given.
-
-        Complexity
-        ----------
-        O(log n).
-
-        Examples
-        --------
-        >>> h = MaxHeap({7: 2})
-        >>> h.pop(), h.pop(None)
-        ((7, 2), None)
-        """
-        if not len(self) and default:
-            return default[0]
-        top = self.peek()
-        _pop(self)
-        return top
-
-    def ties(self) -> np.ndarray:
-        """Return the keys that share the count of the top.
-
-        Returns
-        -------
-        (n,) int64
-            Ascending; empty where the heap is.
-
-        Complexity
-        ----------
-        O(n log n) for n ties, whatever the size of the heap.
-
-        Examples
-        --------
-        >>> MaxHeap({9: 5, 7: 5, 8: 2}).ties()
-        array([7, 9])
-        """
-        return _ties(self)
-
-    def update_many(self, keys: Any, deltas: Any) -> None:
-        """Add ``deltas[i]`` to the count of ``keys[i]`` for every i, in order; keys may repeat.
-
-        Parameters
-        ----------
-        keys : (n,) array_like of int
-        deltas : (n,) array_like of int or float
-
-        Raises
-        ------
-        ValueError
-            A count would fall below 0, or the arrays differ in length; the heap is as it was.
-        OverflowError
-            A sum leaves the range of the dtype; the heap is as it was.
-
-        Complexity
-        ----------
-        O(log size) an item.
-
-        Examples
-        --------
-        >>> h = MaxHeap()
-        >>> h.update_many([7, 8, 7], [2, 3, 4])
-        >>> h.peek()
-        (7, 6)
-        """
-        keys = int64_array(keys)
-        if self.dtype == np.int64:
-            deltas = int64_array(deltas, "deltas")
-        else:
-            deltas = np.ascontiguousarray(deltas, np.float64)
-        if keys.shape != deltas.shape:
-            raise ValueError(f"{keys.size} keys but {deltas.size} deltas")
-        failure, i = _update_many(self, keys, deltas)
-        if failure < 0:
-            raise error(failure, int(keys[i]))
-
-    def pop_many(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Remove the first `k` entries, or all there are, and return them in order.
-
-        Parameters
-        ----------
-        k : int
-
-        Returns
-        -------
-        keys : (m,) int64
-        counts : (m,) int64 or float64
-
-        Raises
-        ------
-        ValueError
-            `k` is negative.
-
-        Complexity
-        ----------
-        O(k log n).
-
-        Examples
-        --------
-        >>> MaxHeap({7: 2, 8: 5, 9: 1}).pop_many(2)
-        (array([8, 7]), array([5, 2]))
-        """
-        k = min(self._n_keys(k), len(self))
-        keys, counts = np.empty(k, np.int64), np.empty(k, self.dtype)
-        _pop_many(self, keys, counts)
-        return keys, counts
-
-    def items(self) -> Iterator[tuple[int, Any]]:
-        """Iterate over (key, count) in the order of :meth:`pop`, as they are at the call.
-
-        Returns
-        -------
-        iterator of (int, int or float)
-
-        Complexity
-        ----------
-        O(n log n) at the call.
-
-        Examples
-        --------
-        >>> list(MaxHeap({7: 2, 8: 5}).items())
-        [(8, 5), (7, 2)]
-        """
-        keys, counts = self.to_arrays()
-        return zip(keys.tolist(), counts.tolist(), strict=True)
-
-    def to_arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return all keys and counts in the order of :meth:`pop`; :meth:`from_arrays` takes them back.
-
-        Returns
-        -------
-        keys : (n,) int64
-        counts : (n,) int64 or float64
-
-        Complexity
-        ----------
-        O(n log n).
-
-        Examples
-        --------
-        >>> MinHeap({7: 2, 8: 1}).to_arrays()
-        (array([8, 7]), array([1, 2]))
-        """
-        keys, counts = np.empty(len(self), np.int64), np.empty(len(self), self.dtype)
-        _entries(self, keys, counts)
-        # The complement turns any int64 order around; of floats the negation does.
-        rank = counts if not self._complement else (~counts if self.dtype == np.int64 else -counts)
-        order = np.lexsort((keys, rank))
-        return keys[order], counts[order]
-
-    def copy(self) -> Any:
-        """Return an independent copy.
-
-        Returns
-        -------
-        MaxHeap or MinHeap
-
-        Complexity
-        ----------
-        O(n).
-
-        Examples
-        --------
-        >>> h = MaxHeap({7: 2})
-        >>> h.copy() == h
-        True
-        """
-        return _copy(self)
-
-    def clear(self) -> None:
-        """Remove every key; the capacity stays.
-
-        Complexity
-        ----------
-        O(capacity).
-
-        Examples
-        --------
-        >>> h = MaxHeap({7: 2})
-        >>> h.clear()
-        >>> len(h)
-        0
-        """
-        _clear(self)
-
-    def reserve(self, n_keys: int) -> None:
-        """Make room for `n_keys` keys in all, so that no growth happens until then.
-
-        Parameters
-        ----------
-        n_keys : int
-
-        Raises
-        ------
-        ValueError
-            `n_keys` is negative.
-        MemoryError
-            There is no room; the heap is as it was.
-
-        Complexity
-        ----------
-        O(n_keys).
-
-        Examples
-        --------
-        >>> h = MaxHeap()
-        >>> h.reserve(1000)
-        """
-        self._done(_reserve(self, self._n_keys(n_keys)), f"{n_keys} keys")
-
-    @property
-    def nbytes(self) -> int:
-        """Size of the arrays, in bytes."""
-        return _nbytes(self)
-
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
         blocks, slot_of, handle_of = _state(self)
@@ -923,9 +530,9 @@ class _Heap(Facade):
             assert (rank[above], key[above]) < (rank[slot], key[slot]), f"1: slot {slot} precedes its parent"
         assert np.array_equal(slot_of[handle], np.arange(capacity)), "2: slots and handles"
         handle_of._check()
-        assert dict(handle_of.items()) == dict(zip(key[:size].tolist(), handle[:size].tolist(), strict=True)), (
-            "3: keys and handles"
-        )
+        assert dict(handle_of.items()) == dict(
+            zip(key[:size].tolist(), handle[:size].tolist(), strict=True)
+        ), "3: keys and handles"
         assert np.all(rank[size:] == INT64_MAX), "4: ranks past the end"
         assert rank.size == capacity >= size, "5: capacity"
 

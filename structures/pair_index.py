@@ -48,7 +48,7 @@ from structures.hashing import pack_pair, unpack_pair
 from structures.jit import copy_prefix, kernel, quiet
 from structures.status import error, int64, int64_array
 from structures.struct_type import StructType, fields_of, method, new_like
-from structures.token_list import TokenList, next_of, token_of, token_list_type
+from structures.token_list import TokenList, next_of, token_list_type, token_of
 
 __all__ = ["PairIndex", "PairIndexType", "pair_index_type"]
 
@@ -139,7 +139,7 @@ def _more_lists(self):
 @quiet
 def _list(self, pair):
     """Return the list of a pair, a new and empty one where it has none; below 0 for a failure."""
-    number = int_map._get(self.list_of, pair, -1)
+    number = self.list_of.get(pair, -1)
     if number >= 0:
         return number
     number = self.free_list
@@ -149,7 +149,7 @@ def _list(self, pair):
             return status.NO_MEMORY
     entry = WIDTH * number
     following = self.lists[entry + START]
-    if int_map._set(self.list_of, pair, number) < 0:
+    if self.list_of.set(pair, number) < 0:
         return status.NO_MEMORY
     if number == self.n_lists:
         self.n_lists += 1
@@ -219,7 +219,7 @@ def _add_many(self, left, right, positions):
 @method(PairIndexType, "drop")
 @quiet
 def _drop(self, left, right):
-    number = int_map._pop(self.list_of, (left << 32) | right, -1)
+    number = self.list_of.pop((left << 32) | right, -1)
     if number < 0:
         return status.MISSING
     entry = WIDTH * number
@@ -236,7 +236,7 @@ def _drop(self, left, right):
 @quiet
 def _span(self, left, right):
     """Return where in the pool the postings of a pair start and end, stale ones and all."""
-    number = int_map._get(self.list_of, (left << 32) | right, -1)
+    number = self.list_of.get((left << 32) | right, -1)
     if number < 0:
         return 0, 0
     start = self.lists[WIDTH * number + START]
@@ -276,7 +276,7 @@ def _postings(self, left, right):
 @kernel
 def _pairs(self):
     """Return the pairs that have a list, ``(n,) int64``, ascending."""
-    pairs, _ = int_map._to_arrays(self.list_of)
+    pairs, _ = self.list_of.to_arrays()
     pairs.sort()
     return pairs
 
@@ -308,12 +308,12 @@ def _rebuild(self):
         if following < 0:
             continue
         pair = (token_of(cells, position) << 32) | token_of(cells, following)
-        number = int_map._get(list_of, pair, -1)
+        number = list_of.get(pair, -1)
         if number < 0:
             number = n_lists
             if number == sizes.size:
                 sizes = enlarged(sizes, number, 2 * number)
-            if int_map._set(list_of, pair, number) < 0:
+            if list_of.set(pair, number) < 0:
                 raise MemoryError
             sizes[number] = 0
             n_lists += 1
@@ -333,7 +333,7 @@ def _rebuild(self):
             entry = WIDTH * number
             pool[lists[entry + START] + lists[entry + SIZE]] = position
             lists[entry + SIZE] += 1
-    if not int_map._assign(self.list_of, list_of):
+    if not self.list_of.assign(list_of):
         raise MemoryError
     self.lists = lists
     self.n_lists = n_lists
@@ -349,7 +349,7 @@ def _rebuild(self):
 def _copy(self, tokens):
     other = new_like(self)
     other.tokens = tokens
-    other.list_of = int_map._copy(self.list_of)
+    other.list_of = self.list_of.copy()
     other.lists = self.lists.copy()
     other.n_lists = self.n_lists
     other.free_list = self.free_list
@@ -367,7 +367,7 @@ def _token_list(self):
 
 @kernel
 def _state(self):
-    return self.lists.copy(), self.pool.copy(), int_map._copy(self.list_of)
+    return self.lists.copy(), self.pool.copy(), self.list_of.copy()
 
 
 @quiet
@@ -375,9 +375,10 @@ def _counters(self):
     return self.n_lists, self.free_list, self.used, self.garbage, self.n_postings
 
 
+@method(PairIndexType, "nbytes")
 @quiet
 def _nbytes(self):
-    return self.lists.nbytes + self.pool.nbytes + int_map._nbytes(self.list_of)
+    return self.lists.nbytes + self.pool.nbytes + self.list_of.nbytes()
 
 
 @quiet
@@ -771,7 +772,12 @@ class PairIndex(Facade):
     def __reduce__(self) -> Any:
         # A pickled token list has no tombstones, so that the positions follow it.
         tokens, pairs, offsets, positions = self.to_arrays()
-        return type(self).from_arrays, (tokens, pairs, offsets, np.searchsorted(tokens.positions(), positions))
+        return type(self).from_arrays, (
+            tokens,
+            pairs,
+            offsets,
+            np.searchsorted(tokens.positions(), positions),
+        )
 
     def copy(self) -> PairIndex:
         """Return an independent copy, over a copy of the token list.
@@ -793,11 +799,6 @@ class PairIndex(Facade):
         """
         return _copy(self, self.tokens.copy())
 
-    @property
-    def nbytes(self) -> int:
-        """Size of the arrays, in bytes; the token list is not counted."""
-        return _nbytes(self)
-
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
         lists, pool, list_of = _state(self)
@@ -812,7 +813,9 @@ class PairIndex(Facade):
         start, size, room = entries[in_use].T
         order = np.argsort(start[room > 0])
         starts, ends = start[room > 0][order], (start + room)[room > 0][order]
-        assert np.all(starts[1:] >= ends[:-1]) and np.all(ends <= used) and used <= pool.size, "1: room"
+        assert np.all(starts[1:] >= ends[:-1]), "1: lists overlap"
+        assert np.all(ends <= used), "1: a list is past the end"
+        assert used <= pool.size, "1: used"
         assert np.all((size >= 0) & (size <= room)), "2: sizes"
         assert garbage == used - room.sum(), "2: garbage"
         assert sorted([*free, *in_use.tolist()]) == list(range(n_lists)), "3: lists"

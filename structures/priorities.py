@@ -45,17 +45,17 @@ def sum_leaves_range(value: Any, delta: Any) -> bool:
 
 
 @overload(as_count)
-def _as_count(value, zero):  # type: ignore[no-untyped-def]
+def _as_count(value, zero):
     if isinstance(zero, types.Float):
         return lambda value, zero: np.float64(value)
     return lambda value, zero: np.int64(value)
 
 
 @overload(to_order)
-def _to_order(priority):  # type: ignore[no-untyped-def]
+def _to_order(priority):
     if isinstance(priority, types.Float):
 
-        def order_of_float(priority):  # type: ignore[no-untyped-def]
+        def order_of_float(priority):
             bits = np.float64(priority + 0.0).view(np.int64)
             return bits ^ ((bits >> 63) & INT64_MAX)
 
@@ -64,18 +64,18 @@ def _to_order(priority):  # type: ignore[no-untyped-def]
 
 
 @overload(from_order)
-def _from_order(order, zero):  # type: ignore[no-untyped-def]
+def _from_order(order, zero):
     if isinstance(zero, types.Float):
         return lambda order, zero: np.int64(order ^ ((order >> 63) & INT64_MAX)).view(np.float64)
     return lambda order, zero: order
 
 
 @overload(sum_leaves_range)
-def _sum_leaves_range(value, delta):  # type: ignore[no-untyped-def]
+def _sum_leaves_range(value, delta):
     if isinstance(value, types.Float):
         return lambda value, delta: value + delta != value + delta
 
-    def past_int64(value, delta):  # type: ignore[no-untyped-def]
+    def past_int64(value, delta):
         total = value + delta
         return ((value ^ total) & (delta ^ total)) < 0
 

@@ -51,7 +51,9 @@ def _load_lanes(context: Any, builder: Any, array_type: Any, array: Any, start: 
 def _equal_to_least(builder: Any, vector: Any) -> Any:
     """Emit the set of lanes that equal the minimum of `vector`."""
     reduce_type = ir.FunctionType(_I64, [_VECTOR])
-    reduce = cgutils.get_or_insert_function(builder.module, reduce_type, f"llvm.vector.reduce.smin.v{LANES}i64")
+    reduce = cgutils.get_or_insert_function(
+        builder.module, reduce_type, f"llvm.vector.reduce.smin.v{LANES}i64"
+    )
     undefined = ir.Constant(_VECTOR, ir.Undefined)
     lane_0 = builder.insert_element(undefined, builder.call(reduce, [vector]), ir.IntType(32)(0))
     everywhere = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
@@ -61,16 +63,16 @@ def _equal_to_least(builder: Any, vector: Any) -> Any:
 
 
 @intrinsic
-def _least_lanes(typingctx, array, start):  # type: ignore[no-untyped-def]
-    def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
+def _least_lanes(typingctx, array, start):
+    def codegen(context, builder, signature, values):
         return _equal_to_least(builder, _load_lanes(context, builder, array, values[0], values[1]))
 
     return types.int64(array, types.int64), codegen
 
 
 @intrinsic
-def _least_lanes_among(typingctx, array, start, lanes):  # type: ignore[no-untyped-def]
-    def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
+def _least_lanes_among(typingctx, array, start, lanes):
+    def codegen(context, builder, signature, values):
         vector = _load_lanes(context, builder, array, values[0], values[1])
         narrow = builder.trunc(values[2], ir.IntType(LANES))
         chosen = builder.bitcast(narrow, ir.VectorType(ir.IntType(1), LANES))
@@ -82,16 +84,16 @@ def _least_lanes_among(typingctx, array, start, lanes):  # type: ignore[no-untyp
 
 
 @intrinsic
-def _lowest_lane(typingctx, lanes):  # type: ignore[no-untyped-def]
-    def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
+def _lowest_lane(typingctx, lanes):
+    def codegen(context, builder, signature, values):
         return builder.cttz(values[0], ir.IntType(1)(1))
 
     return types.int64(types.int64), codegen
 
 
 @intrinsic
-def _prefetch(typingctx, array, i):  # type: ignore[no-untyped-def]
-    def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
+def _prefetch(typingctx, array, i):
+    def codegen(context, builder, signature, values):
         data = context.make_array(array)(context, builder, value=values[0]).data
         i32 = ir.IntType(32)
         prefetch_type = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, i32, i32, i32])
@@ -104,20 +106,20 @@ def _prefetch(typingctx, array, i):  # type: ignore[no-untyped-def]
 
 
 @overload(prefetch)
-def _prefetch_typed(array, i):  # type: ignore[no-untyped-def]
+def _prefetch_typed(array, i):
     return lambda array, i: _prefetch(array, i)
 
 
 @overload(least_lanes)
-def _least_lanes_typed(array, start):  # type: ignore[no-untyped-def]
+def _least_lanes_typed(array, start):
     return lambda array, start: _least_lanes(array, start)
 
 
 @overload(least_lanes_among)
-def _least_lanes_among_typed(array, start, lanes):  # type: ignore[no-untyped-def]
+def _least_lanes_among_typed(array, start, lanes):
     return lambda array, start, lanes: _least_lanes_among(array, start, lanes)
 
 
 @overload(lowest_lane)
-def _lowest_lane_typed(lanes):  # type: ignore[no-untyped-def]
+def _lowest_lane_typed(lanes):
     return lambda lanes: _lowest_lane(lanes)

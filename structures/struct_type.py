@@ -95,12 +95,12 @@ def _borrow(context: Any, builder: Any, owner: StructType, value: Any) -> Any:
 
 
 @lower_cast(StructType, BorrowedType)
-def _cast_to_borrowed(context, builder, from_type, to_type, value):  # type: ignore[no-untyped-def]
+def _cast_to_borrowed(context, builder, from_type, to_type, value):
     return _borrow(context, builder, from_type, value)
 
 
 @unbox(BorrowedType)
-def _unbox_borrowed(typ, obj, c):  # type: ignore[no-untyped-def]
+def _unbox_borrowed(typ, obj, c):
     owned = c.pyapi.object_getattr_string(obj, "_meminfo")
     meminfo = c.unbox(types.MemInfoPointer(types.voidptr), owned).value
     c.pyapi.decref(owned)
@@ -113,7 +113,7 @@ def _unbox_borrowed(typ, obj, c):  # type: ignore[no-untyped-def]
 
 
 @lower_getattr_generic(BorrowedType)
-def _get_borrowed_field(context, builder, typ, value, attr):  # type: ignore[no-untyped-def]
+def _get_borrowed_field(context, builder, typ, value, attr):
     field_type = typ.owner.field_dict[attr]
     field = getattr(_payload(context, builder, typ, value), attr)
     if isinstance(field_type, StructType):
@@ -128,7 +128,7 @@ def _get_borrowed_field(context, builder, typ, value, attr):  # type: ignore[no-
 
 
 @lower_setattr_generic(BorrowedType)
-def _set_borrowed_field(context, builder, signature, arguments, attr):  # type: ignore[no-untyped-def]
+def _set_borrowed_field(context, builder, signature, arguments, attr):
     typ, value_type = signature.args
     payload = _payload(context, builder, typ, arguments[0])
     field_type = typ.owner.field_dict[attr]
@@ -145,7 +145,7 @@ def new_like(container: Any) -> Any:
 
 
 @overload(new_like)
-def _new_like(container):  # type: ignore[no-untyped-def]
+def _new_like(container):
     struct_type = container.owner if isinstance(container, BorrowedType) else container
     return lambda container: structref.new(struct_type)
 
@@ -202,7 +202,7 @@ class _BoundKernel(types.BoundFunction):
 
 
 @register_default(_BoundKernel)
-def _model_of_bound_kernel(manager, typ):  # type: ignore[no-untyped-def]
+def _model_of_bound_kernel(manager, typ):
     return manager[typ.this]  # a bound kernel is represented by its container
 
 
@@ -217,7 +217,7 @@ def _resolve_method(typ: Any, struct_class: type, attr: str) -> Any:
 class _OwnedAttributes(AttributeTemplate):
     key = StructType
 
-    def generic_resolve(self, typ, attr):  # type: ignore[no-untyped-def]
+    def generic_resolve(self, typ, attr):
         return _resolve_method(typ, type(typ), attr)
 
 
@@ -225,7 +225,7 @@ class _OwnedAttributes(AttributeTemplate):
 class _BorrowedAttributes(AttributeTemplate):
     key = BorrowedType
 
-    def generic_resolve(self, typ, attr):  # type: ignore[no-untyped-def]
+    def generic_resolve(self, typ, attr):
         field = typ.owner.field_dict.get(attr)
         if field is None:
             return _resolve_method(typ, type(typ.owner), attr)
@@ -238,25 +238,25 @@ def _is_container(typ: Any) -> bool:
 
 
 @overload(len)
-def _len(self):  # type: ignore[no-untyped-def]
+def _len(self):
     return (lambda self: self.size) if _is_container(self) else None
 
 
 @overload(operator.contains)
-def _contains(self, key):  # type: ignore[no-untyped-def]
+def _contains(self, key):
     return (lambda self, key: self.contains(key)) if _is_container(self) else None
 
 
 @overload(operator.getitem)
-def _getitem(self, key):  # type: ignore[no-untyped-def]
+def _getitem(self, key):
     return (lambda self, key: self.get(key)) if _is_container(self) else None
 
 
 @overload(operator.setitem)
-def _setitem(self, key, value):  # type: ignore[no-untyped-def]
+def _setitem(self, key, value):
     return (lambda self, key, value: self.set(key, value)) if _is_container(self) else None
 
 
 @overload(operator.delitem)
-def _delitem(self, key):  # type: ignore[no-untyped-def]
+def _delitem(self, key):
     return (lambda self, key: self.remove(key)) if _is_container(self) else None

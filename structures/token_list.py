@@ -35,6 +35,7 @@ Source: boundary tags, Knuth, The Art of Computer Programming, 2.5; segments and
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -274,6 +275,7 @@ def _state(self):
     return self.cells.copy(), self.segment_of.copy(), self.segment_offsets.copy()
 
 
+@method(TokenListType, "nbytes")
 @quiet
 def _nbytes(self):
     return self.cells.nbytes + self.segment_of.nbytes + self.segment_offsets.nbytes
@@ -320,16 +322,21 @@ class TokenList(Facade):
         tokens = np.asarray(tokens)
         if tokens.dtype not in (np.uint8, np.int32):  # those are in range
             tokens = int64_array(tokens, "tokens")
-            if tokens.size and not (0 <= tokens.min() and tokens.max() <= MAX_ID):
+            if tokens.size and not (tokens.min() >= 0 and tokens.max() <= MAX_ID):
                 raise ValueError(f"tokens must be in [0, 2**31), not {tokens.min()} to {tokens.max()}")
         elif tokens.size and tokens.min() < 0:
             raise ValueError(f"tokens must be in [0, 2**31), not {tokens.min()}")
         if segment_offsets is None:
             segment_offsets = [0, tokens.size] if tokens.size else [0]
         offsets = int64_array(segment_offsets, "segment_offsets")
-        if offsets.size == 0 or offsets[0] != 0 or offsets[-1] != tokens.size or np.any(np.diff(offsets) <= 0):
+        if (
+            offsets.size == 0
+            or offsets[0] != 0
+            or offsets[-1] != tokens.size
+            or np.any(np.diff(offsets) <= 0)
+        ):
             raise ValueError(
-                f"segment_offsets must rise from 0 to the number of tokens, {tokens.size}; segments are not empty"
+                f"segment_offsets must rise from 0 to the number of tokens, {tokens.size}, none empty"
             )
         return new_token_list(np.ascontiguousarray(tokens), offsets)
 
@@ -626,30 +633,6 @@ class TokenList(Facade):
             raise error(failure, f"{len(self)} tokens")
         return old_positions
 
-    def copy(self) -> TokenList:
-        """Return an independent copy, tombstones and all.
-
-        Returns
-        -------
-        TokenList
-
-        Complexity
-        ----------
-        O(positions).
-
-        Examples
-        --------
-        >>> t = TokenList([5, 6])
-        >>> t.copy() == t
-        True
-        """
-        return _copy(self)
-
-    @property
-    def nbytes(self) -> int:
-        """Size of the arrays, in bytes."""
-        return _nbytes(self)
-
     def _content(self) -> tuple[np.ndarray, ...]:
         return self.to_arrays()
 
@@ -657,7 +640,7 @@ class TokenList(Facade):
         """Assert the numbered invariants of the module docstring."""
         cells, segment_of, offsets = (array.tolist() for array in _state(self))
         n_runs = 0
-        for segment, (start, end) in enumerate(zip(offsets, offsets[1:], strict=False)):
+        for segment, (start, end) in enumerate(pairwise(offsets)):
             position = start
             while position < end:
                 run = (cells[position] >> 2) & MAX_RUN
@@ -666,7 +649,9 @@ class TokenList(Facade):
                 assert last < end, f"1: the run at {position} leaves segment {segment}"
                 assert cells[position] & 0xFFFFFFFF == cells[last] & 0xFFFFFFFF, f"2: tags at {position}"
                 assert cells[position] >> 32 != TOMBSTONE, f"3: no token at {position}"
-                assert all(cells[p] >> 32 == TOMBSTONE for p in range(position + 1, last + 1)), f"3: {position}"
+                assert all(cells[p] >> 32 == TOMBSTONE for p in range(position + 1, last + 1)), (
+                    f"3: {position}"
+                )
                 assert bool(cells[position] & FIRST) == (position == start), f"4: F at {position}"
                 assert bool(cells[position] & LAST) == (last == end - 1), f"4: L at {position}"
                 position = last + 1

@@ -1,0 +1,253 @@
+"""Multisets with an order: keys with counts, read and taken from the top."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from structures.jit import kernel, quiet
+from structures.keyed import Keyed, KeyedType, _add, _to_arrays
+from structures.status import int64
+from structures.struct_type import method
+
+__all__ = ["Counted", "CountedType"]
+
+
+class CountedType(KeyedType):
+    """Base of the types with the methods ``sub``, ``peek``, ``pop`` and ``ties`` as well."""
+
+
+@quiet
+def _sub(self, key, n):
+    return self.sub(key, n)
+
+
+@quiet
+def _peek(self):
+    return self.peek()
+
+
+@quiet
+def _pop(self):
+    return self.pop()
+
+
+@kernel
+def _ties(self):
+    return self.ties()
+
+
+@quiet
+def _pop_into(self, keys, counts):
+    for i in range(keys.size):
+        keys[i], counts[i] = self.pop()
+
+
+@method(CountedType, "pop_many")
+@kernel
+def _pop_many(self, k):
+    n = min(max(k, 0), self.size)
+    keys = np.empty(n, np.int64)
+    counts = np.full(n, self.get(0))  # of the dtype of the counts
+    _pop_into(self, keys, counts)
+    return keys, counts
+
+
+class Counted(Keyed):
+    """Base of the classes that count keys and know the top."""
+
+    __slots__ = ()
+
+    def add(self, key: int, n: Any = 1) -> None:
+        """Add `n` to the count of `key`; a missing key counts as 0, a sum of 0 removes the key.
+
+        Parameters
+        ----------
+        key : int
+        n : int or float
+
+        Raises
+        ------
+        ValueError
+            The count would fall below 0; the container is as it was.
+        OverflowError
+            The sum leaves the range of the dtype; the container is as it was.
+
+        Complexity
+        ----------
+        A heap: O(log n). Buckets: O(1) expected, amortised, to a neighbouring count, O(log k) to any
+        other of k distinct counts.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> h = MaxHeap()
+        >>> h.add(7); h.add(8, 3)
+        >>> h.peek()
+        (8, 3)
+        """
+        self._done(_add(self, int64(key), self._number(n, "n")), key)
+
+    def sub(self, key: int, n: Any = 1) -> None:
+        """Take `n` from the count of `key`; a difference of 0 removes the key.
+
+        Parameters
+        ----------
+        key : int
+        n : int or float
+
+        Raises
+        ------
+        ValueError
+            The count would fall below 0; the container is as it was.
+        OverflowError
+            The difference leaves the range of the dtype; the container is as it was.
+
+        Complexity
+        ----------
+        That of :meth:`add`.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> h = MaxHeap({7: 2})
+        >>> h.sub(7); h[7]
+        1
+        >>> h.sub(7); 7 in h
+        False
+        """
+        self._done(_sub(self, int64(key), self._number(n, "n")), key)
+
+    def _must_have_keys(self) -> None:
+        if not len(self):
+            raise KeyError(f"{type(self).__name__} is empty")
+
+    def peek(self) -> tuple[int, Any]:
+        """Return (key, count) of the top: the smallest key of those that share the top's count.
+
+        Returns
+        -------
+        key : int
+        count : int or float
+
+        Raises
+        ------
+        KeyError
+            There are no keys.
+
+        Complexity
+        ----------
+        A heap: O(1). Buckets: O(log n) amortised.
+
+        Examples
+        --------
+        >>> from structures import MinHeap
+        >>> MinHeap({9: 2, 7: 5, 8: 2}).peek()
+        (8, 2)
+        """
+        self._must_have_keys()
+        return _peek(self)
+
+    def pop(self, *default: Any) -> Any:
+        """Remove the top and return its (key, count).
+
+        Parameters
+        ----------
+        default : object, optional
+            Returned where there are no keys.
+
+        Returns
+        -------
+        key : int
+        count : int or float
+
+        Raises
+        ------
+        KeyError
+            There are no keys and no default was given.
+
+        Complexity
+        ----------
+        O(log n), for buckets amortised.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> h = MaxHeap({7: 2})
+        >>> h.pop(), h.pop(None)
+        ((7, 2), None)
+        """
+        if default and not len(self):
+            return default[0]
+        self._must_have_keys()
+        return _pop(self)
+
+    def pop_many(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Remove the first `k` entries in the order of :meth:`pop`, or all there are, and return them.
+
+        Parameters
+        ----------
+        k : int
+
+        Returns
+        -------
+        keys : (m,) int64
+        counts : (m,) int64 or float64
+
+        Raises
+        ------
+        ValueError
+            `k` is negative.
+
+        Complexity
+        ----------
+        That of :meth:`pop`, for each entry.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> MaxHeap({7: 2, 8: 5, 9: 1}).pop_many(2)
+        (array([8, 7]), array([5, 2]))
+        """
+        return _pop_many(self, self._room(k, "k"))
+
+    def ties(self) -> np.ndarray:
+        """Return the keys that share the count of the top.
+
+        Returns
+        -------
+        (m,) int64
+            Ascending; empty where there are no keys.
+
+        Complexity
+        ----------
+        O(m log m), whatever the size of the container.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> MaxHeap({9: 5, 7: 5, 8: 2}).ties()
+        array([7, 9])
+        """
+        return _ties(self)
+
+    def to_arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return all keys and counts in the order of :meth:`pop`; ``from_arrays`` takes them back.
+
+        Returns
+        -------
+        keys : (n,) int64
+        counts : (n,) int64 or float64
+
+        Complexity
+        ----------
+        O(n log n).
+
+        Examples
+        --------
+        >>> from structures import MinHeap
+        >>> MinHeap({7: 2, 8: 1}).to_arrays()
+        (array([8, 7]), array([1, 2]))
+        """
+        return _to_arrays(self)

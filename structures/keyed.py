@@ -1,0 +1,239 @@
+"""Containers that map int64 keys to numbers: the verbs of a dict, and those of many keys at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from structures import status
+from structures.facade import Facade, _clear, _reserve
+from structures.jit import kernel, quiet
+from structures.status import error, int64, int64_array
+from structures.struct_type import StructType, method
+
+__all__ = ["Keyed", "KeyedType"]
+
+
+class KeyedType(StructType):
+    """Base of the types with the methods ``get``, ``set``, ``add``, ``remove`` and ``contains``."""
+
+
+@quiet
+def _contains(self, key):
+    return self.contains(key)
+
+
+@quiet
+def _get(self, key):
+    return self.get(key)
+
+
+@quiet
+def _set(self, key, value):
+    return self.set(key, value)
+
+
+@quiet
+def _remove(self, key):
+    return self.remove(key)
+
+
+@quiet
+def _add(self, key, n):
+    return self.add(key, n)
+
+
+@kernel
+def _to_arrays(self):
+    return self.to_arrays()
+
+
+@method(KeyedType, "update_many")
+@kernel
+def _update_many(self, keys, deltas):
+    """Add all or nothing. Returns (status, index of the item that failed)."""
+    before = np.empty(keys.size, deltas.dtype)
+    was_in = np.empty(keys.size, np.bool_)
+    for i in range(keys.size):
+        was_in[i] = self.contains(keys[i])
+        before[i] = self.get(keys[i])
+        failure = self.add(keys[i], deltas[i])
+        if failure < 0:
+            for j in range(i - 1, -1, -1):
+                if was_in[j]:
+                    self.set(keys[j], before[j])
+                else:
+                    self.remove(keys[j])
+            return failure, i
+    return status.OK, keys.size
+
+
+class Keyed(Facade):
+    """Base of the classes that map keys to numbers."""
+
+    __slots__ = ()
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the numbers: int64 or float64."""
+        return np.dtype(np.int64)
+
+    def _number(self, value: Any, name: str) -> Any:
+        """Return `value` as a number of the dtype."""
+        return int64(value, name) if self.dtype == np.int64 else float(value)
+
+    def _numbers(self, values: Any, name: str) -> np.ndarray:
+        if self.dtype == np.int64:
+            return int64_array(values, name)
+        return np.ascontiguousarray(values, np.float64)
+
+    def __getitem__(self, key: int) -> Any:
+        key = int64(key)
+        if not _contains(self, key):
+            raise KeyError(key)
+        return _get(self, key)
+
+    def __setitem__(self, key: int, value: Any) -> None:
+        self._done(_set(self, int64(key), self._number(value, "value")), key)
+
+    def __delitem__(self, key: int) -> None:
+        self._done(_remove(self, int64(key)), key)
+
+    def __contains__(self, key: Any) -> bool:
+        return self._is_int64(key) and _contains(self, int(key))
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.to_arrays()[0].tolist())
+
+    def get(self, key: int, default: Any = 0) -> Any:
+        """Return the number of `key`, or `default` where it is missing.
+
+        Parameters
+        ----------
+        key : int
+        default : object
+
+        Returns
+        -------
+        int or float
+
+        Complexity
+        ----------
+        O(1) expected.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> MaxHeap({7: 2}).get(7), MaxHeap().get(7, -1)
+        (2, -1)
+        """
+        return _get(self, int(key)) if key in self else default
+
+    def update_many(self, keys: Any, deltas: Any) -> None:
+        """Add ``deltas[i]`` to the number of ``keys[i]``, as :meth:`add` does, for every i in order.
+
+        Parameters
+        ----------
+        keys : (n,) array_like of int
+            May repeat.
+        deltas : (n,) array_like of int or float
+
+        Raises
+        ------
+        ValueError
+            The arrays differ in length, or a count would fall below 0; the container is as it was.
+        OverflowError
+            A sum leaves the range of the dtype; the container is as it was.
+
+        Complexity
+        ----------
+        As :meth:`add`, for each item.
+
+        Examples
+        --------
+        >>> from structures import IntMap
+        >>> m = IntMap()
+        >>> m.update_many([7, 8, 7], [2, 3, 4])
+        >>> m[7]
+        6
+        """
+        keys, deltas = int64_array(keys), self._numbers(deltas, "deltas")
+        self._same_length(keys, deltas, "deltas")
+        failure, i = _update_many(self, keys, deltas)
+        if failure < 0:
+            raise error(failure, int(keys[i]))
+
+    def items(self) -> Iterator[tuple[int, Any]]:
+        """Iterate over (key, number), as they are at the call, in the order of :meth:`to_arrays`.
+
+        Returns
+        -------
+        iterator of (int, int or float)
+
+        Complexity
+        ----------
+        That of :meth:`to_arrays`, at the call.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> list(MaxHeap({7: 2, 8: 5}).items())
+        [(8, 5), (7, 2)]
+        """
+        keys, values = self.to_arrays()
+        return zip(keys.tolist(), values.tolist(), strict=True)
+
+    def clear(self) -> None:
+        """Remove every key; the capacity stays.
+
+        Complexity
+        ----------
+        O(capacity).
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> h = MaxHeap({7: 2})
+        >>> h.clear()
+        >>> len(h)
+        0
+        """
+        _clear(self)
+
+    def reserve(self, n_keys: int) -> None:
+        """Make room for `n_keys` keys in all, so that no growth happens until then.
+
+        Parameters
+        ----------
+        n_keys : int
+
+        Raises
+        ------
+        ValueError
+            `n_keys` is negative.
+        MemoryError
+            There is no room; the container is as it was.
+
+        Complexity
+        ----------
+        O(n_keys).
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> h = MaxHeap()
+        >>> h.reserve(1000)
+        """
+        self._done(_reserve(self, self._room(n_keys, "n_keys")), f"{n_keys} keys")
+
+    @staticmethod
+    def _same_length(keys: np.ndarray, values: np.ndarray, name: str) -> None:
+        if keys.shape != values.shape:
+            raise ValueError(f"{keys.size} keys but {values.size} {name}")
+
+    @staticmethod
+    def _unzipped(items: Any) -> tuple[list[Any], list[Any]]:
+        pairs = list(items.items() if hasattr(items, "items") else items)
+        return [key for key, _ in pairs], [value for _, value in pairs]
