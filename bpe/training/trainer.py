@@ -97,7 +97,7 @@ class Trainer:
     Merge(left=101, right=115, new_id=256, count=9)
     >>> trainer.run(vocab_size=260)
     >>> trainer.tokenizer().encode("lowest")
-    [108, 111, 119, 257]
+    [259, 257]
     """
 
     def __init__(
@@ -191,7 +191,9 @@ class Trainer:
         """
         wanted = check_vocab_size(vocab_size, len(self._special_tokens))
         if wanted < self._done:
-            raise ValueError(f"vocab_size {vocab_size} asks for {wanted} merges, but {self._done} are learned")
+            raise ValueError(
+                f"vocab_size {vocab_size} asks for {wanted} merges, but {self._done} are learned"
+            )
         with progress_bar(progress, wanted - self._done, "merges", "merging") as advance:
             while self._done < wanted:
                 before = self._done
@@ -409,5 +411,3 @@ def train(
     trainer = Trainer(counts, ties=ties, selection=selection, min_count=min_count)
     trainer.run(vocab_size, progress=progress)
     return trainer.tokenizer()
-
-

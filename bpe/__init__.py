@@ -1,0 +1,50 @@
+"""Byte-pair encoding: train tokenizers, encode and decode text.
+
+>>> import bpe
+>>> bpe.split("gpt2", "Hello world!")
+['Hello', ' world', '!']
+
+* :func:`train`, :class:`Trainer`: learn merges from text
+* :class:`Tokenizer`: encode, decode, save, load
+* :class:`WordCounts`: the counted pieces of a corpus
+* :func:`split`, :class:`Pattern`, :data:`PATTERNS`: how text is cut into pieces
+
+What needs the compiler is loaded at first use, so that ``import bpe`` takes no time.
+"""
+
+import importlib
+import importlib.metadata
+from typing import TYPE_CHECKING, Any
+
+# Not at first use: a submodule has the name of this function, and importing it would take the place.
+from bpe.split import PATTERNS, Pattern, split
+
+if TYPE_CHECKING:
+    from bpe.counts import WordCounts
+    from bpe.tokenizer import Tokenizer
+    from bpe.training import Trainer, train
+
+try:
+    __version__ = importlib.metadata.version("bpe-structures")
+except importlib.metadata.PackageNotFoundError:  # run from a checkout
+    __version__ = "0+unknown"
+
+__all__ = ["PATTERNS", "Pattern", "Tokenizer", "Trainer", "WordCounts", "__version__", "split", "train"]
+
+_MODULE_OF = {
+    "Tokenizer": "bpe.tokenizer",
+    "Trainer": "bpe.training",
+    "WordCounts": "bpe.counts",
+    "train": "bpe.training",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULE_OF})

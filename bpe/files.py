@@ -1,0 +1,84 @@
+"""Writing files so that a crash leaves either the old file or the new one, never a part."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+__all__ = ["atomic_write"]
+
+
+def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file by way of a temporary one in the same folder, which takes its place when complete.
+
+    Parameters
+    ----------
+    path : path
+        An existing file is replaced, and its permissions are kept; through a symbolic link, the file that
+        the link leads to.
+    data : bytes
+
+    Raises
+    ------
+    OSError
+        It cannot be written; what was there is still there.
+
+    Complexity
+    ----------
+    O(n), and a flush to the disk.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "file")
+    ...     atomic_write(path, b"content")
+    ...     path.read_bytes()
+    b'content'
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder: a file name is needed")
+    if target.exists() and not target.is_file():  # a pipe or a device: there is nothing to replace
+        target.write_bytes(data)
+        return
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    except FileNotFoundError:
+        raise FileNotFoundError(f"no such folder: {target.parent}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, _mode(target))
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def _mode(target: Path) -> int:
+    """Return the permissions of the file, or those that a new one gets."""
+    try:
+        return target.stat().st_mode & 0o777
+    except FileNotFoundError:
+        mask = os.umask(0)  # there is no way to read it without setting it
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the renaming itself survive a power cut, where the system lets a folder be flushed."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)

@@ -1,0 +1,281 @@
+"""The native file of a tokenizer: JSON that holds the merges and what else cannot be derived.
+
+::
+
+    {
+    "format": "bpe-structures",
+    "version": 1,
+    "pattern": "gpt2",                        a name, or a list of expressions
+    "unicode": "17.0.0",                      whose letters and numbers training went by
+    "special_tokens": {"<|endoftext|>": 512},
+    "merges": [[104, 101], [256, 108]],
+    "byte_ids": [...],                        absent where the id of a byte is its value
+    "merged_ids": [...],                      absent where the merges make 256, 257, ...
+    "other_tokens": {"700": "YWJj"},          base64; absent where every token comes of bytes and merges
+    "crc32": 123456789                        of all the above; a file written by hand may do without
+    }
+
+Two layers: :func:`document_of` and :func:`arguments_of` turn the parts of a tokenizer into plain lists and
+back, which pickle uses too; :func:`dump` and :func:`parse` make text of those and read it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+from bpe.split import Pattern
+from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
+
+__all__ = ["arguments_of", "document_of", "dump", "parse"]
+
+FORMAT, VERSION = "bpe-structures", 1
+
+
+# ------------------------------------------------------------------------------ parts of a tokenizer
+def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
+    """Return the parts of a tokenizer as what JSON can hold.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    pattern : Pattern
+
+    Returns
+    -------
+    dict
+        As in the module docstring, but for the checksum.
+
+    Complexity
+    ----------
+    O(n) for n tokens and merges.
+
+    Examples
+    --------
+    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
+    >>> document_of(words, Pattern.of("gpt2"))["pattern"]
+    'gpt2'
+    """
+    document: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "pattern": pattern.spec,
+        "unicode": pattern.unicode_version,
+        "special_tokens": vocabulary.special_tokens,
+        "merges": [list(pair) for pair in vocabulary.merges],
+    }
+    if vocabulary.byte_ids != DEFAULT_BYTE_IDS:
+        document["byte_ids"] = vocabulary.byte_ids
+    if vocabulary.merged_ids != list(range(256, 256 + len(vocabulary.merges))):
+        document["merged_ids"] = vocabulary.merged_ids
+    if others := vocabulary.other_tokens():
+        document["other_tokens"] = {
+            str(number): base64.b64encode(token).decode() for number, token in others.items()
+        }
+    return document
+
+
+def arguments_of(document: Any) -> dict[str, Any]:
+    """Return the arguments of ``Tokenizer`` for a document; the inverse of :func:`document_of`.
+
+    Parameters
+    ----------
+    document : dict
+        Any value at all: everything is checked.
+
+    Returns
+    -------
+    dict
+        The keyword arguments of :class:`bpe.Tokenizer`.
+
+    Raises
+    ------
+    ValueError
+        It is no such document; the message names the place.
+
+    Complexity
+    ----------
+    O(n) for n tokens and merges.
+
+    Examples
+    --------
+    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
+    >>> arguments_of(document_of(words, Pattern.of("gpt2")))["pattern"]
+    'gpt2'
+    """
+    _need(isinstance(document, dict) and document.get("format") == FORMAT, f'"format" is not "{FORMAT}"')
+    version = document.get("version")
+    _need(_is_int(version) and version > 0, f'"version" is {version!r}, not a version number')
+    _need(
+        version <= VERSION, f'"version" is {version}: written by a newer release, which is needed to read it'
+    )
+    for key in document:
+        _need(key in _CHECKS, f"unknown entry {key!r}")
+    for key, (is_required, is_right, what) in _CHECKS.items():
+        if key in document:
+            _need(is_right(document[key]), f'"{key}" is not {what}')
+        else:
+            _need(not is_required, f'"{key}" is missing')
+    merges = []
+    for rank, pair in enumerate(document["merges"]):
+        _need(
+            _is_list_of_ints(pair) and len(pair) == 2, f'"merges"[{rank}] is not a pair of ids: {pair!r:.50}'
+        )
+        merges.append(tuple(pair))
+    for key in ("byte_ids", "merged_ids"):
+        for i, number in enumerate(document.get(key, ())):
+            _need(_is_id(number), f'"{key}"[{i}] is not an id: {number!r:.50}')
+    n_merged = len(document.get("merged_ids", merges))
+    _need(n_merged == len(merges), f'{len(merges)} "merges" but {n_merged} "merged_ids"')
+    for token, number in document["special_tokens"].items():
+        _need(_is_id(number), f'"special_tokens"[{token!r}] is not an id: {number!r:.50}')
+    return {
+        "token_bytes": Vocabulary.assemble(
+            merges,
+            document.get("byte_ids", DEFAULT_BYTE_IDS),
+            document.get("merged_ids"),
+            _other_tokens(document.get("other_tokens", {})),
+        ),
+        "merges": merges,
+        "pattern": document["pattern"],
+        "special_tokens": document["special_tokens"],
+    }
+
+
+def _other_tokens(texts: dict[str, str]) -> dict[int, bytes]:
+    others = {}
+    for number, text in texts.items():
+        _need(
+            number.isascii() and number.isdecimal() and len(number) < 12,
+            f'"other_tokens": {number!r} is no id',
+        )
+        try:
+            others[int(number)] = base64.b64decode(text, validate=True)
+        except (TypeError, ValueError, binascii.Error):
+            raise ValueError(f'"other_tokens"[{number!r}] is not base64') from None
+    return others
+
+
+# -------------------------------------------------------------------------------------------- checks
+def _need(is_right: bool, problem: str) -> None:
+    if not is_right:
+        raise ValueError(problem)
+
+
+def _is_int(value: Any) -> bool:
+    return type(value) is int  # a bool is an int, but not here
+
+
+def _is_id(value: Any) -> bool:
+    return _is_int(value) and 0 <= value < 2**31
+
+
+def _is_list_of_ints(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_int, value))
+
+
+def _is_pattern(value: Any) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, list) and all(isinstance(source, str) for source in value)
+    )
+
+
+# key -> (is it required, what to check, what it should be)
+_CHECKS: dict[str, tuple[bool, Callable[[Any], bool], str]] = {
+    "format": (True, lambda value: value == FORMAT, "the name of this format"),
+    "version": (True, _is_int, "an integer"),
+    "pattern": (True, _is_pattern, "a name or a list of expressions"),
+    "unicode": (True, lambda value: isinstance(value, str), "a str"),
+    "special_tokens": (True, lambda value: isinstance(value, dict), "an object"),
+    "merges": (True, lambda value: isinstance(value, list), "a list"),
+    "byte_ids": (False, lambda value: isinstance(value, list) and len(value) == 256, "a list of 256 ids"),
+    "merged_ids": (False, lambda value: isinstance(value, list), "a list"),
+    "other_tokens": (False, lambda value: isinstance(value, dict), "an object"),
+}
+
+
+# ---------------------------------------------------------------------------------------------- text
+def _crc32(document: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(document, sort_keys=True, separators=(",", ":")).encode())
+
+
+def dump(document: dict[str, Any]) -> bytes:
+    """Return a document as the content of a file: ASCII, one entry a line, with its checksum.
+
+    Parameters
+    ----------
+    document : dict
+        As :func:`document_of` returns it.
+
+    Returns
+    -------
+    bytes
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> print(dump({"version": 1}).decode(), end="")
+    {
+    "version": 1,
+    "crc32": 1899010611
+    }
+    """
+    entries = {**document, "crc32": _crc32(document)}
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in entries.items()]
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def parse(data: bytes) -> dict[str, Any]:
+    """Return the document that the content of a file stands for; the inverse of :func:`dump`.
+
+    Parameters
+    ----------
+    data : bytes
+        Any bytes at all.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError
+        It is not JSON, an entry stands there twice, or the checksum is wrong.
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> parse(dump({"version": 1}))
+    {'version': 1}
+    """
+    try:
+        document = json.loads(data.decode("utf-8"), object_pairs_hook=_without_repeats)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8 at byte {error.start}") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON at line {error.lineno}, column {error.colno}: {error.msg}") from None
+    except RecursionError:
+        raise ValueError("not a tokenizer: nested too deeply") from None
+    if isinstance(document, dict) and "crc32" in document:
+        wanted = document.pop("crc32")
+        _need(wanted == _crc32(document), 'damaged: "crc32" does not fit the rest')
+    return document
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for i, key in enumerate(keys) if key in keys[:i])
+        raise ValueError(f"entry {twice!r} stands there twice")
+    return entries

@@ -1,0 +1,79 @@
+"""Progress, in one convention for everything that takes long."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeAlias
+
+__all__ = ["Progress", "progress_bar"]
+
+Progress: TypeAlias = bool | Callable[[int, int | None], object]
+
+
+@contextmanager
+def progress_bar(
+    progress: Progress, total: int | None, unit: str, label: str
+) -> Iterator[Callable[[int], object]]:
+    """Report progress in the way that the `progress` argument of a public function asks for.
+
+    Nothing is ever written to stdout.
+
+    Parameters
+    ----------
+    progress : bool or callable
+        True: a bar on stderr, if that is a terminal. False: nothing. A callable is called as
+        ``progress(done, total)`` after every advance; what it raises ends the work.
+    total : int or None
+        How much there is to do; None where nobody knows.
+    unit : str
+        What is counted, such as "B" or "merges".
+    label : str
+        What is going on.
+
+    Yields
+    ------
+    callable
+        ``advance(n)`` says that `n` more units are done.
+
+    Raises
+    ------
+    TypeError
+        `progress` is neither.
+
+    Complexity
+    ----------
+    O(1) an advance.
+
+    Examples
+    --------
+    >>> with progress_bar(lambda done, total: print(done, total), 10, "B", "reading") as advance:
+    ...     advance(4)
+    ...     advance(6)
+    4 10
+    10 10
+    """
+    if callable(progress):
+        yield _reporter(progress, total)
+    elif not isinstance(progress, bool):
+        raise TypeError(f"progress must be True, False or a callable, not {progress!r}")
+    elif not progress:
+        yield lambda n: None
+    else:
+        from tqdm import tqdm  # not needed, and so not loaded, without a bar
+
+        # disable=None: no bar where the file is not a terminal
+        with tqdm(total=total, unit=unit, desc=label, unit_scale=True, file=sys.stderr, disable=None) as bar:
+            yield bar.update
+
+
+def _reporter(report: Callable[[int, int | None], object], total: int | None) -> Callable[[int], object]:
+    done = 0
+
+    def advance(n: int) -> None:
+        nonlocal done
+        done += n
+        report(done, total)
+
+    return advance

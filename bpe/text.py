@@ -1,0 +1,77 @@
+"""Text as this package passes it around: a ``str`` that stands for any bytes whatever.
+
+Bytes that are not UTF-8 become lone surrogates (Python's "surrogateescape"), so that a regular expression can
+run over them and nothing is lost on the way back.
+"""
+
+from __future__ import annotations
+
+__all__ = ["as_bytes", "as_text"]
+
+
+def as_text(document: str | bytes, what: str = "text") -> str:
+    r"""Return a document as text that :func:`as_bytes` can turn into bytes.
+
+    Parameters
+    ----------
+    document : str or bytes
+        Bytes are kept exactly. Of a str, surrogate pairs are joined and every other surrogate, which has no
+        encoding, becomes U+FFFD.
+    what : str
+        What to call it in an error.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    TypeError
+        It is neither.
+
+    Complexity
+    ----------
+    O(n); O(1) for a str of ASCII.
+
+    Examples
+    --------
+    >>> as_text(b"caf\xc3\xa9 \xff")
+    'café \udcff'
+    >>> as_text("\ud800!")
+    '\ufffd!'
+    """
+    if isinstance(document, str):
+        if document.isascii():
+            return document
+        try:
+            document.encode()
+        except UnicodeEncodeError:
+            return document.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return document
+    if isinstance(document, (bytes, bytearray, memoryview)):
+        return bytes(document).decode("utf-8", "surrogateescape")
+    raise TypeError(f"{what} must be str or bytes, not {type(document).__name__}")
+
+
+def as_bytes(text: str) -> bytes:
+    r"""Return the bytes that a text stands for; the inverse of :func:`as_text` on bytes.
+
+    Parameters
+    ----------
+    text : str
+        As :func:`as_text` returns it.
+
+    Returns
+    -------
+    bytes
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> as_bytes(as_text(b"\xff"))
+    b'\xff'
+    """
+    return text.encode("utf-8", "surrogateescape")

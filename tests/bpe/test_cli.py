@@ -1,0 +1,306 @@
+import io
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import bpe
+from bpe import cli
+from bpe.tokenizer import Tokenizer
+
+COMMANDS = ["train", "encode", "decode", "inspect"]
+
+
+@pytest.fixture
+def folder(tokenizer, book, tmp_path, monkeypatch):
+    """A folder to work in, with a tokenizer and some texts."""
+    monkeypatch.chdir(tmp_path)
+    tokenizer.save("tok.json")
+    (tmp_path / "book.txt").write_text(book[:5000], "utf-8")
+    (tmp_path / "odd.txt").write_bytes(b"caf\xc3\xa9 \xff\x00\r\n the sea")
+    (tmp_path / "special.txt").write_text("the <|end|> of the sea")
+    (tmp_path / "empty.txt").touch()
+    return tmp_path
+
+
+def run(*arguments, stdin=None):
+    return CliRunner().invoke(cli.main, [str(argument) for argument in arguments], input=stdin)
+
+
+def fails(result, message, code=2):
+    assert result.exit_code == code, result.output
+    assert re.search(message, result.stderr), result.stderr
+    assert result.stderr.startswith("bpe: ")
+    assert result.stderr.count("\n") == 1, "one line"
+    assert result.stdout == ""
+
+
+# ----------------------------------------------------------------------------------------------- help
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
+def test_help_has_an_example(command):
+    for option in ("-h", "--help"):
+        result = run(*command, option)
+        assert result.exit_code == 0
+        assert "Example:\n    " in result.stdout
+        assert result.stderr == ""
+
+
+def test_wrong_usage():
+    fails(run(), "Missing command")
+    fails(run("trian"), "No such command 'trian'")
+    fails(run("train"), "Missing (argument|option)")
+    fails(run("encode"), "Missing argument 'TOKENIZER'")
+    fails(run("encode", "a", "b", "--nonsense"), "No such option")
+    fails(run("train", "a", "-o", "b", "--vocab-size", "many"), "'many' is not a valid int")
+    fails(run("train", "a", "-o", "b", "--vocab-size", "300", "--ties", "odd"), "'odd' is not one of")
+    assert run("--version").stdout.strip().endswith(bpe.__version__)
+
+
+# ---------------------------------------------------------------------------------------------- train
+def test_train(folder):
+    result = run(
+        *("train", "book.txt", "special.txt", "--vocab-size", 300, "--pattern", "cl100k"),
+        *("--special", "<|end|>", "--special", "<|fim|>", "--min-count", 2, "--ties", "lexicographic"),
+        *("--selection", "heap", "-o", "new.json"),
+    )
+    assert result.exit_code == 0, result.output
+    assert result.stdout == ""
+    assert result.stderr == "new.json: 300 tokens\n", "a bar needs a terminal"
+    paths = [folder / "book.txt", folder / "special.txt"]
+    expected = bpe.train(
+        paths,
+        vocab_size=300,
+        pattern="cl100k",
+        special_tokens=["<|end|>", "<|fim|>"],
+        min_count=2,
+        ties="lexicographic",
+        progress=False,
+    )
+    assert Tokenizer.load("new.json") == expected
+    assert expected.special_tokens == {"<|end|>": 298, "<|fim|>": 299}
+
+
+def test_train_from_standard_input(folder):
+    text = (folder / "book.txt").read_bytes()
+    assert run("train", "-", "--vocab-size", 280, "-o", "one.json", "--quiet", stdin=text).output == ""
+    assert run("train", "book.txt", "--vocab-size", 280, "-o", "two.json", "--quiet").output == ""
+    assert Tokenizer.load("one.json") == Tokenizer.load("two.json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["missing.txt"], r"no such file: missing\.txt"),
+        (["book.txt", "missing.txt"], r"no such file: missing\.txt"),
+        (["."], "is a folder"),
+        (["empty.txt"], r"the corpus is empty.*empty\.txt"),
+        (["book.txt", "--vocab-size", "255"], "255"),
+        (["book.txt", "--vocab-size", "257", "--special", "<a>", "--special", "<b>"], "257"),
+        (["book.txt", "--pattern", "nonsense"], "unknown pattern 'nonsense'.*gpt2, cl100k"),
+        (["book.txt", "--pattern", r"\w+("], r"invalid regular expression.*at character 4"),
+        (["book.txt", "--special", ""], "special token 0 is empty"),
+        (["book.txt", "--special", "<a>", "--special", "<a>"], "stands there twice"),
+        (["book.txt", "--min-count", "0"], "--min-count.*0 is not in the range"),
+    ],
+)
+def test_training_that_fails_leaves_no_file(folder, arguments, message):
+    if "--vocab-size" not in arguments:
+        arguments = [*arguments, "--vocab-size", "300"]
+    (folder / "old.json").write_text("old")
+    for output in ("new.json", "old.json"):
+        fails(run("train", *arguments, "-o", output), message)
+    assert (folder / "old.json").read_text() == "old"
+    assert not [name for name in os.listdir() if "new" in name or "tmp" in name]
+
+
+def test_output_folder_is_looked_at_first(folder):
+    fails(run("train", "missing.txt", "--vocab-size", 300, "-o", "no/tok.json"), "no such folder: .*no$")
+
+
+# --------------------------------------------------------------------------------- encode and decode
+def test_encode_and_decode(folder, tokenizer):
+    for name in ("book.txt", "odd.txt", "empty.txt"):
+        data = (folder / name).read_bytes()
+        result = run("encode", "tok.json", name)
+        assert result.exit_code == 0, result.output
+        assert result.stdout.endswith("\n")
+        assert [int(word) for word in result.stdout.split()] == tokenizer.encode(data)
+        assert run("encode", "tok.json", stdin=data).stdout == result.stdout
+        assert run("encode", "tok.json", "-", stdin=data).stdout == result.stdout
+        (folder / "ids.txt").write_text(result.stdout)
+        assert run("decode", "tok.json", "ids.txt").stdout_bytes == data
+        assert run("decode", "tok.json", stdin=result.stdout).stdout_bytes == data
+
+
+def test_numpy(folder, tokenizer):
+    result = run("encode", "tok.json", "odd.txt", "--numpy", "ids.npy")
+    assert (result.exit_code, result.output) == (0, "")
+    ids = np.load("ids.npy")
+    data = (folder / "odd.txt").read_bytes()
+    assert (ids.dtype, ids.tolist()) == (np.uint32, tokenizer.encode(data))
+    assert run("decode", "tok.json", "ids.npy").stdout_bytes == data
+    np.save("floats.npy", np.array([1.5]))
+    fails(run("decode", "tok.json", "floats.npy"), r"floats\.npy: an array of 1 dimensions of float64")
+    (folder / "half.npy").write_bytes((folder / "ids.npy").read_bytes()[:30])
+    fails(run("decode", "tok.json", "half.npy"), r"half\.npy: damaged")
+    np.save("objects.npy", np.array([None]), allow_pickle=True)
+    fails(run("decode", "tok.json", "objects.npy"), r"objects\.npy: damaged")
+    fails(run("encode", "tok.json", "odd.txt", "--numpy", "no/ids.npy"), "no such folder")
+
+
+def test_special_tokens(folder, tokenizer):
+    fails(
+        run("encode", "tok.json", "special.txt", "--numpy", "ids.npy"),
+        r"special\.txt: text holds the special token '<\|end\|>' at byte 4\. .*use --allow-special$",
+    )
+    assert not (folder / "ids.npy").exists()
+    fails(run("encode", "tok.json", stdin="<|end|>"), "standard input: text holds")
+    result = run("encode", "tok.json", "special.txt", "--allow-special")
+    assert str(tokenizer.special_tokens["<|end|>"]) in result.stdout.split()
+    assert run("decode", "tok.json", stdin=result.stdout).stdout == "the <|end|> of the sea"
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        ("1 2 603", r"standard input: ids\[2\]: 603 is out of range; ids are 0 to 602"),
+        ("1 580", r"ids\[1\]: 580 is not used"),
+        ("1 -2", r"ids\[1\] is '-2', not a number"),
+        ("1, 2", r"ids\[0\] is '1,', not a number"),
+        ("\xff", "not a number"),
+        ("9" * 5000, "not a number"),
+    ],
+)
+def test_wrong_ids(folder, ids, message):
+    fails(run("decode", "tok.json", stdin=ids), message)
+
+
+@pytest.mark.parametrize("command", ["encode", "decode", "inspect"])
+def test_wrong_tokenizers(folder, command):
+    fails(run(command, "missing.json"), r"no such file: missing\.json")
+    fails(run(command, "book.txt", stdin=""), r"book\.txt: not JSON at line 1")
+    fails(run(command, ".", stdin=""), "directory")
+    file = ["--text", "missing.txt"] if command == "inspect" else ["missing.txt"]
+    fails(run(command, "tok.json", *file), r"no such file: missing\.txt")
+
+
+# -------------------------------------------------------------------------------------------- inspect
+def test_inspect(folder, tokenizer, merges):
+    result = run("inspect", "tok.json", "--text", "book.txt")
+    assert result.exit_code == 0, result.output
+    assert "603 ids, 300 merges, 3 special tokens" in result.stdout
+    assert "pattern: gpt2" in result.stdout
+    assert "special token 600: '<|end|>'" in result.stdout
+    left, right = merges[0]
+    first = f"{tokenizer.token_bytes(left)!r} + {tokenizer.token_bytes(right)!r}"
+    assert f"first merges:\n       0  {first}\n" in result.stdout
+    assert "\n     299  " in result.stdout
+    size = (folder / "book.txt").stat().st_size
+    n_tokens = len(tokenizer.encode((folder / "book.txt").read_bytes()))
+    assert (
+        f"on book.txt: {size} bytes, {n_tokens} tokens, {size / n_tokens:.3f} bytes a token" in result.stdout
+    )
+    assert "on standard input: 0 bytes, 0 tokens\n" in run("inspect", "tok.json", "--text", "-").stdout
+    assert "on special.txt" in run("inspect", "tok.json", "--text", "special.txt").stdout
+    Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern=["a", "b"]).save("plain.json")
+    assert "pattern: a then b" in run("inspect", "plain.json").stdout
+
+
+# ------------------------------------------------------------------------------------- real processes
+def command(*arguments):
+    return [sys.executable, "-m", "bpe.cli", *map(str, arguments)]
+
+
+@pytest.fixture
+def environment(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(bpe.__file__).resolve().parent.parent))
+
+
+@pytest.mark.usefixtures("environment")
+class TestProcesses:
+    def test_help_does_not_load_the_compiler(self):
+        code = "import sys, bpe.cli; print([m for m in ('numba', 'numpy', 'tqdm') if m in sys.modules])"
+        result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert result.stdout == "[]\n"
+
+    def test_pipeline(self, folder):
+        data = (folder / "odd.txt").read_bytes()
+        encoded = subprocess.run(command("encode", "tok.json"), input=data, capture_output=True, check=True)
+        decoded = subprocess.run(
+            command("decode", "tok.json"), input=encoded.stdout, capture_output=True, check=True
+        )
+        assert decoded.stdout == data
+        assert encoded.stderr == decoded.stderr == b""
+
+    def test_error(self, folder):
+        result = subprocess.run(
+            command("encode", "missing.json"), capture_output=True, text=True, check=False
+        )
+        assert (result.returncode, result.stdout) == (2, "")
+        assert result.stderr == "bpe: no such file: missing.json\n"
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+    def test_interrupt(self, folder):
+        process = subprocess.Popen(
+            command("train", "-", "--vocab-size", 300, "-o", "new.json"),
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        process.stdin.write("some text\n" * 100_000)  # more than a pipe holds: it is reading by now
+        process.stdin.flush()
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert errors.strip() == "bpe: interrupted"
+        assert "new.json" not in os.listdir()
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
+    def test_broken_pipe(self, folder):
+        (folder / "long.txt").write_text("the sea " * 100_000)
+        process = subprocess.Popen(
+            command("encode", "tok.json", "long.txt"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.wait(timeout=30) in (0, 1), "0 if all was written before"
+        assert process.stderr.read() == b""
+        process.stderr.close()
+
+    @pytest.mark.parametrize("quiet", [True, False])
+    def test_bars_on_a_terminal(self, folder, quiet):
+        fcntl, pty, termios = map(pytest.importorskip, ("fcntl", "pty", "termios"))
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        arguments = [
+            "train",
+            "book.txt",
+            "--vocab-size",
+            300,
+            "-o",
+            "new.json",
+            *(["--quiet"] if quiet else []),
+        ]
+        with subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=theirs) as process:
+            os.close(theirs)
+            shown = io.BytesIO()
+            try:
+                while block := os.read(ours, 1000):
+                    shown.write(block)
+            except OSError:  # the other end is closed
+                pass
+            assert process.stdout.read() == b""
+        os.close(ours)
+        assert process.returncode == 0
+        assert (b"counting" in shown.getvalue()) is not quiet
+        assert (b"merging" in shown.getvalue()) is not quiet
+        assert (b"300 tokens" in shown.getvalue()) is not quiet
