@@ -61,9 +61,7 @@ def main(path, vocab_size):
         for _ in range(4)
     ]
     rows.append(("a new process, from import to trained on one line", min(starts[1:])))
-    print(
-        f"vocabulary {tok.vocab_size}; {len(documents)} documents, {n_tokens} tokens, all decode to themselves\n"
-    )
+    print(f"vocabulary {tok.vocab_size}; {len(documents)} documents, {n_tokens} tokens, all come out again\n")
     print("| | seconds |\n|---|---|")
     for name, seconds in rows:
         print(f"| {name} | {seconds:.2f} |")

@@ -75,7 +75,7 @@ from structures.int_map import int_map_type, new_int_map
 from structures.jit import kernel, quiet
 from structures.priorities import sum_leaves_range
 from structures.status import error, int64, int64_array
-from structures.struct_type import fields_of, method, new_like
+from structures.struct_type import bind, fields_of, method, new_like
 
 __all__ = ["CountBuckets", "CountBucketsType", "count_buckets_type"]
 
@@ -756,7 +756,7 @@ class CountBuckets(Counted):
         keys, counts = int64_array(keys), int64_array(counts, "counts")
         cls._same_length(keys, counts, "counts")
         self = new_count_buckets(_MIN_CELLS)
-        failure, i = _insert_many(self, keys, counts)
+        failure, i = _insert_many(self, keys, counts) if keys.size else (status.OK, 0)
         if failure < 0:
             raise error(failure, int(keys[i]))
         return self
@@ -987,4 +987,4 @@ class CountBuckets(Counted):
         assert sorted(known) == list(range(0, len(cells), WORDS)), "1: every cell is one thing"
 
 
-structref.define_boxing(CountBucketsType, CountBuckets)
+bind(CountBucketsType, CountBuckets)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from structures.jit import kernel, quiet
-from structures.keyed import Keyed, KeyedType, _add, _to_arrays
+from structures.keyed import Keyed, KeyedType
 from structures.status import int64
 from structures.struct_type import method
 
@@ -16,26 +16,6 @@ __all__ = ["Counted", "CountedType"]
 
 class CountedType(KeyedType):
     """Base of the types with the methods ``sub``, ``peek``, ``pop`` and ``ties`` as well."""
-
-
-@quiet
-def _sub(self, key, n):
-    return self.sub(key, n)
-
-
-@quiet
-def _peek(self):
-    return self.peek()
-
-
-@quiet
-def _pop(self):
-    return self.pop()
-
-
-@kernel
-def _ties(self):
-    return self.ties()
 
 
 @quiet
@@ -58,6 +38,7 @@ class Counted(Keyed):
     """Base of the classes that count keys and know the top."""
 
     __slots__ = ()
+    _noun = "count"
 
     def add(self, key: int, n: Any = 1) -> None:
         """Add `n` to the count of `key`; a missing key counts as 0, a sum of 0 removes the key.
@@ -87,7 +68,7 @@ class Counted(Keyed):
         >>> h.peek()
         (8, 3)
         """
-        self._done(_add(self, int64(key), self._number(n, "n")), key)
+        self._done(self._kernels.add(self, int64(key), self._number(n, "n")), key)
 
     def sub(self, key: int, n: Any = 1) -> None:
         """Take `n` from the count of `key`; a difference of 0 removes the key.
@@ -117,7 +98,7 @@ class Counted(Keyed):
         >>> h.sub(7); 7 in h
         False
         """
-        self._done(_sub(self, int64(key), self._number(n, "n")), key)
+        self._done(self._kernels.sub(self, int64(key), self._number(n, "n")), key)
 
     def _must_have_keys(self) -> None:
         if not len(self):
@@ -147,7 +128,7 @@ class Counted(Keyed):
         (8, 2)
         """
         self._must_have_keys()
-        return _peek(self)
+        return self._kernels.peek(self)
 
     def pop(self, *default: Any) -> Any:
         """Remove the top and return its (key, count).
@@ -181,7 +162,7 @@ class Counted(Keyed):
         if default and not len(self):
             return default[0]
         self._must_have_keys()
-        return _pop(self)
+        return self._kernels.pop(self)
 
     def pop_many(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Remove the first `k` entries in the order of :meth:`pop`, or all there are, and return them.
@@ -210,7 +191,7 @@ class Counted(Keyed):
         >>> MaxHeap({7: 2, 8: 5, 9: 1}).pop_many(2)
         (array([8, 7]), array([5, 2]))
         """
-        return _pop_many(self, self._room(k, "k"))
+        return self._kernels.pop_many(self, self._room(k, "k"))
 
     def ties(self) -> np.ndarray:
         """Return the keys that share the count of the top.
@@ -230,7 +211,7 @@ class Counted(Keyed):
         >>> MaxHeap({9: 5, 7: 5, 8: 2}).ties()
         array([7, 9])
         """
-        return _ties(self)
+        return self._kernels.ties(self)
 
     def to_arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """Return all keys and counts in the order of :meth:`pop`; ``from_arrays`` takes them back.
@@ -250,4 +231,4 @@ class Counted(Keyed):
         >>> MinHeap({7: 2, 8: 1}).to_arrays()
         (array([8, 7]), array([1, 2]))
         """
-        return _to_arrays(self)
+        return self._kernels.to_arrays(self)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba.experimental import structref
 
-from structures.jit import kernel, quiet
+from structures.jit import quiet
 from structures.status import INT64_MAX, INT64_MIN, error, int64
 
 __all__ = ["Facade"]
@@ -18,36 +18,17 @@ def _size(self):
     return self.size
 
 
-@quiet
-def _reserve(self, n_keys):
-    return self.reserve(n_keys)
-
-
-@quiet
-def _clear(self):
-    return self.clear()
-
-
-@quiet
-def _nbytes(self):
-    return self.nbytes()
-
-
-@kernel
-def _copy(self):
-    return self.copy()
-
-
 class Facade(structref.StructRefProxy):
     """Base of the container classes.
 
     A subclass has ``from_arrays`` and ``to_arrays``, which are each other's inverse and carry its whole
-    content. Its type has the methods that are called here.
+    content.
     """
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]  # containers change
 
+    _kernels: Any  # the methods of the type, see structures.struct_type.bind
     from_arrays: Any
     to_arrays: Any
 
@@ -93,12 +74,12 @@ class Facade(structref.StructRefProxy):
         >>> h.copy() == h
         True
         """
-        return _copy(self)
+        return self._kernels.copy(self)
 
     @property
     def nbytes(self) -> int:
         """Size of the arrays, in bytes."""
-        return _nbytes(self)
+        return self._kernels.nbytes(self)
 
     def _content(self) -> tuple[np.ndarray, ...]:
         """Return the arrays that are equal where two containers are."""

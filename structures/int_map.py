@@ -42,10 +42,11 @@ from structures import status
 from structures.hashing import mix
 from structures.jit import kernel, quiet
 from structures.keyed import Keyed, KeyedType
+from structures.memory import new_words
 from structures.priorities import sum_leaves_range
 from structures.simd import prefetch
 from structures.status import int64, int64_array
-from structures.struct_type import fields_of, method, new_like
+from structures.struct_type import bind, fields_of, method, new_like
 
 __all__ = ["IntMap", "IntMapType", "int_map_type"]
 
@@ -63,11 +64,19 @@ def capacity_bits(n_keys):
     return bits
 
 
+@quiet
+def wipe(slots):
+    """Make every slot an empty one."""
+    for slot in range(slots.size >> 1):
+        slots[2 * slot] = EMPTY
+        slots[2 * slot + 1] = 0
+
+
 @kernel
 def empty_slots(bits):
     """Return the ``slots`` array of an empty table of ``2**bits`` slots and the spare one."""
-    slots = np.zeros(2 * ((1 << bits) + 1), np.int64)
-    slots[::2] = EMPTY
+    slots = new_words(2 * ((1 << bits) + 1))
+    wipe(slots)
     return slots
 
 
@@ -263,8 +272,7 @@ def _to_arrays(self):
 @method(IntMapType, "clear")
 @quiet
 def _clear(self):
-    self.slots[::2] = EMPTY
-    self.slots[1::2] = 0
+    wipe(self.slots)
     self.size = 0
     return status.OK
 
@@ -397,7 +405,8 @@ class IntMap(Keyed):
         40
         """
         self = new_int_map(0)
-        self.set_many(keys, values)
+        if len(keys):
+            self.set_many(keys, values)
         return self
 
     def add(self, key: int, delta: int = 1) -> None:
@@ -580,4 +589,4 @@ class IntMap(Keyed):
         assert not np.any(slots[1:-2:2][slots[:-2:2] == EMPTY]), "4: an empty slot has a value"
 
 
-structref.define_boxing(IntMapType, IntMap)
+bind(IntMapType, IntMap)

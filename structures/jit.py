@@ -195,6 +195,12 @@ class _QuietDispatcher(CPUDispatcher):
     def typeof_pyval(self, val: Any) -> Any:
         return _widened(super().typeof_pyval(val))
 
+    def add_overload(self, cres: Any) -> None:
+        super().add_overload(cres)
+        # numba's quick look at an argument finds the owner's type: let that find this overload too.
+        codes = [getattr(typ, "owner", typ)._code for typ in cres.signature.args]
+        self._insert(codes, cres.entry_point, cres.objectmode)
+
 
 def kernel(function: Callable[..., Any] | None = None, *, quiet: bool = False) -> Any:
     """Compile a function lazily, without the GIL, cached on disk under a key that sees every upgrade.

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from structures import status
-from structures.facade import Facade, _clear, _reserve
-from structures.jit import kernel, quiet
+from structures.facade import Facade
+from structures.jit import kernel
 from structures.status import error, int64, int64_array
 from structures.struct_type import StructType, method
 
@@ -18,36 +18,6 @@ __all__ = ["Keyed", "KeyedType"]
 
 class KeyedType(StructType):
     """Base of the types with the methods ``get``, ``set``, ``add``, ``remove`` and ``contains``."""
-
-
-@quiet
-def _contains(self, key):
-    return self.contains(key)
-
-
-@quiet
-def _get(self, key):
-    return self.get(key)
-
-
-@quiet
-def _set(self, key, value):
-    return self.set(key, value)
-
-
-@quiet
-def _remove(self, key):
-    return self.remove(key)
-
-
-@quiet
-def _add(self, key, n):
-    return self.add(key, n)
-
-
-@kernel
-def _to_arrays(self):
-    return self.to_arrays()
 
 
 @method(KeyedType, "update_many")
@@ -74,6 +44,7 @@ class Keyed(Facade):
     """Base of the classes that map keys to numbers."""
 
     __slots__ = ()
+    _noun = "value"
 
     @property
     def dtype(self) -> np.dtype:
@@ -91,18 +62,19 @@ class Keyed(Facade):
 
     def __getitem__(self, key: int) -> Any:
         key = int64(key)
-        if not _contains(self, key):
+        value = self._kernels.get(self, key)
+        if not value and not self._kernels.contains(self, key):
             raise KeyError(key)
-        return _get(self, key)
+        return value
 
     def __setitem__(self, key: int, value: Any) -> None:
-        self._done(_set(self, int64(key), self._number(value, "value")), key)
+        self._done(self._kernels.set(self, int64(key), self._number(value, self._noun)), key)
 
     def __delitem__(self, key: int) -> None:
-        self._done(_remove(self, int64(key)), key)
+        self._done(self._kernels.remove(self, int64(key)), key)
 
     def __contains__(self, key: Any) -> bool:
-        return self._is_int64(key) and _contains(self, int(key))
+        return self._is_int64(key) and self._kernels.contains(self, int(key))
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.to_arrays()[0].tolist())
@@ -129,7 +101,10 @@ class Keyed(Facade):
         >>> MaxHeap({7: 2}).get(7), MaxHeap().get(7, -1)
         (2, -1)
         """
-        return _get(self, int(key)) if key in self else default
+        if not self._is_int64(key):
+            return default
+        value = self._kernels.get(self, int(key))
+        return value if value or self._kernels.contains(self, int(key)) else default
 
     def update_many(self, keys: Any, deltas: Any) -> None:
         """Add ``deltas[i]`` to the number of ``keys[i]``, as :meth:`add` does, for every i in order.
@@ -161,7 +136,7 @@ class Keyed(Facade):
         """
         keys, deltas = int64_array(keys), self._numbers(deltas, "deltas")
         self._same_length(keys, deltas, "deltas")
-        failure, i = _update_many(self, keys, deltas)
+        failure, i = self._kernels.update_many(self, keys, deltas)
         if failure < 0:
             raise error(failure, int(keys[i]))
 
@@ -200,7 +175,7 @@ class Keyed(Facade):
         >>> len(h)
         0
         """
-        _clear(self)
+        self._kernels.clear(self)
 
     def reserve(self, n_keys: int) -> None:
         """Make room for `n_keys` keys in all, so that no growth happens until then.
@@ -226,7 +201,7 @@ class Keyed(Facade):
         >>> h = MaxHeap()
         >>> h.reserve(1000)
         """
-        self._done(_reserve(self, self._room(n_keys, "n_keys")), f"{n_keys} keys")
+        self._done(self._kernels.reserve(self, self._room(n_keys, "n_keys")), f"{n_keys} keys")
 
     @staticmethod
     def _same_length(keys: np.ndarray, values: np.ndarray, name: str) -> None:

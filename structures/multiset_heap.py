@@ -39,6 +39,7 @@ Source: d-ary heaps, D. B. Johnson, Priority queues with update (1975); the bloc
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,10 +49,11 @@ from numba.experimental import structref
 from structures import int_map, status
 from structures.counted import Counted, CountedType
 from structures.jit import copy_prefix, kernel, quiet
+from structures.memory import new_words
 from structures.priorities import as_count, from_order, sum_leaves_range, to_order
 from structures.simd import least_lanes, least_lanes_among, lowest_lane
 from structures.status import INT64_MAX, error, int64_array
-from structures.struct_type import fields_of, method, new_like
+from structures.struct_type import bind, fields_of, method, new_like
 
 __all__ = ["HeapType", "MaxHeap", "MinHeap", "heap_type"]
 
@@ -184,6 +186,11 @@ def fill_free(blocks, slot_of, start):
 class HeapType(CountedType):
     """numba type of the heaps: one concrete type per class and dtype of the counts."""
 
+    @cached_property
+    def dtype(self) -> np.dtype:
+        """The dtype of the counts."""
+        return np.dtype(np.float64 if isinstance(self.field_dict["zero"], types.Float) else np.int64)
+
 
 @structref.register
 class MaxHeapType(HeapType):
@@ -258,11 +265,11 @@ def _new(heap_class, zero, complement):
 @quiet
 def _grow(self, n_keys):
     n_blocks = (n_keys + 2 * ARITY - 2) // ARITY
-    blocks = np.empty(n_blocks * BLOCK, np.int64)
+    blocks = new_words(n_blocks * BLOCK)
     copy_prefix(self.blocks, self.blocks.size, blocks)
     for i in range(self.blocks.size, blocks.size):
         blocks[i] = INT64_MAX
-    slot_of = np.empty(n_blocks * ARITY - ARITY + 1, np.int64)
+    slot_of = new_words(n_blocks * ARITY - ARITY + 1)
     copy_prefix(self.slot_of, self.slot_of.size, slot_of)
     fill_free(blocks, slot_of, self.slot_of.size)
     self.blocks = blocks
@@ -508,7 +515,7 @@ class _Heap(Counted):
         cls._same_length(keys, counts, "counts")
         zero = 0.0 if is_float else 0
         self = _new(_TYPES[cls._kind, "float64" if is_float else "int64"], zero, cls._complement)
-        failure, i = _fill(self, keys, counts)
+        failure, i = _fill(self, keys, counts) if keys.size else (status.OK, 0)
         if failure < 0:
             raise error(failure, int(keys[i]) if i < keys.size else f"{keys.size} keys")
         return self
@@ -516,8 +523,7 @@ class _Heap(Counted):
     @property
     def dtype(self) -> np.dtype:
         """The dtype of the counts: int64 or float64."""
-        is_float = isinstance(self._numba_type_.field_dict["zero"], types.Float)
-        return np.dtype(np.float64 if is_float else np.int64)
+        return self._type.dtype
 
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
@@ -663,5 +669,5 @@ class MinHeap(_Heap):
         return self.copy().pop_many(k)
 
 
-structref.define_boxing(MaxHeapType, MaxHeap)
-structref.define_boxing(MinHeapType, MinHeap)
+bind(MaxHeapType, MaxHeap)
+bind(MinHeapType, MinHeap)

@@ -46,8 +46,9 @@ from structures import int_map, status, token_list
 from structures.facade import Facade
 from structures.hashing import pack_pair, unpack_pair
 from structures.jit import copy_prefix, kernel, quiet
+from structures.memory import new_words
 from structures.status import error, int64, int64_array
-from structures.struct_type import StructType, fields_of, method, new_like
+from structures.struct_type import StructType, bind, fields_of, method, new_like
 from structures.token_list import TokenList, next_of, token_list_type, token_of
 
 __all__ = ["PairIndex", "PairIndexType", "pair_index_type"]
@@ -68,7 +69,7 @@ def holds(cells, position, left, right):
 @kernel
 def enlarged(array, size, room):
     """Return a copy of the first `size` elements with `room` for more."""
-    larger = np.empty(room, np.int64)
+    larger = new_words(room)
     copy_prefix(array, size, larger)
     return larger
 
@@ -113,7 +114,7 @@ def new_pair_index(tokens):
 @quiet
 def _repool(self, room):
     """Move all lists, each with the room it has, to a new pool with `room` words behind them."""
-    pool = np.empty(2 * (self.used - self.garbage) + room, np.int64)
+    pool = new_words(2 * (self.used - self.garbage) + room)
     used = 0
     for number in range(self.n_lists):
         entry = WIDTH * number
@@ -297,7 +298,7 @@ def _rebuild(self):
     """Post every adjacent pair anew: count, lay out, fill. Returns True, or null where there is no memory."""
     cells = self.tokens.cells
     list_of = int_map.new_int_map(256)
-    list_at = np.empty(cells.size, np.int64)  # list_at[position], -1 where no pair starts
+    list_at = new_words(cells.size)  # list_at[position], -1 where no pair starts
     sizes = np.empty(256, np.int64)
     n_lists = 0
     for position in range(cells.size):
@@ -326,7 +327,7 @@ def _rebuild(self):
         lists[WIDTH * number + SIZE] = 0
         lists[WIDTH * number + ROOM] = sizes[number]
         n_postings += sizes[number]
-    pool = np.empty(n_postings + n_postings // 2 + 16, np.int64)
+    pool = new_words(n_postings + n_postings // 2 + 16)
     for position in range(cells.size):
         number = list_at[position]
         if number >= 0:
@@ -826,4 +827,4 @@ class PairIndex(Facade):
         assert n_postings == size.sum(), "5: postings"
 
 
-structref.define_boxing(PairIndexType, PairIndex)
+bind(PairIndexType, PairIndex)

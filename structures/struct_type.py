@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from numba import typeof, types
@@ -38,7 +39,7 @@ from numba.extending import (
 
 from structures.jit import DIGEST, QuietType
 
-__all__ = ["BorrowedType", "StructType", "fields_of", "method", "new_like"]
+__all__ = ["BorrowedType", "StructType", "bind", "fields_of", "method", "new_like"]
 
 
 # -------------------------------------------------------------------------------------------- types
@@ -206,11 +207,26 @@ def _model_of_bound_kernel(manager, typ):
     return manager[typ.this]  # a bound kernel is represented by its container
 
 
+def _find_method(struct_class: type, name: str) -> Any:
+    """Return the kernel that is the method of a container type, None where it has none."""
+    found = (_METHODS.get((base, name)) for base in struct_class.__mro__)
+    return next((function for function in found if function is not None), None)
+
+
 def _resolve_method(typ: Any, struct_class: type, attr: str) -> Any:
-    for base in struct_class.__mro__:
-        if (base, attr) in _METHODS:
-            return _BoundKernel(_METHODS[base, attr], typ)
-    return None
+    function = _find_method(struct_class, attr)
+    return function and _BoundKernel(function, typ)
+
+
+def bind(struct_class: type, facade: Any) -> None:
+    """Make `facade` the Python class of a container type, and the type's methods its ``_kernels``.
+
+    A class in Python calls the very kernels that compiled code calls, so that one more layer need not be
+    compiled.
+    """
+    names = {name for base, name in _METHODS if issubclass(struct_class, base)}
+    facade._kernels = SimpleNamespace(**{name: _find_method(struct_class, name) for name in names})
+    structref.define_boxing(struct_class, facade)
 
 
 @infer_getattr

@@ -46,8 +46,9 @@ from structures import status
 from structures.facade import Facade
 from structures.hashing import MAX_ID
 from structures.jit import kernel, quiet
+from structures.memory import new_words
 from structures.status import error, int64, int64_array
-from structures.struct_type import StructType, fields_of, method, new_like
+from structures.struct_type import StructType, bind, fields_of, method, new_like
 
 __all__ = ["TokenList", "TokenListType", "token_list_type"]
 
@@ -157,8 +158,8 @@ token_list_type = TokenListType(
 def new_token_list(tokens, segment_offsets):
     """Return a list of `tokens`, of any integer dtype; the arrays are copied."""
     self = structref.new(token_list_type)
-    self.cells = np.empty(tokens.size, np.int64)
-    self.segment_of = np.empty(tokens.size, np.int64)
+    self.cells = new_words(tokens.size)
+    self.segment_of = new_words(tokens.size)
     self.segment_offsets = segment_offsets.astype(np.int64)
     fill_cells(tokens, self.segment_offsets, self.cells, self.segment_of)
     self.size = tokens.size
@@ -244,8 +245,8 @@ def _to_arrays(self):
 @quiet
 def _drop_tombstones(self):
     tokens, offsets = _to_arrays(self)
-    cells = np.empty(tokens.size, np.int64)
-    segment_of = np.empty(tokens.size, np.int64)
+    cells = new_words(tokens.size)
+    segment_of = new_words(tokens.size)
     fill_cells(tokens, offsets, cells, segment_of)
     self.cells = cells
     self.segment_of = segment_of
@@ -660,4 +661,4 @@ class TokenList(Facade):
         assert n_runs == len(self), "5: size"
 
 
-structref.define_boxing(TokenListType, TokenList)
+bind(TokenListType, TokenList)

@@ -127,7 +127,8 @@ def append_token(token_data, token_start, new_token, left, right):
 
 @kernel
 def run_with_front(
-    tokens, index, queue, weight_of, scratch, merges, done, wanted, min_count, front, front_state, token_data, token_start
+    tokens, index, queue, weight_of, scratch, merges, done, wanted, min_count,
+    front, front_state, token_data, token_start,
 ):  # fmt: skip
     """Learn merges until `wanted` are done, ties by greatest bytes.
 

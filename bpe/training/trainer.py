@@ -63,8 +63,7 @@ class Trainer:
     """Learns merges from counted words, one by one or in a run.
 
     The words are never looked at as a whole again: every merge brings the counts of the pairs that it
-    changes up to date. The result depends on the counts alone, but for ``ties="first"``-like rules not
-    even on the order of the words.
+    changes up to date. The result depends on the counts alone, not on the order of the words.
 
     * :meth:`step`, :meth:`run`
     * :attr:`merges`, :meth:`tokenizer`
@@ -110,7 +109,7 @@ class Trainer:
     ) -> None:
         if not isinstance(counts, WordCounts):
             raise TypeError(
-                f"counts must be WordCounts, not {type(counts).__name__}: make them with WordCounts.from_corpus"
+                f"counts must be WordCounts, not {type(counts).__name__}: WordCounts.from_corpus makes them"
             )
         if not len(counts):
             raise ValueError("there are no words to learn from")

@@ -416,7 +416,7 @@ def test_errors_change_nothing():
         buckets[1] = 1.5
     with pytest.raises(OverflowError, match="does not fit int64"):
         buckets[1] = 2**63
-    with pytest.raises(ValueError, match="n_keys"):
+    with pytest.raises(ValueError, match="k must be"):
         buckets.pop_many(-1)
     with pytest.raises(MemoryError):
         buckets.reserve(2**47)

@@ -1,0 +1,66 @@
+"""Encoding and decoding with a tokenizer that was trained on the text."""
+
+import pickle
+
+import bpe
+from bpe import reference
+
+from ._common import CORPORA, text_of, vocab_size_of
+
+N_CHECKED = 500  # characters compared with the reference
+
+
+class Encoding:
+    """A whole text at a time.
+
+    ``cold``: by a tokenizer that has not encoded anything yet, though the compiled code is loaded;
+    ``warm``: by one that has met every piece before.
+    """
+
+    params = CORPORA
+    param_names = ("corpus",)
+    number = 1
+    repeat = (3, 10, 5.0)
+    warmup_time = 0
+    timeout = 600
+
+    def setup_cache(self):
+        """Train; compare with the reference, and with the text."""
+        tokenizers = {}
+        for corpus in CORPORA:
+            text = text_of(corpus)
+            tokenizer = bpe.train([text], vocab_size=vocab_size_of(corpus))
+            if tokenizer.decode(tokenizer.encode_ordinary(text)) != text:
+                raise AssertionError(f"{corpus}: the text does not come back")
+            ranks = reference.rank_pairs(tokenizer.merges)
+            pieces = tokenizer.pattern.split_bytes(text[:N_CHECKED].encode())
+            expected = [token for piece in pieces for token in reference.encode_by_rank(piece, ranks)]
+            if tokenizer.encode_ordinary(text[:N_CHECKED]) != expected:
+                raise AssertionError(f"{corpus}: not what the reference encodes")
+            tokenizers[corpus] = tokenizer
+        return tokenizers
+
+    setup_cache.timeout = 600
+
+    def setup(self, tokenizers, corpus):
+        self.text = text_of(corpus)
+        self.warm = tokenizers[corpus]
+        self.ids = self.warm.encode_to_numpy(self.text)
+        self.cold = pickle.loads(pickle.dumps(self.warm))
+
+    def time_cold(self, tokenizers, corpus):
+        self.cold.encode_to_numpy(self.text)
+
+    def time_warm(self, tokenizers, corpus):
+        self.warm.encode_to_numpy(self.text)
+
+    def time_warm_to_list(self, tokenizers, corpus):
+        self.warm.encode(self.text)
+
+    def time_decode(self, tokenizers, corpus):
+        self.warm.decode(self.ids)
+
+    def track_tokens_per_byte(self, tokenizers, corpus):
+        return len(self.ids) / len(self.text.encode())
+
+    track_tokens_per_byte.unit = "tokens/byte"
