@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from numba import njit, types
+from numba import config, njit, types
 from numba.core import cgutils
 from numba.core.caching import FunctionCache, _Cache
 from numba.core.registry import CPUDispatcher
@@ -253,6 +253,14 @@ def kernel(function: Callable[..., Any] | None = None, *, quiet: bool = False) -
     if Path(function.__code__.co_filename).exists():  # not typed at a prompt
         dispatcher._cache = _LazyCache(function)
     return dispatcher
+
+
+def twin(python: Callable[..., Any]) -> Callable[[Any], Any]:
+    """Put an intrinsic in the place of its twin in Python, unless the JIT is switched off.
+
+    An overload would do the same, at 40 ms of compilation for every one that a kernel uses.
+    """
+    return lambda compiled: python if config.DISABLE_JIT else compiled
 
 
 def quiet(function: Callable[..., Any]) -> Any:

@@ -14,9 +14,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
-from structures.jit import kernel
+from structures.jit import kernel, twin
 
 __all__ = ["new_words"]
 
@@ -25,12 +25,13 @@ _PAGE = 4096
 _MADV_HUGEPAGE = 14
 
 
-def ask_for_huge_pages(array: Any) -> None:
+def _py_ask_for_huge_pages(array: Any) -> None:
     """Tell the operating system that huge pages suit this array; it may do as it likes."""
 
 
+@twin(_py_ask_for_huge_pages)
 @intrinsic
-def _advise(typingctx, array):
+def ask_for_huge_pages(typingctx, array):
     def codegen(context, builder, signature, values):
         if sys.platform == "linux":
             word, pointer = ir.IntType(64), cgutils.voidptr_t
@@ -49,11 +50,6 @@ def _advise(typingctx, array):
         return context.get_dummy_value()
 
     return types.none(array), codegen
-
-
-@overload(ask_for_huge_pages)
-def _ask_typed(array):
-    return lambda array: _advise(array)
 
 
 @kernel

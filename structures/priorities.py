@@ -2,6 +2,8 @@
 
 An int64 is its own order. Of a float64 the bits are taken: as they are where the sign is plus, with all
 but the sign flipped where it is minus. Negative zero counts as zero; not-a-number is refused before.
+
+The type of an argument decides what each function does, at compile time; each has a twin in Python.
 """
 
 from __future__ import annotations
@@ -9,74 +11,95 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import types
-from numba.extending import overload
+from numba.extending import intrinsic
 
+from structures.jit import twin
 from structures.status import INT64_MAX, INT64_MIN
 
 __all__ = ["as_count", "from_order", "sum_leaves_range", "to_order"]
 
+_I64, _F64 = ir.IntType(64), ir.DoubleType()
 
-def as_count(value: Any, zero: Any) -> Any:
-    """Return `value` in the type of `zero`."""
+
+def _py_as_count(value: Any, zero: Any) -> Any:
     return float(value) if isinstance(zero, (float, np.floating)) else int(value)
 
 
-def to_order(priority: Any) -> Any:
-    """Return the int64 that stands where `priority` stands in the order of its type."""
+def _py_to_order(priority: Any) -> Any:
     if not isinstance(priority, (float, np.floating)):
         return priority
     bits = int(np.float64(priority + 0.0).view(np.int64))
     return bits ^ ((bits >> 63) & INT64_MAX)
 
 
-def from_order(order: int, zero: Any) -> Any:
-    """Return the priority, of the type of `zero`, whose order is `order`."""
+def _py_from_order(order: int, zero: Any) -> Any:
     if not isinstance(zero, (float, np.floating)):
         return order
     return float(np.int64(order ^ ((order >> 63) & INT64_MAX)).view(np.float64))
 
 
-def sum_leaves_range(value: Any, delta: Any) -> bool:
-    """Say whether ``value + delta`` is outside the type: past int64, or not a number."""
+def _py_sum_leaves_range(value: Any, delta: Any) -> bool:
     if isinstance(value, (float, np.floating)):
         return value + delta != value + delta
     return not INT64_MIN <= int(value) + int(delta) <= INT64_MAX
 
 
-@overload(as_count)
-def _as_count(value, zero):
-    if isinstance(zero, types.Float):
-        return lambda value, zero: np.float64(value)
-    return lambda value, zero: np.int64(value)
+def _flip_negative(builder: Any, bits: Any) -> Any:
+    """Emit ``bits ^ ((bits >> 63) & INT64_MAX)``, which is its own inverse."""
+    return builder.xor(bits, builder.and_(builder.ashr(bits, _I64(63)), _I64(INT64_MAX)))
 
 
-@overload(to_order)
-def _to_order(priority):
-    if isinstance(priority, types.Float):
+@twin(_py_as_count)
+@intrinsic
+def as_count(typingctx, value, zero):
+    """Return `value` in the type of `zero`."""
 
-        def order_of_float(priority):
-            bits = np.float64(priority + 0.0).view(np.int64)
-            return bits ^ ((bits >> 63) & INT64_MAX)
+    def codegen(context, builder, signature, values):
+        return context.cast(builder, values[0], signature.args[0], signature.return_type)
 
-        return order_of_float
-    return lambda priority: priority
-
-
-@overload(from_order)
-def _from_order(order, zero):
-    if isinstance(zero, types.Float):
-        return lambda order, zero: np.int64(order ^ ((order >> 63) & INT64_MAX)).view(np.float64)
-    return lambda order, zero: order
+    return types.unliteral(zero)(value, zero), codegen
 
 
-@overload(sum_leaves_range)
-def _sum_leaves_range(value, delta):
-    if isinstance(value, types.Float):
-        return lambda value, delta: value + delta != value + delta
+@twin(_py_to_order)
+@intrinsic
+def to_order(typingctx, priority):
+    """Return the int64 that stands where `priority` stands in the order of its type."""
 
-    def past_int64(value, delta):
-        total = value + delta
-        return ((value ^ total) & (delta ^ total)) < 0
+    def codegen(context, builder, signature, values):
+        if isinstance(signature.args[0], types.Integer):
+            return values[0]
+        positive_zero = builder.fadd(values[0], _F64(0.0))
+        return _flip_negative(builder, builder.bitcast(positive_zero, _I64))
 
-    return past_int64
+    wide = types.int64 if isinstance(priority, types.Integer) else types.float64
+    return types.int64(wide), codegen
+
+
+@twin(_py_from_order)
+@intrinsic
+def from_order(typingctx, order, zero):
+    """Return the priority, of the type of `zero`, whose order is `order`."""
+
+    def codegen(context, builder, signature, values):
+        if isinstance(signature.return_type, types.Integer):
+            return values[0]
+        return builder.bitcast(_flip_negative(builder, values[0]), _F64)
+
+    return types.unliteral(zero)(types.int64, zero), codegen
+
+
+@twin(_py_sum_leaves_range)
+@intrinsic
+def sum_leaves_range(typingctx, value, delta):
+    """Say whether ``value + delta`` is outside the type: past int64, or not a number."""
+
+    def codegen(context, builder, signature, values):
+        if isinstance(signature.args[0], types.Integer):
+            return builder.extract_value(builder.sadd_with_overflow(*values), 1)
+        total = builder.fadd(*values)
+        return builder.fcmp_unordered("uno", total, total)
+
+    wide = types.int64 if isinstance(value, types.Integer) else types.float64
+    return types.boolean(wide, wide), codegen

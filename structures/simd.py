@@ -1,7 +1,7 @@
 """Portable vector intrinsics: eight int64 lanes at a time, whatever the processor has.
 
-Each is a Python function, so that kernels run with the JIT switched off, and an LLVM vector instruction
-sequence inside compiled code. A set of lanes is an int64 whose bit ``i`` stands for lane ``i``.
+Each has a twin in Python, so that kernels run with the JIT switched off. A set of lanes is an int64
+whose bit ``i`` stands for lane ``i``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
+
+from structures.jit import twin
 
 __all__ = ["LANES", "least_lanes", "least_lanes_among", "lowest_lane", "prefetch"]
 
@@ -21,25 +23,22 @@ _VECTOR = ir.VectorType(_I64, LANES)
 _GREATEST = 2**63 - 1
 
 
-def least_lanes(array: Any, start: int) -> int:
-    """Return the lanes of ``array[start : start + 8]`` that hold its least element."""
-    return least_lanes_among(array, start, (1 << LANES) - 1)
+def _py_least_lanes(array: Any, start: int) -> int:
+    return _py_least_lanes_among(array, start, (1 << LANES) - 1)
 
 
-def least_lanes_among(array: Any, start: int, lanes: int) -> int:
-    """Return those of `lanes` (at least one) that hold the least element among them."""
+def _py_least_lanes_among(array: Any, start: int, lanes: int) -> int:
     chosen = [lane for lane in range(LANES) if lanes >> lane & 1]
     least = min(array[start + lane] for lane in chosen)
     return sum(1 << lane for lane in chosen if array[start + lane] == least)
 
 
-def lowest_lane(lanes: int) -> int:
-    """Return the lowest of `lanes` (at least one)."""
+def _py_lowest_lane(lanes: int) -> int:
     return (lanes & -lanes).bit_length() - 1
 
 
-def prefetch(array: Any, i: int) -> None:
-    """Ask for the cache line of ``array[i]``, which a write will need soon."""
+def _py_prefetch(array: Any, i: int) -> None:
+    pass
 
 
 def _load_lanes(context: Any, builder: Any, array_type: Any, array: Any, start: Any) -> Any:
@@ -62,16 +61,22 @@ def _equal_to_least(builder: Any, vector: Any) -> Any:
     return builder.zext(builder.bitcast(equal, ir.IntType(LANES)), _I64)
 
 
+@twin(_py_least_lanes)
 @intrinsic
-def _least_lanes(typingctx, array, start):
+def least_lanes(typingctx, array, start):
+    """Return the lanes of ``array[start : start + 8]`` that hold its least element."""
+
     def codegen(context, builder, signature, values):
         return _equal_to_least(builder, _load_lanes(context, builder, array, values[0], values[1]))
 
     return types.int64(array, types.int64), codegen
 
 
+@twin(_py_least_lanes_among)
 @intrinsic
-def _least_lanes_among(typingctx, array, start, lanes):
+def least_lanes_among(typingctx, array, start, lanes):
+    """Return those of `lanes` (at least one) that hold the least element among them."""
+
     def codegen(context, builder, signature, values):
         vector = _load_lanes(context, builder, array, values[0], values[1])
         narrow = builder.trunc(values[2], ir.IntType(LANES))
@@ -83,16 +88,22 @@ def _least_lanes_among(typingctx, array, start, lanes):
     return types.int64(array, types.int64, types.int64), codegen
 
 
+@twin(_py_lowest_lane)
 @intrinsic
-def _lowest_lane(typingctx, lanes):
+def lowest_lane(typingctx, lanes):
+    """Return the lowest of `lanes` (at least one)."""
+
     def codegen(context, builder, signature, values):
         return builder.cttz(values[0], ir.IntType(1)(1))
 
     return types.int64(types.int64), codegen
 
 
+@twin(_py_prefetch)
 @intrinsic
-def _prefetch(typingctx, array, i):
+def prefetch(typingctx, array, i):
+    """Ask for the cache line of ``array[i]``, which a write will need soon."""
+
     def codegen(context, builder, signature, values):
         data = context.make_array(array)(context, builder, value=values[0]).data
         i32 = ir.IntType(32)
@@ -103,23 +114,3 @@ def _prefetch(typingctx, array, i):
         return context.get_dummy_value()
 
     return types.none(array, types.int64), codegen
-
-
-@overload(prefetch)
-def _prefetch_typed(array, i):
-    return lambda array, i: _prefetch(array, i)
-
-
-@overload(least_lanes)
-def _least_lanes_typed(array, start):
-    return lambda array, start: _least_lanes(array, start)
-
-
-@overload(least_lanes_among)
-def _least_lanes_among_typed(array, start, lanes):
-    return lambda array, start, lanes: _least_lanes_among(array, start, lanes)
-
-
-@overload(lowest_lane)
-def _lowest_lane_typed(lanes):
-    return lambda lanes: _lowest_lane(lanes)

@@ -28,6 +28,7 @@ from numba.experimental import structref
 from numba.extending import (
     NativeValue,
     infer_getattr,
+    intrinsic,
     lower_cast,
     lower_getattr_generic,
     lower_setattr_generic,
@@ -140,15 +141,17 @@ def _set_borrowed_field(context, builder, signature, arguments, attr):
     setattr(payload, attr, value)
 
 
-def new_like(container: Any) -> Any:
-    """Allocate a container of the same type, its fields all null (compiled code only)."""
-    raise NotImplementedError("only inside compiled code")
-
-
-@overload(new_like)
-def _new_like(container):
+@intrinsic
+def new_like(typingctx, container):
+    """Allocate a container of the same type, its fields all null."""
     struct_type = container.owner if isinstance(container, BorrowedType) else container
-    return lambda container: structref.new(struct_type)
+    allocate = typingctx.resolve_value_type(structref.new)
+    allocation = allocate.get_call_type(typingctx, (types.TypeRef(struct_type),), {})
+
+    def codegen(context, builder, signature, values):
+        return context.get_function(allocate, allocation)(builder, [context.get_dummy_value()])
+
+    return struct_type(container), codegen
 
 
 # ------------------------------------------------------------------------------------------ methods
