@@ -16,7 +16,7 @@ Invariants
    ``2 * (capacity + 1)`` elements.
 2. ``size`` is the number of occupied slots, at most 5/8 of the capacity (the spare slot not counted).
 3. Every key is found: no empty slot lies between its home and where it is.
-4. No key stands there twice, and ``EMPTY`` stands nowhere but in the spare slot's place.
+4. No key stands there twice; the value of an empty slot is 0.
 
 Complexity
 ----------
@@ -44,7 +44,6 @@ from structures.jit import kernel, quiet
 from structures.keyed import Keyed, KeyedType
 from structures.memory import new_words
 from structures.priorities import sum_leaves_range
-from structures.simd import prefetch
 from structures.status import int64, int64_array
 from structures.struct_type import bind, fields_of, method, new_like
 
@@ -81,25 +80,30 @@ def empty_slots(bits):
 
 
 @quiet
-def locate(slots, shift, key):
-    """Return the slot of `key`, or ``~slot`` of the empty slot where it belongs."""
+def probe(slots, shift, key):
+    """Return the slot of `key`, or the empty one where it belongs.
+
+    One exit for both, so that nobody has to predict whether a key is there.
+    """
     spare = (slots.size >> 1) - 1
     if key == EMPTY:
-        return spare if slots[2 * spare] != EMPTY else ~spare
-    mask = spare - 1
+        return spare
     slot = mix(key, shift)
-    while True:
-        found = slots[2 * slot]
-        if found == key:
-            return slot
-        if found == EMPTY:
-            return ~slot
-        slot = (slot + 1) & mask
+    while (slots[2 * slot] != key) & (slots[2 * slot] != EMPTY):
+        slot = (slot + 1) & (spare - 1)
+    return slot
+
+
+@quiet
+def locate(slots, shift, key):
+    """Return the slot of `key`, or ``~slot`` of the empty slot where it belongs."""
+    slot = probe(slots, shift, key)
+    return slot if slots[2 * slot] != EMPTY else ~slot
 
 
 @quiet
 def occupy(slots, slot, key, value):
-    """Write an entry into the empty slot that :func:`locate` named."""
+    """Write an entry into the slot that :func:`probe` named."""
     # In the spare slot any key but EMPTY says "here": its key is known.
     slots[2 * slot] = 0 if key == EMPTY else key
     slots[2 * slot + 1] = value
@@ -132,7 +136,7 @@ def rehash(old_slots, slots, shift):
     for slot in range(old_spare):
         key = old_slots[2 * slot]
         if key != EMPTY:
-            occupy(slots, ~locate(slots, shift, key), key, old_slots[2 * slot + 1])
+            occupy(slots, probe(slots, shift, key), key, old_slots[2 * slot + 1])
     slots[-2] = old_slots[-2]
     slots[-1] = old_slots[-1]
 
@@ -196,38 +200,35 @@ def _reserve(self, n_keys):
     return status.OK
 
 
+@method(IntMapType, "is_full")
 @quiet
-def _insert(self, slot, key, value):
-    """Insert a key whose empty slot :func:`locate` has named."""
-    if 8 * (self.size + 1) > 5 * ((self.slots.size >> 1) - 1):
-        if not _resize(self, 2 * self.size + 2):
-            return status.NO_MEMORY
-        slot = ~locate(self.slots, self.shift, key)
-    occupy(self.slots, slot, key, value)
-    self.size += 1
-    return status.OK
+def _is_full(self):
+    """Say whether one more key makes the table grow."""
+    return 8 * (self.size + 1) > 5 * ((self.slots.size >> 1) - 1)
 
 
 @method(IntMapType, "set")
 @quiet
 def _set(self, key, value):
-    slot = locate(self.slots, self.shift, key)
-    if slot < 0:
-        return _insert(self, ~slot, key, value)
-    self.slots[2 * slot + 1] = value
+    if _is_full(self) and not _resize(self, 2 * self.size + 2):
+        return status.NO_MEMORY
+    slot = probe(self.slots, self.shift, key)
+    self.size += self.slots[2 * slot] == EMPTY
+    occupy(self.slots, slot, key, value)
     return status.OK
 
 
 @method(IntMapType, "add")
 @quiet
 def _add(self, key, delta):
-    slot = locate(self.slots, self.shift, key)
-    if slot < 0:
-        return _insert(self, ~slot, key, delta)
-    value = self.slots[2 * slot + 1]
+    if _is_full(self) and not _resize(self, 2 * self.size + 2):
+        return status.NO_MEMORY
+    slot = probe(self.slots, self.shift, key)
+    value = self.slots[2 * slot + 1]  # of an empty slot: 0
     if sum_leaves_range(value, delta):
         return status.OVERFLOW
-    self.slots[2 * slot + 1] = value + delta
+    self.size += self.slots[2 * slot] == EMPTY
+    occupy(self.slots, slot, key, value + delta)
     return status.OK
 
 
@@ -254,13 +255,6 @@ def _pop(self, key, default=0):
 @quiet
 def _contains(self, key):
     return locate(self.slots, self.shift, key) >= 0
-
-
-@method(IntMapType, "prefetch")
-@quiet
-def _prefetch(self, key):
-    """Ask for the cache line where `key` is looked for first."""
-    prefetch(self.slots, 2 * mix(key, self.shift))
 
 
 @method(IntMapType, "to_arrays")

@@ -15,12 +15,14 @@ The eight children of a slot are one block of 24 words, read with two vector ins
 
 A handle is a small number that a key keeps while it is in the heap, so that moving an entry updates one
 array element instead of a hash table. The handle lanes of the slots past the end hold the free handles.
+Nor does removing a key touch the hash table: a key that has left is told by the other key, or none, at the
+slot that its handle leads to. Such keys are thrown out when the table would have to grow for them.
 
 Invariants
 ----------
 1. Heap order: no entry precedes its parent, by (rank, key).
 2. ``slot_of`` and the handle lanes are inverse permutations of the capacity.
-3. ``handle_of`` has exactly the keys of the first ``size`` slots, each with its handle.
+3. ``handle_of`` maps the key of each of the first ``size`` slots to its handle; its other keys have left.
 4. The rank lanes of the slots past the end hold the greatest int64.
 5. The capacity is ``8 * number of blocks - 7``, at least ``size``.
 
@@ -31,7 +33,8 @@ peek, get, ``in``                    O(1) expected
 set, add, sub, remove, pop           O(log n), at most log8(n) levels; amortised over growth
 update_many, pop_many                O(log n) an item
 from_arrays, copy, ties              O(n); ties O(number of ties)
-memory                               32 bytes a slot and IntMap's 26 to 51 a key
+memory                               32 bytes a slot; 26 to 51 a key in the map,
+                                     where keys that have left count until it is full
 ===================================  =====================================================
 
 Source: d-ary heaps, D. B. Johnson, Priority queues with update (1975); the block layout is our own.
@@ -287,8 +290,20 @@ def _reserve(self, n_keys):
 
 @quiet
 def _slot(self, key):
+    """Return the slot of a key, -1 where it is not in the heap."""
     handle = self.handle_of.get(key, -1)
-    return self.slot_of[handle] if handle >= 0 else -1
+    if handle < 0:
+        return -1
+    slot = self.slot_of[handle]
+    return slot if slot < self.size and self.blocks[place_of(slot) + KEY] == key else -1
+
+
+@quiet
+def _forget_gone_keys(self):
+    self.handle_of.clear()
+    for slot in range(self.size):
+        place = place_of(slot)
+        self.handle_of.set(self.blocks[place + KEY], self.blocks[place + HANDLE])
 
 
 @quiet
@@ -301,6 +316,8 @@ def _insert(self, key, rank):
     slot = self.size
     if slot == self.slot_of.size and not _grow(self, 2 * slot + 1):
         return status.NO_MEMORY
+    if self.handle_of.is_full() and 2 * slot < self.handle_of.size:
+        _forget_gone_keys(self)
     handle = self.blocks[place_of(slot) + HANDLE]
     if self.handle_of.set(key, handle) < 0:
         return status.NO_MEMORY
@@ -324,10 +341,7 @@ def _set(self, key, count):
 
 @quiet
 def _cut(self, slot):
-    key = self.blocks[place_of(slot) + KEY]
-    self.handle_of.prefetch(key)  # the sift takes as long as the line
     cut_entry(self.blocks, self.slot_of, self.size, slot)
-    self.handle_of.remove(key)
     self.size -= 1
     return status.OK
 
@@ -536,9 +550,7 @@ class _Heap(Counted):
             assert (rank[above], key[above]) < (rank[slot], key[slot]), f"1: slot {slot} precedes its parent"
         assert np.array_equal(slot_of[handle], np.arange(capacity)), "2: slots and handles"
         handle_of._check()
-        assert dict(handle_of.items()) == dict(
-            zip(key[:size].tolist(), handle[:size].tolist(), strict=True)
-        ), "3: keys and handles"
+        assert np.array_equal(handle_of.get_many(key[:size], -1), handle[:size]), "3: keys and handles"
         assert np.all(rank[size:] == INT64_MAX), "4: ranks past the end"
         assert rank.size == capacity >= size, "5: capacity"
 
