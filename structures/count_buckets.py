@@ -526,6 +526,12 @@ def _pop_first(self, side):
     return entry
 
 
+@method(CountBucketsType, "prefetch")
+@quiet
+def _prefetch(self, key):
+    self.map.prefetch(key)
+
+
 @method(CountBucketsType, "peek")
 @quiet
 def _peek(self):

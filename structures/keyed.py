@@ -13,11 +13,13 @@ from structures.jit import kernel
 from structures.status import error, int64, int64_array
 from structures.struct_type import StructType, method
 
-__all__ = ["Keyed", "KeyedType"]
+__all__ = ["AHEAD", "Keyed", "KeyedType"]
+
+AHEAD = 16  # how many items before its turn the memory for a key is asked for
 
 
 class KeyedType(StructType):
-    """Base of the types with the methods ``get``, ``set``, ``add``, ``remove`` and ``contains``."""
+    """Base of the types with methods ``get set add remove contains prefetch`` of a key."""
 
 
 @method(KeyedType, "update_many")
@@ -27,8 +29,9 @@ def _update_many(self, keys, deltas):
     before = np.empty(keys.size, deltas.dtype)
     was_in = np.empty(keys.size, np.bool_)
     for i in range(keys.size):
-        was_in[i] = self.contains(keys[i])
+        self.prefetch(keys[min(i + AHEAD, keys.size - 1)])
         before[i] = self.get(keys[i])
+        was_in[i] = before[i] != 0 or self.contains(keys[i])
         failure = self.add(keys[i], deltas[i])
         if failure < 0:
             for j in range(i - 1, -1, -1):

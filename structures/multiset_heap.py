@@ -403,6 +403,12 @@ def _contains(self, key):
     return _slot(self, key) >= 0
 
 
+@method(HeapType, "prefetch")
+@quiet
+def _prefetch(self, key):
+    self.handle_of.prefetch(key)
+
+
 @method(HeapType, "peek")
 @quiet
 def _peek(self):
