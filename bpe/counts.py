@@ -211,22 +211,46 @@ class WordCounts:
 
     @property
     def pattern(self) -> Pattern:
-        """How the words were split."""
+        """How the words were split.
+
+        Examples
+        --------
+        >>> WordCounts.from_corpus(["low low"]).pattern.name
+        'gpt2'
+        """
         return self._pattern
 
     @property
     def special_tokens(self) -> tuple[str, ...]:
-        """What was cut out of the text before splitting."""
+        """What was cut out of the text before splitting.
+
+        Examples
+        --------
+        >>> WordCounts.from_corpus(["low<|end|>"], special_tokens=["<|end|>"]).special_tokens
+        ('<|end|>',)
+        """
         return self._special_tokens
 
     @property
     def total(self) -> int:
-        """The sum of all counts."""
+        """The sum of all counts.
+
+        Examples
+        --------
+        >>> WordCounts.from_corpus(["low low low"]).total
+        3
+        """
         return sum(self._count_of.values())
 
     @property
     def n_bytes(self) -> int:
-        """The sum of the lengths of the distinct words, in bytes."""
+        """The sum of the lengths of the distinct words, in bytes.
+
+        Examples
+        --------
+        >>> WordCounts.from_corpus(["low low low"]).n_bytes
+        7
+        """
         return sum(map(len, self._count_of))
 
     # --------------------------------------------------------------------------------------------- views

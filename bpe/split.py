@@ -148,9 +148,9 @@ def _unicode_version() -> str:
 # ------------------------------------------------------------------------------------------------- pattern
 @dataclass(frozen=True)
 class Pattern:
-    r"""A split pattern. Immutable, hashable, picklable; equal where the expressions are.
+    r"""A split pattern.
 
-    Make one with :meth:`of`.
+    Make one with :meth:`of`. Immutable, hashable, picklable; equal where the expressions are.
 
     * :meth:`split`, :meth:`split_bytes`, :meth:`last_cut`
     * :attr:`sources`, :attr:`name`, :attr:`spec`, :attr:`compiled`, :attr:`unicode_version`
@@ -236,22 +236,46 @@ class Pattern:
 
     @property
     def name(self) -> str | None:
-        """The name in :data:`PATTERNS`, or None."""
+        """The name in :data:`PATTERNS`, or None.
+
+        Examples
+        --------
+        >>> Pattern.of("gpt2").name
+        'gpt2'
+        """
         return _NAME_OF.get(self.sources)
 
     @property
     def spec(self) -> str | list[str]:
-        """The name, else the expressions: what :meth:`of` takes back."""
+        """The name, else the expressions: what :meth:`of` takes back.
+
+        Examples
+        --------
+        >>> Pattern.of("gpt2").spec, Pattern.of("[a-z]+").spec
+        ('gpt2', ['[a-z]+'])
+        """
         return self.name or list(self.sources)
 
     @property
     def compiled(self) -> bool:
-        """Whether a compiled scanner does the splitting, not the ``regex`` package."""
+        """Whether a compiled scanner does the splitting, not the ``regex`` package.
+
+        Examples
+        --------
+        >>> Pattern.of("[a-z]+").compiled
+        False
+        """
         return False
 
     @property
     def unicode_version(self) -> str:
-        """The version of Unicode whose letters, numbers and spaces the pattern goes by."""
+        """The version of Unicode whose letters, numbers and spaces the pattern goes by.
+
+        Examples
+        --------
+        >>> isinstance(Pattern.of("gpt2").unicode_version, str)
+        True
+        """
         return _unicode_version()
 
     def split(self, text: str) -> list[str]:

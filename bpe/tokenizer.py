@@ -130,22 +130,50 @@ class Tokenizer:
     # ------------------------------------------------------------------------------------- vocabulary
     @property
     def vocab_size(self) -> int:
-        """The greatest id and 1, special tokens included; ids that are not used count."""
+        """The greatest id and 1, special tokens included; ids that are not used count.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> bpe.train(["low lower"], vocab_size=258, special_tokens=["<|end|>"]).vocab_size
+        258
+        """
         return self._vocabulary.size
 
     @property
     def merges(self) -> list[tuple[int, int]]:
-        """(left id, right id) in the order of their ranks; a copy."""
+        """(left id, right id) in the order of their ranks; a copy.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> bpe.train(["low lower"], vocab_size=258).merges
+        [(108, 111), (256, 119)]
+        """
         return list(self._vocabulary.merges)
 
     @property
     def special_tokens(self) -> dict[str, int]:
-        """Special token -> id; a copy."""
+        """Special token -> id; a copy.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> bpe.train(["low lower"], vocab_size=258, special_tokens=["<|end|>"]).special_tokens
+        {'<|end|>': 257}
+        """
         return dict(self._vocabulary.special_tokens)
 
     @property
     def pattern(self) -> Pattern:
-        """How text is split."""
+        """How text is split.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> bpe.train(["low lower"], vocab_size=257).pattern.name
+        'gpt2'
+        """
         return self._pattern
 
     def token_bytes(self, token_id: int) -> bytes:

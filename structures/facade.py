@@ -78,7 +78,14 @@ class Facade(structref.StructRefProxy):
 
     @property
     def nbytes(self) -> int:
-        """Size of the arrays, in bytes."""
+        """Size of the arrays, in bytes.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> MaxHeap().nbytes < MaxHeap(zip(range(100), range(100))).nbytes
+        True
+        """
         return self._kernels.nbytes(self)
 
     def _content(self) -> tuple[np.ndarray, ...]:

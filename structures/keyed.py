@@ -51,7 +51,14 @@ class Keyed(Facade):
 
     @property
     def dtype(self) -> np.dtype:
-        """The dtype of the numbers: int64 or float64."""
+        """The dtype of the numbers: int64 or float64.
+
+        Examples
+        --------
+        >>> from structures import IntMap
+        >>> IntMap().dtype
+        dtype('int64')
+        """
         return np.dtype(np.int64)
 
     def _number(self, value: Any, name: str) -> Any:

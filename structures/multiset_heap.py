@@ -542,7 +542,13 @@ class _Heap(Counted):
 
     @property
     def dtype(self) -> np.dtype:
-        """The dtype of the counts: int64 or float64."""
+        """The dtype of the counts: int64 or float64.
+
+        Examples
+        --------
+        >>> MinHeap(dtype=float).dtype
+        dtype('float64')
+        """
         return self._type.dtype
 
     def _check(self) -> None:

@@ -405,6 +405,11 @@ class PairIndex(Facade):
     ----------
     tokens : TokenList
 
+    Raises
+    ------
+    TypeError
+        `tokens` is not a TokenList.
+
     Examples
     --------
     >>> from structures import TokenList
@@ -481,7 +486,14 @@ class PairIndex(Facade):
 
     @property
     def tokens(self) -> TokenList:
-        """The token list that the index is over."""
+        """The token list that the index is over.
+
+        Examples
+        --------
+        >>> from structures import TokenList
+        >>> list(PairIndex(TokenList([1, 2, 1])).tokens)
+        [1, 2, 1]
+        """
         return _token_list(self)
 
     @staticmethod
@@ -500,7 +512,14 @@ class PairIndex(Facade):
 
     @property
     def n_postings(self) -> int:
-        """Number of postings, stale ones and all."""
+        """Number of postings, stale ones and all.
+
+        Examples
+        --------
+        >>> from structures import TokenList
+        >>> PairIndex.build(TokenList([1, 2, 1])).n_postings
+        2
+        """
         return _counters(self)[-1]
 
     def postings(self, left: int, right: int) -> np.ndarray:

@@ -321,6 +321,8 @@ class TokenList(Facade):
 
     def __new__(cls, tokens: Any, segment_offsets: Any = None) -> TokenList:
         tokens = np.asarray(tokens)
+        if tokens.ndim != 1:
+            raise ValueError(f"tokens must have one dimension, not {tokens.ndim}")
         if tokens.dtype not in (np.uint8, np.int32):  # those are in range
             tokens = int64_array(tokens, "tokens")
             if tokens.size and not (tokens.min() >= 0 and tokens.max() <= MAX_ID):
@@ -564,7 +566,13 @@ class TokenList(Facade):
 
     @property
     def n_segments(self) -> int:
-        """Number of segments."""
+        """Number of segments.
+
+        Examples
+        --------
+        >>> TokenList([5, 6, 7], [0, 2, 3]).n_segments
+        2
+        """
         return _n_segments(self)
 
     def positions(self) -> np.ndarray:
@@ -614,6 +622,11 @@ class TokenList(Facade):
         -------
         (n,) int64
             The old position of each new one.
+
+        Raises
+        ------
+        MemoryError
+            There is no room; the list is as it was.
 
         Complexity
         ----------

@@ -133,7 +133,16 @@ class Trainer:
 
     @property
     def merges(self) -> list[Merge]:
-        """The merges learned so far, in order."""
+        """The merges learned so far, in order.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> trainer = bpe.Trainer(bpe.WordCounts({"low": 2}))
+        >>> trainer.run(vocab_size=257)
+        >>> trainer.merges
+        [Merge(left=108, right=111, new_id=256, count=2)]
+        """
         return [Merge(*row) for row in self._log[: self._done].tolist()]
 
     def step(self) -> Merge | None:

@@ -1,0 +1,125 @@
+"""Every public name has a numpydoc page: what it does, takes, gives, refuses and costs, and how it is used.
+
+The public names are those of the packages, and all methods and properties, inherited ones too, of the classes
+among them. Whether the examples are right is for ``pytest --doctest-modules`` to say.
+"""
+
+import doctest
+import inspect
+import re
+
+import pytest
+
+import bpe
+import structures
+
+HEADING = re.compile(r"^(\S.*)\n-{3,}$", re.MULTILINE)
+REFUSALS = re.compile(r"\braise (\w+)?|\b_(?:done|live|must_have_keys|pair|room|same_length)\(")
+
+
+def public(package):
+    return [(name, getattr(package, name)) for name in package.__all__ if callable(getattr(package, name))]
+
+
+def members(owner):
+    """Yield (name, function or property) of the public members that our packages define."""
+    for cls in owner.__mro__:
+        if cls.__module__.split(".")[0] in ("structures", "bpe"):
+            for name, member in vars(cls).items():
+                if not name.startswith("_"):
+                    yield name, getattr(member, "__func__", member)
+
+
+def pages():
+    for package in (structures, bpe):
+        for name, value in public(package):
+            yield pytest.param(value, id=f"{package.__name__}.{name}")
+            if inspect.isclass(value):
+                for member_name, member in dict(reversed(list(members(value)))).items():
+                    if member.__doc__ is not getattr(type(member), "__doc__", None):
+                        yield pytest.param(member, id=f"{package.__name__}.{name}.{member_name}")
+
+
+PAGES = list(pages())
+
+
+def sections_of(value):
+    """Return the sections of a docstring by their titles; the summary is that without a title."""
+    parts = HEADING.split(inspect.getdoc(value) or "")
+    return {"": parts[0].split("\n\n")[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
+
+
+def is_attribute(value):
+    return not (inspect.isclass(value) or inspect.isroutine(value))
+
+
+def parameters_of(value):
+    if is_attribute(value):
+        return []
+    names = list(inspect.signature(value).parameters)
+    return [name for name in names if name not in ("self", "cls")]
+
+
+def code_of(value):
+    """Return the source of a function, without its docstring; of a class, of what makes an object."""
+    if inspect.isclass(value):
+        makers = [vars(value).get(name) for name in ("__new__", "__init__", "__post_init__")]
+        written = [getattr(maker, "__func__", maker) for maker in makers if maker is not None]
+        return "".join(
+            inspect.getsource(maker) for maker in written if maker.__code__.co_filename != "<string>"
+        )
+    function = getattr(value, "fget", None) or getattr(value, "func", None) or value
+    source = inspect.getsource(function)
+    return source.replace(function.__doc__, "") if function.__doc__ and function.__doc__ in source else source
+
+
+@pytest.mark.parametrize("value", PAGES)
+def test_summary(value):
+    summary = sections_of(value)[""]
+    assert summary.endswith("."), "no sentence"
+    assert not re.search(r"[.!?] +[A-Z]", summary), "more than one sentence"
+
+
+@pytest.mark.parametrize("value", PAGES)
+def test_parameters(value):
+    names = parameters_of(value)
+    section = sections_of(value).get("Parameters", "")
+    described = re.findall(r"^(\S.*?) *(?::.*)?$", section, re.MULTILINE)
+    described = [name.lstrip("*") for line in described for name in line.split(", ")]
+    assert [name for name in names if name not in described] == []
+    assert [name for name in described if name not in names] == []
+
+
+@pytest.mark.parametrize("value", PAGES)
+def test_returns(value):
+    if not (is_attribute(value) or inspect.isclass(value)):
+        gives = inspect.signature(value).return_annotation not in (None, "None")
+        sections = sections_of(value)
+        assert gives == ("Returns" in sections or "Yields" in sections)
+
+
+@pytest.mark.parametrize("value", PAGES)
+def test_raises(value):
+    refusals = list(REFUSALS.finditer(code_of(value)))
+    section = sections_of(value).get("Raises", "")
+    if refusals:
+        assert section, f"no section, but: {[refusal[0] for refusal in refusals]}"
+    named = {refusal[1] for refusal in refusals if refusal[1] and refusal[1].endswith("Error")}
+    assert [name for name in sorted(named) if name not in section] == []
+
+
+@pytest.mark.parametrize("value", PAGES)
+def test_complexity(value):
+    if not (is_attribute(value) or inspect.isclass(value)):
+        assert re.search(r"\S", sections_of(value).get("Complexity", ""))
+
+
+@pytest.mark.parametrize("value", PAGES)
+def test_examples(value):
+    assert doctest.DocTestParser().get_examples(sections_of(value).get("Examples", ""))
+
+
+def test_nothing_is_left_out():
+    names = {page.id for page in PAGES}
+    assert {"structures.kernel", "structures.MaxHeap.nlargest", "structures.MinHeap.update_many"} <= names
+    assert {"structures.PairIndex.nbytes", "bpe.train", "bpe.Tokenizer.encode", "bpe.Pattern.split"} <= names
