@@ -1,4 +1,4 @@
-"""Portable vector intrinsics: eight int64 lanes at a time, whatever the processor has.
+"""Portable intrinsics: eight int64 lanes at a time, whatever the processor has, and words of eight bytes.
 
 Each has a twin in Python, so that kernels run with the JIT switched off. A set of lanes is an int64
 whose bit ``i`` stands for lane ``i``.
@@ -8,19 +8,32 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from structures.jit import twin
 
-__all__ = ["LANES", "least_lanes", "least_lanes_among", "lowest_lane", "prefetch"]
+__all__ = [
+    "LANES",
+    "least_lanes",
+    "least_lanes_among",
+    "load_word",
+    "lowest_lane",
+    "multiply_fold",
+    "pointer_to",
+    "prefetch",
+]
 
 LANES = 8
 _I64 = ir.IntType(64)
+_I128 = ir.IntType(128)
 _VECTOR = ir.VectorType(_I64, LANES)
 _GREATEST = 2**63 - 1
+_ALL_BITS = 2**64 - 1
 
 
 def _py_least_lanes(array: Any, start: int) -> int:
@@ -39,6 +52,19 @@ def _py_lowest_lane(lanes: int) -> int:
 
 def _py_prefetch(array: Any, i: int) -> None:
     pass
+
+
+def _py_pointer_to(array: Any, i: int) -> Any:
+    return array[i:]
+
+
+def _py_load_word(array: Any, i: int) -> int:
+    return int.from_bytes(bytes(array[i : i + 8]), "little", signed=True)
+
+
+def _py_multiply_fold(word: int, factor: int) -> np.int64:
+    product = (int(word) & _ALL_BITS) * (int(factor) & _ALL_BITS)
+    return np.int64(np.uint64((product & _ALL_BITS) ^ (product >> 64)))
 
 
 def _load_lanes(context: Any, builder: Any, array_type: Any, array: Any, start: Any) -> Any:
@@ -114,3 +140,47 @@ def prefetch(typingctx, array, i):
         return context.get_dummy_value()
 
     return types.none(array, types.int64), codegen
+
+
+@twin(_py_pointer_to)
+@intrinsic
+def pointer_to(typingctx, array, i):
+    """Return a pointer to ``array[i]``, for kernels to read from: there are no references to count.
+
+    One type serves arrays that are writable and those that are not.
+    """
+    if not (isinstance(array, types.Array) and array.layout == "C"):
+        raise TypingError(f"the elements must be in a C-contiguous array, not in {array}")
+
+    def codegen(context, builder, signature, values):
+        data = context.make_array(array)(context, builder, value=values[0]).data
+        return builder.gep(data, [values[1]])
+
+    return types.CPointer(array.dtype)(array, types.int64), codegen
+
+
+@twin(_py_load_word)
+@intrinsic
+def load_word(typingctx, pointer, i):
+    """Return the 8 bytes at ``pointer[i]`` as an int64, the first byte lowest."""
+    if pointer != types.CPointer(types.uint8):
+        raise TypingError(f"bytes must be read from a pointer to uint8, not from {pointer}")
+
+    def codegen(context, builder, signature, values):
+        word = builder.bitcast(builder.gep(values[0], [values[1]]), _I64.as_pointer())
+        return builder.load(word, align=1)
+
+    return types.int64(pointer, types.int64), codegen
+
+
+@twin(_py_multiply_fold)
+@intrinsic
+def multiply_fold(typingctx, word, factor):
+    """Multiply two words taken as unsigned; return the low half of the product xor the high one."""
+
+    def codegen(context, builder, signature, values):
+        product = builder.mul(*(builder.zext(value, _I128) for value in values))
+        high = builder.trunc(builder.lshr(product, _I128(64)), _I64)
+        return builder.xor(builder.trunc(product, _I64), high)
+
+    return types.int64(types.int64, types.int64), codegen

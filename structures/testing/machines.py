@@ -1,0 +1,492 @@
+"""State machines: every verb of a container in any order, compared with the model after every step.
+
+Each is a ``hypothesis.stateful.RuleBasedStateMachine``. Its rules draw their keys from a bundle, so that
+the same ones recur; errors are results like others; after every rule the container asserts its own
+invariants and has exactly the content of the model.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, rule
+
+from structures.count_buckets import CountBuckets
+from structures.int_map import IntMap
+from structures.multiset_heap import MaxHeap
+from structures.pair_index import PairIndex
+from structures.testing.models import HeapModel, MapModel, PairModel, TokenModel, outcome, plain
+from structures.testing.strategies import counts, keys
+from structures.token_list import TokenList
+
+__all__ = ["CountBucketsMachine", "HeapMachine", "IntMapMachine", "PairIndexMachine", "TokenListMachine"]
+
+KNOWN = Bundle("known")
+COUNT = st.runner().flatmap(lambda machine: counts(machine.dtype))
+TOO_MANY = 2**47
+TOKEN = st.one_of(st.integers(0, 4), st.just(2**31 - 1))
+SEGMENTS = st.lists(st.lists(TOKEN, min_size=1, max_size=10), max_size=4)
+POSITION = st.integers(-1, 40)
+
+
+def pickled(container: Any) -> Any:
+    """Return a container after a journey through a pickle."""
+    return pickle.loads(pickle.dumps(container))
+
+
+def through_arrays(container: Any) -> Any:
+    """Return a container built from the arrays of another."""
+    return type(container).from_arrays(*container.to_arrays())
+
+
+# ------------------------------------------------------------------------------------- keys with counts
+class _Machine(RuleBasedStateMachine):
+    real: Any
+    model: Any
+
+    def alike(self, verb: str, *arguments: Any) -> Any:
+        """Assert that a verb gives, or raises, the same in the container and in the model."""
+        got = outcome(getattr(self.real, verb), *arguments)
+        expected = outcome(getattr(self.model, verb), *map(plain, arguments))
+        assert got == expected, f"{verb}{arguments} gave {got}, not {expected}"
+        return got
+
+
+class _KeyedMachine(_Machine):
+    """The verbs that maps and heaps share."""
+
+    container: Any
+    dtype = "int64"
+
+    def new_model(self, items: dict[int, Any]) -> Any:
+        """Return the model of a container of `items`."""
+        raise NotImplementedError
+
+    @initialize(target=KNOWN, known=st.lists(keys(), min_size=1, max_size=8, unique=True), data=st.data())
+    def start(self, known: list[int], data: Any) -> Any:
+        """Build container and model of some of the keys that are to recur."""
+        first = data.draw(st.lists(COUNT, max_size=len(known)), label="counts of the first keys")
+        items = dict(zip(known, first, strict=False))
+        self.real = self.container.from_arrays(list(items), np.array(first, self.dtype))
+        self.model = self.new_model(items)
+        return multiple(*known)
+
+    @rule(target=KNOWN, key=keys())
+    def meet(self, key: int) -> int:
+        """Let one more key recur."""
+        return key
+
+    @rule(key=KNOWN, count=COUNT)
+    def set(self, key: int, count: Any) -> None:
+        """Assign."""
+        self.alike("__setitem__", key, count)
+
+    @rule(key=KNOWN, n=COUNT)
+    def add(self, key: int, n: Any) -> None:
+        """Add anything."""
+        self.alike("add", key, n)
+
+    @rule(key=KNOWN)
+    def add_one(self, key: int) -> None:
+        """Add the default."""
+        self.alike("add", key)
+
+    @rule(key=KNOWN)
+    def delete(self, key: int) -> None:
+        """Remove a key."""
+        self.alike("__delitem__", key)
+
+    @rule(key=KNOWN, default=st.integers(-3, 3))
+    def read(self, key: int, default: int) -> None:
+        """Ask for one key in every way."""
+        self.alike("__getitem__", key)
+        self.alike("__contains__", key)
+        self.alike("get", key)
+        self.alike("get", key, default)
+
+    @rule(items=st.lists(st.tuples(KNOWN, COUNT), max_size=8))
+    def update_many(self, items: list[tuple[int, Any]]) -> None:
+        """Add many, all or nothing."""
+        self.alike("update_many", [key for key, _ in items], np.array([n for _, n in items], self.dtype))
+
+    @rule(way=st.sampled_from([copy.copy, copy.deepcopy, pickled, through_arrays]), change_old=st.booleans())
+    def go_on_with_a_copy(self, way: Callable[[Any], Any], change_old: bool) -> None:
+        """Replace the container by a copy, or change the copy: the other one stays as it is."""
+        other = way(self.real)
+        assert other == self.real
+        if change_old:
+            self.real, other = other, self.real
+        other.clear()
+        other[5] = 5
+        other._check()
+        assert list(other.items()) == [(5, 5)]
+
+    @rule(n_keys=st.one_of(st.integers(-2, 40), st.just(TOO_MANY)))
+    def reserve(self, n_keys: int) -> None:
+        """Make room, more than there is at times."""
+        expected = ValueError if n_keys < 0 else MemoryError if n_keys == TOO_MANY else None
+        assert outcome(self.real.reserve, n_keys) == expected
+
+    @rule()
+    def clear(self) -> None:
+        """Remove everything."""
+        self.alike("clear")
+
+    @invariant()
+    def holds(self) -> None:
+        """Check the container's own invariants."""
+        self.real._check()
+        assert len(self.real) == len(self.model)
+
+    @invariant()
+    def has_the_content_of_the_model(self) -> None:
+        """Compare everything."""
+        assert dict(self.real.items()) == dict(self.model.items())
+
+
+class IntMapMachine(_KeyedMachine):
+    """:class:`~structures.IntMap` against a dict.
+
+    Examples
+    --------
+    In a test module; pytest finds the class by its name::
+
+        class MyMapMachine(IntMapMachine):
+            container = MyMap  # has the verbs of an IntMap
+
+        TestMyMap = MyMapMachine.TestCase
+    """
+
+    container = IntMap
+
+    def new_model(self, items: dict[int, Any]) -> MapModel:
+        """Return the model."""
+        return MapModel(items)
+
+    @rule(key=KNOWN, default=st.lists(st.integers(-3, 3), max_size=1))
+    def pop(self, key: int, default: list[int]) -> None:
+        """Take a key out, with or without a default."""
+        self.alike("pop", key, *default)
+
+    @rule(items=st.lists(st.tuples(KNOWN, COUNT), max_size=8))
+    def set_many(self, items: list[tuple[int, int]]) -> None:
+        """Assign many."""
+        self.alike("set_many", [key for key, _ in items], [value for _, value in items])
+
+    @rule(wanted=st.lists(st.one_of(KNOWN, keys()), max_size=8), default=COUNT)
+    def get_many(self, wanted: list[int], default: int) -> None:
+        """Ask for many."""
+        self.alike("get_many", wanted, default)
+
+    @rule()
+    def iterate(self) -> None:
+        """Compare the ways to see everything with each other."""
+        items = list(self.real.items())
+        assert list(self.real) == self.real.keys().tolist() == [key for key, _ in items]
+        assert self.real.values().tolist() == [value for _, value in items]
+        assert self.real == IntMap(self.model)
+
+
+class HeapMachine(_KeyedMachine):
+    """:class:`~structures.MaxHeap` of int64 against a dict that is sorted whenever it is asked.
+
+    A subclass names another container, dtype and order.
+
+    Examples
+    --------
+    In a test module; pytest finds the class by its name::
+
+        class FloatMinHeapMachine(HeapMachine):
+            container, dtype, least_first = MinHeap, "float64", True
+
+        TestFloatMinHeap = FloatMinHeapMachine.TestCase
+    """
+
+    container: Any = MaxHeap
+    least_first = False
+
+    def new_model(self, items: dict[int, Any]) -> HeapModel:
+        """Return the model."""
+        return HeapModel(items, least_first=self.least_first)
+
+    @rule(key=KNOWN, n=COUNT)
+    def sub(self, key: int, n: Any) -> None:
+        """Take away anything."""
+        self.alike("sub", key, n)
+
+    @rule(key=KNOWN)
+    def sub_one(self, key: int) -> None:
+        """Take away the default."""
+        self.alike("sub", key)
+
+    @rule(known=st.lists(KNOWN, max_size=8), count=COUNT)
+    def tie(self, known: list[int], count: Any) -> None:
+        """Give many keys one count."""
+        for key in known:
+            self.alike("__setitem__", key, count)
+
+    @rule()
+    def peek(self) -> None:
+        """Look at the top."""
+        self.alike("peek")
+
+    @rule(default=st.lists(st.none(), max_size=1))
+    def pop(self, default: list[None]) -> None:
+        """Take the top, with or without a default."""
+        self.alike("pop", *default)
+
+    @rule(k=st.integers(0, 9))
+    def pop_many(self, k: int) -> None:
+        """Take some tops."""
+        self.alike("pop_many", k)
+
+    @rule(k=st.integers(0, 9))
+    def first_many(self, k: int) -> None:
+        """Look at some tops."""
+        first = outcome(self.real.nsmallest if self.least_first else self.real.nlargest, k)
+        assert first == self.model.first_many(k)
+
+    @rule()
+    def iterate(self) -> None:
+        """Compare all ways to see everything in order."""
+        expected = self.model.first_many(len(self.model))
+        assert outcome(self.real.to_arrays) == expected
+        assert list(self.real.items()) == list(zip(*expected, strict=True))
+        assert list(self.real) == expected[0]
+        self.alike("ties")
+
+
+class CountBucketsMachine(HeapMachine):
+    """:class:`~structures.CountBuckets`: the verbs of a heap, and those of both ends and of the buckets.
+
+    Examples
+    --------
+    In a test module; pytest finds the class by its name::
+
+        TestBuckets = CountBucketsMachine.TestCase
+    """
+
+    container = CountBuckets
+
+    @rule()
+    def look_at_buckets(self) -> None:
+        """Compare the buckets."""
+        self.alike("max_count")
+        self.alike("min_count")
+        self.alike("counts")
+        for count in self.model.counts():
+            self.alike("keys_at", count)
+
+    @rule(count=COUNT)
+    def keys_at(self, count: int) -> None:
+        """Ask for the keys of a count, which none may have."""
+        self.alike("keys_at", count)
+
+    @rule()
+    def peek_min(self) -> None:
+        """Look at the other end."""
+        self.alike("peek_min")
+
+    @rule(default=st.lists(st.none(), max_size=1))
+    def pop_min(self, default: list[None]) -> None:
+        """Take from the other end."""
+        self.alike("pop_min", *default)
+
+
+# ------------------------------------------------------------------------------------- lists and indexes
+def token_list_of(segments: list[list[int]]) -> TokenList:
+    """Return the list of some segments."""
+    return TokenList(list(chain.from_iterable(segments)), np.cumsum([0, *map(len, segments)]))
+
+
+class TokenListMachine(_Machine):
+    """:class:`~structures.TokenList` against a list of segments, each a list of (position, token).
+
+    Examples
+    --------
+    In a test module; pytest finds the class by its name::
+
+        TestTokens = TokenListMachine.TestCase
+    """
+
+    @initialize(segments=SEGMENTS)
+    def start(self, segments: list[list[int]]) -> None:
+        """Build list and model."""
+        self.real, self.model = token_list_of(segments), TokenModel(segments)
+
+    @rule(position=POSITION, token=TOKEN)
+    def merge(self, position: int, token: int) -> None:
+        """Merge anywhere, also where nothing can be merged."""
+        self.alike("merge", position, token)
+
+    @rule(i=st.integers(0, 40), token=TOKEN)
+    def merge_live(self, i: int, token: int) -> None:
+        """Merge at a position that holds a token."""
+        positions = self.model.positions()
+        if positions:
+            self.alike("merge", positions[i % len(positions)], token)
+
+    @rule(position=POSITION)
+    def look(self, position: int) -> None:
+        """Ask for one position in every way."""
+        for verb in ("next", "prev", "token", "segment_at"):
+            self.alike(verb, position)
+
+    @rule(number=st.integers(-1, 4))
+    def segment(self, number: int) -> None:
+        """Read a segment."""
+        self.alike("segment", number)
+
+    @rule()
+    def compact(self) -> None:
+        """Remove the tombstones."""
+        self.alike("compact")
+
+    @rule(way=st.sampled_from([copy.copy, copy.deepcopy]), change_old=st.booleans())
+    def go_on_with_a_copy(self, way: Callable[[Any], Any], change_old: bool) -> None:
+        """Replace the list by a copy, or change the copy: the other one stays as it is."""
+        other = way(self.real)
+        assert other == self.real
+        if change_old:
+            self.real, other = other, self.real
+        other.compact()
+        while len(other) > other.n_segments:
+            last = next(p for p in other.positions().tolist() if other.next(p) >= 0)
+            other.merge(last, 3)
+        other._check()
+
+    @rule(way=st.sampled_from([pickled, through_arrays]))
+    def go_on_without_tombstones(self, way: Callable[[Any], Any]) -> None:
+        """Replace the list by one built from its content."""
+        self.real, old = way(self.real), self.real
+        self.model.compact()
+        assert self.real == old
+
+    @invariant()
+    def holds(self) -> None:
+        """Check the list's own invariants, and compare everything."""
+        self.real._check()
+        assert len(self.real) == len(self.model.live())
+        assert self.real.n_segments == len(self.model.segments)
+        assert list(self.real) == self.model.to_arrays()[0]
+        self.alike("positions")
+        self.alike("to_arrays")
+
+
+class PairIndexMachine(_Machine):
+    """:class:`~structures.PairIndex`, over a token list that merges, against a dict of lists.
+
+    Examples
+    --------
+    In a test module; pytest finds the class by its name::
+
+        TestIndex = PairIndexMachine.TestCase
+    """
+
+    @initialize(segments=SEGMENTS, full=st.booleans())
+    def start(self, segments: list[list[int]], full: bool) -> None:
+        """Build index and model over a token list."""
+        tokens = token_list_of(segments)
+        self.real = PairIndex.build(tokens) if full else PairIndex(tokens)
+        self.model = PairModel(TokenModel(segments))
+        if full:
+            self.model.rebuild()
+
+    @rule(i=st.integers(0, 40), token=TOKEN, post=st.booleans())
+    def merge(self, i: int, token: int, post: bool) -> None:
+        """Merge two tokens, and post the pairs that came up or leave them out."""
+        tokens = self.model.tokens
+        mergeable = [position for position in tokens.positions() if tokens.next(position) >= 0]
+        if not mergeable:
+            return
+        position = mergeable[i % len(mergeable)]
+        self.real.tokens.merge(position, token)
+        tokens.merge(position, token)
+        for left in (tokens.prev(position), position) if post else ():
+            pair = tokens.pair_at(left)
+            if pair is not None:
+                self.alike("add", *pair, left)
+
+    @rule(left=TOKEN, right=TOKEN, position=POSITION)
+    def add(self, left: int, right: int, position: int) -> None:
+        """Post anything, a posting that is stale from the start for instance."""
+        self.alike("add", left, right, position)
+
+    @rule(left=TOKEN, right=TOKEN, positions=st.lists(st.integers(0, 12), max_size=12))
+    def add_many(self, left: int, right: int, positions: list[int]) -> None:
+        """Post many."""
+        self.alike("add_many", left, right, positions)
+
+    @rule(left=TOKEN, right=TOKEN)
+    def drop(self, left: int, right: int) -> None:
+        """Drop a list, which need not be there."""
+        self.alike("drop", left, right)
+
+    @rule(i=st.integers(0, 40))
+    def drop_known(self, i: int) -> None:
+        """Drop a list that is there."""
+        if self.model.lists:
+            self.alike("drop", *sorted(self.model.lists)[i % len(self.model.lists)])
+
+    @rule()
+    def rebuild(self) -> None:
+        """Post everything anew."""
+        self.alike("rebuild")
+        assert self.real.stale_fraction() == 0
+
+    @rule()
+    def compact(self) -> None:
+        """Remove the tombstones below the index, and follow."""
+        assert self.real.tokens.compact().tolist() == self.model.tokens.compact()
+        self.alike("rebuild")
+
+    @rule(left=TOKEN, right=TOKEN)
+    def look(self, left: int, right: int) -> None:
+        """Ask for one pair in every way."""
+        self.alike("postings", left, right)
+        assert ((left, right) in self.real) == (self.alike("count", left, right) > 0)
+
+    @rule(way=st.sampled_from([copy.copy, copy.deepcopy]), change_old=st.booleans())
+    def go_on_with_a_copy(self, way: Callable[[Any], Any], change_old: bool) -> None:
+        """Replace index and list by a copy, or change the copy: the others stay as they are."""
+        other = way(self.real)
+        assert other == self.real
+        if change_old:
+            self.real, other = other, self.real
+        other.tokens.compact()
+        other.rebuild()
+        for pair in other.pairs():
+            other.drop(*pair)
+        other._check()
+        assert (len(other), other.n_postings) == (0, 0)
+
+    @rule(follow=st.booleans())
+    def go_on_without_stale_postings(self, follow: bool) -> None:
+        """Replace the index by one built from its content, over the same list or over a pickled one."""
+        self.real, old = (pickled if follow else through_arrays)(self.real), self.real
+        model = self.model
+        model.lists = {pair: model.postings(*pair) for pair in model.lists}
+        if follow:
+            place = {old: new for new, old in enumerate(model.tokens.compact())}
+            model.lists = {pair: [place[p] for p in postings] for pair, postings in model.lists.items()}
+        else:
+            assert self.real == old
+
+    @invariant()
+    def holds(self) -> None:
+        """Check the index's own invariants, and compare everything."""
+        self.real._check()
+        self.real.tokens._check()
+        assert list(self.real.tokens) == self.model.tokens.to_arrays()[0]
+        assert len(self.real) == len(self.model.lists)
+        assert self.real.n_postings == self.model.n_postings
+        self.alike("pairs")
+        self.alike("stale_fraction")
+        for pair in self.model.lists:
+            self.alike("postings", *pair)

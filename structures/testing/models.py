@@ -1,0 +1,357 @@
+"""What the containers do, in plain Python: the specification that machines and programs compare with.
+
+A model has the verbs of its container under the same names, and raises the same exceptions. Every one is
+as slow and as obvious as can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from structures.status import INT64_MAX, INT64_MIN
+
+__all__ = ["HeapModel", "MapModel", "PairModel", "TokenModel", "outcome"]
+
+
+def plain(value: Any) -> Any:
+    """Return a result with arrays and iterators made lists, so that ``==`` compares it."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tuple):
+        return tuple(map(plain, value))
+    return list(value) if hasattr(value, "__next__") else value
+
+
+def outcome(call: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a call gives, arrays as lists, or the type of the exception that it raises.
+
+    Parameters
+    ----------
+    call : callable
+    *arguments
+
+    Returns
+    -------
+    object or type
+        Other exceptions than those a container promises pass through.
+
+    Examples
+    --------
+    >>> outcome({}.__getitem__, 5), outcome(np.arange, 3)
+    (<class 'KeyError'>, [0, 1, 2])
+    """
+    try:
+        return plain(call(*arguments))
+    except (LookupError, OverflowError, ValueError, MemoryError) as error:
+        return type(error)
+
+
+def _in_range(number: Any) -> Any:
+    if number != number or (isinstance(number, int) and not INT64_MIN <= number <= INT64_MAX):
+        raise OverflowError(number)
+    return number
+
+
+class _Counts(dict[int, Any]):
+    """A dict whose missing keys count as 0."""
+
+    def get(self, key: int, default: Any = 0) -> Any:
+        """Return a value."""
+        return super().get(key, default)
+
+
+class MapModel(_Counts):
+    """:class:`~structures.IntMap`: a dict with sums."""
+
+    def add(self, key: int, delta: int = 1) -> None:
+        """Add to a value."""
+        self[key] = _in_range(self.get(key) + delta)
+
+    def update_many(self, keys: Iterable[int], deltas: Iterable[int]) -> None:
+        """Add all or nothing."""
+        after = MapModel(self)
+        for key, delta in zip(keys, deltas, strict=True):
+            after.add(key, delta)
+        self.update(after)
+
+    def set_many(self, keys: Iterable[int], values: Iterable[int]) -> None:
+        """Set one after the other."""
+        self.update(zip(keys, values, strict=True))
+
+    def get_many(self, keys: Iterable[int], default: int = 0) -> list[int]:
+        """Return the values."""
+        return [self.get(key, default) for key in keys]
+
+
+class HeapModel(_Counts):
+    """The heaps and :class:`~structures.CountBuckets`: a dict that is sorted whenever it is asked.
+
+    Parameters
+    ----------
+    items : mapping or iterable of (int, int or float), optional
+    least_first : bool
+        The order of :class:`~structures.MinHeap`.
+
+    Examples
+    --------
+    >>> model = HeapModel({9: 5, 7: 2, 8: 5})
+    >>> model.pop()
+    (8, 5)
+    """
+
+    def __init__(self, items: Any = (), least_first: bool = False) -> None:
+        super().__init__(items)
+        self.least_first = least_first
+
+    def in_order(self, least_first: bool) -> list[tuple[int, Any]]:
+        """Return the items, ties by smallest key."""
+        sign = 1 if least_first else -1
+        return sorted(super().items(), key=lambda item: (sign * item[1], item[0]))
+
+    def items(self) -> Any:
+        """Return the items in the order of :meth:`pop`."""
+        return self.in_order(self.least_first)
+
+    def _become(self, key: int, count: Any) -> None:
+        if _in_range(count) < 0:
+            raise ValueError(key)
+        if count > 0:
+            self[key] = count
+        else:
+            super().pop(key, None)
+
+    def add(self, key: int, n: Any = 1) -> None:
+        """Add to a count."""
+        self._become(key, self.get(key) + n)
+
+    def sub(self, key: int, n: Any = 1) -> None:
+        """Take from a count."""
+        self._become(key, self.get(key) - n)
+
+    def update_many(self, keys: Iterable[int], deltas: Iterable[Any]) -> None:
+        """Add all or nothing."""
+        after = HeapModel(self)
+        for key, delta in zip(keys, deltas, strict=True):
+            after.add(key, delta)
+        self.clear()
+        self.update(after)
+
+    def _first(self, least_first: bool) -> tuple[int, Any]:
+        if not self:
+            raise KeyError("empty")
+        return self.in_order(least_first)[0]
+
+    def _take(self, least_first: bool, default: tuple[Any, ...]) -> Any:
+        if not self and default:
+            return default[0]
+        key, count = self._first(least_first)
+        del self[key]
+        return key, count
+
+    def peek(self) -> tuple[int, Any]:
+        """Return the first item."""
+        return self._first(self.least_first)
+
+    def peek_min(self) -> tuple[int, Any]:
+        """Return the first item of the least count."""
+        return self._first(True)
+
+    def pop(self, *default: Any) -> Any:  # type: ignore[override]
+        """Remove the first item."""
+        return self._take(self.least_first, default)
+
+    def pop_min(self, *default: Any) -> Any:
+        """Remove the first item of the least count."""
+        return self._take(True, default)
+
+    def first_many(self, k: int) -> tuple[list[int], list[Any]]:
+        """Return the first k items."""
+        first = self.items()[:k]
+        return [key for key, _ in first], [count for _, count in first]
+
+    def pop_many(self, k: int) -> tuple[list[int], list[Any]]:
+        """Remove the first k items."""
+        keys, counts = self.first_many(k)
+        for key in keys:
+            del self[key]
+        return keys, counts
+
+    def ties(self) -> list[int]:
+        """Return the keys that share the count of the first."""
+        return self.keys_at(self.peek()[1]) if self else []
+
+    def keys_at(self, count: Any) -> list[int]:
+        """Return the keys of a count."""
+        return sorted(key for key, number in super().items() if number == count)
+
+    def counts(self) -> list[Any]:
+        """Return the distinct counts, greatest first."""
+        return sorted(set(self.values()), reverse=True)
+
+    def max_count(self) -> Any:
+        """Return the greatest count."""
+        return self._first(False)[1]
+
+    def min_count(self) -> Any:
+        """Return the least count."""
+        return self._first(True)[1]
+
+
+class TokenModel:
+    """:class:`~structures.TokenList`: a list of segments, each a list of (position, token).
+
+    Parameters
+    ----------
+    segments : iterable of sequence of int
+        The tokens of each segment; none is empty.
+
+    Examples
+    --------
+    >>> model = TokenModel([[5, 6, 7], [8]])
+    >>> model.merge(0, 9)
+    >>> model.segments
+    [[(0, 9), (2, 7)], [(3, 8)]]
+    """
+
+    def __init__(self, segments: Iterable[Iterable[int]]) -> None:
+        self.n_positions = 0
+        self.segments = [[self._new(token) for token in segment] for segment in segments]
+
+    def _new(self, token: int) -> tuple[int, int]:
+        self.n_positions += 1
+        return self.n_positions - 1, token
+
+    def _find(self, position: int) -> tuple[list[tuple[int, int]], int]:
+        """Return the segment that has a token at a position, and the token's place in it."""
+        for segment in self.segments:
+            for i, (start, _) in enumerate(segment):
+                if start == position:
+                    return segment, i
+        raise IndexError(position)
+
+    def next(self, position: int) -> int:
+        """Return where the next token starts, or -1."""
+        segment, i = self._find(position)
+        return segment[i + 1][0] if i + 1 < len(segment) else -1
+
+    def prev(self, position: int) -> int:
+        """Return where the previous token starts, or -1."""
+        segment, i = self._find(position)
+        return segment[i - 1][0] if i > 0 else -1
+
+    def token(self, position: int) -> int:
+        """Return a token, -1 for a tombstone."""
+        if not 0 <= position < self.n_positions:
+            raise IndexError(position)
+        return dict(self.live()).get(position, -1)
+
+    def segment_at(self, position: int) -> int:
+        """Return the number of the segment of a token."""
+        return self.segments.index(self._find(position)[0])
+
+    def merge(self, position: int, new_token: int) -> None:
+        """Join a token and the next one."""
+        segment, i = self._find(position)
+        if i + 1 == len(segment):
+            raise IndexError(position)
+        segment[i : i + 2] = [(position, new_token)]
+
+    def compact(self) -> list[int]:
+        """Renumber the positions; return the old ones."""
+        old_positions = self.positions()
+        self.__init__([token for _, token in segment] for segment in self.segments)  # type: ignore[misc]
+        return old_positions
+
+    def segment(self, number: int) -> list[int]:
+        """Return the tokens of a segment."""
+        if not 0 <= number < len(self.segments):
+            raise IndexError(number)
+        return [token for _, token in self.segments[number]]
+
+    def live(self) -> list[tuple[int, int]]:
+        """Return (position, token) of every token."""
+        return [item for segment in self.segments for item in segment]
+
+    def positions(self) -> list[int]:
+        """Return where the tokens start."""
+        return [position for position, _ in self.live()]
+
+    def to_arrays(self) -> tuple[list[int], list[int]]:
+        """Return the tokens, and where the segments start."""
+        offsets = [0, *np.cumsum([len(segment) for segment in self.segments], dtype=int).tolist()]
+        return [token for _, token in self.live()], offsets
+
+    def pair_at(self, position: int) -> tuple[int, int] | None:
+        """Return the pair of tokens that starts at a position, if one does."""
+        if position not in self.positions() or self.next(position) < 0:
+            return None
+        return self.token(position), self.token(self.next(position))
+
+
+class PairModel:
+    """:class:`~structures.PairIndex`: a dict from pair to list of postings, stale ones and all.
+
+    Parameters
+    ----------
+    tokens : TokenModel
+
+    Examples
+    --------
+    >>> model = PairModel(TokenModel([[1, 2, 1, 2]]))
+    >>> model.rebuild()
+    >>> model.postings(1, 2)
+    [0, 2]
+    """
+
+    def __init__(self, tokens: TokenModel) -> None:
+        self.tokens = tokens
+        self.lists: dict[tuple[int, int], list[int]] = {}
+
+    def rebuild(self) -> None:
+        """Post every pair anew."""
+        self.lists = {}
+        for position in self.tokens.positions():
+            pair = self.tokens.pair_at(position)
+            if pair is not None:
+                self.lists.setdefault(pair, []).append(position)
+
+    def add_many(self, left: int, right: int, positions: Iterable[int]) -> None:
+        """Add postings, all or nothing."""
+        positions = list(positions)
+        if not all(0 <= position < self.tokens.n_positions for position in positions):
+            raise IndexError(positions)
+        self.lists.setdefault((left, right), []).extend(positions)
+
+    def add(self, left: int, right: int, position: int) -> None:
+        """Add a posting."""
+        self.add_many(left, right, [position])
+
+    def drop(self, left: int, right: int) -> None:
+        """Forget the list of a pair."""
+        del self.lists[left, right]
+
+    def postings(self, left: int, right: int) -> list[int]:
+        """Return the postings of a pair that are not stale."""
+        pair = (left, right)
+        return [position for position in self.lists.get(pair, []) if self.tokens.pair_at(position) == pair]
+
+    def count(self, left: int, right: int) -> int:
+        """Return how many postings of a pair are not stale."""
+        return len(self.postings(left, right))
+
+    def pairs(self) -> list[list[int]]:
+        """Return the pairs that have a list."""
+        return sorted(map(list, self.lists))
+
+    @property
+    def n_postings(self) -> int:
+        """Number of postings, stale ones and all."""
+        return sum(map(len, self.lists.values()))
+
+    def stale_fraction(self) -> float:
+        """Return which part of the postings is stale."""
+        live = sum(self.count(*pair) for pair in self.lists)
+        return 1.0 - live / self.n_postings if self.n_postings else 0.0

@@ -1,0 +1,60 @@
+"""How deep the tests dig, and how they start another Python.
+
+``STRUCTURES_FUZZ_DEPTH`` multiplies the examples of the state machines and the seeds of the programs; 1 by
+default.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+DEPTH = int(os.environ.get("STRUCTURES_FUZZ_DEPTH", "1"))
+HERE = Path(__file__).parent
+MACHINES = settings(deadline=None, max_examples=20 * DEPTH, stateful_step_count=40, print_blob=True)
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if HERE in item.path.parents and isinstance(getattr(item.cls, "settings", None), settings):
+            item.cls.settings = settings(
+                MACHINES, suppress_health_check=item.cls.settings.suppress_health_check
+            )
+
+
+def pytest_generate_tests(metafunc):
+    if "rng" in metafunc.fixturenames:
+        metafunc.parametrize("rng", range(2 * DEPTH), indirect=True, ids="seed{}".format)
+
+
+@pytest.fixture
+def rng(request):
+    return np.random.default_rng(request.param)
+
+
+class Python:
+    """Starts Python on a piece of code, with the compiled code that this process has cached."""
+
+    def start(self, code, path=HERE.parents[1], **environment):
+        environment = {**os.environ, "PYTHONPATH": str(path), **environment}
+        command = [sys.executable, "-W", "error", "-c", code]
+        return subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=path
+        )
+
+    def finish(self, process):
+        output, _ = process.communicate(timeout=300)
+        assert process.returncode == 0, output
+        return output
+
+    def __call__(self, code, path=HERE.parents[1], **environment):
+        return self.finish(self.start(code, path, **environment))
+
+
+@pytest.fixture(scope="session")
+def python():
+    return Python()

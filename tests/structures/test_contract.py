@@ -1,0 +1,461 @@
+"""What all containers with keys promise alike, run for each of them."""
+
+import copy
+import pickle
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from structures import CountBuckets, IntMap, MaxHeap, MinHeap
+from structures.status import INT64_MAX, INT64_MIN
+
+KEYS = [-1, 0, 5, INT64_MAX, INT64_MIN, INT64_MIN + 1]
+
+
+class Kind:
+    """A container class with the dtype of its numbers."""
+
+    def __init__(self, container, dtype="int64"):
+        self.container, self.dtype = container, np.dtype(dtype)
+        self.least_first = container is MinHeap
+
+    def __call__(self, items=()):
+        items = dict(items)
+        return self.container.from_arrays(list(items), np.array(list(items.values()), self.dtype))
+
+    def in_order(self, items):
+        sign = 1 if self.least_first else -1
+        return sorted(dict(items).items(), key=lambda item: (sign * item[1], item[0]))
+
+    def __repr__(self):
+        return f"{self.container.__name__}-{self.dtype}"
+
+
+COUNTED = [
+    Kind(MaxHeap),
+    Kind(MinHeap),
+    Kind(CountBuckets),
+    Kind(MaxHeap, "float64"),
+    Kind(MinHeap, "float64"),
+]
+KEYED = [Kind(IntMap), *COUNTED]
+
+
+@pytest.fixture(params=KEYED, ids=repr)
+def keyed(request):
+    return request.param
+
+
+@pytest.fixture(params=COUNTED, ids=repr)
+def counted(request):
+    return request.param
+
+
+@pytest.fixture(params=[kind for kind in KEYED if kind.dtype == np.int64], ids=repr)
+def keyed_int(request):
+    return request.param
+
+
+def test_single_keys(keyed):
+    container = keyed()
+    for n, key in enumerate(KEYS):
+        assert key not in container
+        container[key] = n
+        container._check()
+        assert (container[key], container.get(key), key in container, len(container)) == (n, n, True, n + 1)
+    for key in KEYS:
+        del container[key]
+        container._check()
+        assert container.get(key) == 0
+        assert container.get(key, "none") == "none"
+        with pytest.raises(KeyError) as caught:
+            container[key]
+        assert caught.value.args == (key,)
+        with pytest.raises(KeyError):
+            del container[key]
+    assert len(container) == 0
+
+
+def test_values_have_python_types(keyed):
+    container = keyed({5: 7})
+    kind = float if keyed.dtype == np.float64 else int
+    assert type(container[5]) is kind
+    assert type(container.get(5)) is kind
+    assert [type(number) for _, number in container.items()] == [kind]
+    assert type(next(iter(container))) is int
+    assert container.dtype == keyed.dtype
+    assert [array.dtype for array in container.to_arrays()] == [np.int64, keyed.dtype]
+
+
+@pytest.mark.parametrize("key", [1.0, "1", None, (1,), np.float64(1), 1j], ids=repr)
+def test_keys_are_integers(keyed, key):
+    container = keyed({1: 2})
+    for change in (
+        lambda: container[key],
+        lambda: container.__setitem__(key, 1),
+        lambda: container.__delitem__(key),
+        lambda: container.add(key),
+        lambda: container.update_many([key], [1]),
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            change()
+    with pytest.raises(TypeError, match="key must be an integer, not"):
+        container.add(key, 1)
+    assert key not in container
+    assert container.get(key, "none") == "none"
+    assert list(container.items()) == [(1, 2)]
+
+
+@pytest.mark.parametrize("key", [2**63, -(2**63) - 1, 2**64, np.uint64(2**63)], ids=repr)
+def test_keys_fit_int64(keyed, key):
+    container = keyed({1: 2, INT64_MIN: 3})
+    with pytest.raises(OverflowError, match="does not fit int64"):
+        container[key] = 1
+    with pytest.raises(OverflowError, match="does not fit int64"):
+        container[key]
+    assert key not in container
+    assert container.get(key, "none") == "none"
+    assert dict(container.items()) == {1: 2, INT64_MIN: 3}
+
+
+def test_keys_may_be_of_any_integer_type(keyed):
+    container = keyed()
+    for key in (np.int8(-1), np.uint8(255), np.uint64(2**63 - 1), True, np.int64(INT64_MIN)):
+        container[key] = 3
+        assert key in container
+        assert container[int(key)] == 3
+    assert sorted(container) == [INT64_MIN, -1, 1, 255, INT64_MAX]
+
+
+@pytest.mark.parametrize("number", [1.5, "1", None, 1j], ids=repr)
+def test_numbers_are_integers(keyed_int, number):
+    container = keyed_int({1: 2})
+    for change in (container.__setitem__, container.add):
+        with pytest.raises(TypeError, match="must be an integer, not"):
+            change(1, number)
+    with pytest.raises(TypeError, match="must be integers, not"):
+        container.update_many([1, 2], np.array([1, number]))
+    with pytest.raises(OverflowError, match="does not fit int64"):
+        container[1] = 2**63
+    with pytest.raises(OverflowError, match="does not fit int64"):
+        container.update_many([1], [2**63])
+    assert list(container.items()) == [(1, 2)]
+
+
+ARRAYS = {
+    "list": lambda array: array.tolist(),
+    "tuple": lambda array: tuple(array.tolist()),
+    "int8": lambda array: array.astype(np.int8),
+    "uint8": lambda array: array.astype(np.uint8),
+    "uint64": lambda array: array.astype(np.uint64),
+    "big-endian": lambda array: array.astype(">i4"),
+    "strided": lambda array: np.repeat(array, 2)[::2],
+    "backwards": lambda array: array[::-1].copy()[::-1],
+    "column": lambda array: np.stack((array, array), axis=1)[:, 0],
+    "read-only": lambda array: np.frombuffer(array.tobytes(), np.int64),
+    "unaligned": lambda array: np.frombuffer(b"x" + array.tobytes(), np.int64, offset=1),
+    "range": lambda array: array,
+}
+
+
+@pytest.mark.parametrize("make", ARRAYS.values(), ids=ARRAYS)
+def test_arrays_of_any_kind(keyed, make):
+    keys, numbers = np.arange(1, 9) % 4, np.arange(11, 19)
+    container = keyed()
+    given = make(keys), make(numbers)
+    before = copy.deepcopy(given)
+    container.update_many(*given)
+    sums = Counter()
+    for key, number in zip(keys.tolist(), numbers.tolist(), strict=True):
+        sums[key] += number
+    assert dict(container.items()) == sums
+    assert all(np.array_equal(now, then) for now, then in zip(given, before, strict=True))
+    distinct, counts = make(np.arange(5)), np.asarray(make(np.arange(5, 10)))
+    assert keyed.container.from_arrays(distinct, counts) == keyed.container(enumerate(range(5, 10)))
+
+
+@pytest.mark.parametrize("empty", [[], (), np.empty(0), np.empty(0, np.int8)], ids=repr)
+def test_empty_arrays(keyed, empty):
+    container = keyed({1: 2})
+    container.update_many(empty, empty)
+    assert list(container.items()) == [(1, 2)]
+    assert len(type(container).from_arrays(empty, empty)) == 0
+    keys, numbers = keyed().to_arrays()
+    assert (keys.size, keys.dtype, numbers.size, numbers.dtype) == (0, np.int64, 0, keyed.dtype)
+
+
+def test_arrays_of_the_wrong_shape(keyed):
+    container = keyed({1: 2})
+    for change in (container.update_many, keyed.container.from_arrays):
+        with pytest.raises(ValueError, match="2 keys but 1 "):
+            change([1, 2], np.array([3], keyed.dtype))
+        with pytest.raises(ValueError, match="keys must have one dimension"):
+            change([[1, 2]], [3, 4])
+        with pytest.raises(ValueError, match=r"one dimension|1 keys but"):
+            change([1], np.array([[3]], keyed.dtype))
+        with pytest.raises(TypeError, match="keys must be integers"):
+            change([True], [3])
+        with pytest.raises(OverflowError):
+            change(np.array([2**63], np.uint64), [3])
+    assert list(container.items()) == [(1, 2)]
+
+
+def test_update_many_is_all_or_nothing(keyed):
+    large = 1e308 if keyed.dtype == np.float64 else INT64_MAX
+    container = keyed({1: 5, 2: large, 3: 1})
+    before = container.copy()
+    deltas = np.array([4, 6, -1, 1, 0], keyed.dtype)
+    keys = np.array([1, 9, 3, 2, 1])
+    if keyed.dtype == np.float64:
+        deltas[3] = np.nan
+    with pytest.raises(OverflowError, match="key 2 "):
+        container.update_many(keys, deltas)
+    container._check()
+    assert container == before
+    deltas[3] = 0
+    container.update_many(keys, deltas)
+    assert (container[1], container[9], container.get(3)) == (9, 6, 0)
+
+
+def test_construction(keyed):
+    pairs = [(3, 1), (4, 1), (5, 9)]
+    expected = keyed(pairs)
+    if keyed.dtype == np.int64:
+        assert keyed.container(dict(pairs)) == keyed.container(iter(pairs)) == expected
+        assert keyed.container(Counter({3: 1, 4: 1, 5: 9})) == expected
+    assert keyed.container.from_arrays(*expected.to_arrays()) == expected
+    assert len(keyed.container()) == len(keyed.container({})) == len(keyed.container([])) == 0
+    with pytest.raises(TypeError):
+        keyed.container(5)
+
+
+@pytest.mark.parametrize(
+    "way", [copy.copy, copy.deepcopy, lambda c: c.copy()], ids=["copy", "deepcopy", "method"]
+)
+def test_copies_are_independent(keyed, way):
+    container = keyed((key, abs(key) % 7 + 1) for key in range(-20, 20))
+    other = way(container)
+    assert other == container
+    other.clear()
+    other[3] = 1
+    container[4] = 6
+    container._check()
+    other._check()
+    assert (len(other), len(container)) == (1, 40)
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_pickle(keyed, protocol):
+    container = keyed((key, n) for n, key in enumerate(KEYS))
+    other = pickle.loads(pickle.dumps(container, protocol))
+    other._check()
+    assert other == container
+    assert other.dtype == container.dtype
+    assert pickle.loads(pickle.dumps(keyed())).dtype == container.dtype
+
+
+def test_equality(keyed):
+    container = keyed({1: 1, 2: 2})
+    same = keyed({2: 2, 7: 7, 1: 1})
+    assert container != same
+    del same[7]
+    assert container == same
+    same[1] = 3
+    assert container != same
+    assert container != keyed({1: 1})
+    assert container != {1: 1, 2: 2}
+    assert (container == 5) is False
+    assert keyed() == keyed()
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(container)
+
+
+def test_reserve(keyed):
+    container = keyed()
+    container.reserve(1000)
+    nbytes = container.nbytes
+    for key in range(1000):
+        container[key] = key % 10 + 1
+    assert container.nbytes == nbytes
+    container.reserve(10)
+    assert container.nbytes == nbytes
+    before = container.copy()
+    with pytest.raises(MemoryError):
+        container.reserve(2**47)
+    with pytest.raises(ValueError, match="n_keys"):
+        container.reserve(-1)
+    with pytest.raises(TypeError, match="n_keys"):
+        container.reserve(1.0)
+    container._check()
+    assert container == before
+    container.clear()
+    container._check()
+    assert (len(container), list(container)) == (0, [])
+    assert container.nbytes >= 1000 * 16
+
+
+def test_growth_across_powers_of_two(keyed):
+    container = keyed()
+    for n in range(1, 1100):
+        container[n * 7919] = n % 97
+        if (n + 1) & n == 0 or n & (n - 1) == 0 or (n - 1) & (n - 2) == 0:
+            container._check()
+    assert dict(container.items()) == {n * 7919: n % 97 for n in range(1, 1100)}
+    for n in range(1, 1100):
+        del container[n * 7919]
+        if n & (n - 1) == 0:
+            container._check()
+    container._check()
+    assert len(container) == 0
+
+
+def test_message(keyed):
+    assert repr(keyed({1: 1})) == f"<{keyed.container.__name__} of 1>"
+
+
+# ------------------------------------------------------------------------------------- keys with counts
+def test_order(counted):
+    items = {9: 5, 7: 2, 8: 5, -3: 2, INT64_MIN: 5, INT64_MAX: -1, 1: 0}
+    container = counted(items)
+    expected = counted.in_order(items)
+    assert list(container.items()) == expected
+    assert list(container) == [key for key, _ in expected]
+    assert container.ties().tolist() == [key for key, count in expected if count == expected[0][1]]
+    for item in expected:
+        assert container.peek() == item
+        assert container.pop() == item
+        container._check()
+
+
+def test_empty(counted):
+    container = counted()
+    for verb in (container.peek, container.pop):
+        with pytest.raises(KeyError, match="is empty"):
+            verb()
+    assert container.pop(None) is None
+    assert container.pop("none") == "none"
+    assert container.ties().tolist() == []
+    assert [array.tolist() for array in container.pop_many(5)] == [[], []]
+    assert [array.dtype for array in container.pop_many(5)] == [np.int64, counted.dtype]
+
+
+def test_all_tied(counted):
+    rng = np.random.default_rng(0)
+    keys = rng.permutation(np.arange(-300, 300)).tolist()
+    container = counted((key, 4) for key in keys)
+    container._check()
+    assert container.ties().tolist() == sorted(keys)
+    for key in keys[:200]:
+        container.add(key, 1)
+    container._check()
+    expected = counted.in_order({key: 4 + (n < 200) for n, key in enumerate(keys)})
+    assert list(container.items()) == expected
+    for key in keys[200:]:
+        container[key] = 5
+    assert container.ties().tolist() == sorted(keys)
+    assert [container.pop() for _ in keys] == [(key, 5) for key in sorted(keys)]
+
+
+def test_pop_many(counted):
+    items = {key: key * key % 11 for key in range(50)}
+    container, expected = counted(items), counted.in_order(items)
+    look = container.nsmallest if counted.least_first else container.nlargest
+    for k in (0, 1, 7, 100):
+        keys, counts = look(k)
+        assert list(zip(keys.tolist(), counts.tolist(), strict=True)) == expected[:k]
+    assert len(container) == 50
+    keys, counts = container.pop_many(20)
+    assert list(zip(keys.tolist(), counts.tolist(), strict=True)) == expected[:20]
+    container._check()
+    assert list(container.items()) == expected[20:]
+    for verb in (container.pop_many, look):
+        with pytest.raises(ValueError, match="k must be in"):
+            verb(-1)
+        with pytest.raises(TypeError, match="k must be an integer"):
+            verb(1.5)
+    assert container.pop_many(2**40)[0].size == 30
+
+
+def test_multiset_verbs(counted):
+    container = counted()
+    container.add(7)
+    container.add(7, 4)
+    container.sub(7)
+    container.sub(8, 0)
+    container.add(9, 0)
+    assert dict(container.items()) == {7: 4}
+    with pytest.raises(ValueError, match="the count of key 7 would fall below 0"):
+        container.sub(7, 5)
+    with pytest.raises(ValueError, match="the count of key 8 would fall below 0"):
+        container.sub(8)
+    with pytest.raises(ValueError, match="the count of key 8 would fall below 0"):
+        container.add(8, -1)
+    container.sub(7, 4)
+    assert 7 not in container
+    container.sub(7, -3)
+    assert container[7] == 3
+    container[7] = -2
+    assert container[7] == -2
+    with pytest.raises(ValueError, match="below 0"):
+        container.add(7)
+    container.add(7, 2)
+    assert len(container) == 0
+    container[7] = 0
+    assert list(container.items()) == [(7, 0)]
+    container.sub(7, 0)
+    assert len(container) == 0
+    container._check()
+
+
+@pytest.mark.parametrize(
+    ("count", "verb", "n", "expected"),
+    [
+        (INT64_MAX, "add", 1, OverflowError),
+        (INT64_MAX, "add", INT64_MAX, OverflowError),
+        (INT64_MIN, "add", -1, OverflowError),
+        (INT64_MIN, "sub", 1, OverflowError),
+        (INT64_MAX, "sub", -1, OverflowError),
+        (0, "sub", INT64_MIN, OverflowError),
+        (-1, "sub", INT64_MIN, INT64_MAX),
+        (1, "sub", INT64_MIN, OverflowError),
+        (INT64_MIN, "sub", INT64_MIN, None),
+        (INT64_MAX, "sub", INT64_MAX, None),
+        (1, "add", INT64_MAX - 1, INT64_MAX),
+        (INT64_MIN, "add", INT64_MAX, ValueError),
+        (INT64_MAX, "add", INT64_MIN, ValueError),
+    ],
+)
+def test_counts_near_the_ends(count, verb, n, expected):
+    for kind in COUNTED[:3]:
+        container = kind({5: count})
+        if isinstance(expected, type):
+            with pytest.raises(expected, match="key 5"):
+                getattr(container, verb)(5, n)
+        else:
+            getattr(container, verb)(5, n)
+        container._check()
+        assert container.get(5, None) == (count if isinstance(expected, type) else expected)
+
+
+def test_repeated_keys_are_named(counted):
+    with pytest.raises(ValueError, match="key 5 stands there twice"):
+        counted.container.from_arrays([4, 5, 6, 5], np.array([1, 2, 3, 4], counted.dtype))
+    with pytest.raises(ValueError, match=f"key {INT64_MIN} stands there twice"):
+        counted.container.from_arrays([INT64_MIN, INT64_MIN], np.array([1, 1], counted.dtype))
+    with pytest.raises(ValueError, match="key 5 stands there twice"):
+        counted.container([(5, 1), (5, 1)])
+
+
+def test_dijkstra_like_traffic(counted):
+    """Counts fall and rise at random, and the top is taken from time to time."""
+    rng = np.random.default_rng(1)
+    container, model = counted(), {}
+    for key, count in rng.integers(0, 400, (4000, 2)).tolist():
+        container[key] = model[key] = count
+        if count % 5 == 0:
+            top = container.pop()
+            assert top == counted.in_order(model)[0]
+            del model[top[0]]
+    container._check()
+    assert list(container.items()) == counted.in_order(model)

@@ -1,0 +1,202 @@
+import numpy as np
+import pytest
+from numba import njit
+
+from structures import IntMap, hashing, int_map
+from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, OK, OVERFLOW
+from structures.testing import LANGUAGES, IntMapMachine, MapModel, check_program, random_program
+
+TestMachine = IntMapMachine.TestCase
+ENDS = [INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX]
+
+
+def keys_with_home(home, bits, n):
+    """Return some keys whose home slot in a table of ``2**bits`` slots is the same."""
+    candidates = np.random.default_rng(0).integers(INT64_MIN, INT64_MAX, 40 * n << bits)
+    folded = candidates.view(np.uint64)
+    folded = folded ^ (folded >> np.uint64(32))
+    homes = (folded * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
+    return candidates[homes == home][:n].tolist()
+
+
+# -------------------------------------------------------------------------------------------- programs
+KEYS = {
+    "few": range(-3, 6),
+    "dense": range(-500, 500),
+    "multiples": range(0, 2**40, 2**32),
+    "high-bits": [i << 52 for i in range(-300, 300)],
+    "one-home": [*keys_with_home(0, 6, 10), *keys_with_home(63, 6, 10), *ENDS],
+    "ends": [*ENDS, *(2**i for i in range(63)), *(-(2**i) for i in range(63))],
+}
+
+
+@pytest.mark.parametrize("keys", KEYS.values(), ids=KEYS)
+@pytest.mark.parametrize("rare", [0.1, 0.6])
+def test_programs(rng, keys, rare):
+    language = LANGUAGES[IntMap]
+    numbers = [*range(-3, 4), INT64_MAX, INT64_MIN]
+    program = random_program(language, rng, 4000, keys=keys, numbers=numbers, rare=rare)
+    model = MapModel()
+    container = check_program(language, IntMap(), model, program)
+    assert dict(container.items()) == model
+
+
+# ----------------------------------------------------------------------------------------------- tables
+@pytest.mark.parametrize("home", [0, 5, 14, 15])
+def test_deletion_around_the_end_of_the_table(home):
+    together = keys_with_home(home, 4, 4) + keys_with_home((home + 1) % 16, 4, 4)
+    assert {hashing.mix(key, 60) for key in together} == {home, (home + 1) % 16}
+    for hole in range(8):
+        container = IntMap((key, n) for n, key in enumerate(together))
+        assert container.nbytes == 16 * 17
+        del container[together[hole]]
+        container._check()
+        expected = {key: n for n, key in enumerate(together) if n != hole}
+        assert dict(container.items()) == expected
+        container[together[hole]] = hole
+        container._check()
+        assert len(container) == 8
+
+
+def test_the_key_that_marks_empty_slots_is_a_key():
+    container = IntMap()
+    assert INT64_MIN not in container
+    container.add(INT64_MIN, 3)
+    container._check()
+    assert (container[INT64_MIN], len(container)) == (3, 1)
+    for key in range(100):  # through some growth
+        container[key] = key
+    container._check()
+    assert container.pop(INT64_MIN) == 3
+    assert container.pop(INT64_MIN, -7) == -7
+    assert (len(container), INT64_MIN in container) == (100, False)
+    container[INT64_MIN] = 0
+    container.clear()
+    assert (len(container), INT64_MIN in container) == (0, False)
+    container._check()
+
+
+def test_load_is_at_most_five_eighths():
+    container = IntMap()
+    for n in range(1, 3000):
+        container[n] = 1
+        capacity = container.nbytes // 16 - 1
+        assert 8 * n <= 5 * capacity
+        assert capacity == 8 or 8 * n > 5 * capacity // 4
+
+
+def test_iteration_is_the_same_for_the_same_history():
+    one, other = (IntMap((key * 7919, key) for key in range(500)) for _ in range(2))
+    assert list(one.items()) == list(other.items())
+    assert list(one) == one.keys().tolist() == one.to_arrays()[0].tolist()
+    assert one.values().tolist() == [value for _, value in one.items()]
+
+
+# ------------------------------------------------------------------------------------------------ verbs
+def test_sums():
+    container = IntMap({1: 2})
+    container.add(1)
+    container.add(1, -3)
+    assert (container[1], 1 in container) == (0, True)
+    container.add(2, INT64_MIN)
+    container.add(3, INT64_MAX)
+    with pytest.raises(OverflowError, match="key 2 "):
+        container.add(2, -1)
+    with pytest.raises(OverflowError, match="key 3 "):
+        container.add(3, 1)
+    container.add(2, INT64_MAX)
+    assert container[2] == -1
+
+
+def test_pop():
+    container = IntMap({1: 10})
+    assert (container.pop(1), container.pop(1, None)) == (10, None)
+    with pytest.raises(KeyError, match="1"):
+        container.pop(1)
+    with pytest.raises(TypeError):
+        container.pop(1.0, 0)
+
+
+def test_many():
+    container = IntMap()
+    container.set_many([5, 6, 5], np.array([1, 2, 3], np.uint8))
+    assert dict(container.items()) == {5: 3, 6: 2}
+    found = container.get_many(np.array([6, 7, 5], np.uint64), -1)
+    assert (found.tolist(), found.dtype) == ([2, -1, 3], np.int64)
+    assert container.get_many([]).tolist() == []
+    assert container.get_many([7]).tolist() == [0]
+    with pytest.raises(ValueError, match="1 keys but 2 values"):
+        container.set_many([1], [1, 2])
+    with pytest.raises(TypeError):
+        container.get_many([1.0])
+    with pytest.raises(TypeError):
+        container.get_many([1], None)
+    with pytest.raises(TypeError):
+        container.set_many([1], [1.0])
+    container.set_many([], [])
+    assert dict(container.items()) == {5: 3, 6: 2}
+    assert IntMap.from_arrays([1, 1], [2, 3]) == IntMap([(1, 2), (1, 3)]) == IntMap({1: 3})
+
+
+# --------------------------------------------------------------------------------------- inside compiled code
+@njit
+def _use(container, keys, deltas):
+    status, failed = container.update_many(keys, deltas)
+    again = container.update_many(keys, np.full(keys.size, INT64_MAX))
+    no_room = container.reserve(2**47)
+    container[1] = 2
+    del container[1]
+    copied = container.copy()
+    container.clear()
+    missing = container.remove(99), container.pop(99, -3), container.get(99), container[99]
+    return status, failed, again, no_room, copied.to_arrays(), len(container), missing, 99 in copied
+
+
+def test_verbs_inside_njit():
+    status, failed, again, no_room, (keys, values), size, missing, contained = _use(
+        IntMap({7: 3}), np.array([5, 6, 5]), np.array([1, 2, 3])
+    )
+    assert (status, failed, again, no_room) == (OK, 3, (OVERFLOW, 0), NO_MEMORY)
+    assert dict(zip(keys.tolist(), values.tolist(), strict=True)) == {5: 4, 6: 2, 7: 3}
+    assert (size, missing, contained) == (0, (-1, -3, 0, 0), False)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8", "int16"])
+def test_update_many_restores_what_its_deltas_could_not_hold(dtype):
+    @njit
+    def update(container, keys, deltas):
+        return container.update_many(keys, deltas)
+
+    container = IntMap({1: 2**40, 2: INT64_MAX})
+    before = container.copy()
+    assert update(container, np.array([1, 2]), np.array([1, 1], dtype)) == (OVERFLOW, 1)
+    assert container == before
+
+
+# ---------------------------------------------------------------------------------- kernels on plain arrays
+def test_kernels_against_a_dict(rng):
+    bits = 7
+    slots, model = int_map.empty_slots(bits), {}
+    for key, value in rng.integers(-60, 60, (3000, 2)):
+        key = np.int64(INT64_MIN) if key == 0 else key << 50 if key % 3 == 0 else key
+        slot = int_map.locate(slots, 64 - bits, key)
+        assert (slot >= 0) == (key in model)
+        if slot < 0 and len(model) < 5 << bits >> 3:
+            int_map.occupy(slots, ~slot, key, value)
+            model[key] = value
+        elif slot >= 0:
+            assert slots[2 * slot + 1] == model.pop(key)
+            int_map.vacate(slots, 64 - bits, slot)
+    keys, values = int_map.entries(slots, len(model))
+    assert dict(zip(keys.tolist(), values.tolist(), strict=True)) == model
+    larger = int_map.empty_slots(bits + 2)
+    int_map.rehash(slots, larger, 64 - bits - 2)
+    keys, values = int_map.entries(larger, len(model))
+    assert dict(zip(keys.tolist(), values.tolist(), strict=True)) == model
+
+
+def test_capacity_bits():
+    for n_keys in range(2000):
+        bits = int_map.capacity_bits(n_keys)
+        assert 8 * n_keys <= 5 << bits
+        assert bits == 3 or 8 * n_keys > 5 << (bits - 1)

@@ -1,0 +1,487 @@
+"""Compilation: lazily, once, cached and never stale; without leaks, without the GIL."""
+
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+from numba import njit
+
+import structures as st
+from structures import CountBuckets, IntMap, MaxHeap, MinHeap, PairIndex, TokenList
+from structures.jit import DIGEST, package_digest
+from structures.status import INT64_MIN, NO_MEMORY
+from structures.testing import LANGUAGES, Operation, random_program
+
+
+# ------------------------------------------------------------------------------------------------ import
+def test_import_compiles_nothing_and_touches_no_cache(python, tmp_path):
+    code = """
+        import os
+        from numba.core import event
+
+        class Compilations(event.Listener):
+            n = 0
+            def on_start(self, event): type(self).n += 1
+            def on_end(self, event): pass
+
+        event.register("numba:compile", Compilations())
+        import structures, bpe
+        assert Compilations.n == 0, "the import compiles"
+        assert os.listdir(os.environ["NUMBA_CACHE_DIR"]) == [], "the import looks for a cache"
+        structures.IntMap()
+        assert Compilations.n > 0, "this test sees no compilation"
+        assert os.listdir(os.environ["NUMBA_CACHE_DIR"]) != []
+    """
+    python(textwrap.dedent(code), NUMBA_CACHE_DIR=str(tmp_path))
+
+
+def test_public_names_are_importable():
+    assert all(hasattr(st, name) for name in st.__all__)
+    assert sorted(st.__all__, key=str.lower) == sorted(set(st.__all__), key=str.lower)
+
+
+def test_digests():
+    assert len(DIGEST) == 16
+    assert package_digest("structures") == DIGEST
+    assert package_digest("there_is_no_such_package") == ""
+
+
+# ------------------------------------------------------------------------------------------------- cache
+USER = """
+    import structures as st
+    from numba import njit
+    from toy.helper import triple
+
+    @njit(cache=True)
+    def with_njit(container):
+        container.add(7, 5)
+        return container[7]
+
+    @st.kernel
+    def with_kernel(container):
+        container.add(7, 5)
+        return triple(container[7])
+"""
+HELPER = """
+    import structures as st
+
+    @st.kernel
+    def triple(n):
+        return 3 * n
+"""
+RUN = """
+    import structures as st
+    from toy.user import with_kernel, with_njit
+
+    def n_found(function):
+        return sum(function.stats.cache_hits.values())
+
+    for function in (with_njit, with_kernel):
+        print(function(st.IntMap()), function(st.MaxHeap()), end=" ")
+    print("found", n_found(with_njit), n_found(with_kernel))
+"""
+
+
+@pytest.fixture
+def installation(tmp_path):
+    """A folder with a copy of this package, and a user's package beside it."""
+    import shutil
+    from pathlib import Path
+
+    folder = tmp_path / "site"
+    package = Path(st.__file__).parent
+    shutil.copytree(package, folder / "structures", ignore=shutil.ignore_patterns("__pycache__", "testing*"))
+    (folder / "toy").mkdir()
+    (folder / "toy" / "__init__.py").touch()
+    (folder / "toy" / "user.py").write_text(textwrap.dedent(USER))
+    (folder / "toy" / "helper.py").write_text(textwrap.dedent(HELPER))
+    return folder
+
+
+def change(path, before, after):
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after))
+
+
+def test_cached_code_is_used_again_and_never_stale(python, installation, tmp_path):
+    def run():
+        return python(textwrap.dedent(RUN), path=installation, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+
+    assert run() == "5 5 15 15 found 0 0\n"
+    assert run() == "5 5 15 15 found 2 2\n"
+    # Other files than those of the functions that are called: what changes is inlined there.
+    change(installation / "structures" / "int_map.py", "value + delta)", "value + 2 * delta)")
+    change(
+        installation / "structures" / "multiset_heap.py", "slot, count + delta)", "slot, count + 3 * delta)"
+    )
+    assert run() == "10 15 30 45 found 0 0\n"
+    change(installation / "toy" / "helper.py", "3 * n", "4 * n")
+    assert run() == "10 15 40 60 found 2 0\n"
+
+
+def test_without_a_folder_to_write_to(python, installation, tmp_path):
+    """Nothing is cached, and one warning says so. A file in the way stops even a superuser."""
+    (tmp_path / "file").touch()
+    (installation / "toy" / "user.py").write_text(textwrap.dedent(HELPER))
+    for package in ("structures", "toy"):
+        (installation / package / "__pycache__").touch()
+    nowhere = str(tmp_path / "file" / "folder")
+    code = """
+        import warnings
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            import structures as st
+            from toy.user import triple
+            map, heap = st.IntMap({1: 2}), st.MaxHeap({1: 2})
+            heap.add(1)
+            map.add(1)
+            index = st.PairIndex.build(st.TokenList([1, 2, 1, 2]))
+            print(map[1], heap.peek(), index.postings(1, 2), triple(5), triple.stats.cache_path)
+        print([warning.category.__name__ for warning in caught])
+        print(str(caught[0].message).partition(":")[0])
+    """
+    output = python(
+        textwrap.dedent(code),
+        path=installation,
+        PYTHONDONTWRITEBYTECODE="1",
+        **dict.fromkeys(("NUMBA_CACHE_DIR", "HOME", "XDG_CACHE_HOME"), nowhere),
+    )
+    assert output.splitlines() == [
+        "3 (1, 3) [0 2] 15 None",
+        "['RuntimeWarning']",
+        "no folder to keep compiled code in",
+    ]
+
+
+def test_two_processes_compile_the_same_at_once(python, tmp_path):
+    code = """
+        import structures as st
+        container = st.IntMap({1: 2})
+        container.update_many([1, 3], [4, 5])
+        print(sorted(container.items()))
+    """
+    started = [python.start(textwrap.dedent(code), NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)]
+    assert [python.finish(process) for process in started] == ["[(1, 6), (3, 5)]\n"] * 2
+    assert python(textwrap.dedent(code), NUMBA_CACHE_DIR=str(tmp_path)) == "[(1, 6), (3, 5)]\n"
+
+
+# ------------------------------------------------------------------------------------------------ memory
+def test_nothing_leaks(python):
+    code = """
+        import copy, gc, pickle
+        import numpy as np
+        from numba import njit
+        from numba.core.runtime import rtsys
+        import structures as st
+        from structures.testing import LANGUAGES, outcome, random_program
+        from structures.testing.machines import token_list_of
+
+        @njit
+        def errors_inside(heap, keys, deltas):
+            heap.copy().reserve(2**47)
+            heap.update_many(keys, deltas)
+            return heap.copy().remove(10**6), heap
+
+        def keyed(container, numbers):
+            language = LANGUAGES[container]
+            for dtype in numbers:
+                program = random_program(language, np.random.default_rng(0), 2000, range(60), dtype=dtype)
+                real = container.from_arrays([], np.empty(0, dtype))
+                first, second = np.zeros(2000, np.int64), np.zeros(2000, dtype)
+                real = language.driver(real, *program, first, second)
+                real[1], real[2] = 2**62, 2**62
+                for call, *arguments in [
+                    (real.reserve, 2**47), (real.update_many, [5, 1], [1, -(2**63)]), (real.add, 10**6, -1),
+                    (real.update_many, [1], [1, 2]), (real.__getitem__, 10**6), (real.__delitem__, 10**6),
+                    (container.from_arrays, [1, 1], [2, 2]), (real.add, 2, 2**62), (real.add, 2**63),
+                ]:
+                    outcome(call, *arguments)
+                for other in (real.copy(), copy.deepcopy(real), pickle.loads(pickle.dumps(real))):
+                    assert other == real
+                    other.clear()
+                list(real.items())
+                if container is not st.IntMap:
+                    real.pop_many(5), real.ties(), real.pop(), real.peek()
+                    outcome(container().pop), outcome(container().peek)
+                errors_inside(real, np.array([1, 10**6]), np.array([1, -5]))
+
+        def lists():
+            rng = np.random.default_rng(0)
+            segments = [rng.integers(0, 3, 9).tolist() for _ in range(9)]
+            tokens, index = token_list_of(segments), st.PairIndex.build(token_list_of(segments))
+            for container, real in ((st.TokenList, tokens), (st.PairIndex, index)):
+                language = LANGUAGES[container]
+                program = random_program(language, rng, 500, range(99), range(5), rare=0.8)
+                real = language.driver(real, *program, np.zeros(500, np.int64), np.zeros(500, np.int64))
+                copy.copy(real), pickle.loads(pickle.dumps(real)), real.to_arrays()
+            outcome(tokens.merge, 10**6, 1), outcome(tokens.segment, -1), list(tokens.segment(0))
+            outcome(st.TokenList, [-1]), outcome(st.TokenList, [1], [0, 2])
+            tokens.compact(), index.tokens.compact(), index.rebuild(), index.copy().drop(*index.pairs()[0])
+            outcome(index.drop, 77, 77), outcome(index.add, 1, 1, 10**6), index.stale_fraction()
+
+        def everything():
+            for container in (st.IntMap, st.CountBuckets):
+                keyed(container, ["int64"])
+            for container in (st.MaxHeap, st.MinHeap):
+                keyed(container, ["int64", "float64"])
+            lists()
+
+        everything()
+        gc.collect()
+        stats = rtsys.get_allocation_stats()
+        n_refused = 2 * 6  # what numba asked for in vain counts as well: 2**47 keys, twice for each heap
+        assert stats.mi_alloc > 1000
+        assert (stats.alloc - n_refused, stats.mi_alloc) == (stats.free, stats.mi_free), stats
+    """
+    python(textwrap.dedent(code), NUMBA_NRT_STATS="1")
+
+
+def test_growth_without_memory_changes_nothing(python):
+    """The address space ends, containers grow until they cannot, and are then as they were."""
+    code = """
+        import resource
+        import numpy as np
+        from numba import njit
+        import structures as st
+        from structures.status import NO_MEMORY
+        from structures.testing import outcome
+
+        @njit
+        def fill(container, start, step):
+            n = start
+            while n < 10**9:
+                status = container.add(n * step, n + 1)
+                if status < 0:
+                    return n, status
+                n += 1
+            return n, 0
+
+        def limit(megabytes):
+            with open("/proc/self/statm") as file:
+                used = int(file.read().split()[0]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_AS, (used + megabytes * 2**20, resource.RLIM_INFINITY))
+
+        makers = st.IntMap, st.MaxHeap, st.CountBuckets
+        for make in makers:
+            made = make()
+            made.update_many([1], [1])
+            fill(made, 10**9, 1)
+            made.to_arrays(), made.copy()._check()
+        for make in makers:
+            container = make()
+            limit(12)
+            n, status = fill(container, 0, 7)
+            raised = outcome(container.add, -1, 10**9)
+            resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+            assert (status, raised, len(container)) == (NO_MEMORY, MemoryError, n), (make, raised, n, status)
+            keys, counts = container.to_arrays()
+            assert np.array_equal(np.sort(keys), 7 * np.arange(n))
+            assert np.array_equal(keys // 7 + 1, counts)
+            container.add(-1)
+            assert -1 in container
+            del container, keys, counts
+
+        pairs = np.arange(300_000, dtype=np.int32)
+        index = st.PairIndex(st.TokenList(pairs))
+        index.rebuild()
+        index.tokens.merge(0, 5), index.add(5, 2, 0), index.tokens.copy().compact()
+        limit(2)
+        verbs = index.rebuild, index.tokens.compact, index.copy, index.tokens.copy
+        refused = [outcome(verb) for verb in verbs]
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+        assert refused == [MemoryError] * 4, refused
+        assert (len(index.tokens), len(index), index.n_postings) == (299_999, 300_000, 300_000)
+        assert index.count(5, 2) == 1 and index.count(0, 1) == 0
+    """
+    python(textwrap.dedent(code))
+
+
+# ----------------------------------------------------------------------------------------------- threads
+def test_threads_with_a_container_each():
+    classes = [IntMap, MaxHeap, MinHeap, CountBuckets] * 2
+    programs = {cls: random_program(LANGUAGES[cls], np.random.default_rng(0), 20_000) for cls in classes}
+    done = [None] * len(classes)
+
+    def work(i):
+        program = programs[classes[i]]
+        results = np.zeros(program.keys.size, np.int64), np.zeros(program.keys.size, np.int64)
+        container = LANGUAGES[classes[i]].driver(classes[i](), *program, *results)
+        container.update_many(np.arange(100), np.arange(100))
+        done[i] = results, container
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(classes))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for (results, container), (others, other) in zip(done[:4], done[4:], strict=True):
+        container._check()
+        assert container == other
+        assert all(np.array_equal(one, same) for one, same in zip(results, others, strict=True))
+
+
+def test_kernels_release_the_interpreter():
+    """While a kernel runs in one thread, this one sees its results come in."""
+    n = 2_000_000
+    language = LANGUAGES[MaxHeap]
+    program = random_program(language, np.random.default_rng(0), n, keys=range(5000), rare=0)
+    program.operations[:] = Operation.ADD
+    for _ in range(20):
+        first, second = np.full(n, -99), np.zeros(n, np.int64)
+        thread = threading.Thread(target=language.driver, args=(MaxHeap(), *program, first, second))
+        thread.start()
+        while thread.is_alive():
+            time.sleep(0)
+            if first[0] != -99 and first[-1] == -99:
+                thread.join()
+                return
+    raise AssertionError("nothing was seen of a kernel before its end")
+
+
+# ------------------------------------------------------------------------------------------ quiet kernels
+@st.kernel(quiet=True)
+def only_true(n):
+    if n < 0:
+        raise ValueError("below 0")
+    return True
+
+
+@st.kernel(quiet=True)
+def allocate(n):
+    return np.empty(n, np.int64).size
+
+
+@st.kernel(quiet=True)
+def several(n):
+    if n < 0:
+        raise ValueError("below 0")
+    return n, 2.5, n > 3
+
+
+@st.kernel(quiet=True)
+def with_default(n, factor=3):
+    return n * factor
+
+
+@st.kernel
+def loud(n):
+    if n < 0:
+        raise ValueError("below 0")
+    return n
+
+
+@njit
+def _call_quiet(n):
+    return only_true(n), several(n), allocate(5), allocate(2**50)
+
+
+def test_what_a_quiet_kernel_raises_is_a_null_value_in_compiled_callers():
+    assert _call_quiet(4) == (True, (4, 2.5, True), 5, 0)
+    assert _call_quiet(-1) == (False, (0, 0.0, False), 5, 0)
+
+
+def test_python_sees_what_a_quiet_kernel_raises():
+    assert only_true(1) is True
+    with pytest.raises(ValueError, match="below 0"):
+        only_true(-1)
+    with pytest.raises(MemoryError):
+        allocate(2**50)
+
+
+def test_a_loud_kernel_raises_in_compiled_callers():
+    @njit
+    def call(n):
+        return loud(n)
+
+    assert call(3) == 3
+    with pytest.raises(ValueError, match="below 0"):
+        call(-1)
+
+
+def test_no_memory_is_a_status_in_compiled_callers():
+    @njit
+    def reserve(container):
+        return container.reserve(2**47), len(container)
+
+    for container in (IntMap({1: 2}), MaxHeap({1: 2}), MinHeap({1: 2.5}), CountBuckets({1: 2})):
+        assert reserve(container) == (NO_MEMORY, 1)
+        container._check()
+
+
+@njit
+def _narrow(container, key, n):
+    container.add(key, n)
+    return container[key], key in container, with_default(n), with_default(n=n, factor=n)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64])
+def test_integers_of_every_width_are_one(dtype):
+    for container in (IntMap(), MaxHeap(), CountBuckets()):
+        assert _narrow(container, dtype(120), dtype(100)) == (100, True, 300, 10_000)
+        container._check()
+        assert list(container.items()) == [(120, 100)]
+    assert with_default(dtype(5)) == with_default(dtype(5), 3) == 15
+    assert len(with_default.overloads) == 2  # with the default and without
+
+
+def test_integers_past_int64_wrap_around():
+    container = IntMap()
+    assert _narrow(container, np.uint64(2**63), np.uint64(1))[:2] == (1, True)
+    assert list(container) == [INT64_MIN]
+
+
+def test_truth_values_and_narrow_floats_widen():
+    @njit
+    def use(heap):
+        heap.add(True, np.float32(0.5))
+        heap.add(1, True)
+        return heap[1]
+
+    assert use(MaxHeap(dtype=float)) == 1.5
+
+
+def test_the_wrong_type_is_a_typing_error():
+    @njit
+    def use(container):
+        return container.add("one", 1)
+
+    with pytest.raises(Exception, match="nopython"):
+        use(IntMap())
+
+    @njit
+    def misspelled(container):
+        return container.ad(1, 1)
+
+    with pytest.raises(Exception, match="ad"):
+        misspelled(IntMap())
+
+
+# -------------------------------------------------------------------------------------------- life of objects
+def test_containers_outlive_their_makers():
+    @njit
+    def part(index):
+        return index.tokens.copy(), index.tokens
+
+    index = PairIndex.build(TokenList([1, 2, 1, 2]))
+    copied, shared = part(index)
+    index.tokens.merge(0, 5)
+    del index
+    assert list(copied) == [1, 2, 1, 2]
+    assert list(shared) == [5, 1, 2]
+
+
+def test_containers_in_lists_and_tuples():
+    @njit
+    def use(heaps, pair):
+        total = 0
+        for heap in heaps:
+            heap.add(1, 2)
+            total += heap[1]
+        return total + pair[0][1] + pair[1][1]
+
+    heaps = MaxHeap({1: 1}), MaxHeap({1: 5})
+    assert use(heaps, (IntMap({1: 10}), MinHeap({1: 20}))) == 3 + 7 + 30
+    assert heaps[1][1] == 7

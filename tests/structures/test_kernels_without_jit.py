@@ -1,0 +1,27 @@
+"""The kernels on plain arrays are Python: their tests pass with the JIT switched off, too."""
+
+from pathlib import Path
+
+HERE = Path(__file__).parent
+TESTS = [
+    "test_byte_counter.py::test_kernels_against_a_dict",
+    "test_hashing.py",
+    "test_int_map.py::test_kernels_against_a_dict",
+    "test_int_map.py::test_capacity_bits",
+    "test_multiset_heap.py::test_kernels_against_a_list",
+    "test_multiset_heap.py::test_no_ties_in_an_empty_heap",
+    "test_priorities.py",
+    "test_simd.py",
+    "test_token_list.py::test_kernels_against_a_list",
+    "test_token_list.py::test_a_run_has_a_greatest_length",
+]
+
+
+def test_kernels_without_jit(python):
+    arguments = [str(HERE / test) for test in TESTS]
+    # Products of hashes overflow, and numpy's scalars say so.
+    arguments += ["-q", "-p", "no:cacheprovider", "-W", "ignore:overflow encountered:RuntimeWarning"]
+    code = f"import sys, pytest, numba; assert numba.config.DISABLE_JIT; sys.exit(pytest.main({arguments!r}))"
+    output = python(code, NUMBA_DISABLE_JIT="1")
+    assert " passed" in output
+    assert "skipped" not in output

@@ -1,0 +1,331 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import njit
+
+from structures import MaxHeap, MinHeap, multiset_heap
+from structures.multiset_heap import ARITY, BLOCK, HANDLE, KEY
+from structures.status import INT64_MAX, INT64_MIN, NEGATIVE, NO_MEMORY, NOT_A_NUMBER, OK
+from structures.testing import LANGUAGES, HeapMachine, HeapModel, check_program, counts, keys, random_program
+
+KINDS = [(MaxHeap, "int64"), (MinHeap, "int64"), (MaxHeap, "float64"), (MinHeap, "float64")]
+NAMES = ["max-int", "min-int", "max-float", "min-float"]
+BOTH = pytest.mark.parametrize("heap_class", [MaxHeap, MinHeap])
+
+
+# ------------------------------------------------------------------------------------ against the model
+class MinHeapMachine(HeapMachine):
+    container, least_first = MinHeap, True
+
+
+class FloatMaxHeapMachine(HeapMachine):
+    dtype = "float64"
+
+
+class FloatMinHeapMachine(HeapMachine):
+    container, dtype, least_first = MinHeap, "float64", True
+
+
+TestMaxHeap = HeapMachine.TestCase
+TestMinHeap = MinHeapMachine.TestCase
+TestFloatMaxHeap = FloatMaxHeapMachine.TestCase
+TestFloatMinHeap = FloatMinHeapMachine.TestCase
+
+
+@pytest.mark.parametrize(("heap_class", "dtype"), KINDS, ids=NAMES)
+@pytest.mark.parametrize(
+    ("n_keys", "numbers", "rare"),
+    [
+        (4, range(-3, 4), 0.7),  # often empty
+        (300, [1], 0.1),  # moves by one
+        (300, range(3), 0.2),  # many ties
+        (2000, range(-5, 1000), 0.05),
+        (100, [INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX - 1, INT64_MAX], 0.3),
+    ],
+    ids=["empty", "ones", "ties", "large", "ends"],
+)
+def test_programs(rng, heap_class, dtype, n_keys, numbers, rare):
+    if dtype == "float64":
+        numbers = [n / 4 if abs(n) < 2**40 else n * 1e270 for n in numbers]
+    language, spread = LANGUAGES[heap_class], range(-n_keys // 3, n_keys)
+    program = random_program(language, rng, 4000, keys=spread, numbers=numbers, rare=rare, dtype=dtype)
+    model = HeapModel(least_first=heap_class is MinHeap)
+    heap = check_program(language, heap_class(dtype=dtype), model, program)
+    assert list(heap.items()) == model.items()
+
+
+# ------------------------------------------------------------------------------------------------ shape
+@BOTH
+@pytest.mark.parametrize("size", [0, 1, 2, 7, 8, 9, 10, 16, 17, 64, 65, 72, 73, 74, 81, 584, 585, 586])
+def test_every_shape_of_the_last_levels(heap_class, size):
+    rng = np.random.default_rng(size)
+    numbers = rng.integers(0, max(size // 3, 1), size)
+    heap = heap_class.from_arrays(np.arange(size), numbers)
+    heap._check()
+    model = HeapModel(enumerate(numbers.tolist()), least_first=heap_class is MinHeap)
+    assert list(heap.items()) == model.items()
+    for key in rng.permutation(size)[: size // 2].tolist():
+        del heap[key], model[key]
+        if key % 8 == 0:
+            heap._check()
+    heap._check()
+    assert [heap.pop() for _ in range(len(heap))] == model.items()
+
+
+@BOTH
+def test_the_least_of_ranks_is_as_good_as_any(heap_class):
+    """The rank of the last in order is what the slots past the end hold."""
+    last = INT64_MIN if heap_class is MaxHeap else INT64_MAX
+    heap = heap_class((key, last) for key in range(30))
+    heap._check()
+    heap[50] = 0
+    heap[60] = ~last
+    heap._check()
+    assert list(heap) == [60, 50, *range(30)]
+    for key in range(0, 30, 2):
+        del heap[key]
+    heap._check()
+    assert [heap.pop()[0] for _ in range(17)] == [60, 50, *range(1, 30, 2)]
+
+
+def test_handles_are_used_again():
+    heap, sizes = MaxHeap(), set()
+    for n in range(4000):
+        heap[n] = n % 7
+        if len(heap) == 9:
+            heap.pop_many(n % 9)
+            heap._check()
+        if n > 100:
+            sizes.add(heap.nbytes)
+            assert (n in heap) == (n in list(heap))
+            assert n - 50 not in heap or heap[n - 50] == (n - 50) % 7
+    assert len(sizes) == 1
+    assert heap.nbytes < 2000
+
+
+def test_building_equals_inserting(rng):
+    keys_of = rng.permutation(700)
+    numbers = rng.integers(0, 30, 700)
+    built = MinHeap.from_arrays(keys_of, numbers)
+    grown = MinHeap()
+    for key, number in zip(keys_of.tolist(), numbers.tolist(), strict=True):
+        grown[key] = number
+    built._check()
+    assert built == grown
+    assert built.pop_many(700)[0].tolist() == grown.pop_many(700)[0].tolist()
+
+
+def test_classes_differ():
+    assert MaxHeap({1: 1}) != MinHeap({1: 1})
+    assert not hasattr(MaxHeap, "nsmallest")
+    assert not hasattr(MinHeap, "nlargest")
+
+
+# ----------------------------------------------------------------------------------------------- floats
+@BOTH
+def test_not_a_number_is_refused(heap_class):
+    heap = heap_class({1: 2.5})
+    with pytest.raises(ValueError, match="the priority of key 1 is not a number"):
+        heap[1] = math.nan
+    with pytest.raises(ValueError, match="the priority of key 5 is not a number"):
+        heap[5] = np.float32("nan")
+    with pytest.raises(ValueError, match="the priority of key 4 is not a number"):
+        heap_class.from_arrays([3, 4], [1.0, math.nan])
+    for change in (heap.add, heap.sub, lambda key, n: heap.update_many([key], [n])):
+        with pytest.raises((ValueError, OverflowError), match="key 1"):
+            change(1, math.nan)
+    heap._check()
+    assert list(heap.items()) == [(1, 2.5)]
+
+
+def test_infinities():
+    heap = MaxHeap({1: math.inf, 2: -math.inf, 3: 1e308}, dtype=float)
+    assert list(heap.items()) == [(1, math.inf), (3, 1e308), (2, -math.inf)]
+    heap.add(3, 1e308)
+    assert heap.ties().tolist() == [1, 3]
+    with pytest.raises(OverflowError, match="key 1"):  # not a number, that is
+        heap.sub(1, math.inf)
+    with pytest.raises(OverflowError, match="key 2"):
+        heap.add(2, math.inf)
+    with pytest.raises(ValueError, match="key 2 would fall below 0"):
+        heap.add(2, 5)
+    heap[3] = 1.0
+    heap.add(3, math.inf)
+    assert heap[3] == math.inf
+
+
+def test_an_infinite_difference():
+    heap = MaxHeap({1: 2.0})
+    with pytest.raises(ValueError, match="key 1 would fall below 0"):
+        heap.sub(1, math.inf)
+    heap.sub(1, -math.inf)
+    assert heap[1] == math.inf
+
+
+def test_zeros_tie():
+    heap = MinHeap({5: 0.0, 4: -0.0, 6: -5e-324, 7: 5e-324})
+    assert list(heap) == [6, 4, 5, 7]
+    assert heap.pop() == (6, -5e-324)
+    assert heap.ties().tolist() == [4, 5]
+    heap.add(4, 0.0)
+    assert 4 not in heap
+
+
+@given(st.dictionaries(keys(), counts("float64"), max_size=40))
+def test_floats_are_in_order(items):
+    for heap in (MaxHeap(items, dtype=float), MinHeap(items, dtype=float)):
+        heap._check()
+        assert list(heap.items()) == HeapModel(items, least_first=isinstance(heap, MinHeap)).items()
+
+
+@given(st.dictionaries(keys(), counts(), max_size=40))
+def test_integers_are_in_order(items):
+    for heap in (MaxHeap(items), MinHeap(items)):
+        heap._check()
+        assert list(heap.items()) == HeapModel(items, least_first=isinstance(heap, MinHeap)).items()
+
+
+@BOTH
+def test_dtypes(heap_class):
+    assert heap_class().dtype == heap_class({1: 2}).dtype == heap_class([], dtype=int).dtype == np.int64
+    assert heap_class(dtype=float).dtype == heap_class({1: 2}, dtype="float64").dtype == np.float64
+    assert heap_class({1: 2.5}).dtype == heap_class([(1, 2), (3, 0.5)]).dtype == np.float64
+    assert heap_class.from_arrays([1], np.array([0.5], np.float32)).dtype == np.float64
+    assert heap_class.from_arrays([1], np.array([5], np.uint8)).dtype == np.int64
+    with pytest.raises(TypeError):
+        heap_class({1: 2j})
+    with pytest.raises(TypeError):
+        heap_class({1: "2"})
+    with pytest.raises(OverflowError):
+        heap_class({1: 2**63})
+
+
+@BOTH
+@pytest.mark.parametrize("number", ["1.5", None, 1j, [1.0]], ids=repr)
+def test_priorities_are_numbers(heap_class, number):
+    heap = heap_class({1: 2.5})
+    for change in (heap.__setitem__, heap.add, heap.sub):
+        with pytest.raises(TypeError):
+            change(1, number)
+    with pytest.raises((TypeError, ValueError)):
+        heap.update_many([1], [number])
+    assert list(heap.items()) == [(1, 2.5)]
+
+
+def test_integers_may_go_into_a_float_heap():
+    heap = MaxHeap(dtype=float)
+    heap[1] = 3
+    heap.add(1, np.int8(2))
+    heap.update_many([1], [1])
+    assert heap.pop() == (1, 6.0)
+    with pytest.raises(OverflowError):
+        heap[1] = 10**400
+
+
+# ----------------------------------------------------------------------------------- inside compiled code
+@njit
+def _use(heap, keys, deltas):
+    status, failed = heap.update_many(keys, deltas)
+    heap.add(5)  # the default
+    heap.add(key=5, n=2)
+    again = heap.update_many(keys, -3 * deltas)
+    no_room = heap.reserve(2**47)
+    popped, counts = heap.pop_many(2)
+    heap[60] = 9
+    del heap[60]
+    missing = heap.remove(99), heap[99], 99 in heap, heap.sub(99, 1)
+    left, arrays = len(heap), heap.to_arrays()
+    heap.clear()
+    return status, failed, again, no_room, popped, counts, missing, left, arrays, heap.peek(), heap.pop()
+
+
+@pytest.mark.parametrize(("heap_class", "dtype"), KINDS, ids=NAMES)
+def test_verbs_inside_njit(heap_class, dtype):
+    given = np.array([5, 6, 5, 7]), np.array([1, 2, 3, 6], dtype)
+    status, failed, again, no_room, popped, numbers, missing, left, arrays, peeked, top = _use(
+        heap_class(dtype=dtype), *given
+    )
+    assert (status, failed, again, no_room) == (OK, 4, (NEGATIVE, 1), NO_MEMORY)
+    first = [(5, 7), (7, 6)] if heap_class is MaxHeap else [(6, 2), (7, 6)]
+    assert list(zip(popped.tolist(), numbers.tolist(), strict=True)) == first
+    assert numbers.dtype == dtype
+    assert missing == (-1, 0, False, NEGATIVE)
+    assert left == 1
+    assert [array.tolist() for array in arrays] == ([[6], [2]] if heap_class is MaxHeap else [[5], [7]])
+    assert (peeked, top) == ((0, 0), (0, 0))
+
+
+@pytest.mark.parametrize(
+    ("count", "deltas"),
+    [(2**40, np.array([1, -5], np.int32)), (2**40, np.array([1, -5], np.int8)), (2.5, np.array([1, -5]))],
+    ids=["int32", "int8", "int64-float"],
+)
+def test_update_many_restores_what_its_deltas_could_not_hold(count, deltas):
+    @njit
+    def update(heap, keys, deltas):
+        return heap.update_many(keys, deltas)
+
+    heap = MaxHeap({1: count, 2: 1})
+    before = heap.copy()
+    assert update(heap, np.array([1, 2]), deltas) == (NEGATIVE, 1)
+    assert heap == before
+
+
+def test_floats_inside_njit():
+    @njit
+    def use(heap):
+        refused = heap.set(1, np.nan), heap.set(2, np.float32(np.nan)), len(heap)
+        heap.set(1, 1)
+        heap.add(1, np.float32(0.5))
+        heap.add(1, True)
+        return refused, heap[1]
+
+    assert use(MaxHeap(dtype=float)) == ((NOT_A_NUMBER, NOT_A_NUMBER, 0), 2.5)
+
+
+# ---------------------------------------------------------------------------------- kernels on plain arrays
+def arrays_of(entries):
+    """Return blocks and slot_of with the given (rank, key) in the first slots, in no order."""
+    n_blocks = len(entries) // ARITY + 2
+    blocks = np.full(n_blocks * BLOCK, INT64_MAX)
+    slot_of = np.empty(ARITY * n_blocks - ARITY + 1, np.int64)
+    multiset_heap.fill_free(blocks, slot_of, 0)
+    for slot, (rank, key) in enumerate(entries):
+        multiset_heap.write_entry(blocks, slot_of, slot, rank, key, slot)
+    return blocks, slot_of
+
+
+def entry_at(blocks, slot):
+    place = multiset_heap.place_of(slot)
+    return int(blocks[place]), int(blocks[place + KEY]), int(blocks[place + HANDLE])
+
+
+def test_kernels_against_a_list(rng):
+    entries = [(int(rank), key) for key, rank in enumerate(rng.integers(0, 9, 200))]
+    blocks, slot_of = arrays_of(entries)
+    multiset_heap.heapify(blocks, slot_of, 200)
+    left = {key: rank for rank, key in entries}
+    for size in range(200, 0, -1):
+        rank, key, handle = entry_at(blocks, 0)
+        assert (rank, key) == min((rank, key) for key, rank in left.items())
+        assert key == handle
+        tied = [key for key, other in left.items() if other == rank]
+        assert multiset_heap.tied_keys(blocks, size).tolist() == sorted(tied)
+        changed = int(rng.choice(list(left)))
+        left[changed] = int(rng.integers(0, 9))
+        multiset_heap.change_rank(blocks, slot_of, size, slot_of[changed], left[changed])
+        removed = int(rng.choice(list(left)))
+        multiset_heap.cut_entry(blocks, slot_of, size, slot_of[removed])
+        del left[removed]
+        for slot in range(1, size - 1):
+            assert entry_at(blocks, (slot - 1) // ARITY)[:2] < entry_at(blocks, slot)[:2]
+        assert sorted(entry_at(blocks, slot)[1] for slot in range(size - 1)) == sorted(left)
+        assert all(entry_at(blocks, slot_of[handle])[2] == handle for handle in range(slot_of.size))
+
+
+def test_no_ties_in_an_empty_heap():
+    blocks, _ = arrays_of([])
+    assert multiset_heap.tied_keys(blocks, 0).tolist() == []

@@ -1,0 +1,39 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numba import njit
+
+from structures.simd import LANES, least_lanes, least_lanes_among, lowest_lane, prefetch
+from structures.testing import keys
+
+ROWS = hnp.arrays(np.int64, 3 * LANES, elements=st.one_of(st.integers(-1, 1), keys()))
+SETS = st.integers(1, 2**LANES - 1)
+
+
+@njit
+def _lanes(row, start, lanes):
+    prefetch(row, start)
+    prefetch(row, 10**6)  # no matter where
+    return least_lanes(row, start), least_lanes_among(row, start, lanes), lowest_lane(lanes)
+
+
+def slow(row, start, lanes):
+    """The same, lane by lane."""
+    chosen = [lane for lane in range(LANES) if lanes >> lane & 1]
+    least = min(row[start + lane] for lane in chosen)
+    return sum(1 << lane for lane in chosen if row[start + lane] == least), chosen[0]
+
+
+@given(ROWS, st.integers(0, 2 * LANES), SETS)
+def test_least_lanes(row, start, lanes):
+    of_all, among, lowest = _lanes(row, start, lanes)
+    assert of_all == slow(row, start, 2**LANES - 1)[0]
+    assert (among, lowest) == slow(row, start, lanes)
+
+
+@pytest.mark.parametrize("value", [2**63 - 1, -(2**63), 0])
+def test_all_lanes_tie(value):
+    row = np.full(LANES, value)
+    assert _lanes(row, 0, 0b1010_0100) == (0xFF, 0b1010_0100, 2)
