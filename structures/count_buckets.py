@@ -73,7 +73,7 @@ from structures.counted import Counted, CountedType
 from structures.hashing import mix
 from structures.int_map import int_map_type, new_int_map
 from structures.jit import kernel, quiet
-from structures.priorities import sum_leaves_range
+from structures.priorities import difference_leaves_range, sum_leaves_range
 from structures.status import error, int64, int64_array
 from structures.struct_type import bind, fields_of, method, new_like
 
@@ -481,7 +481,7 @@ def _add(self, key, n=1):
 def _sub(self, key, n=1):
     cell = _find(self, key)
     count = _count_of(self, cell)
-    return _change(self, key, cell, count - n, sum_leaves_range(count - n, n))
+    return _change(self, key, cell, count - n, difference_leaves_range(count, n))
 
 
 @method(CountBucketsType, "get")

@@ -26,7 +26,7 @@ class KeyedType(StructType):
 @kernel
 def _update_many(self, keys, deltas):
     """Add all or nothing. Returns (status, index of the item that failed)."""
-    before = np.empty(keys.size, deltas.dtype)
+    before = np.full(keys.size, self.get(0))  # of the dtype of the numbers, which the deltas may not have
     was_in = np.empty(keys.size, np.bool_)
     for i in range(keys.size):
         self.prefetch(keys[min(i + AHEAD, keys.size - 1)])
@@ -63,12 +63,19 @@ class Keyed(Facade):
 
     def _number(self, value: Any, name: str) -> Any:
         """Return `value` as a number of the dtype."""
-        return int64(value, name) if self.dtype == np.int64 else float(value)
+        if self.dtype == np.int64:
+            return int64(value, name)
+        if not isinstance(value, (float, int, np.floating, np.integer)):
+            raise TypeError(f"{name} must be a number, not {type(value).__name__}")
+        return float(value)
 
     def _numbers(self, values: Any, name: str) -> np.ndarray:
         if self.dtype == np.int64:
             return int64_array(values, name)
-        return np.ascontiguousarray(values, np.float64)
+        array = np.asarray(values)
+        if array.dtype.kind not in "iuf" and array.size:
+            raise TypeError(f"{name} must be numbers, not {array.dtype}")
+        return np.ascontiguousarray(array, np.float64)
 
     def __getitem__(self, key: int) -> Any:
         key = int64(key)

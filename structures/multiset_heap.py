@@ -53,7 +53,13 @@ from structures import int_map, status
 from structures.counted import Counted, CountedType
 from structures.jit import copy_prefix, kernel, quiet
 from structures.memory import new_words
-from structures.priorities import as_count, from_order, sum_leaves_range, to_order
+from structures.priorities import (
+    as_count,
+    difference_leaves_range,
+    from_order,
+    sum_leaves_range,
+    to_order,
+)
 from structures.simd import least_lanes, least_lanes_among, lowest_lane
 from structures.status import INT64_MAX, error, int64_array
 from structures.struct_type import bind, fields_of, method, new_like
@@ -377,8 +383,7 @@ def _sub(self, key, n=1):
     slot = _slot(self, key)
     count = _count_at(self, slot) if slot >= 0 else self.zero
     delta = as_count(n, self.zero)
-    # The way back overflows where the difference did; -delta need not exist.
-    if sum_leaves_range(count - delta, delta):
+    if difference_leaves_range(count, delta):
         return status.OVERFLOW
     return _become(self, key, slot, count - delta)
 

@@ -18,7 +18,7 @@ from numba.extending import intrinsic
 from structures.jit import twin
 from structures.status import INT64_MAX, INT64_MIN
 
-__all__ = ["as_count", "from_order", "sum_leaves_range", "to_order"]
+__all__ = ["as_count", "difference_leaves_range", "from_order", "sum_leaves_range", "to_order"]
 
 _I64, _F64 = ir.IntType(64), ir.DoubleType()
 
@@ -44,6 +44,12 @@ def _py_sum_leaves_range(value: Any, delta: Any) -> bool:
     if isinstance(value, (float, np.floating)):
         return value + delta != value + delta
     return not INT64_MIN <= int(value) + int(delta) <= INT64_MAX
+
+
+def _py_difference_leaves_range(value: Any, delta: Any) -> bool:
+    if isinstance(value, (float, np.floating)):
+        return value - delta != value - delta
+    return not INT64_MIN <= int(value) - int(delta) <= INT64_MAX
 
 
 def _flip_negative(builder: Any, bits: Any) -> Any:
@@ -100,6 +106,21 @@ def sum_leaves_range(typingctx, value, delta):
             return builder.extract_value(builder.sadd_with_overflow(*values), 1)
         total = builder.fadd(*values)
         return builder.fcmp_unordered("uno", total, total)
+
+    wide = types.int64 if isinstance(value, types.Integer) else types.float64
+    return types.boolean(wide, wide), codegen
+
+
+@twin(_py_difference_leaves_range)
+@intrinsic
+def difference_leaves_range(typingctx, value, delta):
+    """Say whether ``value - delta`` is outside the type: past int64, or not a number."""
+
+    def codegen(context, builder, signature, values):
+        if isinstance(signature.args[0], types.Integer):
+            return builder.extract_value(builder.ssub_with_overflow(*values), 1)
+        difference = builder.fsub(*values)
+        return builder.fcmp_unordered("uno", difference, difference)
 
     wide = types.int64 if isinstance(value, types.Integer) else types.float64
     return types.boolean(wide, wide), codegen

@@ -47,7 +47,7 @@ def _py_least_lanes_among(array: Any, start: int, lanes: int) -> int:
 
 
 def _py_lowest_lane(lanes: int) -> int:
-    return (lanes & -lanes).bit_length() - 1
+    return (int(lanes) & -int(lanes)).bit_length() - 1
 
 
 def _py_prefetch(array: Any, i: int) -> None:
