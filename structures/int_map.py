@@ -211,7 +211,7 @@ def _is_full(self):
 @method(IntMapType, "set")
 @quiet
 def _set(self, key, value):
-    if _is_full(self) and not _resize(self, 2 * self.size + 2):
+    if _is_full(self) and not _resize(self, self.size + 1):
         return status.NO_MEMORY
     slot = probe(self.slots, self.shift, key)
     self.size += self.slots[2 * slot] == EMPTY
@@ -222,7 +222,7 @@ def _set(self, key, value):
 @method(IntMapType, "add")
 @quiet
 def _add(self, key, delta):
-    if _is_full(self) and not _resize(self, 2 * self.size + 2):
+    if _is_full(self) and not _resize(self, self.size + 1):
         return status.NO_MEMORY
     slot = probe(self.slots, self.shift, key)
     value = self.slots[2 * slot + 1]  # of an empty slot: 0

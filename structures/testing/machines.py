@@ -15,7 +15,15 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, rule
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    multiple,
+    precondition,
+    rule,
+)
 
 from structures.count_buckets import CountBuckets
 from structures.int_map import IntMap
@@ -29,6 +37,7 @@ __all__ = ["CountBucketsMachine", "HeapMachine", "IntMapMachine", "PairIndexMach
 
 KNOWN = Bundle("known")
 COUNT = st.runner().flatmap(lambda machine: counts(machine.dtype))
+SOME = st.dictionaries(keys(), COUNT, min_size=1, max_size=20)
 TOO_MANY = 2**47
 TOKEN = st.one_of(st.integers(0, 4), st.just(2**31 - 1))
 SEGMENTS = st.lists(st.lists(TOKEN, min_size=1, max_size=10), max_size=4)
@@ -68,19 +77,20 @@ class _KeyedMachine(_Machine):
         """Return the model of a container of `items`."""
         raise NotImplementedError
 
-    @initialize(target=KNOWN, known=st.lists(keys(), min_size=1, max_size=8, unique=True), data=st.data())
-    def start(self, known: list[int], data: Any) -> Any:
-        """Build container and model of some of the keys that are to recur."""
-        first = data.draw(st.lists(COUNT, max_size=len(known)), label="counts of the first keys")
-        items = dict(zip(known, first, strict=False))
-        self.real = self.container.from_arrays(list(items), np.array(first, self.dtype))
-        self.model = self.new_model(items)
-        return multiple(*known)
+    @initialize(target=KNOWN, items=SOME, empty=st.booleans())
+    def start(self, items: dict[int, Any], empty: bool) -> Any:
+        """Build container and model, and let the keys recur."""
+        first = {} if empty else items
+        self.real = self.container.from_arrays(list(first), np.array(list(first.values()), self.dtype))
+        self.model = self.new_model(first)
+        return multiple(*items)
 
-    @rule(target=KNOWN, key=keys())
-    def meet(self, key: int) -> int:
-        """Let one more key recur."""
-        return key
+    @rule(target=KNOWN, items=SOME)
+    def put_in_many(self, items: dict[int, Any]) -> Any:
+        """Assign to more keys, and let these recur too."""
+        for key, count in items.items():
+            self.alike("__setitem__", key, count)
+        return multiple(*items)
 
     @rule(key=KNOWN, count=COUNT)
     def set(self, key: int, count: Any) -> None:
@@ -133,6 +143,7 @@ class _KeyedMachine(_Machine):
         expected = ValueError if n_keys < 0 else MemoryError if n_keys == TOO_MANY else None
         assert outcome(self.real.reserve, n_keys) == expected
 
+    @precondition(lambda self: len(self.model) > 12)
     @rule()
     def clear(self) -> None:
         """Remove everything."""
@@ -241,7 +252,7 @@ class HeapMachine(_KeyedMachine):
         """Take the top, with or without a default."""
         self.alike("pop", *default)
 
-    @rule(k=st.integers(0, 9))
+    @rule(k=st.integers(0, 3))
     def pop_many(self, k: int) -> None:
         """Take some tops."""
         self.alike("pop_many", k)

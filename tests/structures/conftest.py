@@ -15,7 +15,7 @@ from hypothesis import settings
 
 DEPTH = int(os.environ.get("STRUCTURES_FUZZ_DEPTH", "1"))
 HERE = Path(__file__).parent
-MACHINES = settings(deadline=None, max_examples=20 * DEPTH, stateful_step_count=40, print_blob=True)
+MACHINES = settings(deadline=None, max_examples=40 * DEPTH, stateful_step_count=40, print_blob=True)
 
 
 def pytest_collection_modifyitems(items):

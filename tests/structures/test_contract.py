@@ -205,17 +205,17 @@ def test_update_many_is_all_or_nothing(keyed):
     large = 1e308 if keyed.dtype == np.float64 else INT64_MAX
     container = keyed({1: 5, 2: large, 3: 1})
     before = container.copy()
-    deltas = np.array([4, 6, -1, 1, 0], keyed.dtype)
-    keys = np.array([1, 9, 3, 2, 1])
+    deltas = np.array([4, 6, -1, 2, 2, 1, 0], keyed.dtype)
+    keys = np.array([1, 9, 3, 1, 9, 2, 1])
     if keyed.dtype == np.float64:
-        deltas[3] = np.nan
+        deltas[5] = np.nan
     with pytest.raises(OverflowError, match="key 2 "):
         container.update_many(keys, deltas)
     container._check()
     assert container == before
-    deltas[3] = 0
+    deltas[5] = 0
     container.update_many(keys, deltas)
-    assert (container[1], container[9], container.get(3)) == (9, 6, 0)
+    assert (container[1], container[9], container.get(3)) == (11, 8, 0)
 
 
 def test_construction(keyed):
