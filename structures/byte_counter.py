@@ -47,500 +47,23 @@ from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.experimental import structref
 
-from structures import status
+from structures.byte_counter_kernels import (
+    TAG,
+    TAG_BITS,
+    ByteCounterType,
+    byte_counter_type,
+    equals,
+    look_up,
+    new_byte_counter,
+    state,
+)
 from structures.facade import Facade
-from structures.jit import copy_prefix, kernel, quiet
-from structures.memory import new_words
-from structures.priorities import sum_leaves_range
-from structures.simd import load_word, multiply_fold, pointer_to, prefetch
 from structures.status import error, int64, int64_array
-from structures.struct_type import StructType, bind, fields_of, method, new_like
+from structures.struct_type import bind
 
 __all__ = ["ByteCounter", "ByteCounterType", "byte_counter_type"]
 
-INLINE = 16  # bytes of a word that its slot holds
-LONG = INLINE + 2  # the tag of longer words
-TAG_BITS = 5
-TAG = (1 << TAG_BITS) - 1
-# The fractional digits of the golden ratio and of the square roots of 2 and 3, odd.
-_SEED_0 = 0x9E3779B97F4A7C15 - 2**64
-_SEED_1 = 0x6A09E667F3BCC909
-_SEED_LONG = 0xBB67AE8584CAA73B - 2**64
-_MIN_BITS = 3
-_BLOCK = 128
-
-
-# ------------------------------------------------------------------------------ kernels on plain arrays
-@quiet
-def capacity_bits(n_words):
-    """Return log2 of the smallest capacity that holds `n_words` at a load of at most 1/2."""
-    bits = _MIN_BITS
-    while (1 << bits) < 2 * n_words:
-        bits += 1
-    return bits
-
-
-@quiet
-def wipe(slots):
-    """Make every slot an empty one."""
-    for i in range(slots.size):
-        slots[i] = 0
-
-
-@kernel
-def empty_slots(bits):
-    """Return the ``slots`` array of an empty table of ``2**bits`` slots."""
-    slots = new_words(4 << bits)
-    wipe(slots)
-    return slots
-
-
-@quiet
-def gather(word, start, n):
-    """Return `n` bytes, at most 8, of a word, padded with zeros."""
-    gathered = 0
-    for i in range(n):
-        gathered |= np.int64(word[start + i]) << (8 * i)
-    return gathered
-
-
-@quiet
-def low_bytes(word, n):
-    """Return 8 bytes with all but the lowest `n` zero."""
-    return word & ~((np.int64(-1) << (4 * n)) << (4 * n))  # in two steps: a shift by 64 is not defined
-
-
-@quiet
-def hash_long(word, length):
-    """Hash a word of 8 bytes at least."""
-    hashed = length
-    for i in range(0, length - 8, 8):
-        hashed = multiply_fold(hashed ^ load_word(word, i), _SEED_LONG)
-    return multiply_fold(hashed ^ load_word(word, length - 8), _SEED_LONG)
-
-
-@quiet
-def rare_key_of(word, length):
-    """Return what :func:`key_of` does for a long word, or one so near the end that loads would pass it."""
-    if length > INLINE:
-        return hash_long(word, length), length, LONG
-    n_first = min(length, 8)
-    return gather(word, 0, n_first), gather(word, 8, length - n_first), length + 1
-
-
-@quiet
-def key_of(word, length, n_readable):
-    """Return word 0, word 1 and the tag of a word; `n_readable` bytes, `length` at least, may be read."""
-    if length > INLINE or n_readable < INLINE:
-        return rare_key_of(word, length)
-    n_first = min(length, 8)
-    return low_bytes(load_word(word, 0), n_first), low_bytes(load_word(word, 8), length - n_first), length + 1
-
-
-@quiet
-def home_of(word_0, word_1, shift):
-    """Return the slot of a table of ``2**(64 - shift)`` where a key is looked for first."""
-    hashed = multiply_fold(word_0 ^ _SEED_0, word_1 ^ _SEED_1)
-    return np.int64(np.uint64(hashed) >> np.uint64(shift))
-
-
-@quiet
-def equal_bytes(left, right, length):
-    """Say whether two words of the same length, 8 bytes at least, are equal."""
-    for i in range(0, length - 8, 8):
-        if load_word(left, i) != load_word(right, i):
-            return False
-    return load_word(left, length - 8) == load_word(right, length - 8)
-
-
-@quiet
-def id_in(slots, slot):
-    """Return the id of the word in an occupied slot."""
-    return (slots[4 * slot + 2] >> TAG_BITS) - 1
-
-
-@quiet
-def locate(slots, shift, offsets, pool, word, word_0, word_1, tag):
-    """Return the slot of a word, or ``~slot`` of the empty slot where it belongs."""
-    mask = (slots.size >> 2) - 1
-    slot = home_of(word_0, word_1, shift)
-    while True:
-        meta = slots[4 * slot + 2]
-        if (slots[4 * slot] ^ word_0) | (slots[4 * slot + 1] ^ word_1) | ((meta & TAG) ^ tag) == 0:
-            if tag != LONG or equal_bytes(pointer_to(pool, offsets[id_in(slots, slot)]), word, word_1):
-                return slot
-        elif meta == 0:
-            return ~slot
-        slot = (slot + 1) & mask
-
-
-@quiet
-def rehash(old_slots, slots, shift):
-    """Insert every entry of `old_slots` into the empty table `slots`."""
-    mask = (slots.size >> 2) - 1
-    for old in range(0, old_slots.size, 4):
-        if old_slots[old + 2] != 0:
-            slot = home_of(old_slots[old], old_slots[old + 1], shift)
-            while slots[4 * slot + 2] != 0:
-                slot = (slot + 1) & mask
-            for i in range(4):
-                slots[4 * slot + i] = old_slots[old + i]
-
-
-@quiet
-def vacate(slots, shift, slot):
-    """Empty an occupied slot, shifting the entries behind it back towards their homes."""
-    mask = (slots.size >> 2) - 1
-    hole = slot
-    probe = (hole + 1) & mask
-    while slots[4 * probe + 2] != 0:
-        home = home_of(slots[4 * probe], slots[4 * probe + 1], shift)
-        # The entry may move if its home does not lie cyclically in (hole, probe].
-        if ((probe - home) & mask) >= ((probe - hole) & mask):
-            for i in range(4):
-                slots[4 * hole + i] = slots[4 * probe + i]
-            hole = probe
-        probe = (probe + 1) & mask
-    for i in range(4):
-        slots[4 * hole + i] = 0
-
-
-@kernel
-def counts_by_id(slots, n_words):
-    """Return the counts, ``(n_words,) int64``, in order of id."""
-    counts = np.empty(n_words, np.int64)
-    for i in range(0, slots.size, 4):
-        if slots[i + 2] != 0:
-            counts[id_in(slots, i >> 2)] = slots[i + 3]
-    return counts
-
-
-# ------------------------------------------------------------------------------------------------ type
-@structref.register
-class ByteCounterType(StructType):
-    """numba type of :class:`ByteCounter`."""
-
-
-byte_counter_type = ByteCounterType(
-    fields_of(
-        slots=types.int64[::1],  # slots[4 * slot:4 * slot + 4]: word 0, word 1, id + 1 and tag, count
-        offsets=types.int64[::1],  # offsets[id] and offsets[id + 1] bound a word in the pool
-        pool=types.uint8[::1],  # the bytes of all words
-        size=types.int64,
-        shift=types.int64,
-    )
-)
-
-
-@kernel
-def new_byte_counter():
-    """Return an empty counter."""
-    self = structref.new(byte_counter_type)
-    self.slots = empty_slots(_MIN_BITS)
-    self.offsets = np.zeros(1 << _MIN_BITS, np.int64)
-    self.pool = np.empty(8 << _MIN_BITS, np.uint8)
-    self.size = 0
-    self.shift = 64 - _MIN_BITS
-    return self
-
-
-@quiet
-def _resize_slots(self, bits):
-    slots = empty_slots(bits)
-    rehash(self.slots, slots, 64 - bits)
-    self.slots = slots
-    self.shift = 64 - bits
-    return True
-
-
-@quiet
-def _resize_offsets(self, n):
-    offsets = new_words(n)
-    copy_prefix(self.offsets, self.size + 1, offsets)
-    self.offsets = offsets
-    return True
-
-
-@quiet
-def _resize_pool(self, n):
-    pool = np.empty(n, np.uint8)
-    copy_prefix(self.pool, self.offsets[self.size], pool)
-    self.pool = pool
-    return True
-
-
-@method(ByteCounterType, "reserve")
-@quiet
-def _reserve(self, n_words, n_bytes=0):
-    bits = capacity_bits(n_words)
-    if bits > 64 - self.shift and not _resize_slots(self, bits):
-        return status.NO_MEMORY
-    if n_words >= self.offsets.size and not _resize_offsets(self, n_words + 1):
-        return status.NO_MEMORY
-    if n_bytes > self.pool.size and not _resize_pool(self, n_bytes):
-        return status.NO_MEMORY
-    return status.OK
-
-
-@quiet
-def _make_room(self, n_bytes):
-    """Make room for one more word of `n_bytes`; return a status."""
-    used = self.offsets[self.size] + n_bytes
-    if used > self.pool.size and not _resize_pool(self, max(used, 2 * self.pool.size)):
-        return status.NO_MEMORY
-    if self.size + 1 >= self.offsets.size and not _resize_offsets(self, 2 * self.offsets.size):
-        return status.NO_MEMORY
-    if 8 * (self.size + 1) > self.slots.size and not _resize_slots(self, 65 - self.shift):
-        return status.NO_MEMORY
-    return status.OK
-
-
-@quiet
-def _insert(self, word, word_0, word_1, tag, count):
-    """Insert a word that is missing; return its id, below 0 a status."""
-    length = word_1 if tag == LONG else tag - 1
-    failure = _make_room(self, length)
-    if failure < 0:
-        return failure
-    slots, offsets, pool, word_id = self.slots, self.offsets, self.pool, self.size
-    slot = ~locate(slots, self.shift, offsets, pool, word, word_0, word_1, tag)
-    slots[4 * slot] = word_0
-    slots[4 * slot + 1] = word_1
-    slots[4 * slot + 2] = ((word_id + 1) << TAG_BITS) | tag
-    slots[4 * slot + 3] = count
-    at = offsets[word_id]
-    for i in range(length):
-        pool[at + i] = word[i]
-    offsets[word_id + 1] = at + length
-    self.size = word_id + 1
-    return word_id
-
-
-@quiet
-def _find_key(self, word, word_0, word_1, tag):
-    return locate(self.slots, self.shift, self.offsets, self.pool, word, word_0, word_1, tag)
-
-
-@quiet
-def _find(self, word, length, n_readable):
-    """Return the slot of a word, or ``~slot`` of the empty slot where it belongs."""
-    word_0, word_1, tag = key_of(word, length, n_readable)
-    return _find_key(self, word, word_0, word_1, tag)
-
-
-@quiet
-def _find_id(self, word_id):
-    """Return the slot of the word of an id."""
-    start, end = self.offsets[word_id], self.offsets[word_id + 1]
-    return _find(self, pointer_to(self.pool, start), end - start, self.pool.size - start)
-
-
-@quiet
-def _probe_and_add(self, word, word_0, word_1, tag, n):
-    slot = _find_key(self, word, word_0, word_1, tag)
-    if slot < 0:
-        return _insert(self, word, word_0, word_1, tag, n)
-    slots = self.slots
-    count = slots[4 * slot + 3]
-    if sum_leaves_range(count, n):
-        return status.OVERFLOW
-    slots[4 * slot + 3] = count + n
-    return id_in(slots, slot)
-
-
-@quiet
-def _add_key(self, word, word_0, word_1, tag, n):
-    # A short word at home is by far the most frequent case. Whatever else may be, the other kernel
-    # knows; it is too long to be inlined where this one is.
-    slots = self.slots
-    home = home_of(word_0, word_1, self.shift)
-    differs = (slots[4 * home] ^ word_0) | (slots[4 * home + 1] ^ word_1)
-    differs |= (slots[4 * home + 2] & TAG) ^ tag
-    count = slots[4 * home + 3]
-    if differs != 0 or tag == LONG or sum_leaves_range(count, n):
-        return _probe_and_add(self, word, word_0, word_1, tag, n)
-    slots[4 * home + 3] = count + n
-    return id_in(slots, home)
-
-
-@method(ByteCounterType, "add")
-@quiet
-def _add(self, data, start, end, n=1):
-    """Add to the count of ``data[start:end]``; return the id of the word, below 0 a status."""
-    word = pointer_to(data, start)
-    word_0, word_1, tag = key_of(word, end - start, data.size - start)
-    return _add_key(self, word, word_0, word_1, tag, n)
-
-
-@quiet
-def _set_word(self, word, length, n_readable, count):
-    word_0, word_1, tag = key_of(word, length, n_readable)
-    slot = _find_key(self, word, word_0, word_1, tag)
-    if slot < 0:
-        return _insert(self, word, word_0, word_1, tag, count)
-    self.slots[4 * slot + 3] = count
-    return id_in(self.slots, slot)
-
-
-@method(ByteCounterType, "set")
-@quiet
-def _set(self, data, start, end, count):
-    """Set the count of ``data[start:end]``; return the id of the word, below 0 a status."""
-    return _set_word(self, pointer_to(data, start), end - start, data.size - start, count)
-
-
-@quiet
-def _count_in(self, slot, default):
-    return self.slots[4 * slot + 3] if slot >= 0 else default
-
-
-@method(ByteCounterType, "get")
-@quiet
-def _get(self, data, start, end, default=0):
-    slot = _find(self, pointer_to(data, start), end - start, data.size - start)
-    return _count_in(self, slot, default)
-
-
-@method(ByteCounterType, "id_of")
-@quiet
-def _id_of(self, data, start, end):
-    """Return the id of ``data[start:end]``, -1 where it is missing."""
-    slot = _find(self, pointer_to(data, start), end - start, data.size - start)
-    return id_in(self.slots, slot) if slot >= 0 else status.MISSING
-
-
-@method(ByteCounterType, "count")
-@quiet
-def _count(self, word_id):
-    return _count_in(self, _find_id(self, word_id), 0)
-
-
-@method(ByteCounterType, "word")
-@kernel
-def _word(self, word_id):
-    return self.pool[self.offsets[word_id] : self.offsets[word_id + 1]].copy()
-
-
-@quiet
-def _take_back(self, data, offsets, counts, n_added, n_words):
-    """Undo the addition of the first `n_added` strings to a counter that had `n_words` words before."""
-    for i in range(n_added):
-        start, end = offsets[i], offsets[i + 1]
-        slot = _find(self, pointer_to(data, start), end - start, data.size - start)
-        self.slots[4 * slot + 3] -= counts[i] if counts.size > 0 else 1
-    for word_id in range(n_words, self.size):
-        vacate(self.slots, self.shift, _find_id(self, word_id))
-    self.size = n_words
-
-
-@quiet
-def _add_all(self, data, offsets, counts, keys):
-    """Add all or nothing. Returns (status, index of the string that failed)."""
-    n_words = self.size
-    n = offsets.size - 1
-    for first in range(0, n, _BLOCK):
-        after = min(first + _BLOCK, n)
-        # The cache lines of a block are all on their way before the first is needed.
-        for i in range(first, after):
-            start, end = offsets[i], offsets[i + 1]
-            word_0, word_1, tag = key_of(pointer_to(data, start), end - start, data.size - start)
-            prefetch(self.slots, 4 * home_of(word_0, word_1, self.shift))
-            key = 3 * (i - first)
-            keys[key] = word_0
-            keys[key + 1] = word_1
-            keys[key + 2] = tag
-        for i in range(first, after):
-            key = 3 * (i - first)
-            delta = counts[i] if counts.size > 0 else 1
-            word = pointer_to(data, offsets[i])
-            failure = _add_key(self, word, keys[key], keys[key + 1], keys[key + 2], delta)
-            if failure < 0:
-                _take_back(self, data, offsets, counts, i, n_words)
-                return failure, i
-    return status.OK, n
-
-
-@method(ByteCounterType, "update_many")
-@kernel
-def _update_many(self, data, offsets, counts):
-    return _add_all(self, data, offsets, counts, np.empty(3 * _BLOCK, np.int64))
-
-
-@method(ByteCounterType, "merge")
-@kernel
-def _merge(self, other):
-    # Copies: `other` may be `self`.
-    counts = counts_by_id(other.slots, other.size)
-    return _update_many(self, other.pool, other.offsets[: other.size + 1].copy(), counts)
-
-
-@method(ByteCounterType, "equals")
-@quiet
-def _equals(self, other):
-    """Say whether both hold the same words with the same counts."""
-    if self.size != other.size:
-        return False
-    slots = other.slots
-    for at in range(0, slots.size, 4):
-        if slots[at + 2] != 0:
-            word = pointer_to(other.pool, other.offsets[id_in(slots, at >> 2)])
-            slot = _find_key(self, word, slots[at], slots[at + 1], slots[at + 2] & TAG)
-            if slot < 0 or self.slots[4 * slot + 3] != slots[at + 3]:
-                return False
-    return True
-
-
-@method(ByteCounterType, "to_arrays")
-@kernel
-def _to_arrays(self):
-    offsets = self.offsets[: self.size + 1].copy()
-    return self.pool[: offsets[-1]].copy(), offsets, counts_by_id(self.slots, self.size)
-
-
-@method(ByteCounterType, "clear")
-@quiet
-def _clear(self):
-    wipe(self.slots)
-    self.size = 0
-    return status.OK
-
-
-@method(ByteCounterType, "copy")
-@kernel
-def _copy(self):
-    other = new_like(self)
-    other.slots = self.slots.copy()
-    other.offsets = self.offsets.copy()
-    other.pool = self.pool.copy()
-    other.size = self.size
-    other.shift = self.shift
-    return other
-
-
-@method(ByteCounterType, "nbytes")
-@quiet
-def _nbytes(self):
-    return self.slots.nbytes + self.offsets.nbytes + self.pool.nbytes
-
-
-@quiet
-def _look_up(self, word_id):
-    """Return word 0, word 1 and the tag of the word of an id, and the slot where it is found."""
-    start, end = self.offsets[word_id], self.offsets[word_id + 1]
-    word = pointer_to(self.pool, start)
-    word_0, word_1, tag = key_of(word, end - start, self.pool.size - start)
-    return word_0, word_1, tag, _find_key(self, word, word_0, word_1, tag)
-
-
-@kernel
-def _state(self):
-    return self.slots.copy(), self.offsets.copy(), self.pool.copy(), self.shift
-
-
-# ---------------------------------------------------------------------------------------------- facade
 _CHUNK = 1 << 16
 _ONE_EACH = np.empty(0, np.int64)
 
@@ -589,7 +112,8 @@ class ByteCounter(Facade):
     ``c.add(data, start, end, n)``, ``c.set(data, start, end, count)`` (both return the id, or a status
     below 0), ``c.get(data, start, end, default)``, ``c.id_of(data, start, end)`` (-1 where missing),
     ``c.count(id)``, ``c.word(id)``, ``c.update_many(data, offsets, counts)`` and ``c.merge(other)``
-    (which return a status and the index of what failed; no counts mean 1 each), ``c.to_arrays()``,
+    (which return a status and the index of what failed; no counts mean 1 each, and offsets are integers of
+    any width), ``c.to_arrays()``,
     ``c.reserve``, ``c.copy``, ``c.clear``, ``len(c)``. Nothing raises there; ids and offsets are not
     checked.
 
@@ -631,7 +155,7 @@ class ByteCounter(Facade):
     __slots__ = ()
 
     def __new__(cls, items: Any = ()) -> ByteCounter:
-        self = new_byte_counter()
+        self = cls._like(new_byte_counter())
         if items:
             self._add_items(items)
         return self
@@ -667,7 +191,7 @@ class ByteCounter(Facade):
         >>> list(ByteCounter.from_arrays(b"lowest", [0, 3, 6], [5, 2]).items())
         [(b'low', 5), (b'est', 2)]
         """
-        self = new_byte_counter()
+        self = cls._like(new_byte_counter())
         self.update_many(data, offsets, counts)
         return self
 
@@ -695,10 +219,8 @@ class ByteCounter(Facade):
         data, offsets, _ = self.to_arrays()
         return self._cut(data, offsets)
 
-    def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
-            return NotImplemented
-        return self._kernels.equals(self, other)
+    def _equals(self, other: Any) -> bool:
+        return equals(self, other)
 
     @staticmethod
     def _cut(data: np.ndarray, offsets: np.ndarray) -> Iterator[bytes]:
@@ -1065,7 +587,7 @@ class ByteCounter(Facade):
 
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
-        slots, offsets, pool, shift = _state(self)
+        slots, offsets, pool, shift = state(self)
         capacity, size = 1 << (64 - shift), len(self)
         assert slots.size == 4 * capacity, "1: capacity"
         rows = slots.reshape(capacity, 4)
@@ -1081,7 +603,7 @@ class ByteCounter(Facade):
         for slot in occupied.tolist():
             word_0, word_1, meta, _ = rows[slot].tolist()
             word_id = (meta >> TAG_BITS) - 1
-            *key, found = _look_up(self, word_id)
+            *key, found = look_up(self, word_id)
             assert key == [word_0, word_1, meta & TAG], f"4: key of word {word_id}"
             assert found == slot, f"5: word {word_id} is in slot {slot}, found in {found}"
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from structures.jit import kernel, quiet
-from structures.keyed import Keyed, KeyedType
+from structures.keyed import NOTHING, Keyed, KeyedType
 from structures.status import int64
 from structures.struct_type import method
 
@@ -51,9 +51,9 @@ class Counted(Keyed):
         Raises
         ------
         ValueError
-            The count would fall below 0; the container is as it was.
+            The count would fall below 0, or the sum is not a number; the container is as it was.
         OverflowError
-            The sum leaves the range of the dtype; the container is as it was.
+            The sum does not fit int64; the container is as it was.
 
         Complexity
         ----------
@@ -81,9 +81,9 @@ class Counted(Keyed):
         Raises
         ------
         ValueError
-            The count would fall below 0; the container is as it was.
+            The count would fall below 0, or the difference is not a number; the container is as it was.
         OverflowError
-            The difference leaves the range of the dtype; the container is as it was.
+            The difference does not fit int64; the container is as it was.
 
         Complexity
         ----------
@@ -130,7 +130,7 @@ class Counted(Keyed):
         self._must_have_keys()
         return self._kernels.peek(self)
 
-    def pop(self, *default: Any) -> Any:
+    def pop(self, default: Any = NOTHING) -> Any:
         """Remove the top and return its (key, count).
 
         Parameters
@@ -159,8 +159,8 @@ class Counted(Keyed):
         >>> h.pop(), h.pop(None)
         ((7, 2), None)
         """
-        if default and not len(self):
-            return default[0]
+        if default is not NOTHING and not len(self):
+            return default
         self._must_have_keys()
         return self._kernels.pop(self)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,14 @@ class Facade(structref.StructRefProxy):
 
     A subclass has ``from_arrays`` and ``to_arrays``, which are each other's inverse and carry its whole
     content.
+
+    A user may derive from a container class, to add verbs for instance: constructors, copies and pickles
+    are of the derived class and keep its attributes. What comes back from compiled code is not.
     """
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]  # containers change
+    __reversed__ = None  # there is c[key], but no c[0], c[1], ...
 
     _kernels: Any  # the methods of the type, see structures.struct_type.bind
     from_arrays: Any
@@ -39,21 +44,20 @@ class Facade(structref.StructRefProxy):
         return f"<{type(self).__name__} of {len(self)}>"
 
     def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
+        if getattr(other, "_kernels", None) is not self._kernels:
             return NotImplemented
-        return all(
-            np.array_equal(mine, theirs)
-            for mine, theirs in zip(self._content(), other._content(), strict=True)  # type: ignore[attr-defined]
-        )
+        return self._equals(other)
 
     def __copy__(self) -> Any:
         return self.copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return self.copy()
+        other = self.copy()
+        other._attributes().update(deepcopy(self._attributes(), memo))
+        return other
 
     def __reduce__(self) -> Any:
-        return type(self).from_arrays, self.to_arrays()
+        return type(self).from_arrays, self.to_arrays(), self._attributes() or None
 
     def copy(self) -> Any:
         """Return an independent copy.
@@ -74,7 +78,18 @@ class Facade(structref.StructRefProxy):
         >>> h.copy() == h
         True
         """
-        return self._kernels.copy(self)
+        other = self._like(self._kernels.copy(self))
+        other._attributes().update(self._attributes())
+        return other
+
+    @classmethod
+    def _like(cls, made: Any) -> Any:
+        """Return what a kernel has made as an instance of this class: compiled code knows no subclasses."""
+        return made if type(made) is cls else cls._numba_box_(made._type, made._meminfo)
+
+    def _attributes(self) -> dict[str, Any]:
+        """Return what a user's subclass has stored in this object."""
+        return getattr(self, "__dict__", {})
 
     @property
     def nbytes(self) -> int:
@@ -87,6 +102,10 @@ class Facade(structref.StructRefProxy):
         True
         """
         return self._kernels.nbytes(self)
+
+    def _equals(self, other: Any) -> bool:
+        """Say whether another container of the same type has the same content."""
+        return all(map(np.array_equal, self._content(), other._content()))
 
     def _content(self) -> tuple[np.ndarray, ...]:
         """Return the arrays that are equal where two containers are."""

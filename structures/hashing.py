@@ -90,7 +90,7 @@ def unpack_pair(key: int) -> tuple[int, int]:
     Raises
     ------
     ValueError
-        The key is negative, so that :func:`pack_pair` did not make it. Inside ``@njit`` nothing is checked.
+        :func:`pack_pair` did not make this key. Inside ``@njit`` nothing is checked.
 
     Complexity
     ----------
@@ -102,9 +102,10 @@ def unpack_pair(key: int) -> tuple[int, int]:
     (1, 2)
     """
     key = int64(key)
-    if key < 0:
+    left, right = key >> 32, key & 0xFFFFFFFF
+    if left < 0 or right > MAX_ID:
         raise ValueError(f"{key} is not a packed pair")
-    return key >> 32, key & 0xFFFFFFFF
+    return left, right
 
 
 @overload(pack_pair)

@@ -34,12 +34,13 @@ def package_digest(package: str) -> str:
     Parameters
     ----------
     package : str
-        Name of an importable top-level package or module.
+        Name of an importable top-level package or module. A namespace package, one without
+        ``__init__.py``, is all of its folders.
 
     Returns
     -------
     str
-        16 hexadecimal digits; the empty string where there are no source files to read.
+        16 hexadecimal digits; the empty string where there is no such package, as for a script.
 
     Complexity
     ----------
@@ -54,17 +55,20 @@ def package_digest(package: str) -> str:
         spec = importlib.util.find_spec(package)
     except (ImportError, ValueError):  # a script: numba's own stamp of the file is enough
         spec = None
-    if spec is None or spec.origin is None:
+    if spec is None or not (spec.submodule_search_locations or spec.origin):
         return ""
-    origin = Path(spec.origin)
-    sources = sorted(origin.parent.rglob("*.py")) if spec.submodule_search_locations else [origin]
+    if spec.submodule_search_locations:
+        folders = map(Path, spec.submodule_search_locations)
+        sources = {(path.relative_to(folder), path) for folder in folders for path in folder.rglob("*.py")}
+    else:
+        sources = {(Path(), Path(str(spec.origin)))}
     digest = hashlib.sha256()
-    for source in sources:
+    for name, source in sorted(sources):
         try:
             text = source.read_bytes()
         except OSError:  # inside a zip file, or gone
             continue
-        digest.update(str(source.relative_to(origin.parent)).encode() + b"\0")
+        digest.update(str(name).encode() + b"\0")
         digest.update(len(text).to_bytes(8, "little") + text)
     return digest.hexdigest()[:16]
 
@@ -270,10 +274,3 @@ def quiet(function: Callable[..., Any]) -> Any:
     quiet one that called it and can say so with a status: a null array must never be written to.
     """
     return kernel(function, quiet=True)
-
-
-@quiet
-def copy_prefix(source, n, target):
-    """Copy the first `n` elements; slice assignment takes more than a second to compile."""
-    for i in range(n):
-        target[i] = source[i]

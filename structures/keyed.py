@@ -10,11 +10,12 @@ import numpy as np
 from structures import status
 from structures.facade import Facade
 from structures.jit import kernel
-from structures.status import error, int64, int64_array
+from structures.status import error, float64, float64_array, int64, int64_array
 from structures.struct_type import StructType, method
 
-__all__ = ["AHEAD", "Keyed", "KeyedType"]
+__all__ = ["AHEAD", "NOTHING", "Keyed", "KeyedType"]
 
+NOTHING: Any = object()  # stands for a default that was not given
 AHEAD = 16  # how many items before its turn the memory for a key is asked for
 
 
@@ -26,6 +27,8 @@ class KeyedType(StructType):
 @kernel
 def _update_many(self, keys, deltas):
     """Add all or nothing. Returns (status, index of the item that failed)."""
+    if keys.size != deltas.size:
+        return status.OUT_OF_RANGE, min(keys.size, deltas.size)
     before = np.full(keys.size, self.get(0))  # of the dtype of the numbers, which the deltas may not have
     was_in = np.empty(keys.size, np.bool_)
     for i in range(keys.size):
@@ -63,19 +66,10 @@ class Keyed(Facade):
 
     def _number(self, value: Any, name: str) -> Any:
         """Return `value` as a number of the dtype."""
-        if self.dtype == np.int64:
-            return int64(value, name)
-        if not isinstance(value, (float, int, np.floating, np.integer)):
-            raise TypeError(f"{name} must be a number, not {type(value).__name__}")
-        return float(value)
+        return (int64 if self.dtype == np.int64 else float64)(value, name)
 
     def _numbers(self, values: Any, name: str) -> np.ndarray:
-        if self.dtype == np.int64:
-            return int64_array(values, name)
-        array = np.asarray(values)
-        if array.dtype.kind not in "iuf" and array.size:
-            raise TypeError(f"{name} must be numbers, not {array.dtype}")
-        return np.ascontiguousarray(array, np.float64)
+        return (int64_array if self.dtype == np.int64 else float64_array)(values, name)
 
     def __getitem__(self, key: int) -> Any:
         key = int64(key)
@@ -135,9 +129,10 @@ class Keyed(Facade):
         Raises
         ------
         ValueError
-            The arrays differ in length, or a count would fall below 0; the container is as it was.
+            The arrays differ in length, a count would fall below 0, or a sum is not a number; the container
+            is as it was.
         OverflowError
-            A sum leaves the range of the dtype; the container is as it was.
+            A sum does not fit int64; the container is as it was.
 
         Complexity
         ----------

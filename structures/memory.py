@@ -16,9 +16,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from structures.jit import kernel, twin
+from structures.jit import kernel, quiet, twin
 
-__all__ = ["new_words"]
+__all__ = ["copy_prefix", "new_words"]
 
 _LARGE = 1 << 19  # words: 4 MB, where numpy begins to ask
 _PAGE = 4096
@@ -59,3 +59,10 @@ def new_words(n):
     if n >= _LARGE:
         ask_for_huge_pages(words)
     return words
+
+
+@quiet
+def copy_prefix(source, n, target):
+    """Copy the first `n` elements; slice assignment takes more than a second to compile."""
+    for i in range(n):
+        target[i] = source[i]

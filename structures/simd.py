@@ -1,4 +1,4 @@
-"""Portable intrinsics: eight int64 lanes at a time, whatever the processor has, and words of eight bytes.
+"""Portable intrinsics: 8 lanes of int64 or 64 of bytes at a time, whatever the processor has; words of bytes.
 
 Each has a twin in Python, so that kernels run with the JIT switched off. A set of lanes is an int64
 whose bit ``i`` stands for lane ``i``.
@@ -18,20 +18,27 @@ from numba.extending import intrinsic
 from structures.jit import twin
 
 __all__ = [
+    "BYTE_LANES",
     "LANES",
+    "byte_lanes_with",
     "least_lanes",
     "least_lanes_among",
     "load_word",
+    "local_bytes",
     "lowest_lane",
     "multiply_fold",
     "pointer_to",
     "prefetch",
+    "translate_byte_lanes",
 ]
 
 LANES = 8
+BYTE_LANES = 64
 _I64 = ir.IntType(64)
 _I128 = ir.IntType(128)
 _VECTOR = ir.VectorType(_I64, LANES)
+_I8 = ir.IntType(8)
+_BYTES = ir.VectorType(_I8, BYTE_LANES)
 _GREATEST = 2**63 - 1
 _ALL_BITS = 2**64 - 1
 
@@ -65,6 +72,23 @@ def _py_load_word(array: Any, i: int) -> int:
 def _py_multiply_fold(word: int, factor: int) -> np.int64:
     product = (int(word) & _ALL_BITS) * (int(factor) & _ALL_BITS)
     return np.int64(np.uint64((product & _ALL_BITS) ^ (product >> 64)))
+
+
+def _py_local_bytes(n: int) -> Any:
+    return np.empty(n, np.uint8)
+
+
+def _py_byte_lanes_with(pointer: Any, i: int, bits: int) -> np.int64:
+    lanes = sum(1 << lane for lane in range(BYTE_LANES) if int(pointer[i + lane]) & int(bits))
+    return np.int64(np.uint64(lanes))
+
+
+def _py_translate_byte_lanes(
+    source: Any, i: int, starts: Any, changes: Any, n: int, target: Any, j: int
+) -> None:
+    for lane in range(BYTE_LANES):
+        byte = source[i + lane]
+        target[j + lane] = np.bitwise_xor.reduce([changes[k] for k in range(n) if byte >= starts[k]])
 
 
 def _load_lanes(context: Any, builder: Any, array_type: Any, array: Any, start: Any) -> Any:
@@ -184,3 +208,78 @@ def multiply_fold(typingctx, word, factor):
         return builder.xor(builder.trunc(product, _I64), high)
 
     return types.int64(types.int64, types.int64), codegen
+
+
+# --------------------------------------------------------------------------------------- lanes of bytes
+def _splat(builder: Any, byte: Any) -> Any:
+    """Emit a vector with `byte` in every lane."""
+    undefined = ir.Constant(_BYTES, ir.Undefined)
+    lane_0 = builder.insert_element(undefined, byte, ir.IntType(32)(0))
+    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), BYTE_LANES), [0] * BYTE_LANES)
+    return builder.shuffle_vector(lane_0, undefined, everywhere)
+
+
+def _bytes_at(builder: Any, pointer: Any, i: Any) -> Any:
+    return builder.bitcast(builder.gep(pointer, [i]), _BYTES.as_pointer())
+
+
+def _check_byte_pointers(*pointers: Any) -> None:
+    if any(pointer != types.CPointer(types.uint8) for pointer in pointers):
+        raise TypingError(f"bytes must be behind pointers to uint8, not {pointers}")
+
+
+@twin(_py_local_bytes)
+@intrinsic(prefer_literal=True)
+def local_bytes(typingctx, n):
+    """Return a pointer to `n` bytes, a constant, of any content, that are there until the kernel returns."""
+    if not isinstance(n, types.IntegerLiteral):
+        raise TypingError("the number of bytes must be a constant")
+
+    def codegen(context, builder, signature, values):
+        memory = cgutils.alloca_once(builder, ir.ArrayType(_I8, n.literal_value))
+        return builder.bitcast(memory, cgutils.voidptr_t)
+
+    return types.CPointer(types.uint8)(n), codegen
+
+
+@twin(_py_byte_lanes_with)
+@intrinsic
+def byte_lanes_with(typingctx, pointer, i, bits):
+    """Return the lanes of the 64 bytes at ``pointer[i]`` that have any of `bits` set."""
+    _check_byte_pointers(pointer)
+
+    def codegen(context, builder, signature, values):
+        vector = builder.load(_bytes_at(builder, values[0], values[1]), align=1)
+        common = builder.and_(vector, _splat(builder, builder.trunc(values[2], _I8)))
+        nonzero = builder.icmp_unsigned("!=", common, ir.Constant(_BYTES, [0] * BYTE_LANES))
+        return builder.bitcast(nonzero, _I64)
+
+    return types.int64(pointer, types.int64, types.int64), codegen
+
+
+@twin(_py_translate_byte_lanes)
+@intrinsic
+def translate_byte_lanes(typingctx, source, i, starts, changes, n, target, j):
+    """Translate the 64 bytes at ``source[i]`` by ranges, to ``target[j]``.
+
+    A byte is translated to the exclusive or of all ``changes[k]``, `k` below `n`, for which it is
+    ``starts[k]`` at least.
+    """
+    _check_byte_pointers(source, starts, changes, target)
+
+    def codegen(context, builder, signature, values):
+        source_bytes, i, starts, changes, n, target_bytes, j = values
+        vector = builder.load(_bytes_at(builder, source_bytes, i), align=1)
+        nothing = ir.Constant(_BYTES, [0] * BYTE_LANES)
+        result = cgutils.alloca_once_value(builder, nothing)
+        with cgutils.for_range(builder, n) as loop:
+            start = _splat(builder, builder.load(builder.gep(starts, [loop.index])))
+            change = _splat(builder, builder.load(builder.gep(changes, [loop.index])))
+            reached = builder.icmp_unsigned(">=", vector, start)
+            change = builder.select(reached, change, nothing)
+            builder.store(builder.xor(builder.load(result), change), result)
+        place = _bytes_at(builder, target_bytes, j)
+        builder.store(builder.load(result), place, align=1)
+        return context.get_dummy_value()
+
+    return types.none(source, types.int64, starts, changes, types.int64, target, types.int64), codegen

@@ -47,19 +47,57 @@ def int64(value: Any, name: str = "key") -> int:
     except TypeError:
         raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
     if not INT64_MIN <= number <= INT64_MAX:
-        raise OverflowError(f"{name} {number} does not fit int64")
+        shown = number if number.bit_length() < 1000 else f"of {number.bit_length()} bits"
+        raise OverflowError(f"{name} {shown} does not fit int64")
     return number
+
+
+def as_array(values: Any) -> np.ndarray:
+    """Return `values` as an array, integers that no integer dtype holds together as objects.
+
+    numpy would make floats of those in a list, of -1 and 2**63 for instance.
+    """
+    array = np.asarray(values)
+    is_list = not isinstance(values, np.ndarray)
+    if is_list and array.dtype.kind == "f" and all(isinstance(value, (int, np.integer)) for value in values):
+        array = np.array(values, object)
+    return array
 
 
 def int64_array(values: Any, name: str = "keys") -> np.ndarray:
     """Return `values` as a C-contiguous ``(n,) int64`` array, or raise with its name."""
-    array = np.asarray(values)
+    array = as_array(values)
     if array.ndim != 1:
         raise ValueError(f"{name} must have one dimension, not {array.ndim}")
     if array.size == 0:
         return np.empty(0, np.int64)
+    if array.dtype.kind == "O":  # some are too large, or are no numbers
+        array = np.array([int64(value, f"{name}[{i}]") for i, value in enumerate(array.tolist())])
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} must be integers, not {array.dtype}")
     if array.dtype.kind == "u" and array.dtype.itemsize == 8 and array.max() > INT64_MAX:
-        raise OverflowError(f"{name} hold a value that does not fit int64")
+        i = int(np.argmax(array > INT64_MAX))
+        int64(array[i], f"{name}[{i}]")  # raises
     return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def float64(value: Any, name: str) -> float:
+    """Return `value` as a float, or raise ``TypeError`` / ``OverflowError`` with its name."""
+    if not isinstance(value, (float, int, np.floating, np.integer)):
+        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise OverflowError(f"{name} does not fit float64") from None
+
+
+def float64_array(values: Any, name: str) -> np.ndarray:
+    """Return `values` as a C-contiguous ``(n,) float64`` array, or raise with its name."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, not {array.ndim}")
+    if array.dtype.kind == "O":
+        array = np.array([float64(value, f"{name}[{i}]") for i, value in enumerate(array.tolist())])
+    if array.dtype.kind not in "iuf" and array.size:
+        raise TypeError(f"{name} must be numbers, not {array.dtype}")
+    return np.ascontiguousarray(array, np.float64)

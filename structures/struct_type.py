@@ -15,14 +15,16 @@ reference-counted themselves. Two facts shape what kernels see of it.
 
 from __future__ import annotations
 
+import inspect
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from types import SimpleNamespace
 from typing import Any
 
 from numba import typeof, types
 from numba.core import cgutils
 from numba.core.datamodel import register_default
+from numba.core.errors import TypingError
 from numba.core.typing.templates import AttributeTemplate
 from numba.experimental import structref
 from numba.extending import (
@@ -50,6 +52,11 @@ class StructType(types.StructRef):
     def preprocess_fields(self, fields: Any) -> tuple[tuple[str, Any], ...]:
         """Make literal field types plain ones, so that one type serves all."""
         return tuple((name, types.unliteral(typ)) for name, typ in fields)
+
+    @property
+    def float_parameters(self) -> Collection[str]:
+        """The parameters of methods that take floats; for the others they are a typing error."""
+        return ()
 
     @property
     def passed_as(self) -> BorrowedType:
@@ -186,11 +193,23 @@ class _BoundKernel(types.BoundFunction):
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
         """Return the signature of a call, with the container as its receiver."""
+        names = list(inspect.signature(self.function.py_func).parameters)[1:]
+        for name, typ in (*zip(names, args, strict=False), *dict(kws).items()):
+            self._must_be_integer(name, typ)
         function = typeof(self.function).get_call_type(context, (self.this, *args), kws)
         parameters = list(function.pysig.parameters.values())[1:]
         return function.replace(
             args=function.args[1:], recvr=self.this, pysig=function.pysig.replace(parameters=parameters)
         )
+
+    def _must_be_integer(self, name: str, typ: Any) -> None:
+        """Refuse what numba would cut to an integer, or would complain of far from the cause."""
+        typ = types.unliteral(typ)
+        scalar = typ.dtype if isinstance(typ, types.Array) else typ
+        if isinstance(scalar, (types.Float, types.Complex, types.UnicodeType, types.NoneType)):
+            owner = getattr(self.this, "owner", self.this)
+            if not (isinstance(scalar, types.Float) and name in owner.float_parameters):
+                raise TypingError(f"{name} must be an integer or integers, not {typ}")
 
     def get_call_signatures(self) -> Any:
         """Return the signatures known before a call: none."""
@@ -258,7 +277,20 @@ def _is_container(typ: Any) -> bool:
 
 @overload(len)
 def _len(self):
-    return (lambda self: self.size) if _is_container(self) else None
+    if not _is_container(self):
+        return None
+    fields = getattr(self, "owner", self).field_dict
+    return (lambda self: self.size) if "size" in fields else (lambda self: self.len())
+
+
+@overload(bool)
+def _bool(self):
+    return (lambda self: len(self) > 0) if _is_container(self) else None
+
+
+@overload(operator.not_)
+def _not(self):
+    return (lambda self: len(self) == 0) if _is_container(self) else None
 
 
 @overload(operator.contains)

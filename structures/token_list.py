@@ -39,260 +39,38 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.experimental import structref
 
-from structures import status
 from structures.facade import Facade
 from structures.hashing import MAX_ID
-from structures.jit import kernel, quiet
-from structures.memory import new_words
 from structures.status import error, int64, int64_array
-from structures.struct_type import StructType, bind, fields_of, method, new_like
+from structures.struct_type import bind
+from structures.token_list_kernels import (
+    FIRST,
+    LAST,
+    MAX_RUN,
+    TOMBSTONE,
+    TokenListType,
+    new_token_list,
+    state,
+    token_list_type,
+)
 
 __all__ = ["TokenList", "TokenListType", "token_list_type"]
 
-FIRST = 1
-LAST = 2
-MAX_RUN = 2**30 - 1
-TOMBSTONE = -1
 
-
-# ------------------------------------------------------------------------------ kernels on plain arrays
-@quiet
-def cell(token, run, flags):
-    """Pack a cell."""
-    return (token << 32) | (run << 2) | flags
-
-
-@quiet
-def token_of(cells, position):
-    """Return the token at a position, ``TOMBSTONE`` where none starts."""
-    return cells[position] >> 32
-
-
-@quiet
-def run_of(cells, position):
-    """Return the length of the run that starts or ends at a position."""
-    return (cells[position] >> 2) & MAX_RUN
-
-
-@quiet
-def next_of(cells, position):
-    """Return where the next token of the segment starts, -1 at the end."""
-    return -1 if cells[position] & LAST else position + run_of(cells, position)
-
-
-@quiet
-def prev_of(cells, position):
-    """Return where the previous token of the segment starts, -1 at the start."""
-    return -1 if cells[position] & FIRST else position - run_of(cells, position - 1)
-
-
-@quiet
-def join(cells, position, token):
-    """Merge the token at `position` with its next one into `token`; return a status."""
-    right = position + run_of(cells, position)
-    run = run_of(cells, position) + run_of(cells, right)
-    if run > MAX_RUN:
-        return status.OUT_OF_RANGE
-    flags = (cells[position] & FIRST) | (cells[right] & LAST)
-    cells[right] = cell(TOMBSTONE, 0, 0)
-    cells[position + run - 1] = cell(TOMBSTONE, run, flags)
-    cells[position] = cell(token, run, flags)
-    return status.OK
-
-
-@quiet
-def fill_cells(tokens, segment_offsets, cells, segment_of):
-    """Fill `cells` and `segment_of` for tokens that are one position each."""
-    for segment in range(segment_offsets.size - 1):
-        start, end = segment_offsets[segment], segment_offsets[segment + 1]
-        for position in range(start, end):
-            flags = (FIRST if position == start else 0) | (LAST if position == end - 1 else 0)
-            cells[position] = cell(np.int64(tokens[position]), 1, flags)
-            segment_of[position] = segment
-
-
-@kernel
-def live_positions(cells, start, end, size):
-    """Return where the `size` tokens in ``[start, end)`` start, ``(size,) int64``, ascending."""
-    positions = np.empty(size, np.int64)
-    n = 0
-    position = start
-    while position < end:
-        positions[n] = position
-        n += 1
-        position += run_of(cells, position)
-    return positions
-
-
-@quiet
-def count_runs(cells, start, end):
-    """Return how many tokens start in ``[start, end)``."""
-    n = 0
-    position = start
-    while position < end:
-        n += 1
-        position += run_of(cells, position)
-    return n
-
-
-# ------------------------------------------------------------------------------------------------ type
-@structref.register
-class TokenListType(StructType):
-    """numba type of :class:`TokenList`."""
-
-
-token_list_type = TokenListType(
-    fields_of(
-        cells=types.int64[::1],  # cells[position]
-        segment_of=types.int64[::1],  # segment_of[position]
-        segment_offsets=types.int64[::1],  # segment s has the positions [offsets[s], offsets[s + 1])
-        size=types.int64,
-    )
-)
-
-
-@kernel
-def new_token_list(tokens, segment_offsets):
-    """Return a list of `tokens`, of any integer dtype; the arrays are copied."""
-    self = structref.new(token_list_type)
-    self.cells = new_words(tokens.size)
-    self.segment_of = new_words(tokens.size)
-    self.segment_offsets = segment_offsets.astype(np.int64)
-    fill_cells(tokens, self.segment_offsets, self.cells, self.segment_of)
-    self.size = tokens.size
-    return self
-
-
-@method(TokenListType, "next")
-@quiet
-def _next(self, position):
-    return next_of(self.cells, position)
-
-
-@method(TokenListType, "prev")
-@quiet
-def _prev(self, position):
-    return prev_of(self.cells, position)
-
-
-@method(TokenListType, "token")
-@quiet
-def _token(self, position):
-    return token_of(self.cells, position)
-
-
-@method(TokenListType, "segment_at")
-@quiet
-def _segment_at(self, position):
-    return self.segment_of[position]
-
-
-@method(TokenListType, "merge")
-@quiet
-def _merge(self, position, new_token):
-    failure = join(self.cells, position, new_token)
-    if failure == status.OK:
-        self.size -= 1
-    return failure
-
-
-@method(TokenListType, "positions")
-@kernel
-def _positions(self):
-    return live_positions(self.cells, 0, self.cells.size, self.size)
-
-
-@method(TokenListType, "segment_positions")
-@kernel
-def _segment_positions(self, segment):
-    start, end = self.segment_offsets[segment], self.segment_offsets[segment + 1]
-    return live_positions(self.cells, start, end, count_runs(self.cells, start, end))
-
-
-@method(TokenListType, "n_positions")
-@quiet
-def _n_positions(self):
-    return self.cells.size
-
-
-@method(TokenListType, "n_segments")
-@quiet
-def _n_segments(self):
-    return self.segment_offsets.size - 1
-
-
-@kernel
-def _tokens_at(self, positions):
-    tokens = np.empty(positions.size, np.int64)
-    for i in range(positions.size):
-        tokens[i] = token_of(self.cells, positions[i])
-    return tokens
-
-
-@method(TokenListType, "to_arrays")
-@kernel
-def _to_arrays(self):
-    positions = _positions(self)
-    offsets = np.zeros(self.segment_offsets.size, np.int64)
-    for i in range(positions.size):
-        offsets[self.segment_of[positions[i]] + 1] += 1
-    return _tokens_at(self, positions), np.cumsum(offsets)
-
-
-@quiet
-def _drop_tombstones(self):
-    tokens, offsets = _to_arrays(self)
-    cells = new_words(tokens.size)
-    segment_of = new_words(tokens.size)
-    fill_cells(tokens, offsets, cells, segment_of)
-    self.cells = cells
-    self.segment_of = segment_of
-    self.segment_offsets = offsets
-    return True
-
-
-@method(TokenListType, "compact")
-@quiet
-def _compact(self):
-    return status.OK if _drop_tombstones(self) else status.NO_MEMORY
-
-
-@method(TokenListType, "copy")
-@kernel
-def _copy(self):
-    other = new_like(self)
-    other.cells = self.cells.copy()
-    other.segment_of = self.segment_of.copy()
-    other.segment_offsets = self.segment_offsets.copy()
-    other.size = self.size
-    return other
-
-
-@kernel
-def _state(self):
-    return self.cells.copy(), self.segment_of.copy(), self.segment_offsets.copy()
-
-
-@method(TokenListType, "nbytes")
-@quiet
-def _nbytes(self):
-    return self.cells.nbytes + self.segment_of.nbytes + self.segment_offsets.nbytes
-
-
-# ---------------------------------------------------------------------------------------------- facade
 class TokenList(Facade):
     """Doubly linked list of tokens, cut into segments that no link crosses.
 
     Tokens are addressed by *position*, where they started in the array that the list was built from. A
     merge keeps the position of its left token and leaves a tombstone at that of its right one.
     One writer at a time. Inside ``@njit`` the same verbs are there as methods; nothing is checked there.
+    :meth:`segment` gives an array there, :meth:`compact` a status, and ``n_segments()``, ``n_positions()``
+    and ``nbytes()`` are calls.
 
     * :meth:`next`, :meth:`prev`, :meth:`token`, :meth:`segment_at`, ``len(t)``
     * :meth:`merge`, :meth:`compact`
-    * :meth:`segment`, :attr:`n_segments`, :meth:`positions`, iteration over tokens in order
+    * :meth:`segment`, :meth:`segment_positions`, :attr:`n_segments`
+    * :meth:`positions`, :attr:`n_positions`, iteration over tokens in order
     * :meth:`from_arrays`, :meth:`to_arrays`, :meth:`copy`, :attr:`nbytes`; ``==``, pickle (both without
       tombstones)
 
@@ -341,7 +119,7 @@ class TokenList(Facade):
             raise ValueError(
                 f"segment_offsets must rise from 0 to the number of tokens, {tokens.size}, none empty"
             )
-        return new_token_list(np.ascontiguousarray(tokens), offsets)
+        return cls._like(new_token_list(np.ascontiguousarray(tokens), offsets))
 
     @classmethod
     def from_arrays(cls, tokens: Any, segment_offsets: Any) -> TokenList:
@@ -372,11 +150,17 @@ class TokenList(Facade):
         """
         return cls(tokens, segment_offsets)
 
-    def _live(self, position: int) -> int:
+    def _position(self, position: int) -> int:
         position = int64(position, "position")
-        if not 0 <= position < _n_positions(self):
-            raise IndexError(f"position {position} is out of range for {_n_positions(self)} positions")
-        if _token(self, position) == TOMBSTONE:
+        if not 0 <= position < self._kernels.n_positions(self):
+            raise IndexError(
+                f"position {position} is out of range for {self._kernels.n_positions(self)} positions"
+            )
+        return position
+
+    def _live(self, position: int) -> int:
+        position = self._position(position)
+        if self._kernels.token(self, position) == TOMBSTONE:
             raise IndexError(f"no token starts at position {position}")
         return position
 
@@ -409,7 +193,7 @@ class TokenList(Facade):
         >>> TokenList([5, 6]).next(0), TokenList([5, 6]).next(1)
         (1, -1)
         """
-        return _next(self, self._live(position))
+        return self._kernels.next(self, self._live(position))
 
     def prev(self, position: int) -> int:
         """Return the position of the previous token of the segment, -1 at its start.
@@ -437,7 +221,7 @@ class TokenList(Facade):
         >>> TokenList([5, 6]).prev(1), TokenList([5, 6]).prev(0)
         (0, -1)
         """
-        return _prev(self, self._live(position))
+        return self._kernels.prev(self, self._live(position))
 
     def token(self, position: int) -> int:
         """Return the token at a position, -1 for a tombstone.
@@ -464,10 +248,7 @@ class TokenList(Facade):
         >>> TokenList([5, 6]).token(1)
         6
         """
-        position = int64(position, "position")
-        if not 0 <= position < _n_positions(self):
-            raise IndexError(f"position {position} is out of range for {_n_positions(self)} positions")
-        return _token(self, position)
+        return self._kernels.token(self, self._position(position))
 
     def segment_at(self, position: int) -> int:
         """Return the segment of a position.
@@ -495,7 +276,7 @@ class TokenList(Facade):
         >>> TokenList([5, 6, 7], [0, 2, 3]).segment_at(2)
         1
         """
-        return _segment_at(self, self._live(position))
+        return self._kernels.segment_at(self, self._live(position))
 
     def merge(self, position: int, new_token: int) -> None:
         """Merge the token at a position with its next one.
@@ -529,9 +310,9 @@ class TokenList(Facade):
         new_token = int64(new_token, "new_token")
         if not 0 <= new_token <= MAX_ID:
             raise ValueError(f"new_token must be in [0, 2**31), not {new_token}")
-        if _next(self, position) < 0:
+        if self._kernels.next(self, position) < 0:
             raise IndexError(f"the token at position {position} is the last of its segment")
-        if _merge(self, position, new_token) < 0:
+        if self._kernels.merge(self, position, new_token) < 0:
             raise ValueError(f"the token at position {position} would cover more than {MAX_RUN} positions")
 
     def segment(self, segment: int) -> Iterator[int]:
@@ -559,10 +340,41 @@ class TokenList(Facade):
         >>> list(TokenList([5, 6, 7], [0, 2, 3]).segment(0))
         [5, 6]
         """
+        return iter(self._kernels.segment(self, self._known(segment)).tolist())
+
+    def segment_positions(self, segment: int) -> np.ndarray:
+        """Return where the tokens of a segment start.
+
+        Parameters
+        ----------
+        segment : int
+
+        Returns
+        -------
+        (n,) int64
+            Ascending.
+
+        Raises
+        ------
+        IndexError
+            There is no such segment.
+
+        Complexity
+        ----------
+        O(tokens of the segment).
+
+        Examples
+        --------
+        >>> TokenList([5, 6, 7], [0, 2, 3]).segment_positions(1)
+        array([2])
+        """
+        return self._kernels.segment_positions(self, self._known(segment))
+
+    def _known(self, segment: int) -> int:
         segment = int64(segment, "segment")
         if not 0 <= segment < self.n_segments:
             raise IndexError(f"segment {segment} is out of range for {self.n_segments} segments")
-        return iter(_tokens_at(self, _segment_positions(self, segment)).tolist())
+        return segment
 
     @property
     def n_segments(self) -> int:
@@ -573,7 +385,18 @@ class TokenList(Facade):
         >>> TokenList([5, 6, 7], [0, 2, 3]).n_segments
         2
         """
-        return _n_segments(self)
+        return self._kernels.n_segments(self)
+
+    @property
+    def n_positions(self) -> int:
+        """Number of positions, tombstones and all.
+
+        Examples
+        --------
+        >>> TokenList([5, 6, 7]).n_positions
+        3
+        """
+        return self._kernels.n_positions(self)
 
     def positions(self) -> np.ndarray:
         """Return where the tokens start.
@@ -594,7 +417,7 @@ class TokenList(Facade):
         >>> t.positions()
         array([0, 2])
         """
-        return _positions(self)
+        return self._kernels.positions(self)
 
     def to_arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the tokens without tombstones, and where the segments start.
@@ -613,7 +436,7 @@ class TokenList(Facade):
         >>> TokenList([5, 6, 7], [0, 2, 3]).to_arrays()
         (array([5, 6, 7]), array([0, 2, 3]))
         """
-        return _to_arrays(self)
+        return self._kernels.to_arrays(self)
 
     def compact(self) -> np.ndarray:
         """Remove the tombstones: the tokens move up, to positions 0, 1, 2, ...
@@ -641,8 +464,8 @@ class TokenList(Facade):
         >>> t.next(0)
         1
         """
-        old_positions = _positions(self)
-        failure = _compact(self)
+        old_positions = self._kernels.positions(self)
+        failure = self._kernels.compact(self)
         if failure < 0:
             raise error(failure, f"{len(self)} tokens")
         return old_positions
@@ -652,7 +475,7 @@ class TokenList(Facade):
 
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
-        cells, segment_of, offsets = (array.tolist() for array in _state(self))
+        cells, segment_of, offsets = (array.tolist() for array in state(self))
         n_runs = 0
         for segment, (start, end) in enumerate(pairwise(offsets)):
             position = start

@@ -353,6 +353,7 @@ class TokenListMachine(_Machine):
     def segment(self, number: int) -> None:
         """Read a segment."""
         self.alike("segment", number)
+        self.alike("segment_positions", number)
 
     @rule()
     def compact(self) -> None:
@@ -385,6 +386,7 @@ class TokenListMachine(_Machine):
         self.real._check()
         assert len(self.real) == len(self.model.live())
         assert self.real.n_segments == len(self.model.segments)
+        assert self.real.n_positions == self.model.n_positions
         assert list(self.real) == self.model.to_arrays()[0]
         self.alike("positions")
         self.alike("to_arrays")
@@ -482,7 +484,7 @@ class PairIndexMachine(_Machine):
         """Replace the index by one built from its content, over the same list or over a pickled one."""
         self.real, old = (pickled if follow else through_arrays)(self.real), self.real
         model = self.model
-        model.lists = {pair: model.postings(*pair) for pair in model.lists}
+        model.lists = {pair: model.postings(*pair) for pair in model.lists if model.count(*pair)}
         if follow:
             place = {old: new for new, old in enumerate(model.tokens.compact())}
             model.lists = {pair: [place[p] for p in postings] for pair, postings in model.lists.items()}

@@ -36,7 +36,8 @@ def outcome(call: Callable[..., Any], *arguments: Any) -> Any:
     Returns
     -------
     object or type
-        Other exceptions than those a container promises pass through.
+        The promised exception that was raised, if it was a subclass of one. Others than those that
+        containers promise pass through.
 
     Examples
     --------
@@ -45,12 +46,21 @@ def outcome(call: Callable[..., Any], *arguments: Any) -> Any:
     """
     try:
         return plain(call(*arguments))
-    except (LookupError, OverflowError, ValueError, MemoryError) as error:
-        return type(error)
+    except _PROMISED as error:
+        return next(kind for kind in _PROMISED if isinstance(error, kind))
+
+
+_PROMISED = (KeyError, IndexError, OverflowError, ValueError, MemoryError)
+
+
+class NotANumber(ValueError):
+    """What a model raises for a sum that is not a number, where a container raises ValueError."""
 
 
 def _in_range(number: Any) -> Any:
-    if number != number or (isinstance(number, int) and not INT64_MIN <= number <= INT64_MAX):
+    if number != number:
+        raise NotANumber(number)
+    if isinstance(number, int) and not INT64_MIN <= number <= INT64_MAX:
         raise OverflowError(number)
     return number
 
@@ -270,6 +280,12 @@ class TokenModel:
         if not 0 <= number < len(self.segments):
             raise IndexError(number)
         return [token for _, token in self.segments[number]]
+
+    def segment_positions(self, number: int) -> list[int]:
+        """Return where the tokens of a segment start."""
+        if not 0 <= number < len(self.segments):
+            raise IndexError(number)
+        return [position for position, _ in self.segments[number]]
 
     def live(self) -> list[tuple[int, int]]:
         """Return (position, token) of every token."""

@@ -36,13 +36,13 @@ from structures.int_map import IntMap
 from structures.jit import kernel
 from structures.multiset_heap import MaxHeap, MinHeap
 from structures.pair_index import PairIndex
-from structures.status import MISSING, NEGATIVE, OK, OVERFLOW
-from structures.testing.models import PairModel, TokenModel, outcome
+from structures.status import MISSING, NEGATIVE, NOT_A_NUMBER, OK, OVERFLOW
+from structures.testing.models import NotANumber, PairModel, TokenModel
 from structures.token_list import TokenList
 
 __all__ = ["LANGUAGES", "Language", "Operation", "Program", "check_program", "random_program"]
 
-_STATUS = {None: OK, KeyError: MISSING, ValueError: NEGATIVE, OverflowError: OVERFLOW}
+_STATUS = {KeyError: MISSING, ValueError: NEGATIVE, OverflowError: OVERFLOW, NotANumber: NOT_A_NUMBER}
 _Meanings = dict[int, Callable[[Any, int, Any], tuple[Any, Any]]]
 
 
@@ -81,6 +81,7 @@ class Operation(IntEnum):
     DROP = 37
     REBUILD = 38
     STALE = 39
+    PAIRS = 40
 
 
 class Program(NamedTuple):
@@ -234,7 +235,11 @@ def _run_map(container, operations, keys, numbers, first, second):
 
 
 def _status(call: Callable[..., Any], *arguments: Any) -> tuple[int, int]:
-    return _STATUS[outcome(call, *arguments)], 0
+    try:
+        call(*arguments)
+    except (KeyError, ValueError, OverflowError) as error:
+        return _STATUS[type(error)], 0
+    return OK, 0
 
 
 def _nothing(model: Any, key: int, number: Any) -> tuple[int, int]:
@@ -271,7 +276,7 @@ def _run_heap(heap, operations, keys, numbers, first, second):
         elif operation == Operation.REMOVE:
             first[i] = heap.remove(key)
         elif operation == Operation.GET:
-            second[i] = heap[key]
+            first[i], second[i] = heap[key] == heap.get(key), heap.get(key, number)
         elif operation == Operation.CONTAINS:
             first[i], second[i] = key in heap, len(heap)
         elif operation == Operation.PEEK:
@@ -339,7 +344,7 @@ def _sum_and_size(found: list[Any]) -> tuple[Any, int]:
 _HEAP: _Meanings = {
     **_KEYED,
     Operation.SUB: lambda model, key, number: _status(model.sub, key, number),
-    Operation.GET: lambda model, key, number: (0, model.get(key)),
+    Operation.GET: lambda model, key, number: (1, model.get(key, number)),
     Operation.PEEK: lambda model, key, number: model.peek() if model else (0, 0),
     Operation.POP: lambda model, key, number: model.pop((0, 0)),
     Operation.POP_MANY: lambda model, key, number: _sums(model.pop_many(key % 8)),
@@ -370,8 +375,10 @@ def _run_tokens(tokens, operations, keys, numbers, first, second):
         elif operation == Operation.TOKEN:
             first[i], second[i] = tokens.token(key % tokens.n_positions()), len(tokens)
         elif operation == Operation.SEGMENT:
-            found = tokens.segment_positions(key % tokens.n_segments())
-            first[i], second[i] = found.sum(), tokens.segment_at(position)
+            segment = tokens.segment_at(position)
+            first[i], second[i] = tokens.segment_positions(segment).sum(), tokens.segment(segment).sum()
+        elif operation == Operation.CONTAINS:
+            first[i], second[i] = tokens.segment_at(position), tokens.n_segments()
         elif operation == Operation.COPY:
             tokens = tokens.copy()
         elif operation == Operation.COMPACT and number == 0:
@@ -404,6 +411,13 @@ def _run_index(index, operations, keys, numbers, first, second):
             first[i] = index.drop(left, right)
         elif operation == Operation.STALE:
             first[i] = int(1e9 * index.stale_fraction())
+        elif operation == Operation.CONTAINS:
+            first[i], second[i] = (left, right) in index, len(index)
+        elif operation == Operation.PAIRS:
+            found = index.pairs()
+            first[i], second[i] = found[:, 0].sum(), found[:, 1].sum()
+        elif operation == Operation.COPY:
+            index = index.copy()
         elif operation == Operation.REBUILD and number == 0:
             index.rebuild()
     return index
@@ -421,8 +435,8 @@ def _merge(model: TokenModel, key: int, number: int) -> tuple[int, int]:
 
 
 def _segment(model: TokenModel, key: int, number: int) -> tuple[int, int]:
-    segment = model.segments[key % len(model.segments)]
-    return sum(position for position, _ in segment), model.segment_at(_live(model, key))
+    segment = model.segment_at(_live(model, key))
+    return sum(model.segment_positions(segment)), sum(model.segment(segment))
 
 
 def _compact(model: TokenModel, key: int, number: int) -> tuple[int, int]:
@@ -457,6 +471,10 @@ _TOKENS: _Meanings = {
     ),
     Operation.TOKEN: lambda model, key, number: (model.token(key % model.n_positions), len(model.live())),
     Operation.SEGMENT: _segment,
+    Operation.CONTAINS: lambda model, key, number: (
+        model.segment_at(_live(model, key)),
+        len(model.segments),
+    ),
     Operation.COPY: _nothing,
     Operation.COMPACT: _compact,
 }
@@ -469,6 +487,11 @@ _INDEX: _Meanings = {
     ),
     Operation.DROP: lambda model, key, number: _status(model.drop, key % 5, number),
     Operation.STALE: lambda model, key, number: (int(1e9 * model.stale_fraction()), 0),
+    Operation.CONTAINS: lambda model, key, number: (model.count(key % 5, number) > 0, len(model.lists)),
+    Operation.PAIRS: lambda model, key, number: tuple(
+        sum(side) for side in zip((0, 0), *model.lists, strict=True)
+    ),
+    Operation.COPY: _nothing,
     Operation.REBUILD: _rebuild,
 }
 

@@ -12,8 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from numba import njit
 from numba.core.errors import TypingError
 
-from structures import byte_counter as module
-from structures.byte_counter import ByteCounter, home_of
+from structures import ByteCounter
+from structures import byte_counter_kernels as module
+from structures.byte_counter_kernels import home_of
 from structures.simd import _py_load_word, _py_multiply_fold, load_word, multiply_fold, pointer_to
 from structures.status import INT64_MAX, INT64_MIN, OK, OVERFLOW
 
@@ -479,7 +480,7 @@ def test_one_cluster_around_the_end_of_the_table():
     words = words_at(60, {0, 126, 127}, bits)
     counter = ByteCounter()
     counter.reserve(64)
-    assert module._state(counter)[0].size == 4 << bits
+    assert module.state(counter)[0].size == 4 << bits
     for i, word in enumerate(words):
         counter.add(word, i)
     counter._check()
@@ -536,7 +537,7 @@ def test_many_alike(form):
     counter.update_many(data, offsets, np.arange(200_000))
     assert list(counter) == words
     assert counter.to_arrays()[2].tolist() == list(range(100_000, 300_000, 2))
-    slots, *_, shift = module._state(counter)
+    slots, *_, shift = module.state(counter)
     occupied = np.flatnonzero(slots[2::4])
     homes = [home_of(*slots[4 * slot : 4 * slot + 2], shift) for slot in occupied[:3000].tolist()]
     distance = (occupied[:3000] - homes) & ((1 << (64 - shift)) - 1)

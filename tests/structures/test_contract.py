@@ -134,7 +134,7 @@ def test_numbers_are_integers(keyed_int, number):
     for change in (container.__setitem__, container.add):
         with pytest.raises(TypeError, match="must be an integer, not"):
             change(1, number)
-    with pytest.raises(TypeError, match="must be integers, not"):
+    with pytest.raises(TypeError, match=r"deltas must be integers, not|deltas\[1\] must be an integer, not"):
         container.update_many([1, 2], np.array([1, number]))
     with pytest.raises(OverflowError, match="does not fit int64"):
         container[1] = 2**63
@@ -185,13 +185,55 @@ def test_empty_arrays(keyed, empty):
     assert (keys.size, keys.dtype, numbers.size, numbers.dtype) == (0, np.int64, 0, keyed.dtype)
 
 
+@pytest.mark.parametrize(
+    ("values", "index"),
+    [
+        (np.array([1, 2**63], np.uint64), 1),
+        ([2**63, 1], 0),
+        ([1, -1, 2**63], 2),  # numpy makes floats of these
+        ([1, 2, 2**64], 2),
+        ([1, -(2**63) - 1], 1),
+        (np.array([5, 6, 2**70], object), 2),
+        ([10**5000], 0),
+    ],
+    ids=["uint64", "list", "mixed", "past-uint64", "below", "objects", "huge"],
+)
+def test_integers_past_int64_are_named_by_index(keyed, values, index):
+    container = keyed({1: 2})
+    ones = np.ones(len(values), keyed.dtype)
+    for change in (container.update_many, keyed.container.from_arrays):
+        with pytest.raises(OverflowError, match=rf"keys\[{index}\] .*does not fit int64"):
+            change(values, ones)
+    if keyed.dtype == np.int64:
+        with pytest.raises(OverflowError, match=rf"deltas\[{index}\] .*does not fit int64"):
+            container.update_many(range(len(values)), values)
+        with pytest.raises(OverflowError, match=rf"(values|counts)\[{index}\] .*does not fit int64"):
+            keyed.container.from_arrays(range(len(values)), values)
+        with pytest.raises(OverflowError, match="does not fit int64"):
+            keyed.container(enumerate(values))
+    assert list(container.items()) == [(1, 2)]
+
+
+def test_arrays_of_objects(keyed):
+    container = keyed()
+    container.update_many(np.array([1, np.int8(2), INT64_MIN], object), np.array([1, 2, 3], object))
+    assert dict(container.items()) == {1: 1, 2: 2, INT64_MIN: 3}
+    for wrong in (1.5, None, "3"):
+        with pytest.raises(TypeError, match=r"keys\[1\] must be an integer, not"):
+            container.update_many(np.array([1, wrong], object), [1, 1])
+
+
 def test_arrays_of_the_wrong_shape(keyed):
     container = keyed({1: 2})
     for change in (container.update_many, keyed.container.from_arrays):
         with pytest.raises(ValueError, match="2 keys but 1 "):
             change([1, 2], np.array([3], keyed.dtype))
+        with pytest.raises(ValueError, match="0 keys but 1 "):
+            change([], np.array([3], keyed.dtype))
         with pytest.raises(ValueError, match="keys must have one dimension"):
             change([[1, 2]], [3, 4])
+        with pytest.raises(ValueError, match="keys must have one dimension"):
+            change(1, 2)
         with pytest.raises(ValueError, match=r"one dimension|1 keys but"):
             change([1], np.array([[3]], keyed.dtype))
         with pytest.raises(TypeError, match="keys must be integers"):
@@ -209,7 +251,7 @@ def test_update_many_is_all_or_nothing(keyed):
     keys = np.array([1, 9, 3, 1, 9, 2, 1])
     if keyed.dtype == np.float64:
         deltas[5] = np.nan
-    with pytest.raises(OverflowError, match="key 2 "):
+    with pytest.raises(OverflowError if keyed.dtype == np.int64 else ValueError, match="key 2 "):
         container.update_many(keys, deltas)
     container._check()
     assert container == before
@@ -255,6 +297,31 @@ def test_pickle(keyed, protocol):
     assert pickle.loads(pickle.dumps(keyed())).dtype == container.dtype
 
 
+def derived(base):
+    """Return a user's subclass, with a verb of its own and room for attributes, that pickle finds."""
+    name = f"My{base.__name__}"
+    if name not in globals():
+        globals()[name] = type(name, (base,), {"__module__": __name__, "n_entries": lambda self: len(self)})
+    return globals()[name]
+
+
+def test_subclasses(keyed):
+    mine, plain = derived(keyed.container), keyed({1: 2, 3: 4})
+    one = mine.from_arrays(*plain.to_arrays())
+    one.label = ["mine"]
+    others = [copy.copy(one), copy.deepcopy(one), one.copy(), pickle.loads(pickle.dumps(one))]
+    for other in (one, *others):
+        assert (type(other), other.n_entries(), other.label, other.dtype) == (mine, 2, ["mine"], keyed.dtype)
+        assert other == one == plain == other
+    assert [other.label is one.label for other in others] == [True, False, True, False]
+    others[0][5] = 6
+    assert (5 in one, others[0] == one) == (False, False)
+    assert type(mine()) is type(mine([(1, 2)])) is mine
+    assert repr(one) == f"<My{keyed.container.__name__} of 2>"
+    one.update_many([1], np.array([1], keyed.dtype))
+    assert (one[1], plain[1]) == (3, 2)
+
+
 def test_equality(keyed):
     container = keyed({1: 1, 2: 2})
     same = keyed({2: 2, 7: 7, 1: 1})
@@ -267,8 +334,11 @@ def test_equality(keyed):
     assert container != {1: 1, 2: 2}
     assert (container == 5) is False
     assert keyed() == keyed()
+    assert (container == object()) is False
     with pytest.raises(TypeError, match="unhashable"):
         hash(container)
+    with pytest.raises(TypeError, match="not reversible"):
+        reversed(container)
 
 
 def test_reserve(keyed):
@@ -310,6 +380,28 @@ def test_growth_across_powers_of_two(keyed):
     assert len(container) == 0
 
 
+def test_a_full_container_takes_its_own_keys(keyed):
+    """What is there already needs no room."""
+    for n in range(1, 45):
+        container = keyed((key, 1) for key in range(n))
+        nbytes = container.nbytes
+        ones, far = np.ones(n, keyed.dtype), np.array([1, -(10**6)], keyed.dtype)
+        for key in range(n):
+            container[key] = 5
+            container.add(key)
+        container.update_many(range(n), ones)
+        if keyed.container is not IntMap:
+            with pytest.raises(ValueError, match="below 0"):
+                container.update_many([0, n - 1], far)
+        else:
+            with pytest.raises(OverflowError):
+                container.update_many([0, n - 1], [1, INT64_MAX])
+            container.set_many([0, n - 1], [7, 7])
+        if n < 40 or keyed.container is not CountBuckets:  # a key that moves may open a bucket
+            container._check()
+        assert keyed.container is CountBuckets or container.nbytes == nbytes, n
+
+
 def test_message(keyed):
     assert repr(keyed({1: 1})) == f"<{keyed.container.__name__} of 1>"
 
@@ -328,13 +420,39 @@ def test_order(counted):
         container._check()
 
 
+def test_counts_that_are_not_numbers(counted):
+    """Not-a-number is a ValueError however it comes up, and changes nothing."""
+    if counted.dtype == np.int64:
+        with pytest.raises(TypeError):
+            counted().add(1, float("nan"))
+        return
+    container = counted({1: 2.5, 2: np.inf, 3: -np.inf})
+    before = container.copy()
+    for change in (
+        lambda: container.__setitem__(1, np.nan),
+        lambda: container.add(1, np.nan),
+        lambda: container.sub(1, np.nan),
+        lambda: container.add(7, np.nan),
+        lambda: container.update_many([1, 7], [2.0, np.nan]),
+        lambda: container.sub(2, np.inf),
+        lambda: container.add(3, np.inf),
+        lambda: counted.container.from_arrays([1], [np.nan]),
+    ):
+        with pytest.raises(ValueError, match="not a number"):
+            change()
+        container._check()
+        assert container == before
+
+
 def test_empty(counted):
     container = counted()
     for verb in (container.peek, container.pop):
         with pytest.raises(KeyError, match="is empty"):
             verb()
     assert container.pop(None) is None
-    assert container.pop("none") == "none"
+    assert container.pop("none") == container.pop(default="none") == "none"
+    with pytest.raises(TypeError):
+        container.pop(1, 2)
     assert container.ties().tolist() == []
     assert [array.tolist() for array in container.pop_many(5)] == [[], []]
     assert [array.dtype for array in container.pop_many(5)] == [np.int64, counted.dtype]

@@ -54,7 +54,7 @@ def test_what_is_no_id_and_no_pair():
         pack_pair(1, 2**64)
     with pytest.raises(TypeError):
         unpack_pair(1.0)
-    for key in (-1, -(2**63)):
+    for key in (-1, -(2**63), 2**31, 2**32 - 1):
         with pytest.raises(ValueError, match="is not a packed pair"):
             unpack_pair(key)
 

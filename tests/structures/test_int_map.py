@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from numba import njit
 
-from structures import IntMap, hashing, int_map, kernel
-from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, OK, OVERFLOW
+from structures import IntMap, hashing, kernel
+from structures import int_map_kernels as module
+from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, OK, OUT_OF_RANGE, OVERFLOW
 from structures.testing import LANGUAGES, IntMapMachine, MapModel, check_program, random_program
 
 TestMachine = IntMapMachine.TestCase
@@ -167,6 +168,41 @@ def test_verbs_inside_njit():
     assert (size, missing, contained) == (0, (-1, -3, 0, 0), False)
 
 
+@kernel
+def _use_many(container, keys, values):
+    container.add(5)
+    container.add(5)
+    status = container.set_many(keys, values), container.set_many(keys[1:], values)
+    uneven = container.update_many(keys, values[1:]), container.update_many(keys[1:], values)
+    return status, uneven, container.get_many(keys), container.get_many(np.array([5, 99]), -1)
+
+
+def test_many_inside_njit():
+    container = IntMap()
+    keys, values = np.array([1, 2, 1]), np.array([3, 4, 5])
+    status, uneven, found, others = _use_many(container, keys, values)
+    assert status == (OK, OUT_OF_RANGE)
+    assert uneven == ((OUT_OF_RANGE, 2), (OUT_OF_RANGE, 2))
+    assert (found.tolist(), others.tolist()) == ([5, 4, 5], [2, -1])
+    assert dict(container.items()) == {1: 5, 2: 4, 5: 2}
+
+    @njit
+    def see(container):
+        return container.keys(), container.values()
+
+    assert [array.tolist() for array in see(container)] == [list(container), container.values().tolist()]
+
+
+def test_many_that_are_there_need_no_room():
+    container = IntMap((key, 0) for key in range(20))
+    nbytes = container.nbytes
+    container.set_many([*range(20), *range(20)], range(40))
+    assert container.nbytes == nbytes == 33 * 16
+    assert list(container.get_many(range(20))) == list(range(20, 40))
+    container.set_many([20], [1])
+    assert container.nbytes > nbytes
+
+
 @pytest.mark.parametrize("dtype", ["int64", "int32", "uint8", "int16"])
 def test_update_many_restores_what_its_deltas_could_not_hold(dtype):
     @njit
@@ -182,27 +218,27 @@ def test_update_many_restores_what_its_deltas_could_not_hold(dtype):
 # ---------------------------------------------------------------------------------- kernels on plain arrays
 def test_kernels_against_a_dict(rng):
     bits = 7
-    slots, model = int_map.empty_slots(bits), {}
+    slots, model = module.empty_slots(bits), {}
     for key, value in rng.integers(-60, 60, (3000, 2)):
         key = np.int64(INT64_MIN) if key == 0 else key << 50 if key % 3 == 0 else key
-        slot = int_map.locate(slots, 64 - bits, key)
+        slot = module.locate(slots, 64 - bits, key)
         assert (slot >= 0) == (key in model)
         if slot < 0 and len(model) < 5 << bits >> 3:
-            int_map.occupy(slots, ~slot, key, value)
+            module.occupy(slots, ~slot, key, value)
             model[key] = value
         elif slot >= 0:
             assert slots[2 * slot + 1] == model.pop(key)
-            int_map.vacate(slots, 64 - bits, slot)
-    keys, values = int_map.entries(slots, len(model))
+            module.vacate(slots, 64 - bits, slot)
+    keys, values = module.entries(slots, len(model))
     assert dict(zip(keys.tolist(), values.tolist(), strict=True)) == model
-    larger = int_map.empty_slots(bits + 2)
-    int_map.rehash(slots, larger, 64 - bits - 2)
-    keys, values = int_map.entries(larger, len(model))
+    larger = module.empty_slots(bits + 2)
+    module.rehash(slots, larger, 64 - bits - 2)
+    keys, values = module.entries(larger, len(model))
     assert dict(zip(keys.tolist(), values.tolist(), strict=True)) == model
 
 
 def test_capacity_bits():
     for n_keys in range(2000):
-        bits = int_map.capacity_bits(n_keys)
+        bits = module.capacity_bits(n_keys)
         assert 8 * n_keys <= 5 << bits
         assert bits == 3 or 8 * n_keys > 5 << (bits - 1)

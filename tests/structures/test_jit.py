@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pytest
 from numba import njit
+from numba.core.errors import TypingError
 
 import structures as st
 from structures import CountBuckets, IntMap, MaxHeap, MinHeap, PairIndex, TokenList
@@ -46,6 +47,24 @@ def test_digests():
     assert len(DIGEST) == 16
     assert package_digest("structures") == DIGEST
     assert package_digest("there_is_no_such_package") == ""
+
+
+def test_the_digest_of_a_namespace_package(tmp_path, monkeypatch):
+    """A package without ``__init__.py`` is all of its folders."""
+    folders = [tmp_path / part / "some_namespace" for part in ("one", "other")]
+    for folder in folders:
+        (folder / "inside").mkdir(parents=True)
+        monkeypatch.syspath_prepend(folder.parent)
+    digests = []
+    for n, folder in enumerate(2 * folders):
+        (folder / "inside" / "kernels.py").write_text(f"n = {n}")
+        digests.append(package_digest.__wrapped__("some_namespace"))
+    assert len(set(digests)) == 4
+    assert {len(digest) for digest in digests} == {16}
+    (tmp_path / "one" / "some_module.py").write_text("n = 1")
+    before = package_digest.__wrapped__("some_module")
+    (tmp_path / "one" / "some_module.py").write_text("n = 2")
+    assert package_digest.__wrapped__("some_module") != before
 
 
 # ------------------------------------------------------------------------------------------------- cache
@@ -113,9 +132,11 @@ def test_cached_code_is_used_again_and_never_stale(python, installation, tmp_pat
     assert run() == "5 5 15 15 found 0 0\n"
     assert run() == "5 5 15 15 found 2 2\n"
     # Other files than those of the functions that are called: what changes is inlined there.
-    change(installation / "structures" / "int_map.py", "value + delta)", "value + 2 * delta)")
+    change(installation / "structures" / "int_map_kernels.py", "value + delta)", "value + 2 * delta)")
     change(
-        installation / "structures" / "multiset_heap.py", "slot, count + delta)", "slot, count + 3 * delta)"
+        installation / "structures" / "multiset_heap_kernels.py",
+        "slot, count + delta, sum",
+        "slot, count + 3 * delta, sum",
     )
     assert run() == "10 15 30 45 found 0 0\n"
     change(installation / "toy" / "helper.py", "3 * n", "4 * n")
@@ -159,7 +180,8 @@ def test_without_a_folder_to_write_to(python, installation, tmp_path):
 
 def test_two_processes_compile_the_same_at_once(python, tmp_path):
     code = """
-        from structures import int_map, token_list
+        from structures import int_map_kernels as int_map
+        from structures import token_list_kernels as token_list
         bits = int_map.capacity_bits(100)
         slots = int_map.empty_slots(bits)
         int_map.occupy(slots, ~int_map.locate(slots, 64 - bits, 5), 5, 7)
@@ -243,10 +265,19 @@ def test_nothing_leaks(python):
     python(textwrap.dedent(code), NUMBA_NRT_STATS="1")
 
 
+LIMIT = """
+    import resource
+
+    def limit(megabytes):
+        with open("/proc/self/statm") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + megabytes * 2**20, resource.RLIM_INFINITY))
+"""
+
+
 def test_growth_without_memory_changes_nothing(python):
     """The address space ends, containers grow until they cannot, and are then as they were."""
     code = """
-        import resource
         import numpy as np
         from numba import njit
         import structures as st
@@ -262,11 +293,6 @@ def test_growth_without_memory_changes_nothing(python):
                     return n, status
                 n += 1
             return n, 0
-
-        def limit(megabytes):
-            with open("/proc/self/statm") as file:
-                used = int(file.read().split()[0]) * resource.getpagesize()
-            resource.setrlimit(resource.RLIMIT_AS, (used + megabytes * 2**20, resource.RLIM_INFINITY))
 
         makers = st.IntMap, st.MaxHeap, st.CountBuckets
         for make in makers:
@@ -291,16 +317,49 @@ def test_growth_without_memory_changes_nothing(python):
         pairs = np.arange(300_000, dtype=np.int32)
         index = st.PairIndex(st.TokenList(pairs))
         index.rebuild()
-        index.tokens.merge(0, 5), index.add(5, 2, 0), index.tokens.copy().compact()
+        small = st.PairIndex.build(st.TokenList([1, 2]))
+        small.add_many(5, 6, [0, 1]), small.rebuild(), small.copy().tokens.compact(), small.tokens.copy()
+        index.tokens.merge(0, 5), index.add(5, 2, 0)
+        many = np.zeros(3_000_000, np.int64)
         limit(2)
         verbs = index.rebuild, index.tokens.compact, index.copy, index.tokens.copy
         refused = [outcome(verb) for verb in verbs]
+        refused += [outcome(index.add_many, 5, right, many) for right in (2, 9)]
         resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
-        assert refused == [MemoryError] * 4, refused
+        assert [type(got) for got in refused] == [type] * 6, "no MemoryError"
+        assert refused == [MemoryError] * 6, refused
+        index._check()
         assert (len(index.tokens), len(index), index.n_postings) == (299_999, 300_000, 300_000)
         assert index.count(5, 2) == 1 and index.count(0, 1) == 0
     """
-    python(textwrap.dedent(code))
+    python(textwrap.dedent(LIMIT) + textwrap.dedent(code))
+
+
+def test_a_full_container_without_memory_takes_what_has_a_place(python):
+    """A key that has left makes room for another, and what is there is overwritten."""
+    code = """
+        import structures as st
+        from structures.testing import outcome
+
+        def write(heap, table):
+            heap.pop(), heap.add(-1, 5)
+            table.add(5), table.__setitem__(6, 60), table.set_many([7], [70]), table.update_many([8], [80])
+            refused = [outcome(heap.add, -2, 5), outcome(table.add, -1)]
+            return refused + [outcome(verb, [9, -1], [9, 9]) for verb in (table.update_many, table.set_many)]
+
+        n_full = 655_360
+        heap, table = st.MaxHeap.from_arrays(range(n_full), range(n_full)), st.IntMap()
+        table.set_many(range(n_full), range(n_full))
+        write(st.MaxHeap({1: 2}), st.IntMap())
+        limit(2)
+        refused = write(heap, table)
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+        assert refused == [MemoryError] * 4, refused
+        assert (len(heap), heap[-1], -2 in heap, n_full - 1 in heap) == (n_full, 5, False, False)
+        assert [table[key] for key in (5, 6, 7, 8, 9)] == [6, 60, 70, 88, 9]
+        assert (len(table), -1 in table) == (n_full, False)
+    """
+    python(textwrap.dedent(LIMIT) + textwrap.dedent(code))
 
 
 # ----------------------------------------------------------------------------------------------- threads
@@ -452,7 +511,7 @@ def test_the_wrong_type_is_a_typing_error():
     def use(container):
         return container.add("one", 1)
 
-    with pytest.raises(Exception, match="nopython"):
+    with pytest.raises(TypingError, match="key must be an integer or integers, not unicode_type"):
         use(IntMap())
 
     @njit
@@ -461,6 +520,66 @@ def test_the_wrong_type_is_a_typing_error():
 
     with pytest.raises(Exception, match="ad"):
         misspelled(IntMap())
+
+
+@njit
+def _set(container, key, number):
+    container[key] = number
+
+
+@njit
+def _add(container, key, number):
+    container.add(key, n=number)
+
+
+@njit
+def _update(container, keys, numbers):
+    return container.update_many(keys, numbers)
+
+
+@njit
+def _read(container, key, number):
+    return container.get(key, number)
+
+
+@njit
+def _contains(container, key, number):
+    return key in container
+
+
+def test_floats_are_no_keys_inside_njit():
+    """They would be cut to integers, and not be found again."""
+    floats, integers = np.array([1.0]), np.array([1])
+    for container in (MaxHeap({1: 2}), CountBuckets({1: 2}), MinHeap({1: 2.0})):
+        is_float = isinstance(container, MinHeap)
+        for verb in (_set, _add, _read, _contains):
+            with pytest.raises(TypingError, match="key must be an integer or integers, not float64"):
+                verb(container, 1.0, 1)
+            if not is_float and verb is not _contains:
+                with pytest.raises(TypingError, match="must be an integer or integers, not float64"):
+                    verb(container, 1, 1.0)
+        with pytest.raises(TypingError, match="keys must be an integer or integers, not array"):
+            _update(container, floats, integers)
+        if is_float:
+            assert (_read(container, 1, 5.0), _update(container, integers, floats)) == (2.0, (0, 1))
+            _set(container, 1, 1.5)
+            _add(container, 1, 0.25)
+        else:
+            with pytest.raises(TypingError, match="deltas must be an integer or integers, not array"):
+                _update(container, integers, floats)
+        assert list(container.items()) == [(1, 1.75 if is_float else 2)]
+
+
+def test_truth_inside_njit():
+    @njit
+    def n_pops(heap):
+        n = 0
+        while heap:
+            heap.pop()
+            n += 1
+        return n, bool(heap), not heap
+
+    assert n_pops(MaxHeap({1: 2, 3: 4})) == (2, False, True)
 
 
 # -------------------------------------------------------------------------------------------- life of objects
@@ -475,6 +594,25 @@ def test_containers_outlive_their_makers():
     del index
     assert list(copied) == [1, 2, 1, 2]
     assert list(shared) == [5, 1, 2]
+
+
+ONLY_IN_PYTHON = {
+    "build": "containers are made in Python",
+    "from_arrays": "containers are made in Python",
+    "items": "to_arrays",
+    "dtype": "that of the numbers",
+    "n_postings": "a field",
+    "tokens": "a field",
+}
+
+
+@pytest.mark.parametrize("container", [IntMap, MaxHeap, MinHeap, CountBuckets, TokenList, PairIndex])
+def test_every_verb_is_there_in_both_places(container):
+    verbs = {name for name in dir(container) if not name.startswith("_")}
+    inside = set(vars(container._kernels))
+    assert verbs - inside - set(ONLY_IN_PYTHON) == set()
+    others = {"set", "remove", "contains", "len", "prefetch", "is_full", "assign", "span", "posting"}
+    assert inside - verbs - others == set()
 
 
 def test_containers_in_lists_and_tuples():

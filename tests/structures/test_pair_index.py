@@ -1,3 +1,4 @@
+import copy
 import pickle
 from collections import defaultdict
 
@@ -95,6 +96,13 @@ def test_the_greatest_tokens():
     assert (0, 0) not in index
 
 
+@pytest.mark.parametrize(
+    "pair", [(1, -1), (1, 2**31), (2**64, 1), (1.0, 2), (1,), (1, 2, 3), 5, "ab", None], ids=repr
+)
+def test_what_is_no_pair_is_not_in_an_index(pair):
+    assert pair not in PairIndex.build(TokenList([1, 2]))
+
+
 # ------------------------------------------------------------------------------------------------ verbs
 def test_a_revived_posting_counts_again():
     tokens = TokenList([1, 2, 3])
@@ -180,6 +188,67 @@ def test_from_arrays():
         PairIndex.from_arrays(tokens, [-1], [0, 1], [0])
 
 
+@pytest.mark.parametrize(
+    ("pairs", "offsets", "positions"),
+    [
+        ([1 << 32 | 2], [0], [0]),
+        ([1 << 32 | 2], [0, 2], [0]),
+        ([1 << 32 | 2], [1, 1], [0]),
+        ([1 << 32 | 2], [0, 1, 1], [0]),
+        ([5, 6], [0, 2, 1], [0]),
+        ([], [], []),
+        ([2**31], [0, 1], [0]),
+        ([-1], [0, 1], [0]),
+        ([5], [[0, 1]], [0]),
+    ],
+)
+def test_arrays_that_are_no_index(pairs, offsets, positions):
+    with pytest.raises(ValueError, match=r"offsets must rise|not a packed pair|one dimension"):
+        PairIndex.from_arrays(TokenList([1, 2]), pairs, offsets, positions)
+
+
+def test_what_is_stale_does_not_travel():
+    """A pair whose postings are all stale is in no array, no pickle and no comparison."""
+    index = PairIndex.build(TokenList([1, 2, 3, 1, 2]))
+    index.tokens.merge(1, 9)
+    index.add(9, 1, 1)
+    index.add_many(7, 7, [])
+    assert index.pairs().tolist() == [[1, 2], [2, 3], [3, 1], [7, 7], [9, 1]]
+    for other in (pickle.loads(pickle.dumps(index)), PairIndex.from_arrays(*index.to_arrays())):
+        other._check()
+        assert other.pairs().tolist() == [[1, 2], [9, 1]]
+        assert (other.n_postings, other.stale_fraction()) == (2, 0.0)
+    other = PairIndex.from_arrays(*index.to_arrays())
+    assert other == index == index.copy()
+    assert index.copy().pairs().tolist() == index.pairs().tolist()
+    index.tokens.merge(0, 1)
+    assert pickle.loads(pickle.dumps(index)).to_arrays()[3].tolist() == [1]
+
+
+class MyIndex(PairIndex):
+    pass
+
+
+class MyTokens(TokenList):
+    pass
+
+
+def test_subclasses():
+    tokens = MyTokens([1, 2, 1, 2])
+    index = MyIndex.build(tokens)
+    index.label = tokens.label = "mine"
+    for one in (tokens, index):
+        for other in (one, one.copy(), pickle.loads(pickle.dumps(one)), copy.deepcopy(one)):
+            assert (type(other), other.label) == (type(one), "mine")
+            assert other == one
+    assert type(MyTokens.from_arrays(*tokens.to_arrays())) is MyTokens
+    assert type(MyIndex.from_arrays(*index.to_arrays())) is type(MyIndex(tokens)) is MyIndex
+    assert index == PairIndex.build(TokenList([1, 2, 1, 2]))
+    assert type(index.tokens) is TokenList
+    index.tokens.merge(0, 5)
+    assert list(tokens) == [5, 1, 2]
+
+
 def test_equality_does_not_see_stale_postings():
     one, other = (PairIndex.build(TokenList([1, 2, 3, 4])) for _ in range(2))
     assert one == other
@@ -227,3 +296,21 @@ def test_verbs_inside_njit():
     assert (merged, added, raw, postings.tolist(), count) == (OK, (OK, OK), 4, [2], 1)
     assert (dropped, stale) == ((OK, MISSING), 0.6)
     assert as_dict(index) == {(1, 2): [2], (5, 5): [], (9, 1): [0]}
+
+
+def test_reading_inside_njit():
+    @njit
+    def use(index):
+        copied = index.copy()
+        copied.tokens.merge(0, 9)
+        tokens, pairs, offsets, positions = copied.to_arrays()
+        contained = (1, 2) in index, (np.int32(2), np.uint8(1)) in index, (2, 2) in index
+        return contained, len(index), index.pairs(), len(tokens), pairs, offsets, positions, copied
+
+    index = PairIndex.build(TokenList([1, 2, 1, 2]))
+    contained, size, pairs, n_tokens, *arrays, copied = use(index)
+    assert (contained, size, n_tokens) == ((True, True, False), 2, 3)
+    assert pairs.tolist() == index.pairs().tolist() == [[1, 2], [2, 1]]
+    assert [array.tolist() for array in arrays] == [[pack_pair(1, 2)], [0, 1], [2]]
+    assert (list(index.tokens), list(copied.tokens), (2, 1) in copied) == ([1, 2, 1, 2], [9, 1, 2], False)
+    copied._check()

@@ -1,0 +1,20 @@
+r"""Split patterns compiled to tables, and the kernels that run them over bytes.
+
+::
+
+    expression  --syntax-->  tree  --automaton-->  states  --windows-->  products
+                                     (classes)       |                      |
+                                                   tables  <----------------+
+                                                     |
+    bytes  ----------------------- cutting ----------+---------->  offsets of the pieces
+                         (bulk: 64 places at a time; matching: one match)
+
+A new pattern makes new tables, never new machine code. What an expression matches is defined by the ``regex``
+package; what goes beyond the part of its language that :mod:`bpe.scanning.syntax` knows is refused with
+:class:`UnsupportedError`.
+"""
+
+from bpe.scanning.scanner import Scanner, scanner_of
+from bpe.scanning.syntax import UnsupportedError
+
+__all__ = ["Scanner", "UnsupportedError", "scanner_of"]

@@ -1,0 +1,404 @@
+r"""From a tree to a deterministic automaton that finds the match a backtracking engine would find.
+
+A backtracking engine tries alternatives in order and takes the first that lets the whole match. Run side by
+side instead of one after the other, the attempts are *threads* in order of priority: where one matches, those
+behind it are dropped, those before it go on and may yet override it. A set of threads, in order, is a state
+of the automaton; there are finitely many, and all are made beforehand.
+
+What looks ahead becomes a duty of its thread: the next one, two or three symbols must be of given sets, or
+the thread dies. A match whose duties are met late is reported late, with the number of symbols since its
+end::
+
+    pattern  \s+(?!\S)|\s+      read   ' '    ' '    'x'
+                                state  1      2      dead
+                                match  at 1   at 2   one symbol ago: at 1... overridden, in this order
+
+Source: Pike's threads in order (Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009), made
+deterministic as RE2 does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from bpe.scanning.classes import ranges_of, symbols_of
+from bpe.scanning.syntax import (
+    Alt,
+    Atomic,
+    Chars,
+    Edge,
+    Look,
+    Node,
+    Repeat,
+    Seq,
+    UnsupportedError,
+    parse,
+)
+
+__all__ = ["DEAD", "MAX_DELAY", "NO_MATCH", "Automaton", "compile_automaton"]
+
+MAX_DELAY = 3
+"""The most symbols that anything may look ahead."""
+
+NO_MATCH = -1
+DEAD = 0
+"""The state without threads, from which no match comes any more. Further states may be as dead."""
+
+_MAX_INSTRUCTIONS = 5_000
+_MAX_SEQUENCES = 100  # that a lookahead stands for
+_MAX_ENTRIES = 400_000  # of the transition table
+
+Symbols: TypeAlias = frozenset[int]
+Duties: TypeAlias = tuple[Symbols, ...]  # what the next symbols must be
+# A thread is where it stands in the program, what it has to meet, and, once it has matched, how long ago.
+Thread: TypeAlias = tuple[int, Duties, int]
+
+
+@dataclass(frozen=True)
+class Automaton:
+    """The states of one expression, and how they follow on each other.
+
+    Symbols are numbered; the one behind the last stands for the end of the text, and for its beginning where
+    it is what came before.
+
+    Attributes
+    ----------
+    symbol_of : (0x110000,) int16
+        By code point.
+    next_state : (states, symbols + 1) int64
+    delay_of : (states,) int64
+        How many symbols ago a match has ended where this state is entered; :data:`NO_MATCH` without one. It
+        replaces every match found before.
+    start_of : (symbols + 1,) int64
+        The state before the first symbol of a match, by the symbol before it.
+    start_not_empty_of : (symbols + 1,) int64
+        The same where the empty match is not wanted.
+    alive : (states,) bool
+        Whether a match may still come.
+    """
+
+    symbol_of: np.ndarray
+    next_state: np.ndarray
+    delay_of: np.ndarray
+    start_of: np.ndarray
+    start_not_empty_of: np.ndarray
+    alive: np.ndarray
+
+    @property
+    def n_symbols(self) -> int:
+        """How many symbols there are, without the end of the text."""
+        return self.next_state.shape[1] - 1
+
+    @property
+    def looks_behind(self) -> bool:
+        """Whether matches depend on the character before them."""
+        return bool(np.ptp(self.start_of) or np.ptp(self.start_not_empty_of))
+
+
+# --------------------------------------------------------------------------------------------- programs
+_MATCH = 0  # the instruction that every program ends in
+
+
+class _Program:
+    """Instructions, each with what follows it; built from the end."""
+
+    def __init__(self, tree: Node) -> None:
+        self.sources: dict[str, int] = {}
+        _collect(tree, self.sources)
+        self.symbol_of, members = symbols_of([ranges_of(source) for source in self.sources])
+        self.n_symbols = len(members)
+        self.edge = self.n_symbols
+        self.all: Symbols = frozenset(range(self.n_symbols + 1))
+        self._members = [frozenset(np.flatnonzero(column).tolist()) for column in members.T]
+        # By instruction: ("chars", symbols, next), ("fork", nexts in order), ("ahead", duties, next),
+        # ("behind", symbols, next).
+        self.instructions: list[tuple] = [("match",)]
+        self.first = self._build(tree, _MATCH)
+
+    def _symbols(self, node: Chars) -> Symbols:
+        return self._members[self.sources[node.source]]
+
+    def _add(self, *instruction: object) -> int:
+        if len(self.instructions) >= _MAX_INSTRUCTIONS:
+            raise UnsupportedError("so large an expression")
+        self.instructions.append(instruction)
+        return len(self.instructions) - 1
+
+    def _build(self, node: Node, then: int) -> int:
+        """Return the instruction that matches `node` and goes on to `then`."""
+        match node:
+            case Chars():
+                return self._add("chars", self._symbols(node), then)
+            case Seq(items):
+                for item in reversed(items):
+                    then = self._build(item, then)
+                return then
+            case Alt(items):
+                return self._add("fork", [self._build(item, then) for item in items])
+            case Repeat():
+                return self._repeat(node, then, None)
+            case Atomic(item):
+                return self._atomic(item, then)
+            case Edge(end):
+                return self._add(
+                    *(("ahead", (frozenset([self.edge]),)) if end else ("behind", {self.edge})), then
+                )
+            case Look(item, ahead):
+                return self._look_ahead(node, then) if ahead else self._look_behind(node, then)
+        raise AssertionError(node)
+
+    def _repeat(self, node: Repeat, then: int, guard: Symbols | None) -> int:
+        """Build a repetition; one that ends before `most` must not be followed by `guard`."""
+        if node.most is None and _is_nullable(node.item):
+            raise UnsupportedError("an endless repetition of what may be empty")
+        leave = then if guard is None else self._add("ahead", (self.all - guard,), then)
+
+        def fork(inside: int) -> list[int]:
+            return [inside, leave] if node.greedy else [leave, inside]
+
+        if node.most is None:
+            loop = self._add("fork", [])
+            self.instructions[loop] = ("fork", fork(self._build(node.item, loop)))
+            then = loop
+        else:
+            for _ in range(node.most - node.least):
+                then = self._add("fork", fork(self._build(node.item, then)))
+        for _ in range(node.least):
+            then = self._build(node.item, then)
+        return then
+
+    def _atomic(self, item: Node, then: int) -> int:
+        if isinstance(item, Repeat) and isinstance(item.item, Chars):
+            if item.greedy:
+                return self._repeat(item, then, self._symbols(item.item))
+            return self._build(Repeat(item.item, item.least, item.least, greedy=True), then)
+        # At the end nothing that follows could fail, but that the match is empty where it must not be.
+        if isinstance(item, Chars) or (then == _MATCH and not _is_nullable(item)):
+            return self._build(item, then)
+        raise UnsupportedError("an atomic group of more than one class, or a possessive repetition of it,")
+
+    def _look_behind(self, node: Look, then: int) -> int:
+        if not isinstance(node.item, Chars):
+            raise UnsupportedError("looking behind for more than one character")
+        symbols = self._symbols(node.item)
+        return self._add("behind", symbols if node.wanted else self.all - symbols, then)
+
+    def _look_ahead(self, node: Look, then: int) -> int:
+        sequences = [duties for duties, _ in self._sequences(node)]
+        if max(map(len, sequences), default=0) > MAX_DELAY:
+            raise UnsupportedError(f"looking more than {MAX_DELAY} characters ahead")
+        return self._add("fork", [self._add("ahead", duties, then) for duties in sequences])
+
+    def _sequences(self, node: Node, at_end: bool = True) -> list[tuple[Duties, int]]:
+        """Return the duties of which one must be met for `node` to match ahead, and how much it takes.
+
+        Nothing else is looked for behind it if it is `at_end`.
+        """
+        match node:
+            case Chars():
+                return [((self._symbols(node),), 1)]
+            case Edge(end=True):
+                return [((frozenset([self.edge]),), 0)]
+            case Look(item, ahead=True, wanted=wanted):
+                sequences = [duties for duties, _ in self._sequences(item)]
+                return [(duties, 0) for duties in (sequences if wanted else self._others(sequences))]
+            case Alt(items):
+                return [sequence for item in items for sequence in self._sequences(item, at_end)]
+            case Seq(items):
+                heads: list[tuple[Duties, int]] = [((), 0)]
+                for i, item in enumerate(items):
+                    tails = self._sequences(item, at_end and i == len(items) - 1)
+                    joined = [
+                        (_both(duties, (self.all,) * taken + more), taken + also)
+                        for duties, taken in heads
+                        for more, also in tails
+                    ]
+                    heads = [(duties, taken) for duties, taken in joined if duties is not None]
+                    if len(heads) > _MAX_SEQUENCES:
+                        raise UnsupportedError("looking ahead for so many things")
+                return heads
+            case Repeat(item, least, most):
+                # At the end more of them need not be looked for: fewer match already.
+                counts = [least] if at_end else range(least, (MAX_DELAY if most is None else most) + 1)
+                if at_end or most is not None:
+                    return [
+                        sequence for n in counts for sequence in self._sequences(Seq((item,) * n), at_end)
+                    ]
+        raise UnsupportedError("looking ahead for such an expression")
+
+    def _others(self, sequences: Iterable[Duties]) -> list[Duties]:
+        """Return the duties of which one is met where none of `sequences` is."""
+        sequences = list(sequences)
+        if () in sequences:
+            return []
+        symbols_by_tails: dict[tuple[Duties, ...], set[int]] = {}
+        for symbol in self.all:
+            tails = tuple(duties[1:] for duties in sequences if symbol in duties[0])
+            symbols_by_tails.setdefault(tails, set()).add(symbol)
+        others: list[Duties] = []
+        for tails, symbols in symbols_by_tails.items():
+            head = (frozenset(symbols),)
+            others += [head + tail for tail in self._others(tails)] if tails else [head]
+        return others
+
+
+def _collect(node: Node, sources: dict[str, int]) -> None:
+    """Give the classes of a tree numbers."""
+    if isinstance(node, Chars):
+        sources.setdefault(node.source, len(sources))
+    elif isinstance(node, (Seq, Alt)):
+        for item in node.items:
+            _collect(item, sources)
+    elif not isinstance(node, Edge):
+        _collect(node.item, sources)
+
+
+def _is_nullable(node: Node) -> bool:
+    match node:
+        case Chars():
+            return False
+        case Seq(items):
+            return all(map(_is_nullable, items))
+        case Alt(items):
+            return any(map(_is_nullable, items))
+        case Repeat(item, least):
+            return least == 0 or _is_nullable(item)
+        case Atomic(item):
+            return _is_nullable(item)
+    return True
+
+
+# ----------------------------------------------------------------------------------------------- states
+def _both(duties: Duties, more: Duties) -> Duties | None:
+    """Return the duties that are both; None where they contradict each other."""
+    short, long = sorted((duties, more), key=len)
+    joined = tuple(a & b for a, b in zip(short, long, strict=False)) + long[len(short) :]
+    return joined if all(joined) else None
+
+
+class _States:
+    """Makes the states, each when it is first come to."""
+
+    def __init__(self, program: _Program) -> None:
+        self.program = program
+        self.number_of: dict[tuple[int, tuple[Thread, ...]], int] = {}
+        self.keys: list[tuple[int, tuple[Thread, ...]]] = []
+        self.number(NO_MATCH, ())
+
+    def number(self, delay: int, threads: tuple[Thread, ...]) -> int:
+        key = delay, threads
+        if key not in self.number_of:
+            self.number_of[key] = len(self.keys)
+            self.keys.append(key)
+            if len(self.keys) * (self.program.n_symbols + 1) > _MAX_ENTRIES:
+                raise UnsupportedError("an expression of so many states")
+        return self.number_of[key]
+
+    def close(self, threads: Iterable[Thread], before: int, may_match: bool = True) -> int:
+        """Return the state of threads, followed to where they wait for a symbol.
+
+        Parameters
+        ----------
+        threads : iterable of Thread
+            In order of priority.
+        before : int
+            The symbol before.
+        may_match : bool
+            Whether one may match right here.
+        """
+        waiting: list[Thread] = []
+        seen: set[Thread] = set()
+        pending = list(threads)[::-1]
+        while pending:
+            thread = pending.pop()
+            at, duties, age = thread
+            if thread in seen or (at, (), age) in seen:  # one without duties does all that others do
+                continue
+            seen.add(thread)
+            instruction = self.program.instructions[at]
+            if at == _MATCH:
+                if age == 0 and not may_match:
+                    continue
+                if not duties:
+                    return self.number(age, tuple(waiting))  # what is behind it is dropped
+                waiting.append(thread)
+            elif instruction[0] == "chars":
+                # The next symbol is read by the instruction: what is required of it may be impossible.
+                if not duties or duties[0] & instruction[1]:
+                    waiting.append(thread)
+            elif instruction[0] == "fork":
+                pending += [(then, duties, age) for then in reversed(instruction[1])]
+            elif instruction[0] == "behind":
+                if before in instruction[1]:
+                    pending.append((instruction[2], duties, age))
+            else:
+                both = _both(duties, instruction[1])
+                if both is not None:
+                    pending.append((instruction[2], both, age))
+        return self.number(NO_MATCH, tuple(waiting))
+
+    def step(self, state: int, symbol: int) -> int:
+        """Return the state after a symbol."""
+        threads: list[Thread] = []
+        for at, duties, age in self.keys[state][1]:
+            if duties and symbol not in duties[0]:
+                continue
+            if at == _MATCH:
+                threads.append((_MATCH, duties[1:], age + 1))
+            else:
+                _, symbols, then = self.program.instructions[at]
+                if symbol in symbols:
+                    threads.append((then, duties[1:], 0))
+        return self.close(threads, symbol)
+
+
+def compile_automaton(source: str) -> Automaton:
+    r"""Compile an expression.
+
+    Parameters
+    ----------
+    source : str
+        A valid expression of the ``regex`` package.
+
+    Returns
+    -------
+    Automaton
+
+    Raises
+    ------
+    UnsupportedError
+        It is beyond what automata, or this compiler, can do.
+
+    Complexity
+    ----------
+    O(states * symbols), and once for each class a run over all code points.
+
+    Examples
+    --------
+    >>> automaton = compile_automaton("a+b|a")
+    >>> a, b = automaton.symbol_of[[97, 98]]
+    >>> state = automaton.next_state[automaton.start_of[b], a]
+    >>> int(automaton.delay_of[state]), bool(automaton.alive[state])
+    (0, True)
+    """
+    program = _Program(parse(source))
+    states = _States(program)
+    first = [(program.first, (), 0)]
+    symbols = range(program.n_symbols + 1)
+    start_of = [states.close(first, before) for before in symbols]
+    start_not_empty_of = [states.close(first, before, may_match=False) for before in symbols]
+    rows: list[list[int]] = []
+    while len(rows) < len(states.keys):
+        rows.append([states.step(len(rows), symbol) for symbol in symbols])
+    return Automaton(
+        symbol_of=program.symbol_of,
+        next_state=np.array(rows, np.int64),
+        delay_of=np.array([delay for delay, _ in states.keys], np.int64),
+        start_of=np.array(start_of, np.int64),
+        start_not_empty_of=np.array(start_not_empty_of, np.int64),
+        alive=np.array([bool(threads) for _, threads in states.keys]),
+    )

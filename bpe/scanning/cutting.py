@@ -1,0 +1,106 @@
+"""Texts cut into pieces: matches one after the other, and what lies between them.
+
+The text is cut into segments beforehand, each of which is split by itself: documents, the parts between
+special tokens, the pieces of an expression that was applied before.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bpe.scanning.bulk import cut_bulk
+from bpe.scanning.matching import NO_MATCH, UNDECIDED, decode, find_match, symbol_before
+from bpe.scanning.tables import view_of
+from structures.jit import quiet
+from structures.simd import pointer_to
+
+__all__ = ["cut", "cut_segment"]
+
+
+@quiet
+def cut_segment(view, data, start, stop, is_open, text_start, ends, n):
+    """Write the ends of the pieces of a segment to `ends` from `n` on; return how many there are then.
+
+    Parameters
+    ----------
+    view : View
+    data : (>= stop,) uint8
+    start, stop : int
+        `start` is where a piece begins.
+    is_open : bool
+        Whether the segment goes on at `stop`. If so, only pieces are cut that stay, whatever follows.
+    text_start : int
+        Where the segment begins, if before `start`: patterns may look behind.
+    ends : int32 array
+        With room for ``stop - start`` more.
+    n : int
+    """
+    gap = -1  # where the characters begin that no match covers
+    place = start
+    if view.n_ranges > 0:
+        n_before = n
+        n = cut_bulk(view, data, start, stop, ends, n)
+        if n > n_before:
+            place = np.int64(ends[n - 1])
+    while place < stop:
+        before = symbol_before(view, data, place, text_start) if view.looks_behind else 0
+        end = find_match(view, data, place, stop, is_open, view.start_entry_of[before])
+        if end == place:
+            # An empty match is no piece, but it ends the gap before it.
+            if gap >= 0:
+                ends[n] = place
+                n += 1
+                gap = -1
+            end = find_match(view, data, place, stop, is_open, view.start_entry_not_empty_of[before])
+        if end == UNDECIDED:
+            break
+        if end == NO_MATCH:
+            if gap < 0:
+                gap = place
+            width = decode(data, place, stop)[1]
+            if width == 0 and is_open:
+                break
+            place += max(width, 1)
+        else:
+            if gap >= 0:
+                ends[n] = place
+                n += 1
+                gap = -1
+            place = end
+            ends[n] = place
+            n += 1
+    if gap >= 0 and not is_open:
+        ends[n] = stop
+        n += 1
+    return n
+
+
+@quiet
+def cut(self, data, start, text_start, segment_ends, is_open, offsets):
+    """Cut segments into pieces; return how many there are.
+
+    Parameters
+    ----------
+    self : Tables
+    data : (n_bytes,) uint8
+    start : int
+        Where the first segment goes on, which has begun at `text_start`; each further one begins where the
+        one before ends.
+    text_start : int
+    segment_ends : (segments,) int32
+    is_open : bool
+        Whether the last segment goes on after what is known of it. Then only pieces are cut that stay,
+        whatever follows.
+    offsets : (n_bytes - start + 1,) int32
+        Out: piece i is ``data[offsets[i]:offsets[i + 1]]``.
+    """
+    text, ends = pointer_to(data, 0), pointer_to(offsets, 0)
+    view = view_of(self)
+    ends[0] = start
+    n = 1
+    for segment in range(segment_ends.size):
+        stop = np.int64(segment_ends[segment])
+        goes_on = is_open and segment == segment_ends.size - 1
+        n = cut_segment(view, text, start, stop, goes_on, text_start, ends, n)
+        start = text_start = stop
+    return n - 1

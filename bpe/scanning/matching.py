@@ -1,0 +1,110 @@
+"""The automaton run over bytes: where the match that begins at a place ends.
+
+::
+
+    bytes      'c'  C3 A9   ' '    FF       . . .
+    character  'c'  'é'     ' '    U+DCFF           a byte that is not UTF-8 is a character of its own
+    symbol      4    4       1      7               symbol_of[character]
+    entry      72   72      ...                     next_entry[row + symbol], where row is entry >> ROW_SHIFT
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bpe.scanning.tables import ALIVE, DELAY_MASK, ROW_SHIFT
+from structures.jit import quiet
+
+__all__ = ["NO_MATCH", "UNDECIDED", "decode", "find_match", "symbol_before"]
+
+NO_MATCH = -1
+UNDECIDED = -2  # what follows the bytes at hand may change it
+
+
+@quiet
+def decode(data, i, stop):
+    """Return the character at byte `i` and its width in bytes, which is 0 where it may go on at `stop`.
+
+    A byte that begins no UTF-8 is a character of its own, U+DC00 higher, as Python's "surrogateescape" has
+    it.
+    """
+    first = np.int64(data[i])
+    if first < 0x80:
+        return first, 1
+    alone = 0xDC00 + first
+    if first < 0xC2 or first > 0xF4:
+        return alone, 1
+    width = 2 + (first >= 0xE0) + (first >= 0xF0)
+    # The second byte has narrower bounds after some first ones: no overlong forms, surrogates, end of planes.
+    low = 0xA0 if first == 0xE0 else 0x90 if first == 0xF0 else 0x80
+    high = 0x9F if first == 0xED else 0x8F if first == 0xF4 else 0xBF
+    character = first & (0x7F >> width)
+    for k in range(1, width):
+        if i + k >= stop:
+            return alone, 0
+        byte = np.int64(data[i + k])
+        if byte < low or byte > high:
+            return alone, 1
+        low, high = 0x80, 0xBF
+        character = character << 6 | byte & 0x3F
+    return character, width
+
+
+@quiet
+def symbol_before(view, data, i, start):
+    """Return the symbol of the character that ends at byte `i`; that of the edge at `start`."""
+    if i <= start:
+        return view.n_symbols
+    for width in range(min(4, i - start), 1, -1):
+        character, found = decode(data, i - width, i)
+        if found == width:
+            return np.int64(view.symbol_of[character])
+    if data[i - 1] < 0x80:
+        return np.int64(view.symbol_of[data[i - 1]])
+    return np.int64(view.symbol_of[0xDC00 + np.int64(data[i - 1])])
+
+
+@quiet
+def find_match(view, data, i, stop, is_open, entry):
+    """Return where the match that begins at byte `i` ends; :data:`NO_MATCH` or :data:`UNDECIDED`.
+
+    Parameters
+    ----------
+    view : View
+    data : (>= stop,) uint8
+    i : int
+    stop : int
+        The end of the segment, or, if `is_open`, of what is known of it.
+    is_open : bool
+    entry : int
+        Of the state to begin with.
+    """
+    symbol_of, next_entry = view.symbol_of, view.next_entry
+    end = i if entry & DELAY_MASK else NO_MATCH
+    before, long_before = i, i
+    while entry & ALIVE:
+        if i < stop:
+            character, width = np.int64(data[i]), 1
+            if character >= 0x80:
+                character, width = decode(data, i, stop)
+                if width == 0:
+                    if is_open:
+                        return UNDECIDED
+                    width = 1
+            symbol = np.int64(symbol_of[character])
+        elif i > stop:
+            return end  # nothing waits for what would come after the end
+        elif is_open:
+            return UNDECIDED
+        else:
+            symbol, width = view.n_symbols, 1
+        entry = np.int64(next_entry[(entry >> ROW_SHIFT) + symbol])
+        delay = entry & DELAY_MASK
+        if delay == 1:
+            end = i + width
+        elif delay != 0:
+            end = i if delay == 2 else before if delay == 3 else long_before
+        long_before = before
+        before = i
+        i += width
+    return end

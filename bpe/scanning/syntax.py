@@ -1,0 +1,228 @@
+r"""The part of the ``regex`` language that can be compiled, as a tree.
+
+Parsed is what the package has accepted already, so that nothing need be reported here but what goes beyond
+the part: classes and literals, groups, alternation, repetition (greedy, lazy, possessive), looking one or two
+characters ahead, one behind, anchors, and the flags ``i``, ``s``, ``m``.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+__all__ = ["Alt", "Atomic", "Chars", "Edge", "Look", "Node", "Repeat", "Seq", "UnsupportedError", "parse"]
+
+
+class UnsupportedError(Exception):
+    """The expression cannot be compiled; the message says what of it."""
+
+
+@dataclass(frozen=True)
+class Chars:
+    """One character of a class: an expression of the ``regex`` package that matches single characters."""
+
+    source: str
+
+
+@dataclass(frozen=True)
+class Seq:
+    """One after the other; the empty sequence matches the empty string."""
+
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Alt:
+    """The first alternative that lets the whole match."""
+
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """`least` to `most` times, without end where `most` is None."""
+
+    item: Node
+    least: int
+    most: int | None
+    greedy: bool
+
+
+@dataclass(frozen=True)
+class Atomic:
+    """What `item` matches first, and nothing else instead if the rest fails."""
+
+    item: Node
+
+
+@dataclass(frozen=True)
+class Look:
+    """An assertion: `item` does, or does not, match ahead or behind."""
+
+    item: Node
+    ahead: bool
+    wanted: bool
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An assertion: here the text ends, or else begins."""
+
+    end: bool
+
+
+Node: TypeAlias = Chars | Seq | Alt | Repeat | Atomic | Look | Edge
+
+_QUANTIFIER = re.compile(r"(?:([?*+])|\{(\d+)(,?)(\d*)\}|\{,(\d+)\})([?+]?)")
+_GROUP = re.compile(r"\((?:\?(?:P?<(?![=!])\w+>|([ims]*)(?:-([ims]+))?:|(<?[=!])|(>)))?")
+_FLAGS_FIRST = re.compile(r"\(\?([ims]+)\)")
+_SET = re.compile(r"\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]", re.DOTALL)
+_ESCAPE = re.compile(
+    r"\\(?:[pP](?:\{[^}]*\}|\w)|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}"
+    r"|[dDsSwWnrtfva]|[^A-Za-z0-9])",
+    re.DOTALL,
+)
+_MOST = 1000  # of a counted repetition: each is a copy
+
+
+class _Parser:
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.at = 0
+
+    def take(self, expression: re.Pattern[str]) -> re.Match[str] | None:
+        match = expression.match(self.source, self.at)
+        if match:
+            self.at = match.end()
+        return match
+
+    def unsupported(self, what: str) -> UnsupportedError:
+        return UnsupportedError(f"{what} at character {self.at}")
+
+    def alternatives(self, flags: frozenset[str]) -> Node:
+        branches = [self.sequence(flags)]
+        while self.source.startswith("|", self.at):
+            self.at += 1
+            branches.append(self.sequence(flags))
+        return branches[0] if len(branches) == 1 else Alt(tuple(branches))
+
+    def sequence(self, flags: frozenset[str]) -> Node:
+        items: list[Node] = []
+        while self.at < len(self.source) and self.source[self.at] not in "|)":
+            items.append(self.repeated(self.atom(flags)))
+        return items[0] if len(items) == 1 else Seq(tuple(items))
+
+    def repeated(self, item: Node) -> Node:
+        quantifier = self.take(_QUANTIFIER)
+        if not quantifier:
+            return item
+        sign, least, comma, most, only_most, suffix = quantifier.groups()
+        if sign:
+            bounds = {"?": (0, 1), "*": (0, None), "+": (1, None)}[sign]
+        elif only_most:
+            bounds = (0, int(only_most))
+        else:
+            bounds = (int(least), int(most) if most else None if comma else int(least))
+        if isinstance(item, (Look, Edge)) or max(filter(None, bounds), default=0) > _MOST:
+            raise self.unsupported("such a repetition")
+        if _QUANTIFIER.match(self.source, self.at):
+            raise self.unsupported("a repetition of a repetition")
+        repeat = Repeat(item, bounds[0], bounds[1], greedy=suffix != "?")
+        return Atomic(repeat) if suffix == "+" else repeat
+
+    def atom(self, flags: frozenset[str]) -> Node:
+        character = self.source[self.at]
+        if character == "(":
+            return self.group(flags)
+        if character in "{*+?":
+            raise self.unsupported(f"{character!r} where it stands")
+        if character == "[":
+            found = self.take(_SET)
+            if not found:
+                raise self.unsupported("such a set")
+            return _chars(found.group(), flags)
+        if character == "\\":
+            return self.escape(flags)
+        self.at += 1
+        if character == "^":
+            line_start = Look(_chars(r"\n", frozenset()), ahead=False, wanted=True)
+            return Alt((Edge(end=False), line_start)) if "m" in flags else Edge(end=False)
+        if character == "$":
+            newline = _chars(r"\n", frozenset())
+            before = newline if "m" in flags else Seq((newline, Edge(end=True)))
+            return Alt((Edge(end=True), Look(before, ahead=True, wanted=True)))
+        return _chars("." if character == "." else re.escape(character), flags)
+
+    def escape(self, flags: frozenset[str]) -> Node:
+        letter = self.source[self.at + 1 : self.at + 2]
+        if letter in ("A", "Z", "z"):
+            self.at += 2
+            return Edge(end=letter != "A")
+        if letter in ("b", "B"):
+            self.at += 2
+            word = _chars(r"\w", flags)
+            behind = {wanted: Look(word, ahead=False, wanted=wanted) for wanted in (True, False)}
+            ahead = {wanted: Look(word, ahead=True, wanted=wanted) for wanted in (True, False)}
+            other = letter == "b"  # whether the two sides differ
+            return Alt(tuple(Seq((behind[side], ahead[side != other])) for side in (True, False)))
+        found = self.take(_ESCAPE)
+        if not found:
+            raise self.unsupported(f"'\\{letter}'")
+        return _chars(found.group(), flags)
+
+    def group(self, flags: frozenset[str]) -> Node:
+        found = self.take(_GROUP)
+        if not found or self.source.startswith("?", self.at):
+            raise self.unsupported(f"the group {self.source[self.at : self.at + 4]!r}")
+        switched_on, switched_off, look, atomic = found.groups()
+        inner = (flags | set(switched_on or "")) - set(switched_off or "")
+        item = self.alternatives(frozenset(inner))
+        self.at += 1  # the closing parenthesis
+        if look:
+            return Look(item, ahead=look[0] != "<", wanted=look[-1] == "=")
+        return Atomic(item) if atomic else item
+
+
+def _chars(source: str, flags: frozenset[str]) -> Chars:
+    # Only these two flags change what a class holds.
+    relevant = "".join(sorted(flags & {"i", "s"}))
+    return Chars(f"(?{relevant}:{source})" if relevant else source)
+
+
+@functools.lru_cache(maxsize=64)
+def parse(source: str) -> Node:
+    r"""Parse an expression.
+
+    Parameters
+    ----------
+    source : str
+        A valid expression of the ``regex`` package.
+
+    Returns
+    -------
+    Node
+
+    Raises
+    ------
+    UnsupportedError
+        The expression goes beyond the part of the language that can be compiled.
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> parse(r"\s+")
+    Repeat(item=Chars(source='\\s'), least=1, most=None, greedy=True)
+    """
+    parser = _Parser(source)
+    flags = frozenset[str]()
+    while found := parser.take(_FLAGS_FIRST):
+        flags |= set(found.group(1))
+    tree = parser.alternatives(flags)
+    if parser.at < len(source):
+        raise parser.unsupported(f"{source[parser.at]!r} where it stands")
+    return tree

@@ -1,0 +1,173 @@
+"""``Tables``: an automaton as kernels read it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.experimental import structref
+
+from bpe.scanning.automaton import Automaton
+from bpe.scanning.syntax import UnsupportedError
+from bpe.scanning.windows import Windows
+from structures.jit import kernel, quiet
+from structures.simd import pointer_to
+from structures.struct_type import StructType, fields_of
+
+__all__ = ["ALIVE", "DELAY_MASK", "ROW_SHIFT", "Tables", "View", "tables_of", "view_of"]
+
+# An entry of the transition table: row of the next state, whether it is alive, delay of its match + 1.
+ROW_SHIFT = 4
+ALIVE = 8
+DELAY_MASK = 7
+
+
+_MAX_SYMBOLS = 255
+
+
+@structref.register
+class TablesType(StructType):
+    """numba type of :class:`Tables`."""
+
+
+tables_type = TablesType(
+    fields_of(
+        symbol_of=types.uint8[::1],  # by character
+        next_entry=types.int32[::1],  # by row + symbol: row of the next state, if it is alive, delay + 1
+        start_entry_of=types.int64[::1],  # by the symbol before
+        start_entry_not_empty_of=types.int64[::1],
+        n_symbols=types.int64,
+        looks_behind=types.boolean,
+        range_starts=types.uint8[::1],  # where the group changes, by byte value
+        range_changes=types.uint8[::1],  # exclusive or of the groups on both sides
+        n_ranges=types.int64,  # 0: no windows
+        tests=types.uint8[::1],  # the products of the ends, then the open ones
+        n_ends=types.int64,
+        n_open=types.int64,
+    )
+)
+
+
+class Tables(structref.StructRefProxy):
+    """Python's handle of the tables: something to hand to kernels."""
+
+    __slots__ = ()
+
+
+structref.define_boxing(TablesType, Tables)
+
+
+@kernel
+def _new_tables(
+    symbol_of,
+    next_entry,
+    start_entry_of,
+    start_entry_not_empty_of,
+    n_symbols,
+    looks_behind,
+    range_starts,
+    range_changes,
+    tests,
+    n_ends,
+    n_open,
+):
+    self = structref.new(tables_type)
+    self.symbol_of = symbol_of
+    self.next_entry = next_entry
+    self.start_entry_of = start_entry_of
+    self.start_entry_not_empty_of = start_entry_not_empty_of
+    self.n_symbols = n_symbols
+    self.looks_behind = looks_behind
+    self.range_starts = range_starts
+    self.range_changes = range_changes
+    self.n_ranges = range_starts.size
+    self.tests = tests
+    self.n_ends = n_ends
+    self.n_open = n_open
+    return self
+
+
+class View(NamedTuple):
+    """Pointers into the tables of a pattern, for kernels to read from: there are no references to count."""
+
+    symbol_of: Any
+    next_entry: Any
+    start_entry_of: Any
+    start_entry_not_empty_of: Any
+    n_symbols: Any
+    looks_behind: Any
+    range_starts: Any
+    range_changes: Any
+    n_ranges: Any
+    tests: Any
+    n_ends: Any
+    n_open: Any
+
+
+@quiet
+def view_of(self):
+    """Return a view of tables that the caller keeps alive."""
+    return View(
+        pointer_to(self.symbol_of, 0),
+        pointer_to(self.next_entry, 0),
+        pointer_to(self.start_entry_of, 0),
+        pointer_to(self.start_entry_not_empty_of, 0),
+        self.n_symbols,
+        self.looks_behind,
+        pointer_to(self.range_starts, 0),
+        pointer_to(self.range_changes, 0),
+        self.n_ranges,
+        pointer_to(self.tests, 0),
+        self.n_ends,
+        self.n_open,
+    )
+
+
+def tables_of(automaton: Automaton, windows: Windows | None) -> Tables:
+    """Return the tables of an automaton, and of its windows if it has any.
+
+    Raises
+    ------
+    UnsupportedError
+        It has more symbols than a byte can tell apart.
+    """
+    if automaton.n_symbols > _MAX_SYMBOLS:
+        raise UnsupportedError(f"an expression with more than {_MAX_SYMBOLS} kinds of characters")
+    nothing = np.empty(0, np.uint8)
+    width = automaton.n_symbols + 1
+    row_of = np.arange(len(automaton.delay_of)) * width
+    entry_of = row_of << ROW_SHIFT | np.where(automaton.alive, ALIVE, 0) | (automaton.delay_of + 1)
+    return _new_tables(
+        automaton.symbol_of.astype(np.uint8),
+        entry_of[automaton.next_state].ravel().astype(np.int32),
+        entry_of[automaton.start_of],
+        entry_of[automaton.start_not_empty_of],
+        automaton.n_symbols,
+        automaton.looks_behind,
+        *_ranges_of(windows),
+        _tests_of(windows) if windows else nothing,
+        len(windows.ends) if windows else 0,
+        len(windows.open) if windows else 0,
+    )
+
+
+def _tests_of(windows: Windows) -> np.ndarray:
+    """Return what there is to look at for each product, for :func:`bpe.scanning.bulk.lanes_in`."""
+    every = np.bitwise_or.reduce(windows.group_of)
+    tests: list[int] = []
+    for product in [*windows.ends.tolist(), *windows.open.tolist()]:
+        needed = [(place, groups) for place, groups in enumerate(product) if groups != every]
+        tests += [len(needed), *(number for test in needed for number in test)]
+    return np.array(tests, np.uint8)
+
+
+def _ranges_of(windows: Windows | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the group changes among the bytes, and by what."""
+    if windows is None:
+        return np.empty(0, np.uint8), np.empty(0, np.uint8)
+    group_of = np.zeros(256, np.uint8)
+    group_of[:128] = windows.group_of
+    change = np.concatenate([group_of[:1], group_of[1:] ^ group_of[:-1]])
+    starts = np.flatnonzero(change)
+    return starts.astype(np.uint8), change[starts]

@@ -1,0 +1,297 @@
+r"""What a few characters around a place tell about it: the part of an automaton that needs no state.
+
+Nearly always, whether a piece ends at a place can be seen from the :data:`BEHIND` characters before it and
+the :data:`AHEAD` after it. Which windows of characters decide, and how, follows from the automaton::
+
+    window     t h e | _ d        a piece ends where the stroke is: so it is with any text around
+               d o n | ' t        not in gpt2's pattern... nor does it: the apostrophe is *hard*
+               _ _ _ | _ _        (cl100k, after a line end:) depends on what is further away: *open*
+
+Symbols that the automaton treats alike are one *group*; there are at most :data:`GROUPS`, each a bit of a
+byte, so that a set of groups is a byte too. Symbols that would make too many groups are hard, as are all
+characters beyond ASCII. Windows with a hard character, and open ones, are left to the automaton.
+
+The windows in which a piece ends are a union of *products*, sets of groups for each place of the window.
+
+How it is found out: a text and its true pieces are a path through *configurations*: the state of the piece
+that is being read, and that of every earlier piece that could still have become longer, which it must not.
+The set of all configurations is run over every window, whatever comes after: if all that get through agree
+whether a piece ends at the place, the window decides. Valid for windows in which all characters belong to
+pieces that begin in a stretch without hard characters.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from bpe.scanning.automaton import MAX_DELAY, NO_MATCH, Automaton
+
+__all__ = ["AHEAD", "BEHIND", "GROUPS", "PLACES", "Windows", "derive_windows"]
+
+BEHIND, AHEAD = 3, 2
+GROUPS = 8
+PLACES = BEHIND + AHEAD
+_MAX_CONFIGURATIONS = 2_000
+_MAX_PRODUCTS = 64
+
+# How often the ASCII characters occur in text and source code, roughly: the rarest give way.
+_FREQUENT_FIRST = (
+    " etaoinsrhldcumfpgwybvk\n,.ITASxCMBPH'\"EWDRLNO-jFGzqUJVKY0123456789_()\t/;:=<>*#![]{}?QXZ$+&|\\@%^~`\r"
+)
+
+_NO, _YES, _OPEN = 0, 1, 2
+
+# An earlier piece: the state reached from where it began, how many symbols ago it ended (or more), and
+# whether the match that ends there is the last that was found.
+Shadow: TypeAlias = tuple[int, int, int]
+Configuration: TypeAlias = tuple[int, frozenset[Shadow]]
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The windows of an automaton.
+
+    Attributes
+    ----------
+    group_of : (128,) uint8
+        By ASCII character: the bit of its group, 0 where it is hard.
+    ends : (n, BEHIND + AHEAD) uint8
+        Products: the windows in which a piece ends. What they say of open windows means nothing.
+    open : (n, BEHIND + AHEAD) uint8
+        Products: the windows that do not decide.
+    """
+
+    group_of: np.ndarray
+    ends: np.ndarray
+    open: np.ndarray
+
+
+# ------------------------------------------------------------------------------------------------ groups
+def _reachable(automaton: Automaton, soft: list[int]) -> list[int]:
+    """Return the states that can be come to by some symbols."""
+    found = [int(automaton.start_of[0])]
+    for state in found:
+        for follower in automaton.next_state[state, soft].tolist():
+            if follower not in found:
+                found.append(follower)
+    return found
+
+
+def _always_matches(automaton: Automaton) -> bool:
+    """Say whether there is a match, and none is empty, wherever in a text one is looked for."""
+    if (automaton.start_of != automaton.start_not_empty_of).any():
+        return False
+    symbols = slice(0, automaton.n_symbols)  # at first; then the end of the text may come too
+    unmatched = [int(automaton.start_of[0])]
+    for state in unmatched:
+        followers = automaton.next_state[state, symbols]
+        for follower in np.unique(followers[automaton.delay_of[followers] == NO_MATCH]).tolist():
+            if not automaton.alive[follower]:
+                return False
+            if follower not in unmatched:
+                unmatched.append(follower)
+        symbols = slice(None)
+    return True
+
+
+def _grouped(automaton: Automaton, soft: list[int]) -> list[list[int]]:
+    """Return groups of those symbols that lead from every state to the same one."""
+    rows = automaton.next_state[_reachable(automaton, soft)]
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for symbol in soft:
+        groups.setdefault(tuple(rows[:, symbol].tolist()), []).append(symbol)
+    return list(groups.values())
+
+
+def _choose_groups(automaton: Automaton) -> list[list[int]]:
+    """Return at most :data:`GROUPS` groups of symbols; those in none are hard."""
+    symbols = automaton.symbol_of[:128].tolist()
+    rarity = {symbol: len(_FREQUENT_FIRST) for symbol in symbols}
+    for place, character in reversed(list(enumerate(_FREQUENT_FIRST))):
+        rarity[symbols[ord(character)]] = place
+    soft = sorted(set(symbols), key=lambda symbol: rarity[symbol])
+    groups = _grouped(automaton, soft)
+    while len(groups) > GROUPS:
+        # The symbol without which there are fewest; of equals the rarest.
+        without = {symbol: [other for other in soft if other != symbol] for symbol in reversed(soft)}
+        fewest = min(without, key=lambda symbol: len(_grouped(automaton, without[symbol])))
+        soft = without[fewest]
+        groups = _grouped(automaton, soft)
+    return groups
+
+
+# ----------------------------------------------------------------------------------------- configurations
+def _hopes(automaton: Automaton) -> np.ndarray:
+    """Return, by shadow, whether there is a text behind which makes the end of the piece right."""
+    follower = automaton.next_state
+    hope = np.zeros((len(follower), MAX_DELAY + 2, 2), np.bool_)
+    while True:
+        before = hope.copy()
+        for age in range(MAX_DELAY + 2):
+            older = min(age + 1, MAX_DELAY + 1)
+            for is_last in (0, 1):
+                delay = automaton.delay_of[follower]
+                later = np.where(delay == NO_MATCH, is_last, delay == older)
+                holds = np.where(automaton.alive[follower], before[follower, older, later], later)
+                hope[:, age, is_last] = holds.any(axis=1)
+        if (hope == before).all():
+            return hope
+
+
+class _Paths:
+    """The paths of true pieces through the configurations of an automaton."""
+
+    def __init__(self, automaton: Automaton, groups: list[list[int]]) -> None:
+        self.next_state = automaton.next_state.tolist()
+        self.delay_of = automaton.delay_of.tolist()
+        self.alive = automaton.alive.tolist()
+        self.start = int(automaton.start_of[0])
+        self.groups = [group[0] for group in groups]
+        self.hope = _hopes(automaton)
+        self.number_of: dict[Configuration, int] = {}
+        self.configurations: list[Configuration] = []
+        self.steps: list[
+            list[list[tuple[int, bool]]]
+        ] = []  # [configuration][group]: what follows, if at an end
+
+    def explore(self) -> bool:
+        """Find all configurations and what follows on each; say whether there are few enough."""
+        self.number((self.start, frozenset()))
+        while len(self.steps) < len(self.configurations) <= _MAX_CONFIGURATIONS:
+            configuration = self.configurations[len(self.steps)]
+            self.steps.append([list(self.step(configuration, symbol)) for symbol in self.groups])
+        return len(self.configurations) <= _MAX_CONFIGURATIONS
+
+    def number(self, configuration: Configuration) -> int:
+        if configuration not in self.number_of:
+            self.number_of[configuration] = len(self.configurations)
+            self.configurations.append(configuration)
+        return self.number_of[configuration]
+
+    def follow(self, shadow: Shadow, symbol: int) -> Shadow | bool:
+        """Return a shadow after a symbol; when all is settled, whether the piece has the right end."""
+        state, age, is_last = shadow
+        state = self.next_state[state][symbol]
+        age = min(age + 1, MAX_DELAY + 1)
+        delay = self.delay_of[state]
+        if delay != NO_MATCH:
+            is_last = int(delay == age)
+        return (state, age, is_last) if self.alive[state] else bool(is_last)
+
+    def step(self, configuration: Configuration, symbol: int) -> Iterator[tuple[int, bool]]:
+        state, shadows = configuration
+        kept = set()
+        for shadow in shadows:
+            after = self.follow(shadow, symbol)
+            if after is False or (after is not True and not self.hope[after]):
+                return
+            if after is not True:
+                kept.add(after)
+        state = self.next_state[state][symbol]
+        if self.alive[state]:
+            yield self.number((state, frozenset(kept))), False
+        shadow = (state, 0, int(self.delay_of[state] == 0))
+        if not self.alive[state]:
+            if shadow[2]:
+                yield self.number((self.start, frozenset(kept))), True
+        elif self.hope[shadow]:
+            yield self.number((self.start, frozenset([*kept, shadow]))), True
+
+    def verdicts(self) -> np.ndarray:
+        """Return what every window tells: one axis a place, by group."""
+        n = len(self.groups)
+        verdict_of: dict[tuple[int, frozenset[tuple[int, int]]], np.ndarray] = {}
+
+        def run(place: int, found: frozenset[tuple[int, int]]) -> np.ndarray:
+            """Return the verdicts of the windows that go on from (configuration, whether a piece ended)."""
+            if place == PLACES:
+                ended = {bit for _, bit in found}
+                return np.array(_OPEN if len(ended) > 1 else max(ended, default=_NO), np.uint8)
+            key = place, found
+            if key not in verdict_of:
+                verdict_of[key] = np.stack([run(place + 1, self.advance(place, found, g)) for g in range(n)])
+            return verdict_of[key]
+
+        return run(0, frozenset((i, 0) for i in range(len(self.configurations))))
+
+    def advance(
+        self, place: int, found: frozenset[tuple[int, int]], group: int
+    ) -> frozenset[tuple[int, int]]:
+        at_stroke = place == BEHIND - 1
+        return frozenset(
+            (after, int(ended) if at_stroke else bit)
+            for i, bit in found
+            for after, ended in self.steps[i][group]
+        )
+
+
+# --------------------------------------------------------------------------------------------- products
+def _products(wanted: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """Cover the `wanted` windows by products that lie in the `allowed` ones.
+
+    Greedy: a product grows from a window that is not covered yet, first to all groups of a place, the
+    outermost places first, then by single groups.
+    """
+    n = wanted.shape[0]
+    left = wanted.copy()
+    products = []
+    outermost_first = sorted(range(PLACES), key=lambda place: -abs(place - BEHIND + 0.5))
+    while left.any():
+        chosen = [[int(group)] for group in np.argwhere(left)[0]]
+        for place in outermost_first:
+            wider = [*chosen[:place], list(range(n)), *chosen[place + 1 :]]
+            if allowed[np.ix_(*wider)].all():
+                chosen = wider
+        for place, group in itertools.product(reversed(outermost_first), range(n)):
+            if group not in chosen[place]:
+                wider = [*chosen[:place], [*chosen[place], group], *chosen[place + 1 :]]
+                if allowed[np.ix_(*wider)].all():
+                    chosen = wider
+        left[np.ix_(*chosen)] = False
+        products.append([sum(1 << group for group in groups) for groups in chosen])
+    return np.array(products, np.uint8).reshape(-1, PLACES)
+
+
+def derive_windows(automaton: Automaton) -> Windows | None:
+    """Return the windows of an automaton, None where they would be of no use.
+
+    Parameters
+    ----------
+    automaton : Automaton
+
+    Returns
+    -------
+    Windows or None
+
+    Complexity
+    ----------
+    O(configurations ** 2 * groups) at worst, and O(groups ** (BEHIND + AHEAD)).
+
+    Examples
+    --------
+    >>> from bpe.scanning.automaton import compile_automaton
+    >>> windows = derive_windows(compile_automaton("[a-z]+|[^a-z]"))
+    >>> letter, other = windows.group_of[[97, 32]]
+    >>> int(letter), int(other), windows.ends[:, BEHIND - 1 : BEHIND + 1].tolist()
+    (2, 1, [[3, 1], [1, 3]])
+    """
+    if automaton.looks_behind or not _always_matches(automaton):
+        return None
+    groups = _choose_groups(automaton)
+    paths = _Paths(automaton, groups)
+    if not paths.explore():
+        return None
+    verdicts = paths.verdicts()
+    ends = _products(verdicts == _YES, verdicts != _NO)
+    unsure = _products(verdicts == _OPEN, verdicts == _OPEN)
+    if len(ends) + len(unsure) > _MAX_PRODUCTS:
+        return None
+    bit_of = np.zeros(automaton.n_symbols, np.uint8)
+    for i, group in enumerate(groups):
+        bit_of[group] = 1 << i
+    return Windows(bit_of[automaton.symbol_of[:128]], ends, unsure)

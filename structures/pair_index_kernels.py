@@ -1,0 +1,415 @@
+"""The compiled half of :mod:`structures.pair_index`, whose docstring draws the arrays.
+
+Kernels on plain arrays come first, then the type, then its methods: kernels that take a container.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+from numba.experimental import structref
+
+from structures import status
+from structures.int_map_kernels import int_map_type, new_int_map
+from structures.jit import kernel, quiet
+from structures.memory import copy_prefix, new_words
+from structures.struct_type import StructType, fields_of, method, new_like
+from structures.token_list_kernels import next_of, token_list_type, token_of
+
+START, SIZE, ROOM, WIDTH = 0, 1, 2, 3
+
+
+# ------------------------------------------------------------------------------ kernels on plain arrays
+@quiet
+def holds(cells, position, left, right):
+    """Say whether `left` starts at `position` with `right` as its next token."""
+    if token_of(cells, position) != left:
+        return False
+    following = next_of(cells, position)
+    return following >= 0 and token_of(cells, following) == right
+
+
+@kernel
+def enlarged(array, size, room):
+    """Return a copy of the first `size` elements with `room` for more."""
+    larger = new_words(room)
+    copy_prefix(array, size, larger)
+    return larger
+
+
+# ------------------------------------------------------------------------------------------------ type
+@structref.register
+class PairIndexType(StructType):
+    """numba type of :class:`PairIndex`."""
+
+
+pair_index_type = PairIndexType(
+    fields_of(
+        tokens=token_list_type,
+        list_of=int_map_type,  # packed pair -> list
+        lists=types.int64[::1],  # lists[WIDTH * list + START / SIZE / ROOM]
+        n_lists=types.int64,  # lists ever used; the free ones among them are chained
+        free_list=types.int64,  # first of the chain, -1 at its end
+        pool=types.int64[::1],
+        used=types.int64,
+        garbage=types.int64,
+        n_postings=types.int64,
+    )
+)
+
+
+@kernel
+def new_pair_index(tokens):
+    """Return an empty index over a token list."""
+    self = structref.new(pair_index_type)
+    self.tokens = tokens
+    self.list_of = new_int_map(0)
+    self.lists = np.empty(8 * WIDTH, np.int64)
+    self.n_lists = 0
+    self.free_list = -1
+    self.pool = np.empty(16, np.int64)
+    self.used = 0
+    self.garbage = 0
+    self.n_postings = 0
+    return self
+
+
+@quiet
+def _repool(self, room):
+    """Move all lists, each with the room it has, to a new pool with `room` words behind them."""
+    pool = new_words(2 * (self.used - self.garbage) + room)
+    used = 0
+    for number in range(self.n_lists):
+        entry = WIDTH * number
+        size, space = self.lists[entry + SIZE], self.lists[entry + ROOM]
+        if space > 0:
+            start = self.lists[entry + START]
+            for i in range(size):
+                pool[used + i] = self.pool[start + i]
+            self.lists[entry + START] = used
+            used += space
+    self.pool = pool
+    self.used = used
+    self.garbage = 0
+    return True
+
+
+@quiet
+def _more_lists(self):
+    self.lists = enlarged(self.lists, WIDTH * self.n_lists, 2 * self.lists.size)
+    return True
+
+
+@quiet
+def _list(self, pair):
+    """Return the list of a pair, a new and empty one where it has none; below 0 for a failure."""
+    number = self.list_of.get(pair, -1)
+    if number >= 0:
+        return number
+    number = self.free_list
+    if number < 0:
+        number = self.n_lists
+        if WIDTH * number == self.lists.size and not _more_lists(self):
+            return status.NO_MEMORY
+    entry = WIDTH * number
+    following = self.lists[entry + START]
+    if self.list_of.set(pair, number) < 0:
+        return status.NO_MEMORY
+    if number == self.n_lists:
+        self.n_lists += 1
+    else:
+        self.free_list = following
+    self.lists[entry + START] = 0
+    self.lists[entry + SIZE] = 0
+    self.lists[entry + ROOM] = 0
+    return number
+
+
+@quiet
+def _make_room(self, number, size):
+    """Give a list room for `size` postings in all; return a status."""
+    entry = WIDTH * number
+    room = self.lists[entry + ROOM]
+    if size <= room:
+        return status.OK
+    # A first filling gets what it asks for, for most lists never grow again.
+    wanted = max(size, 2 * room)
+    if self.used + wanted > self.pool.size and not _repool(self, wanted):
+        return status.NO_MEMORY
+    start, old_size = self.lists[entry + START], self.lists[entry + SIZE]
+    for i in range(old_size):
+        self.pool[self.used + i] = self.pool[start + i]
+    self.lists[entry + START] = self.used
+    self.lists[entry + ROOM] = wanted
+    self.used += wanted
+    self.garbage += room
+    return status.OK
+
+
+@quiet
+def _give_up(self, left, right, size):
+    """Drop the list of a pair if it is empty, for it may have been made for postings that find no room."""
+    if size == 0:
+        _drop(self, left, right)
+    return status.NO_MEMORY
+
+
+@method(PairIndexType, "add")
+@quiet
+def _add(self, left, right, position):
+    number = _list(self, (left << 32) | right)
+    if number < 0:
+        return status.NO_MEMORY
+    entry = WIDTH * number
+    size = self.lists[entry + SIZE]
+    if _make_room(self, number, size + 1) < 0:
+        return _give_up(self, left, right, size)
+    self.pool[self.lists[entry + START] + size] = position
+    self.lists[entry + SIZE] = size + 1
+    self.n_postings += 1
+    return status.OK
+
+
+@method(PairIndexType, "add_many")
+@quiet
+def _add_many(self, left, right, positions):
+    number = _list(self, (left << 32) | right)
+    if number < 0:
+        return status.NO_MEMORY
+    entry = WIDTH * number
+    size = self.lists[entry + SIZE]
+    if _make_room(self, number, size + positions.size) < 0:
+        return _give_up(self, left, right, size)
+    start = self.lists[entry + START] + size
+    for i in range(positions.size):
+        self.pool[start + i] = positions[i]
+    self.lists[entry + SIZE] = size + positions.size
+    self.n_postings += positions.size
+    return status.OK
+
+
+@method(PairIndexType, "drop")
+@quiet
+def _drop(self, left, right):
+    number = self.list_of.pop((left << 32) | right, -1)
+    if number < 0:
+        return status.MISSING
+    entry = WIDTH * number
+    self.n_postings -= self.lists[entry + SIZE]
+    self.garbage += self.lists[entry + ROOM]
+    self.lists[entry + START] = self.free_list
+    self.lists[entry + SIZE] = 0
+    self.lists[entry + ROOM] = 0
+    self.free_list = number
+    return status.OK
+
+
+@method(PairIndexType, "span")
+@quiet
+def _span(self, left, right):
+    """Return where in the pool the postings of a pair start and end, stale ones and all."""
+    number = self.list_of.get((left << 32) | right, -1)
+    if number < 0:
+        return 0, 0
+    start = self.lists[WIDTH * number + START]
+    return start, start + self.lists[WIDTH * number + SIZE]
+
+
+@method(PairIndexType, "posting")
+@quiet
+def _posting(self, i):
+    """Return the posting at index `i` of the pool."""
+    return self.pool[i]
+
+
+@method(PairIndexType, "count")
+@quiet
+def _count(self, left, right):
+    start, end = _span(self, left, right)
+    n = 0
+    for i in range(start, end):
+        n += holds(self.tokens.cells, self.pool[i], left, right)
+    return n
+
+
+@method(PairIndexType, "postings")
+@kernel
+def _postings(self, left, right):
+    positions = np.empty(_count(self, left, right), np.int64)
+    start, end = _span(self, left, right)
+    n = 0
+    for i in range(start, end):
+        if holds(self.tokens.cells, self.pool[i], left, right):
+            positions[n] = self.pool[i]
+            n += 1
+    return positions
+
+
+@method(PairIndexType, "contains")
+@quiet
+def _contains(self, pair):
+    left, right = pair
+    i, end = _span(self, left, right)
+    while i < end and not holds(self.tokens.cells, self.pool[i], left, right):
+        i += 1
+    return i < end
+
+
+@method(PairIndexType, "len")
+@quiet
+def _len(self):
+    return self.list_of.size
+
+
+@kernel
+def _packed_pairs(self):
+    """Return the pairs that have a list, ``(n,) int64``, ascending."""
+    packed = self.list_of.keys()
+    packed.sort()
+    return packed
+
+
+@method(PairIndexType, "pairs")
+@kernel
+def _pairs(self):
+    packed = _packed_pairs(self)
+    pairs = np.empty((packed.size, 2), np.int64)
+    for i in range(packed.size):
+        pairs[i, 0] = packed[i] >> 32
+        pairs[i, 1] = packed[i] & 0xFFFFFFFF
+    return pairs
+
+
+@method(PairIndexType, "to_arrays")
+@kernel
+def _to_arrays(self):
+    pairs = _packed_pairs(self)
+    offsets = np.zeros(pairs.size + 1, np.int64)
+    positions = np.empty(self.n_postings, np.int64)
+    n_pairs = n = 0
+    for i in range(pairs.size):
+        left, right = pairs[i] >> 32, pairs[i] & 0xFFFFFFFF
+        start, end = _span(self, left, right)
+        for j in range(start, end):
+            if holds(self.tokens.cells, self.pool[j], left, right):
+                positions[n] = self.pool[j]
+                n += 1
+        if n > offsets[n_pairs]:  # some posting is not stale
+            pairs[n_pairs] = pairs[i]
+            n_pairs += 1
+            offsets[n_pairs] = n
+    return self.tokens, pairs[:n_pairs].copy(), offsets[: n_pairs + 1].copy(), positions[:n].copy()
+
+
+@quiet
+def add_lists(self, pairs, offsets, positions):
+    """Add ``positions[offsets[i]:offsets[i + 1]]`` to the list of packed ``pairs[i]``, for every i."""
+    for i in range(pairs.size):
+        some = positions[offsets[i] : offsets[i + 1]]
+        if _add_many(self, pairs[i] >> 32, pairs[i] & 0xFFFFFFFF, some) < 0:
+            return status.NO_MEMORY
+    return status.OK
+
+
+@method(PairIndexType, "stale_fraction")
+@quiet
+def _stale_fraction(self):
+    pairs = _packed_pairs(self)
+    live = 0
+    for i in range(pairs.size):
+        live += _count(self, pairs[i] >> 32, pairs[i] & 0xFFFFFFFF)
+    return 1.0 - live / self.n_postings if self.n_postings else 0.0
+
+
+@method(PairIndexType, "rebuild")
+@quiet
+def _rebuild(self):
+    """Post every adjacent pair anew: count, lay out, fill. Returns True, or null where there is no memory."""
+    cells = self.tokens.cells
+    list_of = new_int_map(256)
+    list_at = new_words(cells.size)  # list_at[position], -1 where no pair starts
+    sizes = np.empty(256, np.int64)
+    n_lists = 0
+    for position in range(cells.size):
+        list_at[position] = -1
+        if token_of(cells, position) < 0:
+            continue
+        following = next_of(cells, position)
+        if following < 0:
+            continue
+        pair = (token_of(cells, position) << 32) | token_of(cells, following)
+        number = list_of.get(pair, -1)
+        if number < 0:
+            number = n_lists
+            if number == sizes.size:
+                sizes = enlarged(sizes, number, 2 * number)
+            if list_of.set(pair, number) < 0:
+                raise MemoryError
+            sizes[number] = 0
+            n_lists += 1
+        sizes[number] += 1
+        list_at[position] = number
+    lists = np.empty(max(n_lists, 8) * WIDTH, np.int64)
+    n_postings = 0
+    for number in range(n_lists):
+        lists[WIDTH * number + START] = n_postings
+        lists[WIDTH * number + SIZE] = 0
+        lists[WIDTH * number + ROOM] = sizes[number]
+        n_postings += sizes[number]
+    pool = new_words(n_postings + n_postings // 2 + 16)
+    for position in range(cells.size):
+        number = list_at[position]
+        if number >= 0:
+            entry = WIDTH * number
+            pool[lists[entry + START] + lists[entry + SIZE]] = position
+            lists[entry + SIZE] += 1
+    if not self.list_of.assign(list_of):
+        raise MemoryError
+    self.lists = lists
+    self.n_lists = n_lists
+    self.free_list = -1
+    self.pool = pool
+    self.used = n_postings
+    self.garbage = 0
+    self.n_postings = n_postings
+    return True
+
+
+@method(PairIndexType, "copy")
+@kernel
+def _copy(self):
+    other = new_like(self)
+    other.tokens = self.tokens.copy()
+    other.list_of = self.list_of.copy()
+    other.lists = self.lists.copy()
+    other.n_lists = self.n_lists
+    other.free_list = self.free_list
+    other.pool = self.pool.copy()
+    other.used = self.used
+    other.garbage = self.garbage
+    other.n_postings = self.n_postings
+    return other
+
+
+@kernel
+def tokens_of(self):
+    """Return the token list that an index is over."""
+    return self.tokens
+
+
+@kernel
+def state(self):
+    """Return the arrays and what else the invariants are about."""
+    return self.lists.copy(), self.pool.copy(), self.list_of.copy()
+
+
+@quiet
+def counters(self):
+    """Return the numbers among the fields."""
+    return self.n_lists, self.free_list, self.used, self.garbage, self.n_postings
+
+
+@method(PairIndexType, "nbytes")
+@quiet
+def _nbytes(self):
+    return self.lists.nbytes + self.pool.nbytes + self.list_of.nbytes()

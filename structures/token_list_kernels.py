@@ -1,0 +1,251 @@
+"""The compiled half of :mod:`structures.token_list`, whose docstring draws the arrays.
+
+Kernels on plain arrays come first, then the type, then its methods: kernels that take a container.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+from numba.experimental import structref
+
+from structures import status
+from structures.jit import kernel, quiet
+from structures.memory import new_words
+from structures.struct_type import StructType, fields_of, method, new_like
+
+FIRST = 1
+LAST = 2
+MAX_RUN = 2**30 - 1
+TOMBSTONE = -1
+
+
+# ------------------------------------------------------------------------------ kernels on plain arrays
+@quiet
+def cell(token, run, flags):
+    """Pack a cell."""
+    return (token << 32) | (run << 2) | flags
+
+
+@quiet
+def token_of(cells, position):
+    """Return the token at a position, ``TOMBSTONE`` where none starts."""
+    return cells[position] >> 32
+
+
+@quiet
+def run_of(cells, position):
+    """Return the length of the run that starts or ends at a position."""
+    return (cells[position] >> 2) & MAX_RUN
+
+
+@quiet
+def next_of(cells, position):
+    """Return where the next token of the segment starts, -1 at the end."""
+    return -1 if cells[position] & LAST else position + run_of(cells, position)
+
+
+@quiet
+def prev_of(cells, position):
+    """Return where the previous token of the segment starts, -1 at the start."""
+    return -1 if cells[position] & FIRST else position - run_of(cells, position - 1)
+
+
+@quiet
+def join(cells, position, token):
+    """Merge the token at `position` with its next one into `token`; return a status."""
+    right = position + run_of(cells, position)
+    run = run_of(cells, position) + run_of(cells, right)
+    if run > MAX_RUN:
+        return status.OUT_OF_RANGE
+    flags = (cells[position] & FIRST) | (cells[right] & LAST)
+    cells[right] = cell(TOMBSTONE, 0, 0)
+    cells[position + run - 1] = cell(TOMBSTONE, run, flags)
+    cells[position] = cell(token, run, flags)
+    return status.OK
+
+
+@quiet
+def fill_cells(tokens, segment_offsets, cells, segment_of):
+    """Fill `cells` and `segment_of` for tokens that are one position each."""
+    for segment in range(segment_offsets.size - 1):
+        start, end = segment_offsets[segment], segment_offsets[segment + 1]
+        for position in range(start, end):
+            flags = (FIRST if position == start else 0) | (LAST if position == end - 1 else 0)
+            cells[position] = cell(np.int64(tokens[position]), 1, flags)
+            segment_of[position] = segment
+
+
+@kernel
+def live_positions(cells, start, end, size):
+    """Return where the `size` tokens in ``[start, end)`` start, ``(size,) int64``, ascending."""
+    positions = np.empty(size, np.int64)
+    n = 0
+    position = start
+    while position < end:
+        positions[n] = position
+        n += 1
+        position += run_of(cells, position)
+    return positions
+
+
+@quiet
+def count_runs(cells, start, end):
+    """Return how many tokens start in ``[start, end)``."""
+    n = 0
+    position = start
+    while position < end:
+        n += 1
+        position += run_of(cells, position)
+    return n
+
+
+# ------------------------------------------------------------------------------------------------ type
+@structref.register
+class TokenListType(StructType):
+    """numba type of :class:`TokenList`."""
+
+
+token_list_type = TokenListType(
+    fields_of(
+        cells=types.int64[::1],  # cells[position]
+        segment_of=types.int64[::1],  # segment_of[position]
+        segment_offsets=types.int64[::1],  # segment s has the positions [offsets[s], offsets[s + 1])
+        size=types.int64,
+    )
+)
+
+
+@kernel
+def new_token_list(tokens, segment_offsets):
+    """Return a list of `tokens`, of any integer dtype; the arrays are copied."""
+    self = structref.new(token_list_type)
+    self.cells = new_words(tokens.size)
+    self.segment_of = new_words(tokens.size)
+    self.segment_offsets = segment_offsets.astype(np.int64)
+    fill_cells(tokens, self.segment_offsets, self.cells, self.segment_of)
+    self.size = tokens.size
+    return self
+
+
+@method(TokenListType, "next")
+@quiet
+def _next(self, position):
+    return next_of(self.cells, position)
+
+
+@method(TokenListType, "prev")
+@quiet
+def _prev(self, position):
+    return prev_of(self.cells, position)
+
+
+@method(TokenListType, "token")
+@quiet
+def _token(self, position):
+    return token_of(self.cells, position)
+
+
+@method(TokenListType, "segment_at")
+@quiet
+def _segment_at(self, position):
+    return self.segment_of[position]
+
+
+@method(TokenListType, "merge")
+@quiet
+def _merge(self, position, new_token):
+    failure = join(self.cells, position, new_token)
+    if failure == status.OK:
+        self.size -= 1
+    return failure
+
+
+@method(TokenListType, "positions")
+@kernel
+def _positions(self):
+    return live_positions(self.cells, 0, self.cells.size, self.size)
+
+
+@method(TokenListType, "segment_positions")
+@kernel
+def _segment_positions(self, segment):
+    start, end = self.segment_offsets[segment], self.segment_offsets[segment + 1]
+    return live_positions(self.cells, start, end, count_runs(self.cells, start, end))
+
+
+@method(TokenListType, "n_positions")
+@quiet
+def _n_positions(self):
+    return self.cells.size
+
+
+@method(TokenListType, "n_segments")
+@quiet
+def _n_segments(self):
+    return self.segment_offsets.size - 1
+
+
+@kernel
+def _tokens_at(self, positions):
+    tokens = np.empty(positions.size, np.int64)
+    for i in range(positions.size):
+        tokens[i] = token_of(self.cells, positions[i])
+    return tokens
+
+
+@method(TokenListType, "segment")
+@kernel
+def _segment(self, segment):
+    return _tokens_at(self, _segment_positions(self, segment))
+
+
+@method(TokenListType, "to_arrays")
+@kernel
+def _to_arrays(self):
+    positions = _positions(self)
+    offsets = np.zeros(self.segment_offsets.size, np.int64)
+    for i in range(positions.size):
+        offsets[self.segment_of[positions[i]] + 1] += 1
+    return _tokens_at(self, positions), np.cumsum(offsets)
+
+
+@quiet
+def _drop_tombstones(self):
+    tokens, offsets = _to_arrays(self)
+    cells = new_words(tokens.size)
+    segment_of = new_words(tokens.size)
+    fill_cells(tokens, offsets, cells, segment_of)
+    self.cells = cells
+    self.segment_of = segment_of
+    self.segment_offsets = offsets
+    return True
+
+
+@method(TokenListType, "compact")
+@quiet
+def _compact(self):
+    return status.OK if _drop_tombstones(self) else status.NO_MEMORY
+
+
+@method(TokenListType, "copy")
+@kernel
+def _copy(self):
+    other = new_like(self)
+    other.cells = self.cells.copy()
+    other.segment_of = self.segment_of.copy()
+    other.segment_offsets = self.segment_offsets.copy()
+    other.size = self.size
+    return other
+
+
+@kernel
+def state(self):
+    """Return the arrays and what else the invariants are about."""
+    return self.cells.copy(), self.segment_of.copy(), self.segment_offsets.copy()
+
+
+@method(TokenListType, "nbytes")
+@quiet
+def _nbytes(self):
+    return self.cells.nbytes + self.segment_of.nbytes + self.segment_offsets.nbytes

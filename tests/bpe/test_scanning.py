@@ -1,0 +1,301 @@
+"""Patterns compiled to tables, against the ``regex`` package."""
+
+import dataclasses
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import regex
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import bpe
+from bpe.scanning import Scanner, UnsupportedError, scanner_of
+from bpe.scanning.automaton import compile_automaton
+from bpe.scanning.syntax import parse
+from bpe.scanning.tables import tables_of
+from bpe.scanning.windows import PLACES, derive_windows
+from bpe.split import _cut
+from bpe.text import as_text
+
+thorough = settings(deadline=None, max_examples=300)
+
+ODD = {
+    "tiktoken's cl100k": (
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+        r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+    ),
+    "numbers and words": r"\d+(?:\.\d+)?|\w+|(?s:.)",
+    "gaps": r"[a-z]+(?=\s|$)|\d{2,3}?",
+    "empty matches": r"a*|(?=1)",
+    "lines": r"(?m)^.*$",
+    "edges": r"\A\s+|\s+\Z|\bA\w*|\S+?\B",
+    "behind": r"(?<=a)b+|(?<!\s)[A-Z]\w*|'(?!s)|(?s:.)",
+    "lazy": r"x*?y|\w{2,3}?\d|\W{1,2}+",
+    "prefixes": r"(?:ab|a)(?:c|bcd)?|b",
+    "blind to case": "(?i)(?:ß|ss|k|\u017f|'re|[a-f])+|\\PL",
+    "far ahead": r"\w+(?=\s\S|!!\n)|\s+(?=a)|(?s:.)",
+    "triples": r"(?s:.{3})|(?s:.)",
+}
+PATTERNS = {**bpe.PATTERNS, **ODD}
+
+SEAMS = [*"aAbcsStTrReEdDlLmMvVxyk \n\r\t'1 23!/.,\"_", "\u017f", "\u212a", "ß", "ǅ", "ʰ", "é", "文", "か"]
+SEAMS += [
+    "\u0301",
+    "Ⅷ",
+    "½",
+    "٣",
+    "\x0b",
+    "\x85",
+    "\u2028",
+    "\u3000",
+    "\u2019",
+    "€",
+    "\x00",
+    "\x1c",
+    "😀",
+    "\U0010ffff",
+]
+
+
+def sources_of(name):
+    sources = PATTERNS[name]
+    return (sources,) if isinstance(sources, str) else sources
+
+
+def by_regex(sources, data):
+    """Return where pieces start and end, the slow, obvious way."""
+    pieces = [as_text(data)] if data else []
+    for source in sources:
+        finer = []
+        for piece in pieces:
+            edges = {0, len(piece)}
+            for match in regex.finditer(source, piece):
+                edges |= {*match.span()}
+            finer += [piece[start:end] for start, end in pairwise(sorted(edges))]
+        pieces = finer
+    lengths = [len(piece.encode("utf-8", "surrogateescape")) for piece in pieces]
+    return np.cumsum([0, *lengths]).tolist()
+
+
+def cut_by_regex(sources, text):
+    """Do the same, faster."""
+    pieces = [text]
+    for source in sources:
+        expression = regex.compile(source)
+        pieces = [part for piece in pieces for part in _cut(expression, piece)]
+    return pieces
+
+
+def documents(max_size=60):
+    text = st.text(st.sampled_from(SEAMS) | st.characters(exclude_categories=["Cs"]), max_size=max_size)
+    return st.lists(text.map(str.encode) | st.binary(max_size=3), max_size=3).map(b"".join)
+
+
+def long_documents():
+    """Long enough for windows, of few kinds of characters each."""
+    alphabet = st.lists(st.sampled_from(SEAMS[:48]), min_size=2, max_size=8)
+    seed = st.tuples(alphabet, st.integers(150, 700), st.randoms(use_true_random=False))
+    return seed.map(lambda drawn: "".join(drawn[2].choices(drawn[0], k=drawn[1])).encode())
+
+
+# ------------------------------------------------------------------------------------- the same pieces
+@pytest.mark.parametrize("name", PATTERNS)
+class TestAgainstRegex:
+    @thorough
+    @given(data=documents())
+    def test_short(self, name, data):
+        sources = sources_of(name)
+        assert scanner_of(sources).cut(bytearray(data)).tolist() == by_regex(sources, data)
+
+    @settings(deadline=None, max_examples=100)
+    @given(data=long_documents())
+    def test_long(self, name, data):
+        sources = sources_of(name)
+        assert scanner_of(sources).cut(bytearray(data)).tolist() == by_regex(sources, data)
+
+    def test_every_character(self, name):
+        sources = sources_of(name)
+        # Between letters, digits, spaces and line ends.
+        text = "".join(f"{c}a{c}1{c} {c}\n" for c in map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
+        offsets = scanner_of(sources).cut(bytearray(text.encode()))
+        assert np.array_equal(
+            np.diff(offsets), [len(piece.encode()) for piece in cut_by_regex(sources, text)]
+        )
+
+    def test_every_character_alone(self, name):
+        sources = sources_of(name)
+        characters = [chr(c).encode() for c in [*range(0xD800), *range(0xE000, 0x110000)]]
+        ends = np.cumsum(list(map(len, characters))).astype(np.int32)
+        offsets = scanner_of(sources).cut(bytearray(b"".join(characters)), ends)
+        assert offsets.tolist() == [0, *ends.tolist()]
+
+    def test_every_byte(self, name):
+        sources = sources_of(name)
+        for data in [b"%b", b"a%b", b"%ba 1", b"'%b", b"\xc3%b", b"\xf0\x90%b", b"\xed%b\x80", b"\xe0%b\x80"]:
+            for byte in range(256):
+                given = data % bytes([byte])
+                assert scanner_of(sources).cut(bytearray(given)).tolist() == by_regex(sources, given), given
+
+    @settings(deadline=None, max_examples=50)
+    @given(data=documents() | long_documents(), draw=st.data())
+    def test_blocks(self, name, data, draw):
+        """Cut anywhere into a stream of blocks, the pieces are the same."""
+        sources = sources_of(name)
+        scanner = scanner_of(sources)
+        places = sorted(draw.draw(st.lists(st.integers(0, max(0, len(data) - 1)), max_size=5)))
+        pieces, done = [0], 0
+        for place in [*places, len(data)]:
+            held = np.array([place], np.int32)
+            offsets = scanner.cut(bytearray(data), held, start=done, text_start=0, is_open=place < len(data))
+            pieces += offsets[1:].tolist()
+            done = pieces[-1]
+        assert pieces == scanner.cut(bytearray(data)).tolist()
+
+    @thorough
+    @given(parts=st.lists(documents(8).filter(bool), max_size=8))
+    def test_segments(self, name, parts):
+        scanner = scanner_of(sources_of(name))
+        ends = np.cumsum([0, *map(len, parts)])
+        pieces = [0]
+        for start, part in zip(ends.tolist(), parts, strict=False):
+            pieces += [start + offset for offset in scanner.cut(bytearray(part)).tolist()[1:]]
+        assert scanner.cut(bytearray(b"".join(parts)), ends[1:].astype(np.int32)).tolist() == pieces
+
+
+CLASSES = ["a", "b", "'", r"\s", r"\S", r"\w", r"\d", "[^ab]", "[a-c1]", r"\p{L}", ".", r"\n", "(?i:A)"]
+ASSERTIONS = [r"\b", "^", "$", "(?<=a)", r"(?<!\s)", r"\Z", r"\A", "(?m:^)", "(?m:$)", r"(?!\S)", "(?=a|b1)"]
+QUANTIFIERS = [sign + suffix for sign in ["?", "*", "+", "{1,2}", "{2}", "{,2}"] for suffix in ["", "?", "+"]]
+
+
+def expressions():
+    return st.recursive(
+        st.sampled_from(CLASSES) | st.sampled_from(CLASSES) | st.sampled_from(ASSERTIONS),
+        lambda inner: st.one_of(
+            st.lists(inner, min_size=1, max_size=3).map("".join),
+            st.lists(inner, min_size=1, max_size=3).map("|".join).map("(?:{})".format),
+            st.tuples(inner, st.sampled_from(QUANTIFIERS)).map(lambda drawn: f"(?:{drawn[0]}){drawn[1]}"),
+            inner.map("(?={})".format),
+            inner.map("(?!{})".format),
+            inner.map("(?>{})".format),
+        ),
+        max_leaves=6,
+    )
+
+
+@settings(deadline=None, max_examples=1000)
+@given(
+    st.lists(expressions(), min_size=1, max_size=3).map("|".join),
+    st.lists(st.text("aabbA1' \n\t.é_", max_size=10), min_size=5, max_size=5),
+)
+def test_any_expression(source, texts):
+    try:
+        scanner = Scanner([source])
+    except UnsupportedError:
+        assume(False)
+    for text in [*texts, "".join(texts) * 10]:
+        data = text.encode()
+        assert scanner.cut(bytearray(data)).tolist() == by_regex([source], data), text
+
+
+# ------------------------------------------------------------------------------------------ the windows
+WINDOWED = ["gpt2", "cl100k", "o200k", "llama3", "qwen2", "whitespace", "none", "tiktoken's cl100k"]
+WINDOWED += ["numbers and words", "far ahead", "triples"]
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_which_have_windows(name):
+    """Those that look at nothing before a match, and always find one."""
+    assert scanner_of(sources_of(name)).has_windows == (name in WINDOWED)
+
+
+def pieces_with(windows, automaton, data):
+    scanner = Scanner(["a"])
+    scanner._tables = [tables_of(automaton, windows)]
+    return scanner.cut(bytearray(data)).tolist()
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k"])
+def test_windows_do_the_work(name, book):
+    """Where their products say that pieces end everywhere, they do: so it is they that cut the text."""
+    automaton = compile_automaton(*sources_of(name))
+    windows = derive_windows(automaton)
+    data = book.encode()
+    right = by_regex(sources_of(name), data)
+    assert pieces_with(windows, automaton, data) == right
+    assert pieces_with(None, automaton, data) == right
+    everywhere = dataclasses.replace(windows, ends=windows.ends[:1] | 0xFF)
+    assert len(pieces_with(everywhere, automaton, data)) > 0.9 * len(data)
+
+
+@pytest.mark.parametrize("name", WINDOWED)
+@settings(deadline=None, max_examples=200)
+@given(data=st.data())
+def test_windows_decide(name, data):
+    """What a window says holds in every text that has it."""
+    source = sources_of(name)[0]
+    automaton = compile_automaton(source)
+    windows = derive_windows(automaton)
+    soft = [chr(c) for c in range(128) if windows.group_of[c]]
+    text = data.draw(st.text(st.sampled_from(soft), min_size=PLACES + 1, max_size=20))
+    # What follows is any text; windows in which a piece begins before the text do not count.
+    rest = data.draw(st.text(st.sampled_from(SEAMS), max_size=6))
+    ends = by_regex([source], (text + rest).encode())
+
+    def is_in(products, window):
+        return any(all(a & b for a, b in zip(product, window, strict=True)) for product in products)
+
+    for place in range(3, len(text) - 1):
+        window = [windows.group_of[ord(c)] for c in text[place - 3 : place + 2]]
+        if not is_in(windows.open, window):
+            assert is_in(windows.ends, window) == (place in ends), place
+
+
+# ---------------------------------------------------------------------------------------- what is refused
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        (r"(a)\1", r"'\\1' at character 3"),
+        (r"(?:a*)*", "endless repetition of what may be empty"),
+        (r"(?>ab|a)c", "atomic group"),
+        (r"(?<=ab)c", "looking behind"),
+        (r"(?=a+b)c", "looking ahead"),
+        (r"(?=abcd)a", "more than 3 characters"),
+        (r"a{1,9999}", "such a repetition"),
+        (r"(?:ab){e<=1}", "where it stands"),
+        (r"(?x) a", "group"),
+        (r"\X", r"'\\X'"),
+        (r"(?|a|b)", "group"),
+        (r"(?:[ab]{0,500}c){9}", "so large|so many"),
+    ],
+)
+def test_refused(source, what):
+    regex.compile(source)
+    with pytest.raises(UnsupportedError, match=what):
+        Scanner([source])
+
+
+def test_the_package_splits_what_is_refused():
+    pattern = bpe.Pattern.of(r"(\w)\1|\w")
+    with pytest.warns(RuntimeWarning, match=r"cannot be compiled: '\\1' at character 4") as warned:
+        assert pattern.split("aab c") == ["aa", "b", " ", "c"]
+    assert warned[0].filename == __file__
+    assert pattern.split_bytes(b"aab") == [b"aa", b"b"]  # without another warning
+    assert not pattern.compiled
+    assert pattern.scanner is None
+
+
+def test_syntax():
+    assert parse("(?i)a|b") == parse("(?i:a|b)")
+    assert parse("(?P<name>a)(?<other>b)") == parse("(a)(b)") == parse("ab")
+    assert parse(r"[[:alpha:]\]]x") == parse(r"(?:[[:alpha:]\]])(x)")
+    assert parse("(?i:a(?-i:b))") != parse("(?i:ab)")
+
+
+# --------------------------------------------------------------------------------------------- long runs
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "deepseek", "none"])
+@pytest.mark.parametrize("unit", ["a", " ", "\n", "\n ", "7", "'s", "é", "A", "\u0301"])
+def test_runs(name, unit):
+    sources = sources_of(name)
+    data = (unit * 5_000).encode()
+    assert scanner_of(sources).cut(bytearray(data)).tolist() == by_regex(sources, data)
