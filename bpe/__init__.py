@@ -6,7 +6,7 @@
 
 * :func:`train`, :class:`Trainer`: learn merges from text
 * :class:`Tokenizer`: encode, decode, save, load
-* :class:`WordCounts`: the counted pieces of a corpus
+* :class:`Corpus`, :class:`WordCounts`, :func:`count_words`: text from files, and the counts of its pieces
 * :func:`split`, :class:`Pattern`, :data:`PATTERNS`: how text is cut into pieces
 
 What needs the compiler is loaded at first use, so that ``import bpe`` takes no time.
@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any
 from bpe.split import PATTERNS, Pattern, split
 
 if TYPE_CHECKING:
+    from bpe.corpus import Corpus
     from bpe.counts import WordCounts
+    from bpe.distributed import count_words
     from bpe.tokenizer import Tokenizer
     from bpe.training import Trainer, train
 
@@ -29,12 +31,25 @@ try:
 except importlib.metadata.PackageNotFoundError:  # run from a checkout
     __version__ = "0+unknown"
 
-__all__ = ["PATTERNS", "Pattern", "Tokenizer", "Trainer", "WordCounts", "__version__", "split", "train"]
+__all__ = [
+    "PATTERNS",
+    "Corpus",
+    "Pattern",
+    "Tokenizer",
+    "Trainer",
+    "WordCounts",
+    "__version__",
+    "count_words",
+    "split",
+    "train",
+]
 
 _MODULE_OF = {
+    "Corpus": "bpe.corpus",
     "Tokenizer": "bpe.tokenizer",
     "Trainer": "bpe.training",
     "WordCounts": "bpe.counts",
+    "count_words": "bpe.distributed",
     "train": "bpe.training",
 }
 

@@ -1,22 +1,30 @@
 """``WordCounts``: the distinct pieces of a corpus with their counts, which is all that training needs.
 
-Counts of several corpora add up to the counts of all of them, so that they can be made in parts.
+Counts of several corpora add up to the counts of all of them, so that they can be made in parts, kept in
+files and weighted. A :class:`structures.ByteCounter` holds them, so that compiled code can count into it and
+training takes arrays out of it, with no Python object a word in between.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import ItemsView, Iterable, Iterator, Mapping
+import os
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping
+from fractions import Fraction
+from numbers import Rational
 from operator import index
 from typing import Any
 
 import numpy as np
 
-from bpe.corpus import CorpusLike, Reader, safe_cut, stretches
-from bpe.progress import Progress, progress_bar
-from bpe.specials import check_specials, find_special, split_special
+from bpe.corpus import Corpus, CorpusLike
+from bpe.counting import count_corpus
+from bpe.files import atomic_write
+from bpe.formats import counts as counts_file
+from bpe.progress import Progress
+from bpe.specials import check_specials, find_special
 from bpe.split import Pattern
 from bpe.text import as_bytes, as_text
+from structures import ByteCounter
 
 __all__ = ["WordCounts"]
 
@@ -26,10 +34,12 @@ _INT64_MAX = 2**63 - 1
 class WordCounts:
     """Distinct pieces of text -> how often each occurs, in the order of first appearance.
 
-    * :meth:`from_corpus`; ``counts += other``
+    * :meth:`from_corpus`, :meth:`load`, :meth:`save`
     * ``counts[word]``, ``word in counts``, ``len(counts)``, :meth:`items`, iteration over the words
     * :meth:`most_common`, :attr:`total`, :attr:`n_bytes`, :meth:`to_arrays`
-    * :attr:`pattern`, :attr:`special_tokens`; ``==``, pickle, copy
+    * :meth:`add`, ``counts += other``, ``counts + other``
+    * :meth:`scale`, :meth:`filter`, :meth:`prune`, which return new counts
+    * :attr:`pattern`, :attr:`special_tokens`; ``==``, which as with a dict leaves the order out; pickle, copy
 
     A word is bytes; where one is asked for, a str stands for its UTF-8.
 
@@ -59,7 +69,7 @@ class WordCounts:
     (6, 3, 11)
     """
 
-    __slots__ = ("_count_of", "_pattern", "_special_tokens")
+    __slots__ = ("_counter", "_pattern", "_special_tokens")
     __hash__ = None  # type: ignore[assignment]  # counts change
 
     def __init__(
@@ -71,24 +81,26 @@ class WordCounts:
     ) -> None:
         self._pattern = Pattern.of(pattern)
         self._special_tokens = check_specials(special_tokens)
-        self._count_of: dict[bytes, int] = {}
         specials = frozenset(self._special_tokens)
-        for word, count in words.items() if hasattr(words, "items") else words:
-            text = as_text(word, "a word")
-            if not text:
-                raise ValueError("a word is empty")
-            if found := find_special(text, specials):
-                raise ValueError(f"word {word!r} holds the special token {found[0]!r}: cut it out first")
-            try:
-                count = index(count)
-            except TypeError:
-                raise TypeError(
-                    f"the count of {word!r} must be an integer, not {type(count).__name__}"
-                ) from None
-            if count < 1:
-                raise ValueError(f"the count of {word!r} must be at least 1, not {count}")
-            key = as_bytes(text)
-            self._count_of[key] = _checked(key, self._count_of.get(key, 0) + count)
+        pairs = words.items() if hasattr(words, "items") else words
+        self._counter = ByteCounter([_checked(word, count, specials) for word, count in pairs])
+
+    @classmethod
+    def _of_counter(
+        cls, counter: ByteCounter, pattern: Pattern, special_tokens: tuple[str, ...]
+    ) -> WordCounts:
+        """Return counts that own `counter`: its words are not empty and hold no special token, and count."""
+        self = cls.__new__(cls)
+        self._counter, self._pattern, self._special_tokens = counter, pattern, special_tokens
+        return self
+
+    def _of_words(self, keep: np.ndarray) -> WordCounts:
+        """Return the words for which `keep` is true, as new counts."""
+        data, offsets, counts = self.to_arrays()
+        lengths = np.diff(offsets)
+        starts = np.concatenate([[0], np.cumsum(lengths[keep])])
+        counter = ByteCounter.from_arrays(data[np.repeat(keep, lengths)], starts, counts[keep])
+        return self._of_counter(counter, *self._rules())
 
     @classmethod
     def from_corpus(
@@ -97,6 +109,7 @@ class WordCounts:
         pattern: str | Iterable[str] | Pattern = "gpt2",
         special_tokens: Iterable[str] = (),
         *,
+        threads: int | None = None,
         progress: Progress = False,
     ) -> WordCounts:
         r"""Count the pieces of a corpus.
@@ -105,12 +118,16 @@ class WordCounts:
 
         Parameters
         ----------
-        corpus : path, or iterable of path, str or bytes
-            A path is a file of UTF-8 text, read in blocks; ``Path("-")`` is standard input. A str or bytes in
-            an iterable is a document. Bytes that are not UTF-8 are kept.
+        corpus : Corpus, path, or iterable of path, str or bytes
+            A path is a file (.txt, .jsonl, .parquet, each also .gz or .zst), a folder, a glob pattern, or
+            ``Path("-")``, standard input; a str or bytes in an iterable is a document. How they are read,
+            and what can be said about it, stands in :class:`bpe.Corpus`.
         pattern : str, iterable of str or Pattern
             As :meth:`Pattern.of` takes it.
         special_tokens : iterable of str
+        threads : int, optional
+            At most so many are used; as many as there are processors by default. The result is the same for
+            any number, the order included.
         progress : bool or callable
             A bar on stderr, nothing, or ``progress(bytes done, bytes in all or None)``.
 
@@ -121,11 +138,14 @@ class WordCounts:
         Raises
         ------
         ValueError
-            The corpus is empty, or pattern or special tokens are wrong.
+            The corpus is empty, a file is damaged, cut off or changes while it is read, or pattern or special
+            tokens are wrong.
         TypeError
             The corpus is a bare str or bytes, or holds something else than paths, str and bytes.
         OSError
-            A file is missing, cannot be read or is a folder.
+            A file is missing or cannot be read.
+        ImportError
+            A package that a format needs is not installed.
 
         Complexity
         ----------
@@ -138,41 +158,39 @@ class WordCounts:
         >>> list(counts.items())
         [(b'one', 3), (b' two', 1), (b'\n', 1)]
         """
-        self = cls(pattern=pattern, special_tokens=special_tokens)
-        specials = frozenset(self._special_tokens)
-        reader = Reader(corpus)
+        rules = Pattern.of(pattern), check_specials(special_tokens)
+        source = Corpus.of(corpus)
+        counted = count_corpus(source, *rules, threads=threads, progress=progress)
+        return cls._of_count(*counted, source, *rules)
 
-        def cut(text: str) -> int:
-            return safe_cut(text, self._pattern, specials)
-
-        counts: Counter[str] = Counter()
-        is_empty = True
-        with progress_bar(progress, reader.n_bytes, "B", "counting") as advance:
-            for document in reader.documents(advance):
-                for stretch in stretches(document, cut):
-                    is_empty = False
-                    for is_special, part in split_special(stretch, specials):
-                        if not is_special:
-                            counts.update(self._pattern.split(part))
-        if not counts:
-            what = "is empty" if is_empty else "holds nothing but special tokens"
-            raise ValueError(f"the corpus {what}: there is no text in {reader}")
-        self._count_of = {as_bytes(piece): count for piece, count in counts.items()}
-        return self
+    @classmethod
+    def _of_count(
+        cls,
+        counter: ByteCounter,
+        has_text: bool,
+        corpus: Corpus,
+        pattern: Pattern,
+        special_tokens: tuple[str, ...],
+    ) -> WordCounts:
+        """Return what was counted in a corpus, if there was something."""
+        if not len(counter):
+            what = "holds nothing but special tokens" if has_text else "is empty"
+            raise ValueError(f"the corpus {what}: there is no text in {corpus}")
+        return cls._of_counter(counter, pattern, special_tokens)
 
     # ------------------------------------------------------------------------------------------- lookups
     def __len__(self) -> int:
-        return len(self._count_of)
+        return len(self._counter)
 
     def __iter__(self) -> Iterator[bytes]:
-        return iter(self._count_of)
+        return iter(self._counter)
 
     def __contains__(self, word: object) -> bool:
-        return isinstance(word, (str, bytes)) and as_bytes(as_text(word)) in self._count_of
+        return isinstance(word, (str, bytes)) and as_bytes(as_text(word)) in self._counter
 
     def __getitem__(self, word: str | bytes) -> int:
         try:
-            return self._count_of[as_bytes(as_text(word, "a word"))]
+            return self._counter[as_bytes(as_text(word, "a word"))]
         except KeyError:
             raise KeyError(word) from None
 
@@ -182,7 +200,7 @@ class WordCounts:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, WordCounts):
             return NotImplemented
-        return self._rules() == other._rules() and self._count_of == other._count_of
+        return self._rules() == other._rules() and self._counter == other._counter
 
     def __iadd__(self, other: WordCounts) -> WordCounts:
         if not isinstance(other, WordCounts):
@@ -192,19 +210,24 @@ class WordCounts:
         ):
             if mine != theirs:
                 raise ValueError(f"counts with different {name} cannot be added: {mine!r} and {theirs!r}")
-        # All sums are made, and may overflow, before any is stored.
-        sums = {
-            word: _checked(word, self._count_of.get(word, 0) + count)
-            for word, count in other._count_of.items()
-        }
-        self._count_of.update(sums)
+        self._counter.merge(other._counter)  # all or nothing
         return self
 
+    def __add__(self, other: WordCounts) -> WordCounts:
+        if not isinstance(other, WordCounts):
+            return NotImplemented
+        total = self.__copy__()
+        total += other
+        return total
+
     def __copy__(self) -> WordCounts:
-        return _unpickled(dict(self._count_of), *self._rules())
+        return self._of_counter(self._counter.copy(), *self._rules())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> WordCounts:
+        return self.__copy__()
 
     def __reduce__(self) -> Any:
-        return _unpickled, (self._count_of, *self._rules())
+        return WordCounts._of_counter, (self._counter, *self._rules())
 
     def _rules(self) -> tuple[Pattern, tuple[str, ...]]:
         return self._pattern, self._special_tokens
@@ -240,7 +263,9 @@ class WordCounts:
         >>> WordCounts.from_corpus(["low low low"]).total
         3
         """
-        return sum(self._count_of.values())
+        counts = self.to_arrays()[2]
+        # The sum may leave int64, those of the halves do not.
+        return (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())
 
     @property
     def n_bytes(self) -> int:
@@ -251,7 +276,7 @@ class WordCounts:
         >>> WordCounts.from_corpus(["low low low"]).n_bytes
         7
         """
-        return sum(map(len, self._count_of))
+        return self.to_arrays()[0].size
 
     # --------------------------------------------------------------------------------------------- views
     def items(self) -> ItemsView[bytes, int]:
@@ -263,14 +288,14 @@ class WordCounts:
 
         Complexity
         ----------
-        O(1).
+        O(1); to iterate over it, O(n).
 
         Examples
         --------
         >>> list(WordCounts({"low": 5}).items())
         [(b'low', 5)]
         """
-        return self._count_of.items()
+        return _Items(self)  # type: ignore[arg-type]  # as much of a mapping as it asks for
 
     def most_common(self, k: int | None = None) -> list[tuple[bytes, int]]:
         """Return the words with the greatest counts, of equal ones the first to appear.
@@ -285,16 +310,21 @@ class WordCounts:
         list of (bytes, int)
             Greatest count first.
 
+        Raises
+        ------
+        ValueError
+            `k` is negative.
+
         Complexity
         ----------
-        O(n log k) for n words.
+        O(n) for n words, and O(m log m) for the m that count no less than the last one returned.
 
         Examples
         --------
         >>> WordCounts({"low": 5, "new": 6, "old": 5}).most_common(2)
         [(b'new', 6), (b'low', 5)]
         """
-        return Counter(self._count_of).most_common(k)
+        return self._counter.most_common(k)
 
     def to_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return words and counts as flat arrays.
@@ -317,19 +347,235 @@ class WordCounts:
         >>> bytes(data), offsets, counts
         (b'lowlower', array([0, 3, 8]), array([5, 2]))
         """
-        data = np.frombuffer(bytearray().join(self._count_of), np.uint8)
-        offsets = np.zeros(len(self) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, self._count_of), np.int64, len(self)), out=offsets[1:])
-        return data, offsets, np.fromiter(self._count_of.values(), np.int64, len(self))
+        return self._counter.to_arrays()
+
+    # --------------------------------------------------------------------------------------------- changes
+    def add(self, word: str | bytes, n: int = 1) -> None:
+        """Add `n` to the count of a word, from 0 where it is missing.
+
+        Parameters
+        ----------
+        word : str or bytes
+        n : int
+
+        Raises
+        ------
+        ValueError
+            The word is empty or holds a special token, or `n` is below 1.
+        TypeError
+            The word is neither str nor bytes, or `n` no integer.
+        OverflowError
+            The sum passes ``2**63 - 1``; the counts are as they were.
+
+        Complexity
+        ----------
+        O(length), and some microseconds: for many words, add counts of them.
+
+        Examples
+        --------
+        >>> counts = WordCounts({"low": 5})
+        >>> counts.add("low", 2)
+        >>> counts["low"]
+        7
+        """
+        self._counter.add(*_checked(word, n, frozenset(self._special_tokens)))
+
+    def scale(self, factor: float | Rational) -> WordCounts:
+        """Return all counts times a factor, rounded down, but at least 1: no word is lost.
+
+        This is how corpora are weighted before they are added.
+
+        Parameters
+        ----------
+        factor : int, float or Fraction
+            Above 0. A float stands for the decimal number that it is written as: 0.3 is 3/10, exactly.
+
+        Returns
+        -------
+        WordCounts
+            Words in the same order.
+
+        Raises
+        ------
+        ValueError
+            The factor is not above 0, or not finite.
+        TypeError
+            It is no number.
+        OverflowError
+            A count would pass ``2**63 - 1``.
+
+        Complexity
+        ----------
+        O(n) for n words, in exact integers.
+
+        Examples
+        --------
+        >>> list(WordCounts({"low": 10, "new": 1}).scale(0.3).items())
+        [(b'low', 3), (b'new', 1)]
+        """
+        if isinstance(factor, bool) or not isinstance(factor, (float, Rational)):
+            raise TypeError(f"factor must be an int, a float or a Fraction, not {type(factor).__name__}")
+        try:
+            exact = Fraction(repr(float(factor))) if isinstance(factor, float) else Fraction(factor)
+        except ValueError:
+            exact = Fraction(0)  # not a number, or infinite
+        if exact <= 0:
+            raise ValueError(f"factor must be a finite number above 0, not {factor}")
+        data, offsets, counts = self.to_arrays()
+        scaled = [max(1, count * exact.numerator // exact.denominator) for count in counts.tolist()]
+        if (greatest := max(scaled, default=0)) > _INT64_MAX:
+            word = self._counter.word(scaled.index(greatest))
+            raise OverflowError(f"the count of {word!r} times {factor} passes 2**63 - 1")
+        return self._of_counter(ByteCounter.from_arrays(data, offsets, scaled), *self._rules())
+
+    def filter(self, keep: Callable[[bytes, int], object]) -> WordCounts:
+        """Return the words that a function keeps.
+
+        Parameters
+        ----------
+        keep : callable
+            ``keep(word, count)`` says whether to keep it.
+
+        Returns
+        -------
+        WordCounts
+            Words in the same order. There may be none.
+
+        Complexity
+        ----------
+        One call a word.
+
+        Examples
+        --------
+        >>> counts = WordCounts({"low": 5, "lowest": 1})
+        >>> list(counts.filter(lambda word, count: len(word) <= 3).items())
+        [(b'low', 5)]
+        """
+        return self._of_words(np.fromiter((bool(keep(*item)) for item in self.items()), bool, len(self)))
+
+    def prune(self, min_count: int) -> WordCounts:
+        """Return the words that count at least so much: most of a large corpus in a fraction of the memory.
+
+        Training on them is no longer exact: each pair of tokens loses what it counts in the words that are
+        dropped, at most `min_count` - 1 for each place that it has in one of them. Frequent pairs hardly
+        change; merges that count not much more than `min_count` may come in another order, or not at all.
+        ``total`` before and after tells how much of the text is gone.
+
+        Parameters
+        ----------
+        min_count : int
+
+        Returns
+        -------
+        WordCounts
+            Words in the same order. There may be none.
+
+        Raises
+        ------
+        TypeError
+            `min_count` is no integer.
+
+        Complexity
+        ----------
+        O(n_bytes).
+
+        Examples
+        --------
+        >>> list(WordCounts({"low": 5, "lowest": 1}).prune(2).items())
+        [(b'low', 5)]
+        """
+        min_count = min(index(min_count), _INT64_MAX)
+        return self._of_words(self.to_arrays()[2] >= max(min_count, 1))
+
+    # ----------------------------------------------------------------------------------------------- files
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to a file, with pattern and special tokens.
+
+        Parameters
+        ----------
+        path : path
+            The file is written aside and renamed: never half a file.
+
+        Raises
+        ------
+        OSError
+            It cannot be written; what was there is still there.
+
+        Complexity
+        ----------
+        O(n_bytes); some 12 bytes a word on the disk.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     WordCounts({"low": 5}).save(Path(folder, "low.counts"))
+        ...     WordCounts.load(Path(folder, "low.counts"))["low"]
+        5
+        """
+        atomic_write(path, counts_file.dump(*self.to_arrays(), *self._rules()))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> WordCounts:
+        """Read counts that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        WordCounts
+            Equal to those saved, the order included.
+
+        Raises
+        ------
+        ValueError
+            It is no file of counts, damaged or cut off; the message says where.
+        OSError
+            It cannot be read.
+
+        Complexity
+        ----------
+        O(size of the file), in time and in memory, whatever it holds.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     WordCounts({"low": 5}, pattern="o200k").save(Path(folder, "low.counts"))
+        ...     WordCounts.load(Path(folder, "low.counts")).pattern.name
+        'o200k'
+        """
+        with open(path, "rb") as file:
+            try:
+                return cls._of_counter(*counts_file.read(file))
+            except ValueError as error:
+                raise ValueError(f"{os.fspath(path)}: {error}") from None
 
 
-def _checked(word: bytes, count: int) -> int:
-    if count > _INT64_MAX:
+class _Items(ItemsView[bytes, int]):
+    """The view of (word, count): all at once, not one look-up a word."""
+
+    def __iter__(self) -> Iterator[tuple[bytes, int]]:
+        return self._mapping._counter.items()  # type: ignore[attr-defined]
+
+
+def _checked(word: Any, count: Any, specials: frozenset[str]) -> tuple[bytes, int]:
+    """Return a word as bytes and its count as int, if they are right."""
+    text = as_text(word, "a word")
+    if not text:
+        raise ValueError("a word is empty")
+    if found := find_special(text, specials):
+        raise ValueError(f"word {word!r} holds the special token {found[0]!r}: cut it out first")
+    try:
+        number = index(count)
+    except TypeError:
+        raise TypeError(f"the count of {word!r} must be an integer, not {type(count).__name__}") from None
+    if number < 1:
+        raise ValueError(f"the count of {word!r} must be at least 1, not {number}")
+    if number > _INT64_MAX:
         raise OverflowError(f"the count of {word!r} passes 2**63 - 1")
-    return count
-
-
-def _unpickled(count_of: dict[bytes, int], pattern: Pattern, special_tokens: tuple[str, ...]) -> WordCounts:
-    self = WordCounts(pattern=pattern, special_tokens=special_tokens)
-    self._count_of = count_of
-    return self
+    return as_bytes(text), number

@@ -20,11 +20,14 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import regex
 
-from bpe.scanning import Scanner, UnsupportedError, scanner_of
 from bpe.text import as_bytes, as_text
+
+if TYPE_CHECKING:
+    from bpe.scanning import Scanner
 
 __all__ = ["PATTERNS", "Pattern", "split"]
 
@@ -112,6 +115,8 @@ def _compiled(source: str) -> regex.Pattern[str]:
 @functools.cache
 def _scanner(sources: tuple[str, ...]) -> Scanner | None:
     """Return the compiled pattern; None, with a warning the first time, where it cannot be."""
+    from bpe.scanning import UnsupportedError, scanner_of  # not at import: it loads the compiler
+
     try:
         return scanner_of(sources)
     except UnsupportedError as error:
@@ -343,7 +348,7 @@ class Pattern:
             scanner = None
         if scanner is None or len(data) > _INT32_MAX:
             return self._split_by_regex(text)
-        offsets = scanner.cut(bytearray(data)).tolist()
+        offsets = scanner.split(data)
         if len(data) == len(text):
             return [text[start:end] for start, end in pairwise(offsets)]
         return [data[start:end].decode() for start, end in pairwise(offsets)]
@@ -379,7 +384,7 @@ class Pattern:
         scanner = _scanner(self.sources)
         if scanner is None or len(data) > _INT32_MAX:
             return [as_bytes(piece) for piece in self._split_by_regex(as_text(data))]
-        return [data[start:end] for start, end in pairwise(scanner.cut(bytearray(data)).tolist())]
+        return [data[start:end] for start, end in pairwise(scanner.split(data))]
 
     def last_cut(self, text: str, start: int = 0, stop: int | None = None) -> int:
         """Return the last place where a text can be cut in two without a change to any piece.

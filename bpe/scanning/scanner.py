@@ -62,7 +62,9 @@ class Scanner:
         text_start: int | None = None,
         is_open: bool = False,
     ) -> np.ndarray:
-        r"""Cut segments into pieces.
+        r"""Cut segments by the first expression.
+
+        With one expression these are the pieces; else :meth:`refine` cuts them further.
 
         Parameters
         ----------
@@ -100,19 +102,21 @@ class Scanner:
         text_start = start if text_start is None else text_start
         offsets = np.empty(len(data) - start + 1, np.int32)
         n = cut(self._tables[0], data, start, text_start, segment_ends, is_open, offsets)
-        return offsets[: n + 1] if len(self._tables) == 1 else self.refine(data, offsets[: n + 1])
+        return offsets[: n + 1]
 
-    def refine(self, data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    def refine(self, data: bytearray | np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """Apply all expressions but the first to the pieces of the first.
 
         Parameters
         ----------
-        data : (n_bytes,) uint8
+        data : bytearray or (n_bytes,) uint8
         offsets : (pieces + 1,) int32
+            As :meth:`cut` returns them.
 
         Returns
         -------
         (more pieces + 1,) int32
+            The same where there is no other expression.
 
         Complexity
         ----------
@@ -124,12 +128,39 @@ class Scanner:
         >>> Scanner(["[0-9]", "[a-z]"]).refine(data, np.array([0, 2, 3], np.int32)).tolist()
         [0, 1, 2, 3]
         """
+        if not isinstance(data, np.ndarray):
+            data = np.frombuffer(data, np.uint8)
         for tables in self._tables[1:]:
             start = int(offsets[0])
             finer = np.empty(int(offsets[-1]) - start + 1, np.int32)
             n = cut(tables, data, start, start, offsets[1:], False, finer)
             offsets = finer[: n + 1]
         return offsets
+
+    def split(self, data: bytes) -> list[int]:
+        r"""Cut bytes into pieces.
+
+        Parameters
+        ----------
+        data : bytes
+            Less than 2 GiB.
+
+        Returns
+        -------
+        list of int
+            Piece i is ``data[offsets[i]:offsets[i + 1]]``.
+
+        Complexity
+        ----------
+        As :meth:`cut`.
+
+        Examples
+        --------
+        >>> Scanner(["[0-9]", "[a-z]+"]).split(b"ab1cd!")
+        [0, 2, 3, 5, 6]
+        """
+        held = bytearray(data)  # writable, as all that kernels are compiled for
+        return self.refine(held, self.cut(held)).tolist()
 
 
 @functools.lru_cache(maxsize=64)

@@ -1,4 +1,6 @@
+import gzip
 import io
+import json
 import os
 import re
 import signal
@@ -16,7 +18,7 @@ import bpe
 from bpe import cli
 from bpe.tokenizer import Tokenizer
 
-COMMANDS = ["train", "encode", "decode", "inspect"]
+COMMANDS = ["train", "count", "encode", "decode", "inspect"]
 
 
 @pytest.fixture
@@ -28,6 +30,14 @@ def folder(tokenizer, book, tmp_path, monkeypatch):
     (tmp_path / "odd.txt").write_bytes(b"caf\xc3\xa9 \xff\x00\r\n the sea")
     (tmp_path / "special.txt").write_text("the <|end|> of the sea")
     (tmp_path / "empty.txt").touch()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "bad.jsonl").write_text('{"text": "cut o')
+    (tmp_path / "records.jsonl").write_text('{"text": "the sea"}\n{"text": "the <|end|>"}\n' * 3)
+    (tmp_path / "text.gz").write_bytes(gzip.compress(b"the sea")[:-5])
+    counts = bpe.WordCounts.from_corpus([book[:5000]])
+    counts.save("book.counts")
+    (tmp_path / "half.counts").write_bytes((tmp_path / "book.counts").read_bytes()[:100])
+    bpe.WordCounts({"the": 5}, pattern="o200k").save("other.counts")
     return tmp_path
 
 
@@ -100,7 +110,18 @@ def test_train_from_standard_input(folder):
     [
         (["missing.txt"], r"no such file: missing\.txt"),
         (["book.txt", "missing.txt"], r"no such file: missing\.txt"),
-        (["."], "is a folder"),
+        (["no*.txt"], r"no file matches no\*\.txt"),
+        (["folder"], r"the folder folder has no \.txt, \.jsonl, \.parquet files: name others by"),
+        (["bad.jsonl"], r"bad\.jsonl, line 1 at byte 0: not JSON"),
+        (["records.jsonl", "--field", "body"], r"there is no field 'body'; there are: 'text'"),
+        (["odd.txt", "--errors", "strict"], r"odd\.txt: not UTF-8 at byte 6.*--errors"),
+        (["text.gz"], r"text\.gz: gz data damaged or cut off at byte"),
+        (["book.counts", "--special", "<a>"], "files of counts bring their own pattern and special tokens"),
+        (["book.counts", "--pattern", "gpt2"], "files of counts bring their own pattern"),
+        (["book.counts", "book.txt"], r"book\.counts holds counts, book\.txt does not: count the text first"),
+        (["book.counts", "other.counts"], r"other\.counts: counts with different patterns"),
+        (["book.counts", "half.counts"], r"bpe: half\.counts: cut off at byte 100"),
+        (["book.txt", "--threads", "0"], "--threads.*0 is not in the range"),
         (["empty.txt"], r"the corpus is empty.*empty\.txt"),
         (["book.txt", "--vocab-size", "255"], "255"),
         (["book.txt", "--vocab-size", "257", "--special", "<a>", "--special", "<b>"], "257"),
@@ -123,6 +144,115 @@ def test_training_that_fails_leaves_no_file(folder, arguments, message):
 
 def test_output_folder_is_looked_at_first(folder):
     fails(run("train", "missing.txt", "--vocab-size", 300, "-o", "no/tok.json"), "no such folder: .*no$")
+
+
+@pytest.mark.parametrize(
+    ("paths", "corpus"),
+    [
+        (["book.txt"], "book.txt"),
+        (["records.jsonl", "odd.txt"], None),
+        (["book.counts"], "book.txt"),
+        (["o*.txt"], "odd.txt"),
+    ],
+)
+def test_corpora(folder, paths, corpus):
+    assert run("train", *paths, "--vocab-size", 270, "-o", "one.json", "--quiet", "--threads", 2).output == ""
+    corpus = [folder / corpus] if corpus else [folder / path for path in paths]
+    assert Tokenizer.load("one.json") == bpe.train(corpus, vocab_size=270)
+
+
+@pytest.mark.filterwarnings("default")
+def test_warnings_are_a_line_each(folder):
+    result = run("count", "book.txt", "--pattern", r"(\w)\1\1|\w+", "-o", "c", "--quiet")
+    assert result.exit_code == 0
+    assert re.fullmatch("bpe: warning: the split pattern cannot be compiled: .*\n", result.stderr)
+
+
+# ---------------------------------------------------------------------------------------------- count
+def test_count(folder):
+    result = run(
+        "count", "book.txt", "records.jsonl", "--pattern", "o200k", "--special", "<|end|>", "-o", "c"
+    )
+    assert (result.exit_code, result.stdout) == (0, "")
+    counts = bpe.WordCounts.load("c")
+    expected = bpe.WordCounts.from_corpus(
+        [folder / "book.txt", folder / "records.jsonl"], "o200k", ["<|end|>"]
+    )
+    assert counts == expected
+    assert list(counts) == list(expected)
+    assert re.fullmatch(
+        r"c: \d+ distinct pieces, 1\.\d+ thousand in all, from 5\.\d+ kB in .* s \(.* [kM]?B/s\)\n",
+        result.stderr,
+    )
+    assert run("count", "book.txt", "-o", "c", "--quiet").output == ""
+
+
+def test_count_as_json(folder):
+    result = run("count", "-", "--json", "-o", "c", stdin="the sea the sea")
+    assert result.stderr == ""
+    summary = json.loads(result.stdout)
+    assert summary.pop("seconds") >= 0
+    assert summary == {
+        "output": "c",
+        "pattern": "gpt2",
+        "special_tokens": [],
+        "words": 3,
+        "total": 4,
+        "corpus_bytes": None,
+    }
+
+
+def test_counts_are_added(folder):
+    assert run("count", "book.txt", "-o", "1.counts", "--quiet").output == ""
+    assert run("count", "odd.txt", "-o", "2.counts", "--quiet").output == ""
+    result = run("count", "1.counts", "2.counts", "-o", "all.counts")
+    assert re.fullmatch(r"all\.counts: \d+ distinct pieces, [\d.]+ thousand in all\n", result.stderr)
+    expected = bpe.WordCounts.from_corpus([folder / "book.txt", folder / "odd.txt"])
+    assert bpe.WordCounts.load("all.counts") == expected
+    fails(run("count", "missing.txt", "-o", "c"), r"no such file: missing\.txt")
+    fails(run("count", "book.txt", "-o", "no/c"), "no such folder: .*no$")
+    fails(run("count", "empty.txt", "-o", "c"), r"the corpus is empty.*empty\.txt")
+
+
+def test_fields_and_errors(folder):
+    (folder / "x.jsonl").write_bytes(b'{"body": "one"}\n{"body": "\xff"}\n')
+    for option in ("--field", "--column"):
+        assert run("count", "x.jsonl", option, "body", "--errors", "skip", "-o", "c", "--quiet").output == ""
+        assert dict(bpe.WordCounts.load("c").items()) == {b"one": 1}
+
+
+def test_extras_that_are_missing(folder, monkeypatch):
+    (folder / "x.zst").touch()
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    fails(run("count", "x.zst", "-o", "c"), r"reading \.zst files needs the package zstandard: pip install")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    for command in (["count"], ["train", "--vocab-size", 300]):
+        fails(
+            run(*command, "book.txt", "-o", "c", "--scheduler", "tcp://127.0.0.1:9"),
+            r"needs the package distributed: pip install 'bpe-structures\[dask\]'",
+        )
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        (0, "0"),
+        (999, "999"),
+        (999.6, "1 thousand"),
+        (1000, "1 thousand"),
+        (71_395, "71.4 thousand"),
+        (168_000, "168 thousand"),
+        (999_900, "1 million"),
+        (27_100_000, "27.1 million"),
+        (5e12, "5000 billion"),
+    ],
+)
+def test_human_numbers(number, expected):
+    assert cli._human(number) == expected
+
+
+def test_human_sizes():
+    assert [cli._human(n, "B") for n in (7, 1234, 114e6)] == ["7 B", "1.23 kB", "114 MB"]
 
 
 # --------------------------------------------------------------------------------- encode and decode

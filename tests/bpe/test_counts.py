@@ -1,7 +1,16 @@
 import copy
+import io
+import os
 import pickle
+import random
+import struct
+import subprocess
+import sys
+import zlib
 from collections import Counter
+from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe
+from bpe.corpus import Corpus
+from bpe.counting import count_documents
 from bpe.counts import WordCounts
+from bpe.formats import counts as counts_file
 from bpe.specials import check_specials, find_special, split_special
 from bpe.text import as_bytes, as_text
 
@@ -41,16 +53,80 @@ def test_from_documents(pattern, corpus):
     assert counts.pattern == bpe.Pattern.of(pattern)
 
 
+class InBlocks(Corpus):
+    """A corpus that is read some bytes at a time."""
+
+    block_bytes = 1
+
+    def documents(self, advance):
+        return super().documents(advance, block_bytes=self.block_bytes)
+
+
 @settings(deadline=None, max_examples=50)
-@given(st.text("ab1 \n'é!<|end>", max_size=200), st.sampled_from(list(bpe.PATTERNS)), st.integers(1, 40))
-def test_from_a_file(tmp_path_factory, text, pattern, block_bytes):
+@given(
+    st.text("ab1 \n'é!<|end>", max_size=200) | st.binary(max_size=50),
+    st.sampled_from(list(bpe.PATTERNS)),
+    st.integers(1, 40),
+    st.integers(1, 40),
+)
+def test_from_a_file(tmp_path_factory, text, pattern, block_bytes, batch_bytes):
     path = tmp_path_factory.mktemp("corpus") / "text.txt"
-    data = (text + END + "a b").encode()
+    data = (text.encode() if isinstance(text, str) else text) + END.encode() + b"a b"
     path.write_bytes(data)
+    corpus = InBlocks(path)
+    corpus.block_bytes = block_bytes
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bpe.corpus.BLOCK_BYTES", block_bytes)
-        counts = WordCounts.from_corpus(path, pattern, [END])
+        patch.setattr("bpe.counting.BATCH_BYTES", batch_bytes)
+        counts = WordCounts.from_corpus(corpus, pattern, [END])
     assert list(counts.items()) == list(count_slowly([data], pattern, [END]).items())
+
+
+@pytest.mark.filterwarnings("ignore:the split pattern cannot be compiled")
+@settings(deadline=None)
+@given(documents)
+def test_patterns_that_cannot_be_compiled(corpus):
+    pattern = r"(\w)\1|\w"
+    assert not bpe.Pattern.of(pattern).compiled
+    counts = WordCounts.from_corpus([*corpus, f"aab{END}ab"], pattern, [END])
+    assert list(counts.items()) == list(count_slowly([*corpus, f"aab{END}ab"], pattern, [END]).items())
+
+
+# Expressions for which pieces depend on all the text before them, or on the character before.
+HOSTILE = ["(?s:.{3})|(?s:.)", "(?<=a)b+|(?s:.)", r"\d{1,2}", "(?s:a.*)"]
+
+
+@pytest.mark.parametrize("pattern", [*bpe.PATTERNS, *HOSTILE])
+@settings(deadline=None, max_examples=30)
+@given(
+    st.lists(st.lists(st.text("ab 1\n'é<|end>").map(str.encode), min_size=1), max_size=8),
+    st.integers(2, 4),
+    st.integers(1, 100),
+    st.booleans(),
+)
+def test_threads_change_nothing(pattern, documents, threads, batch_bytes, with_special):
+    specials = [END] if with_special else []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bpe.counting.BATCH_BYTES", batch_bytes)
+        patch.setattr("bpe.counting._FIRST_BRIDGE", 4)
+        counter = count_documents(documents, bpe.Pattern.of(pattern), frozenset(specials), threads)
+    expected = count_slowly([b"".join(document) for document in documents], pattern, specials)
+    assert list(counter.items()) == list(expected.items())
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_while_threads_work(threads):
+    def documents():
+        yield from [[b"some text" * 1_000_000]] * 2
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        count_documents(documents(), bpe.Pattern.of("gpt2"), frozenset(), threads)
+
+
+def test_number_of_threads():
+    assert WordCounts.from_corpus(["a"], threads=2) == WordCounts({"a": 1})
+    with pytest.raises(ValueError, match="threads must be at least 1"):
+        WordCounts.from_corpus(["a"], threads=0)
 
 
 def test_specials_are_neither_counted_nor_crossed():
@@ -109,6 +185,35 @@ def test_bar_on_a_terminal(monkeypatch, capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "counting" in captured.err
+
+
+PEAK = """
+import resource, sys
+from pathlib import Path
+from bpe.counts import WordCounts
+peaks = []
+for path in sys.argv[1:]:
+    WordCounts.from_corpus(Path(path), special_tokens=["<|end|>"], threads=2)
+    peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(peaks[1] - peaks[0])
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="sizes in kilobytes")
+def test_memory_does_not_grow_with_the_corpus(tmp_path, book):
+    small, large = tmp_path / "small.txt", tmp_path / "large.txt"
+    text = f"{book}<|end|>" * 10
+    small.write_text(text * 20)
+    large.write_text(text * 100)  # 100 MB
+    environment = {**os.environ, "PYTHONPATH": str(Path(bpe.__file__).resolve().parent.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, small, large],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(done.stdout) < 30_000
 
 
 # ----------------------------------------------------------------------------------------- container
@@ -207,6 +312,231 @@ def test_to_arrays():
         assert dict(zip(words, numbers.tolist(), strict=True)) == dict(counts.items())
         data[:] = 0  # it is a copy
         assert list(counts) == words
+
+
+def test_items_is_a_view():
+    counts = WordCounts({"low": 5})
+    items = counts.items()
+    counts.add("new")
+    assert len(items) == 2
+    assert (b"new", 1) in items
+    assert list(items) == [(b"low", 5), (b"new", 1)]
+
+
+# ------------------------------------------------------------------------------------------- changes
+def test_add():
+    counts = WordCounts({"low": 5}, special_tokens=[END])
+    counts.add("low")
+    counts.add("é", np.int64(3))
+    assert dict(counts.items()) == {b"low": 6, "é".encode(): 3}
+    for word, n, kind in [("", 1, ValueError), (END, 1, ValueError), ("a", 0, ValueError), (1, 1, TypeError)]:
+        with pytest.raises(kind):
+            counts.add(word, n)
+    with pytest.raises(OverflowError):
+        counts.add("low", 2**63 - 1)
+    assert dict(counts.items()) == {b"low": 6, "é".encode(): 3}
+
+
+def test_sum():
+    first, second = WordCounts({"low": 5}), WordCounts({"new": 1, "low": 2})
+    assert list((first + second).items()) == [(b"low", 7), (b"new", 1)]
+    assert dict(first.items()) == {b"low": 5}
+    with pytest.raises(ValueError, match="patterns"):
+        first + WordCounts({"low": 1}, pattern="o200k")
+    with pytest.raises(TypeError):
+        first + {}
+
+
+@given(
+    st.lists(st.integers(1, 2**62), min_size=1, max_size=5),
+    st.fractions(min_value=Fraction(1, 10**9), max_value=1)
+    | st.integers(1, 2)
+    | st.floats(1e-300, 1.9, exclude_min=True),
+)
+def test_scale(numbers, factor):
+    counts = WordCounts({f"w{i}": number for i, number in enumerate(numbers)})
+    exact = Fraction(str(factor)) if isinstance(factor, float) else Fraction(factor)
+    if max(numbers) * exact > 2**63 - 1:
+        with pytest.raises(OverflowError):
+            counts.scale(factor)
+        return
+    scaled = counts.scale(factor)
+    assert [count for _, count in scaled.items()] == [max(1, int(number * exact)) for number in numbers]
+    assert list(scaled) == list(counts)
+    assert [count for _, count in counts.items()] == numbers
+
+
+def test_scale_by_what():
+    counts = WordCounts({"low": 10, "new": 1}, pattern="o200k", special_tokens=[END])
+    assert counts.scale(0.3) == WordCounts({"low": 3, "new": 1}, pattern="o200k", special_tokens=[END])
+    assert counts.scale(np.float64(0.3)) == counts.scale(0.3)
+    for factor in (0, -1, float("nan"), float("inf"), Fraction(-1, 2)):
+        with pytest.raises(ValueError, match="above 0"):
+            counts.scale(factor)
+    for factor in ("2", None, True, 1j):
+        with pytest.raises(TypeError, match="must be an int, a float or a Fraction"):
+            counts.scale(factor)
+    with pytest.raises(OverflowError, match=r"b'low' times 9\d+ passes"):
+        counts.scale(9 * 10**18)
+
+
+@given(st.dictionaries(st.binary(min_size=1, max_size=20), st.integers(1, 5)), st.integers(-1, 6))
+def test_filter_and_prune(words, least):
+    counts = WordCounts(words, pattern="o200k")
+    pruned = counts.prune(least)
+    assert list(pruned.items()) == [(word, count) for word, count in words.items() if count >= least]
+    assert pruned.pattern == counts.pattern
+    long = counts.filter(lambda word, count: len(word) > 3 and count > 1)
+    assert list(long.items()) == [item for item in words.items() if len(item[0]) > 3 and item[1] > 1]
+    assert list(counts.items()) == list(words.items())
+
+
+def test_train_from_counts_of_any_make():
+    words = {"low": 5, "lower": 2, "newest": 6}
+    expected = bpe.train(WordCounts(words), vocab_size=262)
+    assert expected.vocab_size == 262
+    assert bpe.train(WordCounts(words.items()), vocab_size=262) == expected
+    assert bpe.train(WordCounts(words).scale(2).prune(2).filter(lambda *_: True), vocab_size=262) == expected
+
+
+# --------------------------------------------------------------------------------------------- files
+PATTERNS = ["gpt2", r"\w+", [r"\d", "a"]]
+# Words with many lengths, and counts of all widths.
+WORDS = st.dictionaries(
+    st.binary(min_size=1, max_size=20) | st.just(b"x" * 300), st.integers(1, 300) | st.integers(1, 2**63 - 1)
+)
+
+
+@settings(deadline=None)
+@given(WORDS, st.sampled_from(PATTERNS), st.sampled_from([[], ["<|end|>"], ["é", "b" * 50]]))
+def test_save_and_load(tmp_path_factory, words, pattern, specials):
+    path = tmp_path_factory.getbasetemp() / "words.counts"
+    words = {word: count for word, count in words.items() if "é".encode() not in word}
+    counts = WordCounts(words, pattern=pattern, special_tokens=specials)
+    counts.save(path)
+    loaded = WordCounts.load(path)
+    assert loaded == counts
+    assert list(loaded.items()) == list(words.items())
+    loaded._counter._check()
+
+
+def content_of(counts):
+    return counts_file.dump(*counts.to_arrays(), counts.pattern, counts.special_tokens)
+
+
+@pytest.fixture(scope="module")
+def content():
+    words = {f"word {i}": i * i + 1 for i in range(60)}
+    return content_of(WordCounts(words, pattern=[r"\w+"], special_tokens=[END]))
+
+
+def mutation(data, random):
+    data = bytearray(data)
+    for _ in range(random.choice([1, 1, 1, 3])):
+        at = random.randrange(len(data) + 1)
+        match random.randrange(5):
+            case 0:
+                data[at : at + 1] = bytes([random.randrange(256)])
+            case 1:
+                del data[at : at + random.randrange(1, 20)]
+            case 2:
+                data[at:at] = random.randbytes(random.randrange(1, 20))
+            case 3:
+                del data[at:]
+            case 4:
+                data[at : at + 8] = random.choice([b"\xff" * 8, bytes(8), b"9" * 8, b"[" * 8])
+    return bytes(data)
+
+
+@pytest.mark.parametrize("is_signed", [False, True])
+def test_damaged_files(content, is_signed):
+    """With a checksum that fits, everything else is looked at, and what comes out is whole."""
+    chance = random.Random(1)
+    n_errors = 0
+    for _ in range(1000):
+        data = mutation(content, chance)
+        if is_signed and len(data) > 4:
+            data = data[:-4] + struct.pack("<I", zlib.crc32(data[:-4]))
+        try:
+            counter, _, specials = counts_file.read(io.BytesIO(data))
+        except ValueError:
+            n_errors += 1
+        else:
+            assert is_signed or data == content
+            counter._check()
+            assert all(count > 0 for _, count in counter.items())
+            assert not any(special.encode() in word for word in counter for special in specials)
+    assert n_errors > 300
+
+
+def signed(header, body=b""):
+    data = struct.pack("<8sII", counts_file.MAGIC, 1, len(header)) + header + body
+    return data + struct.pack("<I", zlib.crc32(data))
+
+
+HEADER = (
+    b'{"pattern": "gpt2", "unicode": "1", "special_tokens": ["<|end|>"], "n_words": %d, '
+    b'"n_bytes": %d, "count_bytes": %d, "length_bytes": 1}'
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "not a file of word counts: at byte 0"),
+        (b"some text that is long enough", "not a file of word counts: at byte 0"),
+        (counts_file.MAGIC[:5], "cut off at byte 5"),
+        (signed(b"{}").replace(b"\1", b"\2", 1), "version 2 at byte 8"),
+        (signed(b"{}"), "is no size in the header, at byte 16"),
+        (signed(b"{"), "no JSON in the header"),
+        (signed(b"[" * 100_000), "no JSON in the header"),
+        (signed(b"9" * 10_000), "no (JSON|object) in the header"),
+        (signed(b"[]"), "no object in the header"),
+        (signed(HEADER % (10**18, 10**18, 8)), r"cut off at byte \d+ of \d+"),
+        (signed(HEADER % (10**4000, 1, 8)), "cut off|no JSON"),
+        (signed(HEADER % (1, 2, 3), b"\1\2ab"), '"count_bytes" is none of'),
+        (signed(HEADER % (1, 2, 1), b"\1\2abc"), "1 bytes too many from byte"),
+        (signed(HEADER % (1, 2, 1), b"\0\2ab"), r"the count at byte \d+ is out of range"),
+        (signed(HEADER % (1, 2, 8), b"\xff" * 8 + b"\2ab"), r"the count at byte \d+ is out of range"),
+        (signed(HEADER % (2, 2, 1), b"\1\1\2\0ab"), r"the length at byte \d+ is out of range"),
+        (signed(HEADER % (1, 2, 1), b"\1\3ab"), r"do not add up to the 2 bytes from byte \d+"),
+        (signed(HEADER % (2, 2, 1), b"\1\1\1\1aa"), "a word stands there twice"),
+        (signed(HEADER % (1, 8, 1), b"\1\x08a<|end|>"), r"word 0 holds the special token '<\|end\|>'"),
+        (signed(HEADER.replace(b"gpt2", b"(") % (0, 0, 1)), "invalid regular expression"),
+        (signed(HEADER.replace(b"<|end|>", b"") % (0, 0, 1)), "special token 0 is empty"),
+        (signed(HEADER.replace(b'"gpt2"', b"[]") % (0, 0, 1)), "expression"),
+        (signed(HEADER.replace(b'"gpt2"', b"3") % (0, 0, 1)), '"pattern" is no name'),
+        (signed(HEADER.replace(b'"1"', b"1") % (0, 0, 1)), '"unicode"'),
+        (signed(HEADER.replace(b'["<|end|>"]', b"[1]") % (0, 0, 1)), '"special_tokens"'),
+        (signed(HEADER % (1, 2, 1), b"\1\2ab")[:-1] + b"x", r"damaged: the checksum at byte"),
+    ],
+)
+def test_what_is_wrong_with_a_file(tmp_path, data, message):
+    path = tmp_path / "words.counts"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=rf"words\.counts: .*({message})"):
+        WordCounts.load(path)
+
+
+def test_a_special_token_may_lie_across_words(tmp_path):
+    counts = WordCounts({"a<|en": 1, "d|>": 2}, special_tokens=[END])
+    counts.save(tmp_path / "words.counts")
+    assert WordCounts.load(tmp_path / "words.counts") == counts
+
+
+def test_files_of_other_kinds(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        WordCounts.load(tmp_path / "missing.counts")
+    with pytest.raises(IsADirectoryError):
+        WordCounts.load(tmp_path)
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        WordCounts({"a": 1}).save(tmp_path / "no" / "words.counts")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no endless file")
+def test_endless_files():
+    with pytest.raises(ValueError, match="not a file of word counts"):
+        WordCounts.load("/dev/zero")
 
 
 # ------------------------------------------------------------------------------------ special tokens

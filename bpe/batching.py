@@ -1,0 +1,169 @@
+"""Documents gathered in batches of bytes that a scanner can cut: special tokens cut out, segments in a row.
+
+::
+
+    documents    "one<|end|>two"   "three, and so on"
+    segments     one | two | three, and so ...           the last one may go on in the next batch
+    data         o n e t w o t h r e e , . . .
+    ends              3     6
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["Batch", "Batcher"]
+
+_LOOKED_BEHIND = 4  # bytes of the character before a piece
+_MOST = 2**31 - 1
+
+
+@dataclass
+class Batch:
+    """Segments in a row.
+
+    Attributes
+    ----------
+    data : bytearray
+    ends : (segments,) int32
+        Where each segment ends.
+    is_open : bool
+        Whether the last one goes on in the next batch.
+    start : int
+        Where the first segment, or what is left of it, begins.
+    text_start : int
+        Where it has begun, or a character or more before `start`.
+    """
+
+    data: bytearray
+    ends: np.ndarray
+    is_open: bool
+    start: int
+    text_start: int
+
+
+class Batcher:
+    """Makes batches of documents.
+
+    Parameters
+    ----------
+    documents : iterable of iterable of bytes
+        The blocks of each document.
+    specials : collection of str
+        Special tokens: cut out, the longest where several begin at a place; a segment ends there.
+    batch_bytes : int
+        What a batch has at least, if there is so much.
+
+    Examples
+    --------
+    >>> batcher = Batcher([[b"one<|e", b"nd|>two"], [b"three"]], ["<|end|>"])
+    >>> batch = batcher.next()
+    >>> batch.data, batch.ends.tolist(), batch.is_open
+    (bytearray(b'onetwothree'), [3, 6, 11], False)
+    >>> batcher.next() is None
+    True
+    """
+
+    def __init__(
+        self, documents: Iterable[Iterable[bytes]], specials: Collection[str] = (), batch_bytes: int = 1 << 20
+    ) -> None:
+        self._batch_bytes = batch_bytes
+        self._parts = _parts(documents, specials)
+
+    def next(self, last: Batch | None = None, done: int = 0) -> Batch | None:
+        """Return the next batch, None where there is nothing left.
+
+        Parameters
+        ----------
+        last : Batch, optional
+            The batch before, if it was open.
+        done : int
+            How far the pieces of its data are known. The rest is the beginning of the new batch; more is read
+            the longer it is, so that a long piece is looked at only so often.
+
+        Returns
+        -------
+        Batch or None
+
+        Raises
+        ------
+        ValueError
+            A piece has more bytes than the kernels can count.
+
+        Complexity
+        ----------
+        O(n) for n bytes.
+
+        Examples
+        --------
+        >>> batcher = Batcher([[b"one tw", b"o three"]], batch_bytes=4)
+        >>> first = batcher.next()
+        >>> second = batcher.next(first, done=3)
+        >>> second.data, second.start
+        (bytearray(b'one two three'), 3)
+        """
+        data, start, is_open = bytearray(), 0, False
+        if last is not None and last.is_open:
+            last_start = int(last.ends[-2]) if len(last.ends) > 1 else last.text_start
+            context = max(last_start, done - _LOOKED_BEHIND)
+            data += memoryview(last.data)[context:]
+            start, is_open = done - context, True
+        wanted = len(data) + max(self._batch_bytes, len(data))
+        ends: list[int] = []
+        for part, ends_here in self._parts:
+            data += part
+            is_open = not ends_here
+            # A document without text between its special tokens, or at its end, makes no segment.
+            if ends_here and len(data) > (ends[-1] if ends else start):
+                ends.append(len(data))
+            if len(data) >= wanted:
+                break
+        if is_open and len(data) > (ends[-1] if ends else start):
+            ends.append(len(data))
+        else:
+            is_open = False
+        if not ends:
+            return None
+        if len(data) > _MOST:
+            raise ValueError(f"a piece of more than {(len(data) - start) >> 20} MiB cannot be counted")
+        return Batch(data, np.array(ends, np.int32), is_open, start, 0)
+
+
+def _parts(
+    documents: Iterable[Iterable[bytes]], specials: Collection[str]
+) -> Iterator[tuple[bytes | memoryview, bool]]:
+    """Cut documents at special tokens; yield stretches, and whether a segment ends behind them."""
+    if not specials:
+        for document in documents:
+            for block in document:
+                yield block, False
+            yield b"", True
+        return
+    longest_first = sorted((token.encode() for token in specials), key=len, reverse=True)
+    searcher = re.compile(b"|".join(map(re.escape, longest_first)))
+    reach = (
+        len(longest_first[0]) - 1
+    )  # a token that begins so near the end may go on behind it, or a longer one
+    for document in documents:
+        held = b""
+        for block in document:
+            text = held + block
+            horizon = len(text) - reach
+            end = 0
+            for match in searcher.finditer(text):
+                if match.start() >= horizon:
+                    break
+                yield text[end : match.start()], True
+                end = match.end()
+            horizon = max(horizon, end)
+            yield text[end:horizon], False
+            held = text[horizon:]
+        end = 0
+        for match in searcher.finditer(held):
+            yield held[end : match.start()], True
+            end = match.end()
+        yield held[end:], True

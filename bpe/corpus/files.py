@@ -1,0 +1,292 @@
+"""Files as streams of bytes: opened, decompressed, read in blocks, and watched for changes.
+
+What is wrong with a file is a ``ValueError`` that names the file and the byte.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+__all__ = [
+    "BLOCK_BYTES",
+    "COMPRESSIONS",
+    "FORMATS",
+    "STDIN",
+    "FilePart",
+    "Stamp",
+    "extra",
+    "kind_of",
+    "stamp_of",
+]
+
+BLOCK_BYTES = 1 << 20
+STDIN = Path("-")
+FORMATS = (".txt", ".jsonl", ".parquet")
+COMPRESSIONS = (".gz", ".zst")
+
+Stamp = tuple[int, int]  # size, and time of the last change in nanoseconds
+Advance = Callable[[int], object]
+
+_ZST_BYTES = 1 << 11  # read at a time: a zstd block of 4 bytes may stand for 128 KiB
+
+
+def kind_of(path: Path) -> tuple[str, str]:
+    """Return format and compression of a file, by its name.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    (format, compression) : (str, str)
+        One of :data:`FORMATS` or, of a name that says nothing, ""; one of :data:`COMPRESSIONS` or "".
+
+    Examples
+    --------
+    >>> kind_of(Path("wiki.jsonl.gz")), kind_of(Path("README"))
+    (('.jsonl', '.gz'), ('', ''))
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else ""
+    return (suffixes[-1] if suffixes and suffixes[-1] in FORMATS else ""), compression
+
+
+def extra(module: str, name: str, purpose: str) -> Any:
+    """Import a package that is installed only where it is wanted.
+
+    Parameters
+    ----------
+    module : str
+    name : str
+        The extra of this project that installs it.
+    purpose : str
+        What it is needed for.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    ImportError
+        It is not installed; the message says how to change that.
+
+    Examples
+    --------
+    >>> extra("json", "json", "JSON").__name__
+    'json'
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise ImportError(
+            f"{purpose} needs the package {package}: pip install 'bpe-structures[{name}]'"
+        ) from None
+
+
+def stamp_of(status: os.stat_result) -> Stamp | None:
+    """Return what changes when a file is written to; None of pipes and devices.
+
+    Parameters
+    ----------
+    status : os.stat_result
+
+    Returns
+    -------
+    (int, int) or None
+
+    Examples
+    --------
+    >>> stamp_of(os.stat(os.curdir)) is None
+    True
+    """
+    return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
+
+
+class _Source:
+    """A file being read: no further than `stop`, and it knows how far it is."""
+
+    def __init__(self, file: BinaryIO, start: int, stop: int | None, advance: Advance) -> None:
+        self._file, self.place, self._stop, self._advance = file, start, stop, advance
+
+    def read(self, size: int) -> bytes:
+        if self._stop is not None:
+            size = min(size, self._stop - self.place)
+        data = self._file.read(size)
+        if data:
+            self.place += len(data)
+            self._advance(len(data))
+        return data
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """A file, or a range of bytes of one.
+
+    Parameters
+    ----------
+    path : Path
+        ``Path("-")`` is standard input.
+    start, stop : int
+        The range; to the end by default. Of a compressed file, only the whole can be read.
+    stamp : (int, int), optional
+        What :func:`stamp_of` said when the range was chosen.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "file.txt")
+    ...     _ = path.write_bytes(b"some text")
+    ...     list(FilePart(path).blocks(block_bytes=6)), list(FilePart(path, 5).blocks())
+    ([b'some t', b'ext'], [b'text'])
+    """
+
+    path: Path
+    start: int = 0
+    stop: int | None = None
+    stamp: Stamp | None = None
+
+    def __str__(self) -> str:
+        """Name the text in it, for messages: bytes are counted after decompression."""
+        if self.path == STDIN:
+            return "standard input"
+        return f"{self.path} (decompressed)" if kind_of(self.path)[1] else str(self.path)
+
+    def blocks(self, advance: Advance = lambda n: None, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
+        """Read the file, decompressed.
+
+        Parameters
+        ----------
+        advance : callable
+            Called with numbers of bytes read from the file, which add up to its size.
+        block_bytes : int
+            The most that a block has.
+
+        Yields
+        ------
+        bytes
+            Not empty.
+
+        Raises
+        ------
+        ValueError
+            Compressed data are damaged or cut off, or the file changes while it is read.
+        OSError
+            It cannot be read.
+        ImportError
+            It is .zst, and the package for that is not installed.
+
+        Complexity
+        ----------
+        O(n); memory for some blocks.
+        """
+        if self.path == STDIN:
+            yield from _plain(_Source(sys.stdin.buffer, 0, None, advance), block_bytes)
+            return
+        compression = kind_of(self.path)[1]
+        with self.opened() as file:
+            size = stamp_of(os.fstat(file.fileno()))
+            # What is appended meanwhile is not waited for: that would have no end.
+            stop = self.stop if self.stop is not None or size is None else size[0]
+            source = _Source(file, self.start, stop, advance)
+            if self.start:
+                file.seek(self.start)
+            try:
+                yield from _READERS[compression](source, block_bytes)
+            except (EOFError, zlib.error, gzip.BadGzipFile, _Damaged) as error:
+                raise ValueError(
+                    f"{self.path}: {compression[1:]} data damaged or cut off at byte {source.place}: {error}"
+                ) from None
+
+    @contextmanager
+    def opened(self) -> Iterator[BinaryIO]:
+        """Open the file, and look for changes when all is read, or when something is wrong with it.
+
+        Yields
+        ------
+        binary file
+
+        Raises
+        ------
+        ValueError
+            It changed.
+        OSError
+            It cannot be read.
+        """
+        with open(self.path, "rb") as file:
+            self._compare(file, self.stamp)
+            before = stamp_of(os.fstat(file.fileno()))
+            try:
+                yield file
+            except ValueError:
+                self._compare(file, before)  # a better reason than any other
+                raise
+            self._compare(file, before)
+
+    def _compare(self, file: BinaryIO, before: Stamp | None) -> None:
+        """Raise if a file is no longer what it was."""
+        now = stamp_of(os.fstat(file.fileno()))
+        if before is not None and now != before:
+            size = 0 if now is None else now[0]
+            how = f"from {before[0]} to {size} bytes" if size != before[0] else f"in place, at {size} bytes"
+            raise ValueError(
+                f"{self.path} changed {how} while it was read: copy it first, then read the copy"
+            )
+
+
+# ------------------------------------------------------------------------------------------ decompression
+class _Damaged(Exception):
+    """Data that are not what zstd writes."""
+
+
+def _plain(source: _Source, block_bytes: int) -> Iterator[bytes]:
+    while block := source.read(block_bytes):
+        yield block
+
+
+def _gunzipped(source: _Source, block_bytes: int) -> Iterator[bytes]:
+    with gzip.GzipFile(fileobj=source, mode="rb") as file:  # type: ignore[call-overload]  # it only reads
+        yield from _plain(file, block_bytes)  # type: ignore[arg-type]
+    if not source.place:
+        raise EOFError("the file is empty")
+
+
+def _unzstandard(source: _Source, block_bytes: int) -> Iterator[bytes]:
+    # Its stream reader takes a file that is cut off for one that ends, so the frames are followed here.
+    zstandard = extra("zstandard", "zstd", "reading .zst files")
+    frame, parts, size = None, [], 0
+    while data := source.read(_ZST_BYTES):
+        while data:
+            frame = frame or zstandard.ZstdDecompressor().decompressobj()
+            try:
+                parts.append(frame.decompress(data))
+            except zstandard.ZstdError as error:
+                raise _Damaged(str(error)) from None
+            size += len(parts[-1])
+            data = frame.unused_data if frame.eof else b""
+            frame = None if frame.eof else frame
+        if size >= block_bytes:
+            joined = b"".join(parts)
+            for start in range(0, size - block_bytes + 1, block_bytes):
+                yield joined[start : start + block_bytes]
+            parts, size = [joined[size - size % block_bytes :]], size % block_bytes
+    if frame is not None or not source.place:
+        raise EOFError("the file ends in the middle of its data" if source.place else "the file is empty")
+    if size:
+        yield b"".join(parts)
+
+
+_READERS = {"": _plain, ".gz": _gunzipped, ".zst": _unzstandard}

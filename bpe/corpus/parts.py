@@ -1,0 +1,109 @@
+"""Parts of a corpus of files, to be counted by themselves with the same result.
+
+Small files are gathered, large uncompressed ones cut: .jsonl behind a line end, text where no piece and no
+special token crosses. Anything else is one part, however large.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from bpe.corpus.cutting import cut_inside
+from bpe.corpus.files import BLOCK_BYTES, STDIN, FilePart, kind_of, stamp_of
+from bpe.corpus.sources import Corpus
+from bpe.split import Pattern
+
+__all__ = ["PART_BYTES", "WINDOW_BYTES", "parts_of"]
+
+PART_BYTES = 64 << 20
+WINDOW_BYTES = 1 << 16  # in which a place to cut at is looked for
+
+
+def parts_of(
+    corpus: Corpus, pattern: Pattern, specials: frozenset[str], part_bytes: int = PART_BYTES
+) -> list[list[FilePart]]:
+    """Cut a corpus of files into parts of about equal size.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    pattern : Pattern
+    specials : frozenset of str
+        Special tokens.
+    part_bytes : int
+        What a part should have. Only what cannot be cut has more than one and a half of it.
+
+    Returns
+    -------
+    list of list of FilePart
+        In order: the counts of the parts, added up from the first to the last, are those of the corpus, the
+        order included.
+
+    Raises
+    ------
+    ValueError
+        The corpus holds something else than files.
+    OSError
+        A file cannot be read.
+
+    Complexity
+    ----------
+    O(n / part_bytes) for n bytes, and a look at every file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.txt").write_text("one two three")
+    ...     parts = parts_of(Corpus(Path(folder)), Pattern.of("gpt2"), frozenset(), 4)
+    ...     [[(part.start, part.stop) for part in parts] for parts in parts]
+    [[(0, 7)], [(7, 13)]]
+    """
+    parts: list[list[FilePart]] = []
+    room = 0
+    for part, size in _ranges(corpus, pattern, specials, part_bytes):
+        if not parts or size > room:
+            parts.append([])
+            room = part_bytes
+        parts[-1].append(part)
+        room -= size
+    return parts
+
+
+def _ranges(
+    corpus: Corpus, pattern: Pattern, specials: frozenset[str], part_bytes: int
+) -> Iterator[tuple[FilePart, int]]:
+    for path in corpus.paths():
+        stamp = None if path == STDIN else stamp_of(os.stat(path))
+        if stamp is None:
+            raise ValueError(f"{path} is no file that workers can read by themselves: count it without them")
+        kind, compression = kind_of(path)
+        size, start = stamp[0], 0
+        if size > part_bytes + part_bytes // 2 and not compression and kind != ".parquet":
+            with open(path, "rb") as file:
+                for wanted in range(part_bytes, size - part_bytes // 2, part_bytes):
+                    if wanted <= start:
+                        continue
+                    if kind == ".jsonl":
+                        place = _behind_line_end(file, wanted, size)
+                    else:
+                        file.seek(wanted)
+                        place = wanted + cut_inside(file.read(WINDOW_BYTES), pattern, specials)
+                    if start < place < size and place > wanted:
+                        yield FilePart(path, start, place, stamp), place - start
+                        start = place
+        yield FilePart(path, start, size, stamp), size - start
+
+
+def _behind_line_end(file: BinaryIO, start: int, size: int) -> int:
+    """Return the first place behind a line end, from `start` on; `size` where there is none."""
+    file.seek(start)
+    while block := file.read(BLOCK_BYTES):
+        found = block.find(b"\n")
+        if found >= 0:
+            return start + found + 1
+        start += len(block)
+    return size

@@ -1,0 +1,202 @@
+"""Records: the lines of .jsonl and the rows of .parquet, each a document.
+
+A record whose field is null has no text, and is passed over; so is an empty line. Everything else that is no
+text where one should be is an error that names the place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+from bpe.corpus.files import BLOCK_BYTES, FilePart, extra, kind_of
+from bpe.corpus.validity import Errors, clean_document
+from bpe.text import as_bytes
+
+__all__ = ["json_lines", "parquet_rows"]
+
+_ROWS = 256  # read at a time
+# What comes up where a line is anything else than an object with text that has UTF-8.
+_NOT_PLAIN = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+_NOT_FROM_BYTES = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # surrogates that stand for no byte
+
+
+def json_lines(
+    blocks: Iterable[bytes], field: str, errors: Errors, name: str, start: int = 0
+) -> Iterator[bytes]:
+    r"""Read documents from lines of JSON.
+
+    Parameters
+    ----------
+    blocks : iterable of bytes
+    field : str
+        Which value of every object is the text.
+    errors : {"keep", "strict", "replace", "skip"}
+    name : str
+        Of the file.
+    start : int
+        Where in the file the first block begins; a line begins there.
+
+    Yields
+    ------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        A line is not JSON, no object, or has no such field or no text in it.
+
+    Complexity
+    ----------
+    O(n); memory for a block and for the longest line.
+
+    Examples
+    --------
+    >>> list(json_lines([b'{"text": "one"}\n{"text"', b': "caf\\u00e9"}'], "text", "strict", "file"))
+    [b'one', b'caf\xc3\xa9']
+    """
+    parse, place = json.JSONDecoder().decode, start
+    for number, line in enumerate(_lines(blocks), 1):
+        document: bytes | None
+        try:
+            document = parse(line.decode())[field].encode()
+        except _NOT_PLAIN:
+            # Only the first part of a file knows the numbers of its lines.
+            where = f"{name}, line {number}" if start == 0 else f"{name}, line"
+            document = _odd_line(line, field, errors, where, name, place) if line.strip() else None
+        if document is not None:
+            yield document
+        place += len(line) + 1
+
+
+def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    held: list[bytes] = []
+    for block in blocks:
+        *lines, last = block.split(b"\n")
+        if lines:
+            yield b"".join([*held, lines[0]])
+            yield from lines[1:]
+            held = []
+        held.append(last)
+    if rest := b"".join(held):
+        yield rest
+
+
+def _odd_line(line: bytes, field: str, errors: Errors, where: str, name: str, place: int) -> bytes | None:
+    """Return the document of a line that is not UTF-8 or has no text, if it is one, or say what is wrong."""
+    at = f"{where} at byte {place}"
+    holds_bytes = False  # that are not UTF-8
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        clean = clean_document(line, errors, name, place)
+        if clean is None:
+            return None
+        holds_bytes = errors == "keep"
+        text = clean.decode("utf-8", "surrogateescape")
+    try:
+        record = json.loads(text.removeprefix("\ufeff") if place == 0 else text)
+    except (ValueError, RecursionError) as error:
+        what = str(error) if isinstance(error, ValueError) else "nested too deeply"
+        raise ValueError(f"{at}: not JSON, damaged or cut off: {what}") from None
+    if not isinstance(record, dict):
+        raise ValueError(f"{at}: {type(record).__name__} where an object with the field {field!r} should be")
+    if field not in record:
+        raise ValueError(f"{at}: {_no_field(field, list(record))}")
+    value = record[field]
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise ValueError(f"{at}: the field {field!r} is {type(value).__name__}, not text")
+    if holds_bytes:
+        return as_bytes(_NOT_FROM_BYTES.sub("\ufffd", value))
+    return clean_document(value, errors, at)
+
+
+def _no_field(field: str, names: list[str]) -> str:
+    known = ", ".join(map(repr, names[:20])) or "none"
+    return f"there is no field {field!r}; there are: {known}. Choose with field=... (--field)"
+
+
+def parquet_rows(
+    part: FilePart, field: str, errors: Errors, advance: Callable[[int], object]
+) -> Iterator[bytes]:
+    """Read documents from a column of a Parquet file.
+
+    Parameters
+    ----------
+    part : FilePart
+        A whole file. A compressed one is unpacked into a temporary file.
+    field : str
+        The column, of type string or binary.
+    errors : {"keep", "strict", "replace", "skip"}
+    advance : callable
+        Called with numbers of bytes, which add up to the size of the file.
+
+    Yields
+    ------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        The file is damaged, or has no such column or no text in it.
+    ImportError
+        The package for it is not installed.
+
+    Complexity
+    ----------
+    O(n); memory for some hundred rows, and what the row groups of the file ask for.
+    """
+    arrow = extra("pyarrow", "parquet", "reading .parquet files")
+    parquet = extra("pyarrow.parquet", "parquet", "reading .parquet files")
+    with _seekable(part, advance) as (file, size):
+        row = 0
+        try:
+            # Without pre_buffer, a column is read as it is asked for.
+            source = parquet.ParquetFile(file, pre_buffer=False, buffer_size=BLOCK_BYTES)
+            _check_column(arrow, source.schema_arrow, field, part)
+            for batch in source.iter_batches(_ROWS, columns=[field]):
+                column = batch.column(0)
+                if arrow.types.is_dictionary(column.type):
+                    column = column.dictionary_decode()
+                for data in column.cast(arrow.large_binary()).to_pylist():
+                    if data is not None:
+                        document = clean_document(data, errors, f"{part}, row {row} of {field!r}")
+                        if document is not None:
+                            yield document
+                    row += 1
+                advance(
+                    size * row // source.metadata.num_rows
+                    - size * (row - len(batch)) // source.metadata.num_rows
+                )
+        except (arrow.ArrowException, OSError) as error:
+            raise ValueError(f"{part}: Parquet data damaged or cut off at row {row}: {error}") from None
+
+
+@contextmanager
+def _seekable(part: FilePart, advance: Callable[[int], object]) -> Iterator[tuple[BinaryIO, int]]:
+    """Open a file; yield it, and how many of its bytes are still to be reported as read."""
+    if part.path.is_file() and not kind_of(part.path)[1]:
+        with part.opened() as file:
+            yield file, os.fstat(file.fileno()).st_size
+        return
+    with tempfile.TemporaryFile() as unpacked:
+        for block in part.blocks(advance):
+            unpacked.write(block)
+        unpacked.seek(0)
+        yield unpacked, 0
+
+
+def _check_column(arrow: Any, schema: Any, field: str, part: FilePart) -> None:
+    if field not in schema.names:
+        raise ValueError(f"{part}: {_no_field(field, schema.names)}")
+    found = schema.field(schema.names.index(field)).type
+    value = found.value_type if arrow.types.is_dictionary(found) else found
+    if not any(word in str(value).split("_") for word in ("string", "binary", "null")):
+        raise ValueError(f"{part}: the column {field!r} is {found}, not text")

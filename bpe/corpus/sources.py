@@ -1,0 +1,291 @@
+"""``Corpus``: paths, folders, glob patterns and documents, and how they are to be read."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from bpe.corpus.cutting import blocks_of
+from bpe.corpus.files import BLOCK_BYTES, FORMATS, STDIN, FilePart, kind_of, stamp_of
+from bpe.corpus.records import json_lines, parquet_rows
+from bpe.corpus.validity import Errors, check_errors, clean_blocks, clean_document
+
+__all__ = ["Corpus", "CorpusLike"]
+
+_Advance: TypeAlias = Callable[[int], object]
+
+
+class Corpus:
+    r"""Text to count or to train on: where it is, and how it is to be read.
+
+    A path or a list may be given wherever a Corpus may, and is read with the defaults of this class.
+
+    ==========================  ===========================================================================
+    a path                      what it stands for
+    ==========================  ===========================================================================
+    ``x.jsonl``, ``x.parquet``  every line, every row is a document
+    any other file              one document of text
+    ``x.jsonl.gz``, ``.zst``    the same, decompressed
+    a folder                    all .txt, .jsonl and .parquet files in it and below, compressed ones too,
+                                in the order of their names; names that begin with a dot are passed over
+    ``Path("books/**/*.md")``   a glob pattern, where no file has that name: what matches, in that order
+    ``Path("-")``               standard input, one document of text
+    ==========================  ===========================================================================
+
+    .zst needs the extra ``zstd``, .parquet the extra ``parquet``.
+
+    Parameters
+    ----------
+    sources : path, or iterable of path, str or bytes
+        A str or bytes in an iterable is a document itself. What a list or a tuple names is looked up here;
+        any other iterable is used up when the corpus is read.
+    field : str
+        The field of .jsonl objects, or the column of .parquet files, that holds the text.
+    errors : {"keep", "strict", "replace", "skip"}
+        What becomes of bytes that are not UTF-8: they are kept exactly, are an error, become U+FFFD, or are
+        left out; of .jsonl, .parquet and documents in memory, "skip" leaves the whole document out.
+
+    Raises
+    ------
+    TypeError
+        The sources are a bare str or bytes, or no sources at all, or the field is no str.
+    ValueError
+        `errors` is none of these, or a folder has no files of a known format.
+    OSError
+        A file is missing or cannot be looked at.
+
+    Attributes
+    ----------
+    field, errors : str
+        As given.
+    n_bytes : int or None
+        Size of all files, as they are on the disk; None where it is not known before they are read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.txt").write_text("one two\n")
+    ...     _ = Path(folder, "b.jsonl").write_text('{"body": "three"}\n{"body": "four"}\n')
+    ...     corpus = Corpus(Path(folder), field="body")
+    ...     [b"".join(document) for document in corpus.documents()]
+    [b'one two\n', b'three', b'four']
+    """
+
+    def __init__(
+        self,
+        sources: os.PathLike[str] | Iterable[os.PathLike[str] | str | bytes],
+        *,
+        field: str = "text",
+        errors: Errors = "keep",
+    ) -> None:
+        if isinstance(sources, (str, bytes, bytearray, memoryview)):
+            raise TypeError(
+                f"the corpus is a bare {type(sources).__name__}: "
+                "a path must be pathlib.Path(...), a document must be in a list"
+            )
+        items: Any = [sources] if isinstance(sources, os.PathLike) else sources
+        if not isinstance(items, Iterable):
+            raise TypeError(
+                f"a corpus must be a pathlib.Path, a list of them, or an iterable of str or bytes documents, "
+                f"not {type(sources).__name__}"
+            )
+        if not isinstance(field, str):
+            raise TypeError(f"field must be str, not {type(field).__name__}")
+        check_errors(errors)
+        self.field, self.errors = field, errors
+        self._name = _name_of(items)
+        self._items: Iterable[Any] = items
+        self.n_bytes: int | None = None
+        if isinstance(items, (list, tuple)):
+            self._items = [part for item in items for part in _expanded(item)]
+            sizes = [_size_of(item) for item in self._items]
+            if None not in sizes:
+                self.n_bytes = sum(size for size in sizes if size is not None)
+
+    @classmethod
+    def of(cls, corpus: CorpusLike) -> Corpus:
+        """Return a corpus as it is, or one of the sources given.
+
+        Parameters
+        ----------
+        corpus : Corpus, or what its constructor takes
+
+        Returns
+        -------
+        Corpus
+
+        Raises
+        ------
+        TypeError, ValueError, OSError
+            As the constructor.
+
+        Complexity
+        ----------
+        One look at every file.
+
+        Examples
+        --------
+        >>> Corpus.of(["a document"])
+        <Corpus: a list of one document>
+        """
+        return corpus if isinstance(corpus, Corpus) else cls(corpus)
+
+    def __repr__(self) -> str:
+        return f"<Corpus: {self._name}>"
+
+    def __str__(self) -> str:
+        """Name the corpus, for messages."""
+        return self._name
+
+    def paths(self) -> list[Path]:
+        """Return the files of the corpus, folders and patterns resolved.
+
+        Returns
+        -------
+        list of Path
+            In the order in which they are read.
+
+        Raises
+        ------
+        ValueError
+            The corpus holds documents in memory, or is an iterable that can be used once only.
+
+        Complexity
+        ----------
+        O(n) for n files.
+
+        Examples
+        --------
+        >>> [str(path) for path in Corpus(Path("-")).paths()]
+        ['-']
+        """
+        items = self._items
+        if not (isinstance(items, list) and all(isinstance(item, FilePart) for item in items)):
+            raise ValueError(f"{self._name} holds documents, not files only")
+        return [item.path for item in items]
+
+    def documents(
+        self, advance: _Advance = lambda n: None, *, block_bytes: int = BLOCK_BYTES
+    ) -> Iterator[Iterable[bytes]]:
+        """Read the documents.
+
+        Parameters
+        ----------
+        advance : callable
+            Called with numbers of bytes as they are read.
+        block_bytes : int
+            How much of a file is read at a time, and the most that a block has.
+
+        Yields
+        ------
+        iterable of bytes
+            The blocks of one document, to be used up before the next document is asked for.
+
+        Raises
+        ------
+        ValueError
+            A file is damaged, cut off, changes while it is read, or holds something else than its name says.
+        TypeError
+            An item is no path, str or bytes.
+        OSError
+            A file cannot be read.
+        ImportError
+            A package that the format needs is not installed.
+
+        Complexity
+        ----------
+        O(n) time; memory for some blocks, and for the longest document that is not a text file.
+
+        Examples
+        --------
+        >>> [list(document) for document in Corpus(["some text", b"more"]).documents(block_bytes=5)]
+        [[b'some ', b'text'], [b'more']]
+        """
+        for index, item in enumerate(self._items):
+            for source in _expanded(item):
+                if isinstance(source, FilePart):
+                    yield from self._of_file(source, advance, block_bytes)
+                    continue
+                document = clean_document(source, self.errors, f"document {index} of the corpus")
+                if document is not None:
+                    yield _in_blocks(document, block_bytes)
+                    advance(len(document))
+
+    def _of_file(self, part: FilePart, advance: _Advance, block_bytes: int) -> Iterator[Iterable[bytes]]:
+        kind = kind_of(part.path)[0]
+        records: Iterator[bytes]
+        if kind == ".parquet":
+            records = parquet_rows(part, self.field, self.errors, advance)
+        else:
+            blocks = part.blocks(advance, block_bytes)
+            if kind != ".jsonl":
+                yield clean_blocks(blocks, self.errors, str(part), part.start)
+                return
+            records = json_lines(blocks, self.field, self.errors, str(part), part.start)
+        for record in records:
+            yield _in_blocks(record, block_bytes)
+
+
+CorpusLike: TypeAlias = "Corpus | os.PathLike[str] | Iterable[os.PathLike[str] | str | bytes]"
+
+
+def _in_blocks(document: bytes, block_bytes: int) -> Iterable[bytes]:
+    return (document,) if len(document) <= block_bytes else blocks_of(document, block_bytes)
+
+
+def _name_of(items: Any) -> str:
+    if not isinstance(items, (list, tuple)):
+        return f"an iterable ({type(items).__name__})"
+    if len(items) == 1:
+        item = items[0]
+        if not isinstance(item, os.PathLike):
+            return "a list of one document"
+        return "standard input" if Path(item) == STDIN else os.fspath(item)
+    return f"a list of {len(items)} files or documents"
+
+
+def _size_of(item: Any) -> int | None:
+    stamp = stamp_of(os.stat(item.path)) if isinstance(item, FilePart) and item.path != STDIN else None
+    return stamp and stamp[0]
+
+
+# ----------------------------------------------------------------------------------------- folders and globs
+def _expanded(item: Any) -> list[Any]:
+    """Return the files that a path stands for; anything else as it is."""
+    if not isinstance(item, os.PathLike):
+        return [item]
+    path = Path(item)
+    if path == STDIN:
+        return [FilePart(path)]
+    if path.is_dir():
+        return _files_in(path)
+    if not path.exists() and glob.has_magic(str(path)):
+        found = sorted(Path(name) for name in glob.glob(str(path), recursive=True))
+        files = [FilePart(match) for match in found if not match.is_dir()]
+        if not files:
+            raise FileNotFoundError(f"no file matches {path}")
+        return files
+    os.stat(path)  # says what is wrong with a path that leads nowhere
+    return [FilePart(path)]
+
+
+def _files_in(folder: Path) -> list[FilePart]:
+    found = []
+    for place, folders, names in os.walk(folder, onerror=_raise):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(place, name) for name in names if not name.startswith(".")]
+    files = [FilePart(path) for path in sorted(found) if kind_of(path)[0] and path.is_file()]
+    if not files:
+        raise ValueError(
+            f"the folder {folder} has no {', '.join(FORMATS)} files: "
+            f"name others by a pattern such as {folder / '**' / '*.md'}"
+        )
+    return files
+
+
+def _raise(error: OSError) -> None:
+    raise error

@@ -1,0 +1,163 @@
+r"""What becomes of bytes that are not UTF-8: the ``errors`` of a corpus.
+
+=========  ======================================  ===========================================================
+errors     text files                              records of .jsonl and .parquet, documents in memory
+=========  ======================================  ===========================================================
+keep       bytes stay as they are, and count as neither letter nor number nor space
+strict     ``ValueError`` that names the file and the byte (or the document and the byte in it)
+replace    U+FFFD takes the place of what is no character, as in ``bytes.decode("utf-8", "replace")``
+skip       they are left out, what surrounds       the record is left out as a whole
+           them is joined
+=========  ======================================  ===========================================================
+
+A lone surrogate of a str or of a JSON string has no bytes to keep: "keep" makes it U+FFFD.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Iterator
+from typing import Literal, TypeAlias
+
+from bpe.text import as_bytes, as_text
+
+__all__ = ["ERRORS", "Errors", "check_errors", "clean_blocks", "clean_document"]
+
+Errors: TypeAlias = Literal["keep", "strict", "replace", "skip"]
+ERRORS = ("keep", "strict", "replace", "skip")
+_HINT = 'to read it all the same, choose errors="keep", "replace" or "skip" (--errors)'
+
+
+def check_errors(errors: str) -> None:
+    """Raise unless `errors` is one of :data:`ERRORS`.
+
+    Parameters
+    ----------
+    errors : str
+
+    Raises
+    ------
+    ValueError
+        It is not.
+
+    Examples
+    --------
+    >>> check_errors("keep")
+    """
+    if errors not in ERRORS:
+        raise ValueError(f"errors must be one of {', '.join(map(repr, ERRORS))}, not {errors!r}")
+
+
+def clean_blocks(blocks: Iterable[bytes], errors: Errors, name: str, start: int = 0) -> Iterator[bytes]:
+    r"""Deal with what is not UTF-8 in a text file.
+
+    Parameters
+    ----------
+    blocks : iterable of bytes
+    errors : {"keep", "strict", "replace", "skip"}
+    name : str
+        Of the file.
+    start : int
+        Where in the file the first block begins.
+
+    Yields
+    ------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        `errors` is "strict", and something is not UTF-8.
+
+    Complexity
+    ----------
+    O(n); nothing with "keep".
+
+    Examples
+    --------
+    >>> list(clean_blocks([b"caf\xc3", b"\xa9 \xff"], "replace", "file"))
+    [b'caf', b'\xc3\xa9 \xef\xbf\xbd']
+    """
+    if errors == "keep":
+        yield from blocks
+        return
+    held, is_last = b"", False
+    for block in _and_none(blocks):
+        is_last = block is None
+        data = held + (block or b"")
+        try:
+            # With final=False a character that is cut in two at the end is no error: it waits.
+            _, n_done = codecs.utf_8_decode(data, "strict", is_last)
+            clean = data[:n_done]
+        except UnicodeDecodeError as error:
+            if errors == "strict":
+                raise ValueError(f"{name}: not UTF-8 at byte {start + error.start}; {_HINT}") from None
+            text, n_done = codecs.utf_8_decode(data, "replace" if errors == "replace" else "ignore", is_last)
+            clean = text.encode()
+        if clean:
+            yield clean
+        held = data[n_done:]
+        start += n_done
+
+
+def _and_none(blocks: Iterable[bytes]) -> Iterator[bytes | None]:
+    yield from blocks
+    yield None
+
+
+def clean_document(
+    document: str | bytes, errors: Errors, name: str, start: int | None = None
+) -> bytes | None:
+    r"""Return the bytes of a document, after dealing with what is not UTF-8 or has none.
+
+    Parameters
+    ----------
+    document : str or bytes
+        Surrogate pairs in a str are joined.
+    errors : {"keep", "strict", "replace", "skip"}
+    name : str
+        What to call the document in an error.
+    start : int, optional
+        Where in the file `name` the document begins; without it bytes are counted in the document.
+
+    Returns
+    -------
+    bytes or None
+        None where `errors` leaves the document out.
+
+    Raises
+    ------
+    ValueError
+        `errors` is "strict", and the document has no UTF-8.
+    TypeError
+        It is neither str nor bytes.
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> clean_document(b"\xff", "replace", "a document"), clean_document(b"\xff", "skip", "a document")
+    (b'\xef\xbf\xbd', None)
+    """
+    if isinstance(document, (bytes, bytearray, memoryview)):
+        data = bytes(document)
+        if errors == "keep":
+            return data
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            if errors == "strict":
+                raise ValueError(f"{name}: not UTF-8 at byte {(start or 0) + error.start}; {_HINT}") from None
+            return data.decode("utf-8", "replace").encode() if errors == "replace" else None
+        return data
+    text = as_text(document, name)
+    if errors in ("strict", "skip") and text is not document:  # what was joined or replaced is a new str
+        try:
+            document.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            if errors == "strict":
+                raise ValueError(f"{name}: holds a lone surrogate, which has no UTF-8; {_HINT}") from None
+            return None
+    return as_bytes(text)

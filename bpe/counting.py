@@ -1,0 +1,276 @@
+"""Counting the pieces of a corpus.
+
+::
+
+    documents  --->  batches  --->  offsets of the pieces  --->  ByteCounter
+                     (batching)     (scanning)                   one a thread
+
+With several threads a batch is cut into as many parts, anywhere. Each is cut into pieces as if one began
+where it begins; that is wrong at first, and right from the place on where a piece of the part before ends too::
+
+    part before    . . .|_the|_quick|_br                 its last piece crosses the edge
+    this part                          own|_fox|_jum     cut as if a piece began at the edge
+    true pieces                    |_brown|_fox|_jum     the same from behind "brown" on
+
+Every thread counts what is its own, and remembers when it met each word, so that the counts have the order of
+first appearance, whatever the number of threads.
+
+Patterns that are not compiled are split by the ``regex`` package, a document at a time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from bpe.batching import Batch, Batcher
+from bpe.corpus import Corpus
+from bpe.progress import Progress, progress_bar
+from bpe.scanning import Scanner
+from bpe.specials import split_special
+from bpe.split import Pattern
+from bpe.text import as_bytes, as_text
+from bpe.threads import n_threads
+from structures import ByteCounter, kernel
+
+__all__ = ["BATCH_BYTES", "count_corpus", "count_documents"]
+
+BATCH_BYTES = 1 << 20
+"""What each thread gets at a time."""
+
+_FIRST_BRIDGE = 256  # bytes beyond the edge of a part, in which the place is looked for that both agree on
+
+
+@kernel
+def _add_pieces(counter, data, offsets):
+    """Count ``data[offsets[i]:offsets[i + 1]]`` for every i; return a status."""
+    return counter.update_many(data, offsets, np.empty(0, np.int64))[0]
+
+
+def _count_pieces(counter: ByteCounter, data: np.ndarray, offsets: np.ndarray) -> None:
+    if _add_pieces(counter, data, offsets) < 0:
+        raise MemoryError(f"no memory for more than {len(counter)} distinct pieces")
+
+
+# --------------------------------------------------------------------------------------------- one thread
+def _count_batches(scanner: Scanner, batcher: Batcher) -> ByteCounter:
+    counter = ByteCounter()
+    batch = batcher.next()
+    while batch:
+        data = np.frombuffer(batch.data, np.uint8)
+        offsets = scanner.cut(
+            data, batch.ends, start=batch.start, text_start=batch.text_start, is_open=batch.is_open
+        )
+        _count_pieces(counter, data, scanner.refine(data, offsets))
+        batch = batcher.next(batch, int(offsets[-1]))
+    return counter
+
+
+# ------------------------------------------------------------------------------------------ many threads
+def _cut_range(
+    scanner: Scanner, data: np.ndarray, batch: Batch, start: int, stop: int, is_open: bool
+) -> np.ndarray:
+    """Cut ``data[start:stop]``; `is_open`: what is behind belongs to the last segment."""
+    first, after = np.searchsorted(batch.ends, [start, stop], side="right").tolist()
+    ends = batch.ends[first:after]
+    if not len(ends) or ends[-1] < stop:
+        ends = np.append(ends, np.int32(stop))
+    else:
+        is_open = is_open and stop == len(data)
+    text_start = int(batch.ends[first - 1]) if first else batch.text_start
+    return scanner.cut(data, ends, start=start, text_start=min(text_start, start), is_open=is_open)
+
+
+def _joined(
+    scanner: Scanner,
+    data: np.ndarray,
+    batch: Batch,
+    place: int,
+    guessed: np.ndarray,
+    stop: int,
+    is_open: bool,
+) -> np.ndarray:
+    """Return the offsets of the true pieces from `place` on, of those that were `guessed` behind it."""
+    reach = _FIRST_BRIDGE
+    while place != guessed[0]:
+        edge = min(int(guessed[0]) + reach, stop)
+        bridge = _cut_range(scanner, data, batch, place, edge, is_open or edge < stop)
+        agreed = np.intersect1d(bridge, guessed, assume_unique=True)
+        if len(agreed):
+            head, tail = (np.searchsorted(offsets, agreed[0]) for offsets in (bridge, guessed))
+            return np.concatenate([bridge[:head], guessed[tail:]])
+        if edge == stop:
+            return bridge
+        reach *= 4
+    return guessed
+
+
+class _Lane:
+    """What one thread counts, and how many words it knew after each batch."""
+
+    def __init__(self) -> None:
+        self.counter = ByteCounter()
+        self.known = [0]
+
+    def count(self, scanner: Scanner, data: np.ndarray, offsets: np.ndarray) -> None:
+        _count_pieces(self.counter, data, scanner.refine(data, offsets))
+
+    def close_batch(self) -> None:
+        self.known.append(len(self.counter))
+
+
+def _count_batches_in_threads(scanner: Scanner, batcher: Batcher, threads: int) -> ByteCounter:
+    lanes = [_Lane() for _ in range(threads)]
+    with ThreadPoolExecutor(threads) as pool:
+        batch = batcher.next()
+        while batch:
+            data = np.frombuffer(batch.data, np.uint8)
+            edges = np.linspace(batch.start, len(data), threads + 1).astype(np.int64).tolist()
+            ranges = [
+                (start, stop, batch.is_open or stop < len(data))
+                for start, stop in pairwise(edges)
+                if stop > start
+            ]
+            guesses = list(pool.map(partial(_cut_range, scanner, data, batch), *zip(*ranges, strict=True)))
+            place, tasks = batch.start, []
+            for lane, guessed, (_, stop, is_open) in zip(lanes, guesses, ranges, strict=False):
+                offsets = _joined(scanner, data, batch, place, guessed, stop, is_open)
+                place = int(offsets[-1])
+                tasks.append(pool.submit(lane.count, scanner, data, offsets))
+            for task in tasks:
+                task.result()
+            for lane in lanes:
+                lane.close_batch()
+            batch = batcher.next(batch, place)
+    return _merged(lanes)
+
+
+def _merged(lanes: list[_Lane]) -> ByteCounter:
+    """Return what all lanes have counted: a word stands where the first of them has met it."""
+    merged = lanes[0].counter if len(lanes) == 1 else ByteCounter()
+    arrays = [lane.counter.to_arrays() for lane in lanes]
+    for batch in range(len(lanes[0].known) - 1):
+        for lane, (data, offsets, counts) in zip(lanes, arrays, strict=True):
+            first, after = lane.known[batch : batch + 2]
+            if after > first:
+                low, high = int(offsets[first]), int(offsets[after])
+                merged.update_many(data[low:high], offsets[first : after + 1] - low, counts[first:after])
+    return merged
+
+
+# ------------------------------------------------------------------------------- patterns not compiled
+def _count_by_regex(
+    documents: Iterable[Iterable[bytes]], pattern: Pattern, specials: frozenset[str]
+) -> ByteCounter:
+    counter = ByteCounter()
+    for document in documents:
+        counts: Counter[str] = Counter()
+        for is_special, part in split_special(as_text(b"".join(document)), specials):
+            if not is_special:
+                counts.update(pattern.split(part))
+        counter.update({as_bytes(piece): count for piece, count in counts.items()})
+    return counter
+
+
+# ------------------------------------------------------------------------------------------------ corpora
+def count_documents(
+    documents: Iterable[Iterable[bytes]], pattern: Pattern, specials: frozenset[str], threads: int = 1
+) -> ByteCounter:
+    """Count the pieces of documents.
+
+    Parameters
+    ----------
+    documents : iterable of iterable of bytes
+        The blocks of each.
+    pattern : Pattern
+    specials : frozenset of str
+        Cut out before splitting, and not counted.
+    threads : int
+        Patterns that are not compiled use one.
+
+    Returns
+    -------
+    ByteCounter
+        In the order of first appearance.
+
+    Raises
+    ------
+    ValueError
+        A piece has more bytes than the kernels can count.
+
+    Complexity
+    ----------
+    What the pattern takes; memory for the distinct pieces, times the number of threads, and some blocks. A
+    pattern that is not compiled needs memory for a document.
+
+    Examples
+    --------
+    >>> documents = [[b"one t", b"wo<|end|>"], [b"one"]]
+    >>> list(count_documents(documents, Pattern.of("gpt2"), frozenset(["<|end|>"])).items())
+    [(b'one', 2), (b' two', 1)]
+    """
+    scanner = pattern.scanner
+    if scanner is None:
+        return _count_by_regex(documents, pattern, specials)
+    batcher = Batcher(documents, specials, threads * BATCH_BYTES)
+    if threads == 1:
+        return _count_batches(scanner, batcher)
+    return _count_batches_in_threads(scanner, batcher, threads)
+
+
+def count_corpus(
+    corpus: Corpus,
+    pattern: Pattern,
+    special_tokens: Iterable[str],
+    *,
+    threads: int | None = None,
+    progress: Progress = False,
+) -> tuple[ByteCounter, bool]:
+    """Count the pieces of a corpus.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    pattern : Pattern
+    special_tokens : iterable of str
+    threads : int, optional
+        At most so many; None stands for as many as there are processors.
+    progress : bool or callable
+
+    Returns
+    -------
+    (counter, has_text) : (ByteCounter, bool)
+        `has_text` tells a corpus of special tokens from an empty one.
+
+    Raises
+    ------
+    ValueError, TypeError, OSError, ImportError
+        The corpus cannot be read.
+
+    Complexity
+    ----------
+    One pass; memory as :func:`count_documents`.
+
+    Examples
+    --------
+    >>> counter, has_text = count_corpus(Corpus(["one one"]), Pattern.of("gpt2"), ())
+    >>> list(counter.items()), has_text
+    ([(b'one', 1), (b' one', 1)], True)
+    """
+    has_text = False
+
+    def watched(document: Iterable[bytes]) -> Iterator[bytes]:
+        nonlocal has_text
+        for block in document:
+            has_text = has_text or bool(block)
+            yield block
+
+    with progress_bar(progress, corpus.n_bytes, "B", "counting") as advance:
+        documents = map(watched, corpus.documents(advance))
+        counter = count_documents(documents, pattern, frozenset(special_tokens), n_threads(threads))
+    return counter, has_text

@@ -1,0 +1,198 @@
+import os
+import signal
+import time
+
+import dask
+import distributed
+import pyarrow
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+import bpe
+from bpe import cli
+from bpe.corpus import Corpus
+from bpe.corpus.parts import parts_of
+from bpe.counting import count_corpus
+from bpe.counts import WordCounts
+from bpe.distributed import _added, _count_part, count_words
+from structures import ByteCounter
+
+pytestmark = pytest.mark.filterwarnings("default")  # those of the cluster are its own
+
+END = "<| end |>"
+LETTERS = [*"aA1é漢 \n\r\t!/'b", " ", END, "<| end", " |>", "ll", " two", "\ufffd"]
+
+
+# ------------------------------------------------------------------------------------------ parts
+@pytest.mark.parametrize("specials", [(), (END, " ", "b")])
+@pytest.mark.parametrize("errors", ["keep", "replace", "skip"])
+@pytest.mark.parametrize("name", list(bpe.PATTERNS))
+@settings(deadline=None, max_examples=60)
+@given(
+    texts=st.lists(
+        st.lists(
+            st.sampled_from(LETTERS).map(str.encode) | st.just(b"\xff") | st.just(b"\xe6"), max_size=60
+        ).map(b"".join),
+        max_size=4,
+    ),
+    part_bytes=st.integers(1, 60),
+    window_bytes=st.integers(1, 40),
+)
+def test_parts_of_texts(tmp_path_factory, name, errors, specials, texts, part_bytes, window_bytes):
+    folder = tmp_path_factory.getbasetemp()
+    paths = [folder / f"{i}.txt" for i in range(len(texts))]
+    for path, data in zip(paths, texts, strict=True):
+        path.write_bytes(data)
+    source, pattern = Corpus(paths, errors=errors), bpe.Pattern.of(name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bpe.corpus.parts.WINDOW_BYTES", window_bytes)
+        parts = parts_of(source, pattern, frozenset(specials), part_bytes)
+    ranges = [part for group in parts for part in group]
+    for path, data in zip(paths, texts, strict=True):
+        mine = [part for part in ranges if part.path == path]
+        assert [part.start for part in mine] == [0, *(part.stop for part in mine[:-1])]
+        assert mine[-1].stop == len(data)
+    whole, _ = count_corpus(source, pattern, specials)
+    total = (ByteCounter(), False)
+    for group in parts:
+        total = _added(total, _count_part(group, "text", errors, pattern, specials))
+    assert list(total[0].items()) == list(whole.items())
+
+
+def test_large_files_are_cut(tmp_path, monkeypatch):
+    monkeypatch.setattr("bpe.corpus.parts.WINDOW_BYTES", 1000)
+    (tmp_path / "a.txt").write_text("some words of a text\n" * 5000)
+    (tmp_path / "b.jsonl").write_text('{"text": "some words"}\n' * 5000)
+    (tmp_path / "c.jsonl").write_text('{"text": "' + "x" * 200_000 + '"}')
+    (tmp_path / "d.txt").write_text("x" * 200_000)
+    (tmp_path / "e.txt").write_text("small")
+    (tmp_path / "f.txt").write_text("small")
+    parts = parts_of(Corpus(tmp_path), bpe.Pattern.of("o200k"), frozenset(), 30_000)
+    names = [[part.path.name[0] for part in group] for group in parts]
+    assert names == [["a"]] * 3 + [["b"]] * 4 + [["c"], ["d"], ["e", "f"]]
+    uncut = parts_of(Corpus(tmp_path / "a.txt"), bpe.Pattern.of("[a-z]+"), frozenset(), 30_000)
+    assert [[(part.start, part.stop) for part in group] for group in uncut] == [[(0, 105_000)]]
+
+
+def test_a_file_that_changed_since(tmp_path):
+    (tmp_path / "a.txt").write_text("one two")
+    (group,) = parts_of(Corpus(tmp_path), bpe.Pattern.of("gpt2"), frozenset())
+    (tmp_path / "a.txt").write_text("one two three")
+    with pytest.raises(ValueError, match=r"a\.txt changed from 7 to 13 bytes"):
+        _count_part(group, "text", "keep", bpe.Pattern.of("gpt2"), ())
+
+
+# ---------------------------------------------------------------------------------------- cluster
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster):
+    with distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture
+def folder(tmp_path, book):
+    (tmp_path / "a.txt").write_text(book)
+    (tmp_path / "b.jsonl").write_text('{"text": "fifteen men on the"}\n' * 1000)
+    table = pyarrow.table({"text": ["dead man's chest", "<|end|>"] * 100})
+    parquet.write_table(table, tmp_path / "c.parquet")
+    return tmp_path
+
+
+@pytest.mark.parametrize("part_bytes", [1000, 20_000, 1 << 30])
+def test_the_result_is_the_local_one(client, folder, part_bytes, monkeypatch):
+    monkeypatch.setattr("bpe.distributed.PART_BYTES", part_bytes)
+    local = WordCounts.from_corpus(folder, "cl100k", ["<|end|>"])
+    done = []
+    for scheduler in (client, client.scheduler.address):
+        counts = count_words(
+            folder, "cl100k", ["<|end|>"], scheduler=scheduler, progress=lambda *call: done.append(call)
+        )
+        assert counts == local
+        assert list(counts.items()) == list(local.items())
+    size = Corpus(folder).n_bytes
+    assert done[-1] == (size, size)
+    assert count_words(folder, "cl100k", ["<|end|>"]) == local
+
+
+def test_a_worker_that_is_killed(client, folder, monkeypatch):
+    """It changes nothing but the time."""
+    monkeypatch.setattr("bpe.distributed.PART_BYTES", 2000)
+    local = WordCounts.from_corpus(folder)
+    before = set(client.run(os.getpid).values())
+    killed = []
+
+    def kill_one(done, total):
+        if not killed and done > total // 4:
+            killed.append(min(before))
+            os.kill(killed[0], signal.SIGKILL)
+
+    counts = count_words(folder, scheduler=client, progress=kill_one)
+    assert list(counts.items()) == list(local.items())
+    assert killed
+    deadline = time.monotonic() + 20
+    while len(after := set(client.run(os.getpid).values())) < 2 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert after != before
+
+
+def test_workers_that_die_again_and_again(folder, monkeypatch):
+    monkeypatch.setattr("bpe.distributed.PART_BYTES", 1000)
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        (process,) = client.run(os.getpid).values()
+        kill = iter([lambda: os.kill(process, signal.SIGKILL)])
+        with pytest.raises(ChildProcessError, match="one worker after the other died"):
+            count_words(folder, scheduler=client, progress=lambda done, total: next(kill, int)())
+
+
+def test_command_line(client, folder, tmp_path_factory):
+    output = tmp_path_factory.mktemp("counts") / "words.counts"
+    arguments = ["count", str(folder), "--scheduler", client.scheduler.address, "-o", str(output), "--quiet"]
+    result = CliRunner().invoke(cli.main, arguments)
+    assert (result.exit_code, result.output) == (0, "")
+    assert WordCounts.load(output) == WordCounts.from_corpus(folder)
+
+
+def test_errors_on_workers(client, folder):
+    (folder / "b.jsonl").write_text('{"text": "cut o')
+    with pytest.raises(ValueError, match=r"b\.jsonl, line 1 at byte 0: not JSON"):
+        count_words(folder, scheduler=client)
+    (folder / "b.jsonl").write_text("")
+    with pytest.raises(ValueError, match=r"the corpus is empty: there is no text in .*b\.jsonl"):
+        count_words(folder / "b.jsonl", scheduler=client)
+    with pytest.raises(ValueError, match="holds nothing but special tokens"):
+        count_words(folder / "c.parquet", "none", ["<|end|>", "dead man's chest"], scheduler=client)
+
+
+def test_what_a_cluster_does_not_take(client, folder):
+    for corpus, message in [
+        (["a document"], "a list of one document holds documents, not files only"),
+        (iter([folder]), "holds documents, not files only"),
+        ([bpe.corpus.STDIN], "- is no file that workers can read"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            count_words(corpus, scheduler=client)
+    with pytest.raises(TypeError, match="scheduler must be a Client or an address, not int"):
+        count_words(folder, scheduler=3)
+
+
+def test_no_scheduler_there(folder):
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
+        pytest.raises(OSError, match=r"tcp://127\.0\.0\.1:9"),
+    ):
+        count_words(folder, scheduler="tcp://127.0.0.1:9")
