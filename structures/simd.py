@@ -6,6 +6,8 @@ whose bit ``i`` stands for lane ``i``.
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from structures.jit import twin
 __all__ = [
     "BYTE_LANES",
     "LANES",
+    "byte_lanes_in_products",
     "byte_lanes_with",
     "least_lanes",
     "least_lanes_among",
@@ -79,7 +82,19 @@ def _py_local_bytes(n: int) -> Any:
 
 
 def _py_byte_lanes_with(pointer: Any, i: int, bits: int) -> np.int64:
-    lanes = sum(1 << lane for lane in range(BYTE_LANES) if int(pointer[i + lane]) & int(bits))
+    lanes = sum(1 << lane for lane in range(BYTE_LANES) if int(pointer[i + lane]) & int(bits) & 0xFF)
+    return np.int64(np.uint64(lanes))
+
+
+def _py_byte_lanes_in_products(
+    pointer: Any, i: int, products: Any, first: int, after: int, places: int
+) -> np.int64:
+    lanes = 0
+    for product in range(first, after):
+        in_all = -1
+        for k in range(places):
+            in_all &= (2**64 - 1) & int(_py_byte_lanes_with(pointer, i + k, products[product * places + k]))
+        lanes |= in_all
     return np.int64(np.uint64(lanes))
 
 
@@ -88,7 +103,8 @@ def _py_translate_byte_lanes(
 ) -> None:
     for lane in range(BYTE_LANES):
         byte = source[i + lane]
-        target[j + lane] = np.bitwise_xor.reduce([changes[k] for k in range(n) if byte >= starts[k]])
+        reached = [int(changes[k]) & 0xFF for k in range(n) if byte >= int(starts[k]) & 0xFF]
+        target[j + lane] = functools.reduce(operator.xor, reached, 0)
 
 
 def _load_lanes(context: Any, builder: Any, array_type: Any, array: Any, start: Any) -> Any:
@@ -211,21 +227,26 @@ def multiply_fold(typingctx, word, factor):
 
 
 # --------------------------------------------------------------------------------------- lanes of bytes
-def _splat(builder: Any, byte: Any) -> Any:
-    """Emit a vector with `byte` in every lane."""
-    undefined = ir.Constant(_BYTES, ir.Undefined)
-    lane_0 = builder.insert_element(undefined, byte, ir.IntType(32)(0))
-    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), BYTE_LANES), [0] * BYTE_LANES)
-    return builder.shuffle_vector(lane_0, undefined, everywhere)
+def _splat(builder: Any, quad: Any) -> Any:
+    """Emit a vector with the bytes of `quad`, an int32, over and over."""
+    quads = ir.VectorType(ir.IntType(32), BYTE_LANES // 4)
+    undefined = ir.Constant(quads, ir.Undefined)
+    lane_0 = builder.insert_element(undefined, quad, ir.IntType(32)(0))
+    everywhere = ir.Constant(quads, [0] * (BYTE_LANES // 4))
+    return builder.bitcast(builder.shuffle_vector(lane_0, undefined, everywhere), _BYTES)
+
+
+def _splat_at(builder: Any, quads: Any, i: Any) -> Any:
+    return _splat(builder, builder.load(builder.gep(quads, [i])))
 
 
 def _bytes_at(builder: Any, pointer: Any, i: Any) -> Any:
     return builder.bitcast(builder.gep(pointer, [i]), _BYTES.as_pointer())
 
 
-def _check_byte_pointers(*pointers: Any) -> None:
-    if any(pointer != types.CPointer(types.uint8) for pointer in pointers):
-        raise TypingError(f"bytes must be behind pointers to uint8, not {pointers}")
+def _check_pointers(element: Any, *pointers: Any) -> None:
+    if any(pointer != types.CPointer(element) for pointer in pointers):
+        raise TypingError(f"pointers must be to {element}, not {pointers}")
 
 
 @twin(_py_local_bytes)
@@ -246,15 +267,53 @@ def local_bytes(typingctx, n):
 @intrinsic
 def byte_lanes_with(typingctx, pointer, i, bits):
     """Return the lanes of the 64 bytes at ``pointer[i]`` that have any of `bits` set."""
-    _check_byte_pointers(pointer)
+    _check_pointers(types.uint8, pointer)
 
     def codegen(context, builder, signature, values):
         vector = builder.load(_bytes_at(builder, values[0], values[1]), align=1)
-        common = builder.and_(vector, _splat(builder, builder.trunc(values[2], _I8)))
+        quad = builder.mul(builder.trunc(values[2], ir.IntType(32)), ir.IntType(32)(0x01010101))
+        common = builder.and_(vector, _splat(builder, quad))
         nonzero = builder.icmp_unsigned("!=", common, ir.Constant(_BYTES, [0] * BYTE_LANES))
         return builder.bitcast(nonzero, _I64)
 
     return types.int64(pointer, types.int64, types.int64), codegen
+
+
+@twin(_py_byte_lanes_in_products)
+@intrinsic(prefer_literal=True)
+def byte_lanes_in_products(typingctx, pointer, i, products, first, after, places):
+    """Return the lanes of the 64 bytes at ``pointer[i]`` from which a row of bytes is in some product.
+
+    A row is in product `p`, in ``range(first, after)``, if for every `k` below `places`, a constant, byte `k`
+    of the row and ``products[p * places + k]`` have a bit in common. The latter is an int32, the byte four
+    times over: processors spread out four bytes faster than one.
+    """
+    _check_pointers(types.uint8, pointer)
+    _check_pointers(types.int32, products)
+    if not isinstance(places, types.IntegerLiteral):
+        raise TypingError("the number of places must be a constant")
+    length = places.literal_value
+
+    def codegen(context, builder, signature, values):
+        source, i, sets, first, after, _ = values
+        nothing = ir.Constant(_BYTES, [0] * BYTE_LANES)
+        rows = [
+            builder.load(_bytes_at(builder, source, builder.add(i, _I64(k))), align=1) for k in range(length)
+        ]
+        bits = ir.VectorType(ir.IntType(1), BYTE_LANES)
+        result = cgutils.alloca_once_value(builder, ir.Constant(bits, [0] * BYTE_LANES))
+        with cgutils.for_range(builder, builder.sub(after, first)) as loop:
+            at = builder.mul(builder.add(first, loop.index), _I64(length))
+            in_all = ir.Constant(bits, [1] * BYTE_LANES)
+            for k, row in enumerate(rows):
+                members = _splat_at(builder, sets, builder.add(at, _I64(k)))
+                common = builder.icmp_unsigned("!=", builder.and_(row, members), nothing)
+                in_all = builder.and_(in_all, common)
+            builder.store(builder.or_(builder.load(result), in_all), result)
+        return builder.bitcast(builder.load(result), _I64)
+
+    arguments = (pointer, types.int64, products, types.int64, types.int64, places)
+    return types.int64(*arguments), codegen
 
 
 @twin(_py_translate_byte_lanes)
@@ -263,9 +322,10 @@ def translate_byte_lanes(typingctx, source, i, starts, changes, n, target, j):
     """Translate the 64 bytes at ``source[i]`` by ranges, to ``target[j]``.
 
     A byte is translated to the exclusive or of all ``changes[k]``, `k` below `n`, for which it is
-    ``starts[k]`` at least.
+    ``starts[k]`` at least; both are int32, the byte four times over.
     """
-    _check_byte_pointers(source, starts, changes, target)
+    _check_pointers(types.uint8, source, target)
+    _check_pointers(types.int32, starts, changes)
 
     def codegen(context, builder, signature, values):
         source_bytes, i, starts, changes, n, target_bytes, j = values
@@ -273,8 +333,8 @@ def translate_byte_lanes(typingctx, source, i, starts, changes, n, target, j):
         nothing = ir.Constant(_BYTES, [0] * BYTE_LANES)
         result = cgutils.alloca_once_value(builder, nothing)
         with cgutils.for_range(builder, n) as loop:
-            start = _splat(builder, builder.load(builder.gep(starts, [loop.index])))
-            change = _splat(builder, builder.load(builder.gep(changes, [loop.index])))
+            start = _splat_at(builder, starts, loop.index)
+            change = _splat_at(builder, changes, loop.index)
             reached = builder.icmp_unsigned(">=", vector, start)
             change = builder.select(reached, change, nothing)
             builder.store(builder.xor(builder.load(result), change), result)

@@ -10,7 +10,7 @@ from numba.experimental import structref
 
 from bpe.scanning.automaton import Automaton
 from bpe.scanning.syntax import UnsupportedError
-from bpe.scanning.windows import Windows
+from bpe.scanning.windows import PLACES, Windows
 from structures.jit import kernel, quiet
 from structures.simd import pointer_to
 from structures.struct_type import StructType, fields_of
@@ -39,12 +39,13 @@ tables_type = TablesType(
         start_entry_not_empty_of=types.int64[::1],
         n_symbols=types.int64,
         looks_behind=types.boolean,
-        range_starts=types.uint8[::1],  # where the group changes, by byte value
-        range_changes=types.uint8[::1],  # exclusive or of the groups on both sides
+        # Of bytes, each four times over:
+        range_starts=types.int32[::1],  # where the group changes, by byte value
+        range_changes=types.int32[::1],  # exclusive or of the groups on both sides
         n_ranges=types.int64,  # 0: no windows
-        tests=types.uint8[::1],  # the products of the ends, then the open ones
+        products=types.int32[::1],  # those of the ends, then the open ones; one element a place
         n_ends=types.int64,
-        n_open=types.int64,
+        n_products=types.int64,
     )
 )
 
@@ -68,9 +69,8 @@ def _new_tables(
     looks_behind,
     range_starts,
     range_changes,
-    tests,
+    products,
     n_ends,
-    n_open,
 ):
     self = structref.new(tables_type)
     self.symbol_of = symbol_of
@@ -82,9 +82,9 @@ def _new_tables(
     self.range_starts = range_starts
     self.range_changes = range_changes
     self.n_ranges = range_starts.size
-    self.tests = tests
+    self.products = products
     self.n_ends = n_ends
-    self.n_open = n_open
+    self.n_products = products.size // PLACES
     return self
 
 
@@ -100,9 +100,9 @@ class View(NamedTuple):
     range_starts: Any
     range_changes: Any
     n_ranges: Any
-    tests: Any
+    products: Any
     n_ends: Any
-    n_open: Any
+    n_products: Any
 
 
 @quiet
@@ -118,9 +118,9 @@ def view_of(self):
         pointer_to(self.range_starts, 0),
         pointer_to(self.range_changes, 0),
         self.n_ranges,
-        pointer_to(self.tests, 0),
+        pointer_to(self.products, 0),
         self.n_ends,
-        self.n_open,
+        self.n_products,
     )
 
 
@@ -134,7 +134,6 @@ def tables_of(automaton: Automaton, windows: Windows | None) -> Tables:
     """
     if automaton.n_symbols > _MAX_SYMBOLS:
         raise UnsupportedError(f"an expression with more than {_MAX_SYMBOLS} kinds of characters")
-    nothing = np.empty(0, np.uint8)
     width = automaton.n_symbols + 1
     row_of = np.arange(len(automaton.delay_of)) * width
     entry_of = row_of << ROW_SHIFT | np.where(automaton.alive, ALIVE, 0) | (automaton.delay_of + 1)
@@ -145,21 +144,14 @@ def tables_of(automaton: Automaton, windows: Windows | None) -> Tables:
         entry_of[automaton.start_not_empty_of],
         automaton.n_symbols,
         automaton.looks_behind,
-        *_ranges_of(windows),
-        _tests_of(windows) if windows else nothing,
+        *map(_four_times, _ranges_of(windows)),
+        _four_times(np.concatenate([windows.ends, windows.open]) if windows else np.empty(0, np.uint8)),
         len(windows.ends) if windows else 0,
-        len(windows.open) if windows else 0,
     )
 
 
-def _tests_of(windows: Windows) -> np.ndarray:
-    """Return what there is to look at for each product, for :func:`bpe.scanning.bulk.lanes_in`."""
-    every = np.bitwise_or.reduce(windows.group_of)
-    tests: list[int] = []
-    for product in [*windows.ends.tolist(), *windows.open.tolist()]:
-        needed = [(place, groups) for place, groups in enumerate(product) if groups != every]
-        tests += [len(needed), *(number for test in needed for number in test)]
-    return np.array(tests, np.uint8)
+def _four_times(array: np.ndarray) -> np.ndarray:
+    return np.repeat(array.ravel(), 4).view(np.int32)
 
 
 def _ranges_of(windows: Windows | None) -> tuple[np.ndarray, np.ndarray]:

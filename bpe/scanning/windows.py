@@ -4,20 +4,20 @@ Nearly always, whether a piece ends at a place can be seen from the :data:`BEHIN
 the :data:`AHEAD` after it. Which windows of characters decide, and how, follows from the automaton::
 
     window     t h e | _ d        a piece ends where the stroke is: so it is with any text around
-               d o n | ' t        not in gpt2's pattern... nor does it: the apostrophe is *hard*
-               _ _ _ | _ _        (cl100k, after a line end:) depends on what is further away: *open*
+               e _ d | o g        none ends there
+               n ' r | e a        (gpt2) depends on what is further away: *open*
 
 Symbols that the automaton treats alike are one *group*; there are at most :data:`GROUPS`, each a bit of a
-byte, so that a set of groups is a byte too. Symbols that would make too many groups are hard, as are all
-characters beyond ASCII. Windows with a hard character, and open ones, are left to the automaton.
+byte, so that a set of groups is a byte too. If there would be more, the symbols that make so many (for gpt2
+the apostrophe, without which no letter differs from another) are thrown together in the last one. Characters
+beyond ASCII are in none: windows that hold such a byte are open. Open windows are left to the automaton.
 
 The windows in which a piece ends are a union of *products*, sets of groups for each place of the window.
 
 How it is found out: a text and its true pieces are a path through *configurations*: the state of the piece
 that is being read, and that of every earlier piece that could still have become longer, which it must not.
 The set of all configurations is run over every window, whatever comes after: if all that get through agree
-whether a piece ends at the place, the window decides. Valid for windows in which all characters belong to
-pieces that begin in a stretch without hard characters.
+whether a piece ends at the place, the window decides.
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ PLACES = BEHIND + AHEAD
 _MAX_CONFIGURATIONS = 2_000
 _MAX_PRODUCTS = 64
 
-# How often the ASCII characters occur in text and source code, roughly: the rarest give way.
+# How often an ASCII character occurs in text and source code, roughly: the rarest give way.
 _FREQUENT_FIRST = (
     " etaoinsrhldcumfpgwybvk\n,.ITASxCMBPH'\"EWDRLNO-jFGzqUJVKY0123456789_()\t/;:=<>*#![]{}?QXZ$+&|\\@%^~`\r"
 )
+_FREQUENCY_OF = np.array([1 / (1 + (_FREQUENT_FIRST + chr(c)).index(chr(c))) for c in range(128)])
 
 _NO, _YES, _OPEN = 0, 1, 2
 
@@ -59,7 +60,7 @@ class Windows:
     Attributes
     ----------
     group_of : (128,) uint8
-        By ASCII character: the bit of its group, 0 where it is hard.
+        By ASCII character: the bit of its group.
     ends : (n, BEHIND + AHEAD) uint8
         Products: the windows in which a piece ends. What they say of open windows means nothing.
     open : (n, BEHIND + AHEAD) uint8
@@ -72,11 +73,11 @@ class Windows:
 
 
 # ------------------------------------------------------------------------------------------------ groups
-def _reachable(automaton: Automaton, soft: list[int]) -> list[int]:
+def _reachable(automaton: Automaton, symbols: list[int]) -> list[int]:
     """Return the states that can be come to by some symbols."""
     found = [int(automaton.start_of[0])]
     for state in found:
-        for follower in automaton.next_state[state, soft].tolist():
+        for follower in automaton.next_state[state, symbols].tolist():
             if follower not in found:
                 found.append(follower)
     return found
@@ -99,30 +100,31 @@ def _always_matches(automaton: Automaton) -> bool:
     return True
 
 
-def _grouped(automaton: Automaton, soft: list[int]) -> list[list[int]]:
+def _grouped(automaton: Automaton, symbols: list[int]) -> list[list[int]]:
     """Return groups of those symbols that lead from every state to the same one."""
-    rows = automaton.next_state[_reachable(automaton, soft)]
+    rows = automaton.next_state[_reachable(automaton, symbols)]
     groups: dict[tuple[int, ...], list[int]] = {}
-    for symbol in soft:
+    for symbol in symbols:
         groups.setdefault(tuple(rows[:, symbol].tolist()), []).append(symbol)
     return list(groups.values())
 
 
 def _choose_groups(automaton: Automaton) -> list[list[int]]:
-    """Return at most :data:`GROUPS` groups of symbols; those in none are hard."""
+    """Return at most :data:`GROUPS` groups of the symbols of ASCII characters."""
     symbols = automaton.symbol_of[:128].tolist()
-    rarity = {symbol: len(_FREQUENT_FIRST) for symbol in symbols}
-    for place, character in reversed(list(enumerate(_FREQUENT_FIRST))):
-        rarity[symbols[ord(character)]] = place
-    soft = sorted(set(symbols), key=lambda symbol: rarity[symbol])
-    groups = _grouped(automaton, soft)
-    while len(groups) > GROUPS:
-        # The symbol without which there are fewest; of equals the rarest.
-        without = {symbol: [other for other in soft if other != symbol] for symbol in reversed(soft)}
-        fewest = min(without, key=lambda symbol: len(_grouped(automaton, without[symbol])))
-        soft = without[fewest]
-        groups = _grouped(automaton, soft)
-    return groups
+    frequency = np.bincount(symbols, _FREQUENCY_OF)
+    alike = sorted(set(symbols), key=lambda symbol: -frequency[symbol])
+    groups = _grouped(automaton, alike)
+    others: list[int] = []
+    while len(groups) + bool(others) > GROUPS:
+        # The symbol that is rarest for the number of groups that go with it.
+        without = {symbol: [other for other in alike if other != symbol] for symbol in alike}
+        gain = {symbol: len(groups) - len(_grouped(automaton, left)) for symbol, left in without.items()}
+        given_up = max(alike, key=lambda symbol: gain[symbol] / frequency[symbol])
+        others.append(given_up)
+        alike = without[given_up]
+        groups = _grouped(automaton, alike)
+    return [*groups, others] if others else groups
 
 
 # ----------------------------------------------------------------------------------------- configurations
@@ -151,7 +153,8 @@ class _Paths:
         self.delay_of = automaton.delay_of.tolist()
         self.alive = automaton.alive.tolist()
         self.start = int(automaton.start_of[0])
-        self.groups = [group[0] for group in groups]
+        self.n_symbols = automaton.n_symbols
+        self.groups = groups
         self.hope = _hopes(automaton)
         self.number_of: dict[Configuration, int] = {}
         self.configurations: list[Configuration] = []
@@ -164,7 +167,8 @@ class _Paths:
         self.number((self.start, frozenset()))
         while len(self.steps) < len(self.configurations) <= _MAX_CONFIGURATIONS:
             configuration = self.configurations[len(self.steps)]
-            self.steps.append([list(self.step(configuration, symbol)) for symbol in self.groups])
+            follows = [set(self.step(configuration, symbol)) for symbol in range(self.n_symbols)]
+            self.steps.append([set().union(*(follows[symbol] for symbol in group)) for group in self.groups])
         return len(self.configurations) <= _MAX_CONFIGURATIONS
 
     def number(self, configuration: Configuration) -> int:
@@ -278,7 +282,7 @@ def derive_windows(automaton: Automaton) -> Windows | None:
     >>> windows = derive_windows(compile_automaton("[a-z]+|[^a-z]"))
     >>> letter, other = windows.group_of[[97, 32]]
     >>> int(letter), int(other), windows.ends[:, BEHIND - 1 : BEHIND + 1].tolist()
-    (2, 1, [[3, 1], [1, 3]])
+    (1, 2, [[3, 2], [2, 3]])
     """
     if automaton.looks_behind or not _always_matches(automaton):
         return None

@@ -150,7 +150,7 @@ class TestAgainstRegex:
         for place in [*places, len(data)]:
             held = np.array([place], np.int32)
             offsets = scanner.cut(bytearray(data), held, start=done, text_start=0, is_open=place < len(data))
-            pieces += offsets[1:].tolist()
+            pieces += scanner.refine(bytearray(data), offsets)[1:].tolist()
             done = pieces[-1]
         assert pieces == scanner.split(data)
 
