@@ -5,8 +5,8 @@
     documents  --->  batches  --->  offsets of the pieces  --->  ByteCounter
                      (batching)     (scanning)                   one a thread
 
-With several threads a batch is cut into as many parts, anywhere. Each is cut into pieces as if one began
-where it begins; that is wrong at first, and right from the place on where a piece of the part before ends too::
+With several threads a batch is cut into parts, anywhere. Each is cut into pieces as if one began
+where it begins; that is wrong at first, and right from where a piece of the part before ends too::
 
     part before    . . .|_the|_quick|_br                 its last piece crosses the edge
     this part                          own|_fox|_jum     cut as if a piece began at the edge
@@ -23,7 +23,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -41,8 +40,9 @@ from structures import ByteCounter, kernel
 __all__ = ["BATCH_BYTES", "count_corpus", "count_documents"]
 
 BATCH_BYTES = 1 << 20
-"""What each thread gets at a time."""
+"""What a thread gets at a time."""
 
+_PARTS = 4  # of a batch, for each thread
 _FIRST_BRIDGE = 256  # bytes beyond the edge of a part, in which the place is looked for that both agree on
 
 
@@ -58,22 +58,14 @@ def _count_pieces(counter: ByteCounter, data: np.ndarray, offsets: np.ndarray) -
 
 
 # --------------------------------------------------------------------------------------------- one thread
-def _count_batches(scanner: Scanner, batcher: Batcher) -> ByteCounter:
-    counter = ByteCounter()
-    batch = batcher.next()
-    while batch:
-        data = np.frombuffer(batch.data, np.uint8)
-        offsets = scanner.cut(
-            data, batch.ends, start=batch.start, text_start=batch.text_start, is_open=batch.is_open
-        )
-        _count_pieces(counter, data, scanner.refine(data, offsets))
-        batch = batcher.next(batch, int(offsets[-1]))
-    return counter
-
-
-# ------------------------------------------------------------------------------------------ many threads
 def _cut_range(
-    scanner: Scanner, data: np.ndarray, batch: Batch, start: int, stop: int, is_open: bool
+    scanner: Scanner,
+    data: np.ndarray,
+    batch: Batch,
+    start: int,
+    stop: int,
+    is_open: bool,
+    out: np.ndarray | None = None,
 ) -> np.ndarray:
     """Cut ``data[start:stop]``; `is_open`: what is behind belongs to the last segment."""
     first, after = np.searchsorted(batch.ends, [start, stop], side="right").tolist()
@@ -83,9 +75,24 @@ def _cut_range(
     else:
         is_open = is_open and stop == len(data)
     text_start = int(batch.ends[first - 1]) if first else batch.text_start
-    return scanner.cut(data, ends, start=start, text_start=min(text_start, start), is_open=is_open)
+    return scanner.cut(data, ends, start=start, text_start=min(text_start, start), is_open=is_open, out=out)
 
 
+def _count_batches(scanner: Scanner, batcher: Batcher) -> ByteCounter:
+    counter = ByteCounter()
+    room = np.empty(0, np.int32)
+    batch = batcher.next()
+    while batch:
+        data = np.frombuffer(batch.data, np.uint8)
+        if len(room) <= len(data):  # memory that was used before need not be cleared by the system
+            room = np.empty(len(data) + len(data) // 8 + 1, np.int32)
+        offsets = _cut_range(scanner, data, batch, batch.start, len(data), batch.is_open, room)
+        _count_pieces(counter, data, scanner.refine(data, offsets))
+        batch = batcher.next(batch, int(offsets[-1]))
+    return counter
+
+
+# ------------------------------------------------------------------------------------------ many threads
 def _joined(
     scanner: Scanner,
     data: np.ndarray,
@@ -94,72 +101,82 @@ def _joined(
     guessed: np.ndarray,
     stop: int,
     is_open: bool,
-) -> np.ndarray:
-    """Return the offsets of the true pieces from `place` on, of those that were `guessed` behind it."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return offsets of the true pieces: from `place` to where they meet the `guessed`, and from there on."""
     reach = _FIRST_BRIDGE
+    bridge = guessed[:1]
     while place != guessed[0]:
         edge = min(int(guessed[0]) + reach, stop)
         bridge = _cut_range(scanner, data, batch, place, edge, is_open or edge < stop)
-        agreed = np.intersect1d(bridge, guessed, assume_unique=True)
+        near = guessed[: np.searchsorted(guessed, edge, side="right")]
+        agreed = np.intersect1d(bridge, near, assume_unique=True)
         if len(agreed):
-            head, tail = (np.searchsorted(offsets, agreed[0]) for offsets in (bridge, guessed))
-            return np.concatenate([bridge[:head], guessed[tail:]])
+            head, tail = (int(np.searchsorted(offsets, agreed[0])) for offsets in (bridge, guessed))
+            return bridge[: head + 1], guessed[tail:]
         if edge == stop:
-            return bridge
+            return bridge, bridge[-1:]
         reach *= 4
-    return guessed
+    return bridge, guessed
 
 
 class _Lane:
-    """What one thread counts, and how many words it knew after each batch."""
+    """A thread, what it counts, and how many words it knew after each part."""
 
     def __init__(self) -> None:
+        self.pool = ThreadPoolExecutor(1)  # does in turn what it is given
         self.counter = ByteCounter()
         self.known = [0]
 
-    def count(self, scanner: Scanner, data: np.ndarray, offsets: np.ndarray) -> None:
-        _count_pieces(self.counter, data, scanner.refine(data, offsets))
-
-    def close_batch(self) -> None:
+    def count(self, scanner: Scanner, data: np.ndarray, *parts: np.ndarray) -> None:
+        for offsets in parts:
+            _count_pieces(self.counter, data, scanner.refine(data, offsets))
         self.known.append(len(self.counter))
 
 
 def _count_batches_in_threads(scanner: Scanner, batcher: Batcher, threads: int) -> ByteCounter:
     lanes = [_Lane() for _ in range(threads)]
-    with ThreadPoolExecutor(threads) as pool:
+    rooms = np.empty((0, 0), np.int32)  # for the offsets of each part
+    n_parts = 0
+    try:
         batch = batcher.next()
         while batch:
             data = np.frombuffer(batch.data, np.uint8)
-            edges = np.linspace(batch.start, len(data), threads + 1).astype(np.int64).tolist()
-            ranges = [
-                (start, stop, batch.is_open or stop < len(data))
-                for start, stop in pairwise(edges)
-                if stop > start
+            edges = np.linspace(batch.start, len(data), threads * _PARTS + 1).astype(np.int64).tolist()
+            ranges = [(start, stop, batch.is_open or stop < len(data)) for start, stop in pairwise(edges)]
+            turns = [lanes[(n_parts + i) % threads] for i in range(len(ranges))]
+            longest = max(stop - start for start, stop, _ in ranges) + 1
+            if longest > rooms.shape[1]:  # memory that was used before need not be cleared by the system
+                rooms = np.empty((len(ranges), longest), np.int32)
+            guesses = [
+                lane.pool.submit(_cut_range, scanner, data, batch, *found, room)
+                for lane, found, room in zip(turns, ranges, rooms, strict=True)
             ]
-            guesses = list(pool.map(partial(_cut_range, scanner, data, batch), *zip(*ranges, strict=True)))
             place, tasks = batch.start, []
-            for lane, guessed, (_, stop, is_open) in zip(lanes, guesses, ranges, strict=False):
-                offsets = _joined(scanner, data, batch, place, guessed, stop, is_open)
-                place = int(offsets[-1])
-                tasks.append(pool.submit(lane.count, scanner, data, offsets))
+            for lane, guess, (_, stop, is_open) in zip(turns, guesses, ranges, strict=True):
+                bridge, rest = _joined(scanner, data, batch, place, guess.result(), stop, is_open)
+                place = int(rest[-1])
+                tasks.append(lane.pool.submit(lane.count, scanner, data, bridge, rest))
             for task in tasks:
                 task.result()
-            for lane in lanes:
-                lane.close_batch()
+            n_parts += len(ranges)
             batch = batcher.next(batch, place)
-    return _merged(lanes)
+    finally:
+        for lane in lanes:
+            lane.pool.shutdown(cancel_futures=True)
+    return _merged(lanes, n_parts)
 
 
-def _merged(lanes: list[_Lane]) -> ByteCounter:
+def _merged(lanes: list[_Lane], n_parts: int) -> ByteCounter:
     """Return what all lanes have counted: a word stands where the first of them has met it."""
-    merged = lanes[0].counter if len(lanes) == 1 else ByteCounter()
+    merged = ByteCounter()
     arrays = [lane.counter.to_arrays() for lane in lanes]
-    for batch in range(len(lanes[0].known) - 1):
-        for lane, (data, offsets, counts) in zip(lanes, arrays, strict=True):
-            first, after = lane.known[batch : batch + 2]
-            if after > first:
-                low, high = int(offsets[first]), int(offsets[after])
-                merged.update_many(data[low:high], offsets[first : after + 1] - low, counts[first:after])
+    for part in range(n_parts):
+        turn, lane = divmod(part, len(lanes))
+        data, offsets, counts = arrays[lane]
+        first, after = lanes[lane].known[turn : turn + 2]
+        if after > first:
+            low, high = int(offsets[first]), int(offsets[after])
+            merged.update_many(data[low:high], offsets[first : after + 1] - low, counts[first:after])
     return merged
 
 
@@ -217,9 +234,9 @@ def count_documents(
     scanner = pattern.scanner
     if scanner is None:
         return _count_by_regex(documents, pattern, specials)
-    batcher = Batcher(documents, specials, threads * BATCH_BYTES)
     if threads == 1:
-        return _count_batches(scanner, batcher)
+        return _count_batches(scanner, Batcher(documents, specials, BATCH_BYTES))
+    batcher = Batcher(documents, specials, threads * _PARTS * BATCH_BYTES)
     return _count_batches_in_threads(scanner, batcher, threads)
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
+from operator import index
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from bpe.corpus import BLOCK_BYTES, blocks_of, stretches
 from bpe.decoding import join_tokens
 from bpe.files import atomic_write
 from bpe.formats import native
+from bpe.formats.methods import OtherFormats
 from bpe.specials import Specials, refuse_special, resolve_special, split_special
 from bpe.split import Pattern
 from bpe.text import as_bytes, as_text
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Tokenizer"]
 
 
-class Tokenizer:
+class Tokenizer(OtherFormats):
     r"""A vocabulary with its merges, split pattern and special tokens: encodes text and decodes ids.
 
     Never changes; equal where all its parts are; any number of threads may use one. Text is str or bytes:
@@ -47,11 +49,12 @@ class Tokenizer:
     Vocabulary:
 
     * :meth:`token_bytes`, :meth:`token_id`, :attr:`vocab_size`, :attr:`merges`
-    * :attr:`special_tokens`, :attr:`pattern`
+    * :attr:`special_tokens`, :attr:`pattern`; :meth:`truncated`
 
     Files:
 
     * :meth:`save`, :meth:`load`; pickle
+    * of other programs: :class:`bpe.formats.methods.OtherFormats`
 
     Parameters
     ----------
@@ -240,6 +243,61 @@ class Tokenizer:
         if number is None:
             raise KeyError(token)
         return number
+
+    def truncated(self, vocab_size: int) -> Tokenizer:
+        """Return the tokenizer without its last merges: what a training to a smaller vocabulary gives.
+
+        Special tokens behind all others stay behind them; all other ids stay what they are.
+
+        Parameters
+        ----------
+        vocab_size : int
+            Of the result, special tokens included.
+
+        Returns
+        -------
+        Tokenizer
+
+        Raises
+        ------
+        ValueError
+            There are fewer tokens, or not so many merges at the end to leave out; or the last merges do not
+            make the last ids, as in a vocabulary that was not trained here.
+
+        Complexity
+        ----------
+        O(n) for n tokens and merges.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low lower"], vocab_size=259, special_tokens=["<|end|>"])
+        >>> tok.truncated(258) == bpe.train(["low lower"], vocab_size=258, special_tokens=["<|end|>"])
+        True
+        """
+        words = self._vocabulary
+        n_less = words.size - index(vocab_size)
+        n_left = len(words.merges) - n_less
+        if not 0 <= n_less <= len(words.merges):
+            raise ValueError(
+                f"vocab_size must be from {words.size - len(words.merges)} to {words.size}, not {vocab_size}"
+            )
+        special_ids = {*words.special_tokens.values()}
+        token_bytes = {number: token for number, token in words.bytes_of.items() if number not in special_ids}
+        end = max(token_bytes) + 1
+        if sorted(words.merged_ids[n_left:]) != list(range(end - n_less, end)):
+            raise ValueError(f"the last {n_less} merges do not make the last ids, up to {end - 1}")
+        for number in words.merged_ids[n_left:]:
+            del token_bytes[number]
+        return Tokenizer(
+            token_bytes=token_bytes,
+            merges=words.merges[:n_left],
+            pattern=self._pattern,
+            special_tokens={
+                token: number - n_less if number >= end else number
+                for token, number in words.special_tokens.items()
+            },
+        )
 
     # --------------------------------------------------------------------------------------- encoding
     def encode(

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from operator import index
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn, TypeAlias
 
 from bpe.specials import check_specials
 
-__all__ = ["Vocabulary"]
+__all__ = ["ALPHABETS", "Alphabet", "Vocabulary"]
 
 MAX_ID = 2**31 - 1
 DEFAULT_BYTE_IDS = list(range(256))
+
+Alphabet: TypeAlias = Literal["bytes", "gpt2"]
+
+# Those that print and are no space, in ASCII and in Latin-1 (but for the soft hyphen), come first.
+_PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+
+ALPHABETS: dict[str, list[int]] = {
+    "bytes": DEFAULT_BYTE_IDS,
+    "gpt2": [*_PRINTABLE, *(value for value in range(256) if value not in _PRINTABLE)],
+}
+"""Name of an alphabet -> the 256 byte values in the order of their ids."""
 
 
 class Vocabulary:

@@ -24,7 +24,7 @@ Invariants
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -199,6 +199,7 @@ def learn(
     ties: Ties = "smallest",
     min_count: int = 1,
     max_token_length: int | None = None,
+    keep: Callable[[bytes, bytes], bool] | None = None,
 ) -> list[Merge]:
     """Learn up to `n_merges` merges from the pieces, which change: the training loop of all rungs.
 
@@ -218,6 +219,8 @@ def learn(
         Stop when the greatest count is below this.
     max_token_length : int, optional
         In bytes. A pair that would make a longer token is passed over, here and by `min_count`.
+    keep : callable, optional
+        Takes the bytes of both tokens. A pair for which it is false is passed over in the same way.
 
     Returns
     -------
@@ -246,6 +249,12 @@ def learn(
                 (left, right): count
                 for (left, right), count in counts.items()
                 if len(token_bytes[left] + token_bytes[right]) <= max_token_length
+            }
+        if keep is not None:
+            counts = {
+                (left, right): count
+                for (left, right), count in counts.items()
+                if keep(token_bytes[left], token_bytes[right])
             }
         if not counts:
             break

@@ -61,6 +61,7 @@ class Scanner:
         start: int = 0,
         text_start: int | None = None,
         is_open: bool = False,
+        out: np.ndarray | None = None,
     ) -> np.ndarray:
         r"""Cut segments by the first expression.
 
@@ -80,6 +81,8 @@ class Scanner:
         is_open : bool
             Whether the last segment goes on after what is known of it. Then only pieces are cut that stay,
             whatever follows.
+        out : int32 array, optional
+            Where to write the offsets; with room for one more than there are bytes.
 
         Returns
         -------
@@ -100,9 +103,11 @@ class Scanner:
         if segment_ends is None:
             segment_ends = np.array([len(data)], np.int32)
         text_start = start if text_start is None else text_start
-        offsets = np.empty(len(data) - start + 1, np.int32)
-        n = cut(self._tables[0], data, start, text_start, segment_ends, is_open, offsets)
-        return offsets[: n + 1]
+        if out is None:
+            stop = int(segment_ends[-1]) if len(segment_ends) else start
+            out = np.empty(stop - start + 1, np.int32)
+        n = cut(self._tables[0], data, start, text_start, segment_ends, is_open, out)
+        return out[: n + 1]
 
     def refine(self, data: bytearray | np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """Apply all expressions but the first to the pieces of the first.

@@ -1,10 +1,13 @@
 """Training: from counted words to merges.
 
-* :mod:`~bpe.training.trainer`: :class:`Trainer`, :func:`train`
+* :mod:`~bpe.training.from_corpus`: :func:`train`
+* :mod:`~bpe.training.trainer`: :class:`Trainer`
+* :mod:`~bpe.training.start`: the vocabulary that it starts from
 * :mod:`~bpe.training.selection`: which pair is next
 * :mod:`~bpe.training.merging`: what one merge changes
 """
 
-from bpe.training.trainer import Merge, Trainer, train
+from bpe.training.from_corpus import train
+from bpe.training.trainer import Merge, Trainer
 
 __all__ = ["Merge", "Trainer", "train"]

@@ -11,75 +11,215 @@ occurrence and ``y`` behind it::
 
 All that is gained holds the new token, so that the changes are gathered in arrays indexed by the
 neighbour, and each distinct neighbour costs one access to queue and index, however often it occurs.
-Where an occurrence follows another at once, ``x`` is already the new token: it gains (new, new) and takes
-back the (new, left) that the occurrence before it has given.
+Where an occurrence follows another at once, they gain (new, new) between them, and (right, left) loses.
+
+Only *live* pairs are in queue and index: those within the limits, a least count and a greatest length of
+what they would make. A count never rises again once its pair is made, so what has left need not come back.
+
+Invariants
+----------
+1. The queue holds exactly the pairs within the limits, but for refused ones, each with its count.
+2. The index holds the same pairs; those of its postings that are not stale are where the pair stands.
+3. The postings of a pair ascend, so that runs are merged from left to right.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from structures import kernel, pack_pair
+from structures import kernel, pack_pair, unpack_pair
 
-__all__ = ["SCRATCH_ROWS", "count_pairs", "merge_pair"]
+__all__ = ["MAX_LENGTH", "MIN_COUNT", "SCRATCH_ROWS", "count_pairs", "discard", "merge_pair", "replay"]
 
-WEIGHT_BEFORE, SIZE_BEFORE, WEIGHT_AFTER, SIZE_AFTER = range(4)
-SCRATCH_ROWS = 4
+MIN_COUNT, MAX_LENGTH = 0, 1  # limits[...]
+WEIGHT, SIZE = 0, 1  # scratch[..., neighbour]
+SCRATCH_ROWS = 2
 
-
-@kernel(quiet=True)
-def count_pairs(tokens, queue, weight_of):
-    """Fill an empty queue with the count of every adjacent pair."""
-    for position in range(tokens.n_positions()):
-        if tokens.token(position) >= 0 and tokens.next(position) >= 0:
-            pair = pack_pair(tokens.token(position), tokens.token(tokens.next(position)))
-            queue.add(pair, weight_of[tokens.segment_at(position)])
-
-
-@kernel(quiet=True)
-def note(neighbour, weight, weights, sizes, touched, n_touched):
-    """Gather an occurrence beside `neighbour`; return the number of distinct neighbours."""
-    if sizes[neighbour] == 0:
-        touched[n_touched] = neighbour
-        n_touched += 1
-    weights[neighbour] += weight
-    sizes[neighbour] += 1
-    return n_touched
+# found[occurrence, ...]: the count of its word; and for each side the token there, NOTHING at the end of
+# the word, and the place of the pair that is gained there.
+BEFORE, BEHIND = 0, 1
+TOKEN, PLACE = 1, 3
+FOUND_COLUMNS = 5
+NOTHING = -1
+INT64_MAX = 2**63 - 1
 
 
 @kernel(quiet=True)
-def lose(queue, index, left, right, weight):
-    """Take `weight` from the count of a pair; the last of it takes the postings along."""
-    queue.sub(pack_pair(left, right), weight)
-    if pack_pair(left, right) not in queue:
+def count_pairs(data, offsets, weight_of, byte_ids, counts, queue):
+    """Fill an empty queue with the count of every adjacent pair; say whether all stay below ``2**63``.
+
+    Parameters
+    ----------
+    data : (n_bytes,) uint8
+        The words, one after the other.
+    offsets : (n_words + 1,) int64
+        Word i is ``data[offsets[i]:offsets[i + 1]]``.
+    weight_of : (n_words,) int64
+        The count of each word.
+    byte_ids : (256,) int64
+        The id of each byte value.
+    counts : (2**16,) int64
+        All zero; scratch.
+    queue : MaxHeap or CountBuckets
+    """
+    for word in range(weight_of.size):
+        for i in range(offsets[word], offsets[word + 1] - 1):
+            pair = np.int64(data[i]) << 8 | np.int64(data[i + 1])
+            if counts[pair] > INT64_MAX - weight_of[word]:
+                return False
+            counts[pair] += weight_of[word]
+    for pair in range(counts.size):
+        if counts[pair] > 0:
+            queue.set(pack_pair(byte_ids[pair >> 8], byte_ids[pair & 0xFF]), counts[pair])
+    return True
+
+
+@kernel(quiet=True)
+def discard(index, queue, pairs):
+    """Take pairs, packed, out of queue and index."""
+    for i in range(pairs.size):
+        left, right = unpack_pair(pairs[i])
+        queue.remove(pairs[i])
         index.drop(left, right)
 
 
 @kernel(quiet=True)
-def group(positions, neighbours, n, sizes, touched, n_touched, grouped):
-    """Copy `positions` to `grouped`, those of a neighbour together, and turn its size into its end."""
-    end = 0
-    for i in range(n_touched):
-        end += sizes[touched[i]]
-        sizes[touched[i]] = end - sizes[touched[i]]
+def lose(index, queue, left, right, weight, min_count):
+    """Take `weight` from the count of a pair; queue and index forget it where too little is left."""
+    pair = pack_pair(left, right)
+    count = queue.get(pair)
+    if count - weight >= min_count:
+        queue.set(pair, count - weight)
+    elif count > 0:
+        queue.remove(pair)
+        index.drop(left, right)
+
+
+@kernel(quiet=True)
+def join_all(tokens, index, weight_of, left, right, new_token, start, end, found):
+    """Merge every occurrence of a pair among its postings from `start` to `end`; write down what is around.
+
+    Returns
+    -------
+    n : int
+        The number of occurrences, rows of `found`.
+    adjacent : int
+        The weight of those that follow another at once.
+    """
+    n = adjacent = 0
+    for i in range(start, end):
+        position = index.posting(i)
+        if tokens.token(position) != left:
+            continue
+        following = tokens.next(position)
+        if following < 0 or tokens.token(following) != right:
+            continue
+        before, behind = tokens.prev(position), tokens.next(following)
+        weight = weight_of[tokens.segment_at(position)]
+        found[n, WEIGHT] = weight
+        found[n, TOKEN + BEHIND] = tokens.token(behind) if behind >= 0 else NOTHING
+        found[n, PLACE + BEHIND] = position
+        found[n, TOKEN + BEFORE] = tokens.token(before) if before >= 0 else NOTHING
+        found[n, PLACE + BEFORE] = before
+        if found[n, TOKEN + BEFORE] == new_token:  # it was made from the row above
+            adjacent += weight
+            found[n - 1, TOKEN + BEHIND] = NOTHING
+        tokens.merge(position, new_token)
+        n += 1
+    return n, adjacent
+
+
+@kernel(quiet=True)
+def settle(index, queue, length_of, limits, scratch, left, right, new_token, side, found, n, room, created):
+    """Bring the pairs on one side of all occurrences up to date; return how many pairs came into being.
+
+    ``room[0]`` and ``room[1]`` are scratch of n and more; `created` is filled from its start.
+    """
+    weights, sizes = scratch[WEIGHT], scratch[SIZE]
+    neighbours, grouped = room[0], room[1]
+    n_neighbours = 0
     for i in range(n):
-        cursor = sizes[neighbours[i]]
-        grouped[cursor] = positions[i]
-        sizes[neighbours[i]] = cursor + 1
+        neighbour = found[i, TOKEN + side]
+        if neighbour != NOTHING:
+            if sizes[neighbour] == 0:
+                neighbours[n_neighbours] = neighbour
+                n_neighbours += 1
+            weights[neighbour] += found[i, WEIGHT]
+            sizes[neighbour] += 1
+    # The postings of a neighbour go together: its size becomes their start, and while they come, their end.
+    start = 0
+    for i in range(n_neighbours):
+        size = sizes[neighbours[i]]
+        sizes[neighbours[i]] = start
+        start += size
+    for i in range(n):
+        neighbour = found[i, TOKEN + side]
+        if neighbour != NOTHING:
+            grouped[sizes[neighbour]] = found[i, PLACE + side]
+            sizes[neighbour] += 1
+    start = n_created = 0
+    for i in range(n_neighbours):
+        neighbour = neighbours[i]
+        weight, end = weights[neighbour], sizes[neighbour]
+        weights[neighbour] = 0
+        sizes[neighbour] = 0
+        if side == BEFORE:
+            lose(index, queue, neighbour, left, weight, limits[MIN_COUNT])
+            first, second = neighbour, new_token
+        else:
+            lose(index, queue, right, neighbour, weight, limits[MIN_COUNT])
+            first, second = new_token, neighbour
+        if weight >= limits[MIN_COUNT] and length_of[first] + length_of[second] <= limits[MAX_LENGTH]:
+            pair = pack_pair(first, second)
+            if queue.set(pair, weight) < 0 or index.add_many(first, second, grouped[start:end]) < 0:
+                return -1
+            created[n_created] = pair
+            n_created += 1
+        start = end
+    return n_created
 
 
 @kernel
-def merge_pair(tokens, index, queue, weight_of, scratch, left, right, new_token):
+def update_pairs(
+    index, queue, start_of, length_of, limits, scratch, left, right, new_token, found, n, adjacent
+):  # fmt: skip
+    """Bring queue and index up to date with what :func:`join_all` found; return the new pairs, packed."""
+    if n > 0:
+        start_of[new_token] = found[0, PLACE + BEHIND]
+    length_of[new_token] = length_of[left] + length_of[right]
+    queue.remove(pack_pair(left, right))
+    index.drop(left, right)
+    if adjacent > 0:
+        lose(index, queue, right, left, adjacent, limits[MIN_COUNT])
+    room = np.empty((2, n), np.int64)
+    created = np.empty(2 * n, np.int64)
+    n_before = settle(
+        index, queue, length_of, limits, scratch, left, right, new_token, BEFORE, found, n, room, created
+    )
+    n_behind = settle(
+        index, queue, length_of, limits, scratch, left, right, new_token, BEHIND, found, n, room,
+        created[max(n_before, 0) :],
+    )  # fmt: skip
+    if n_before < 0 or n_behind < 0:
+        raise MemoryError
+    return created[: n_before + n_behind]
+
+
+@kernel
+def merge_pair(tokens, index, queue, weight_of, start_of, length_of, limits, scratch, left, right, new_token):
     """Merge every occurrence of a pair and take it out of queue and index.
 
     Parameters
     ----------
     tokens : TokenList
     index : PairIndex
-        The postings of each pair ascend within a segment, so that runs are merged from left to right.
     queue : MaxHeap or CountBuckets
     weight_of : (n_segments,) int64
         The count of each word.
+    start_of, length_of : (n_tokens,) int64
+        A position where the bytes of each token stand, and how many; those of `new_token` are written.
+    limits : (2,) int64
+        The least count of a pair and the greatest length of a token; others are not queue's nor index's.
     scratch : (SCRATCH_ROWS, n_tokens) int64
         All zero, before and after; ``n_tokens > new_token``.
     left, right, new_token : int
@@ -89,83 +229,29 @@ def merge_pair(tokens, index, queue, weight_of, scratch, left, right, new_token)
     (n,) int64
         The pairs that came into being, packed: all hold `new_token`.
 
+    Raises
+    ------
+    MemoryError
+        Containers and scratch are left as they should not be.
+
     Complexity
     ----------
     O(postings of the pair + distinct neighbours * log(pairs)).
     """
     start, end = index.span(left, right)
-    room = end - start
-    before_position, before_token = np.empty(room, np.int64), np.empty(room, np.int64)
-    after_position, after_token = np.empty(room, np.int64), np.empty(room, np.int64)
-    touched_before, touched_after = np.empty(room, np.int64), np.empty(room, np.int64)
-    grouped = np.empty(room, np.int64)
-    weights_before, sizes_before = scratch[WEIGHT_BEFORE], scratch[SIZE_BEFORE]
-    weights_after, sizes_after = scratch[WEIGHT_AFTER], scratch[SIZE_AFTER]
-    n_before = n_after = n_touched_before = n_touched_after = 0
+    found = np.empty((end - start, FOUND_COLUMNS), np.int64)
+    n, adjacent = join_all(tokens, index, weight_of, left, right, new_token, start, end, found)
+    return update_pairs(
+        index, queue, start_of, length_of, limits, scratch, left, right, new_token, found, n, adjacent
+    )
 
-    for i in range(start, end):
-        position = index.posting(i)
-        if tokens.token(position) != left:
-            continue
-        following = tokens.next(position)
-        if following < 0 or tokens.token(following) != right:
-            continue
-        weight = weight_of[tokens.segment_at(position)]
-        before, after = tokens.prev(position), tokens.next(following)
-        if before >= 0:
-            neighbour = tokens.token(before)
-            before_position[n_before] = before
-            before_token[n_before] = neighbour
-            n_before += 1
-            n_touched_before = note(
-                neighbour, weight, weights_before, sizes_before, touched_before, n_touched_before
-            )
-        if after >= 0:
-            neighbour = tokens.token(after)
-            after_position[n_after] = position
-            after_token[n_after] = neighbour
-            n_after += 1
-            n_touched_after = note(
-                neighbour, weight, weights_after, sizes_after, touched_after, n_touched_after
-            )
-        tokens.merge(position, new_token)
 
-    queue.remove(pack_pair(left, right))
-    index.drop(left, right)
-    created = np.empty(n_touched_before + n_touched_after, np.int64)
-    n_created = 0
-    adjacent = weights_before[new_token]  # occurrences that follow another at once
-
-    group(before_position, before_token, n_before, sizes_before, touched_before, n_touched_before, grouped)
-    done = 0
-    for i in range(n_touched_before):
-        neighbour = touched_before[i]
-        weight = weights_before[neighbour]
-        if neighbour != new_token:
-            lose(queue, index, neighbour, left, weight)
-        queue.set(pack_pair(neighbour, new_token), weight)
-        index.add_many(neighbour, new_token, grouped[done : sizes_before[neighbour]])
-        created[n_created] = pack_pair(neighbour, new_token)
-        n_created += 1
-        done = sizes_before[neighbour]
-        weights_before[neighbour] = 0
-        sizes_before[neighbour] = 0
-
-    group(after_position, after_token, n_after, sizes_after, touched_after, n_touched_after, grouped)
-    done = 0
-    for i in range(n_touched_after):
-        neighbour = touched_after[i]
-        weight = weights_after[neighbour]
-        if neighbour != right or left != right:  # the pair itself has left the queue already
-            lose(queue, index, right, neighbour, weight)
-        if neighbour == left:
-            weight -= adjacent
-        if weight > 0:
-            queue.set(pack_pair(new_token, neighbour), weight)
-            index.add_many(new_token, neighbour, grouped[done : sizes_after[neighbour]])
-            created[n_created] = pack_pair(new_token, neighbour)
-            n_created += 1
-        done = sizes_after[neighbour]
-        weights_after[neighbour] = 0
-        sizes_after[neighbour] = 0
-    return created[:n_created]
+@kernel
+def replay(tokens, index, queue, weight_of, start_of, length_of, limits, scratch, log, n_merges):
+    """Do the first `n_merges` of a log again, on other words; write down what they count here."""
+    for rank in range(n_merges):
+        left, right, new_token = log[rank, 0], log[rank, 1], log[rank, 2]
+        log[rank, 3] = queue.get(pack_pair(left, right))
+        merge_pair(
+            tokens, index, queue, weight_of, start_of, length_of, limits, scratch, left, right, new_token
+        )

@@ -1,13 +1,17 @@
 """The trainer against the reference, after every merge; its options and its errors."""
 
+import time
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe
-from bpe.reference import train_indexed, train_vanilla
+from bpe.reference import IndexedPieces, learn, train_indexed, train_vanilla
 from bpe.training.merging import SCRATCH_ROWS, count_pairs, merge_pair
+from bpe.vocabulary import ALPHABETS
 from structures import CountBuckets, MaxHeap, PairIndex, TokenList, unpack_pair
 
 SPECIAL = "<|endoftext|>"
@@ -22,7 +26,7 @@ words = st.one_of(
 )
 corpora = st.lists(st.tuples(words, st.integers(1, 4)), min_size=1, max_size=12)
 selections = st.sampled_from(["heap", "buckets"])
-ties_rules = st.sampled_from(["smallest", "lexicographic"])
+ties_rules = st.sampled_from(["smallest", "lexicographic", "first"])
 
 
 @given(corpora, selections, ties_rules)
@@ -72,7 +76,7 @@ def test_min_count_ends_the_run_where_the_reference_ends(corpus, min_count, ties
 
 
 @pytest.mark.parametrize("text", ["a" * n for n in (1, 2, 3, 4, 5, 7, 8, 16, 31)] + ["abab" * 5, "aabaa" * 4])
-@pytest.mark.parametrize("ties", ["smallest", "lexicographic"])
+@pytest.mark.parametrize("ties", ["smallest", "lexicographic", "first"])
 def test_runs(text, ties):
     trainer = bpe.Trainer(bpe.WordCounts({text: 3}), ties=ties)
     expected = train_indexed({text.encode(): 3}, 100, ties=ties)
@@ -92,13 +96,192 @@ def test_the_merges_do_not_depend_on_the_order_of_the_words():
     assert len(results) == 1
 
 
-@pytest.mark.parametrize("factor", [2**31, 2**53 - 1])
-def test_counts_stay_exact_past_32_and_53_bits(factor):
+@pytest.mark.parametrize("factor", [2**31, 2**53 - 1, 2**61])
+@pytest.mark.parametrize("selection", ["heap", "buckets"])
+@pytest.mark.parametrize("ties", ["smallest", "lexicographic", "first"])
+def test_counts_stay_exact_past_32_and_53_bits(factor, selection, ties):
     words = {"ab": factor + 1, "cd": factor, "abcd": 3}
-    trainer = bpe.Trainer(bpe.WordCounts(words))
+    trainer = bpe.Trainer(bpe.WordCounts(words), selection=selection, ties=ties)
     assert trainer.step() == (97, 98, 256, factor + 4)
     assert trainer.step() == (99, 100, 257, factor + 3)
     trainer.check()
+
+
+def test_a_pair_count_that_leaves_int64_is_refused():
+    with pytest.raises(OverflowError, match="passes"):
+        bpe.Trainer(bpe.WordCounts({"ab": 2**62, "abc": 2**62}))
+    trainer = bpe.Trainer(bpe.WordCounts({"ab": 2**62, "abc": 2**62 - 1}))
+    assert trainer.step().count == 2**63 - 1
+
+
+# ------------------------------------------------------------------------------------------- the tie rules
+def test_first_goes_by_the_order_of_the_words_and_the_place_in_the_word():
+    words = [("xyab", 2), ("bcxy", 1), ("bc", 2)]  # xy 3, bc 3, ya 2, ab 2, cx 1
+    trainer = bpe.Trainer(bpe.WordCounts(words), ties="first")
+    trainer.run(300)
+    assert [(merge.left, merge.right) for merge in trainer.merges[:2]] == [(120, 121), (98, 99)]
+    backwards = bpe.Trainer(bpe.WordCounts(words[::-1]), ties="first")
+    assert backwards.step()[:2] == (98, 99)
+
+
+@given(st.lists(st.tuples(st.text("abcd", min_size=1, max_size=20), st.just(1)), min_size=1, max_size=20))
+@settings(max_examples=60)
+def test_first_with_nothing_but_ties(corpus):
+    counts = bpe.WordCounts(corpus)
+    trainer = bpe.Trainer(counts, ties="first")
+    trainer.run(10_000)
+    expected = train_indexed(dict(counts.items()), 10_000, ties="first")
+    assert [tuple(merge) for merge in trainer.merges] == [tuple(merge) for merge in expected]
+
+
+def test_first_when_a_pair_is_tied_at_every_count_and_loses_its_first_place_each_time():
+    n = 120
+    own = [bytes([b"b"[0], 128 + i]) for i in range(n)]
+    words = {pair: n - i - 1 for i, pair in enumerate(own) if n - i > 1}
+    words |= {b"a" + pair: 1 for pair in own}
+    counts = bpe.WordCounts(words)
+    trainer = bpe.Trainer(counts, ties="first")
+    trainer.run(10_000)
+    assert [merge.right for merge in trainer.merges[: n - 1]] == list(range(128, 128 + n - 1))
+    expected = train_indexed(dict(counts.items()), 10_000, ties="first")
+    assert [tuple(merge) for merge in trainer.merges] == [tuple(merge) for merge in expected]
+    assert len(trainer._n_stale) > 0
+
+
+@pytest.mark.parametrize("ties", ["smallest", "lexicographic", "first"])
+def test_a_real_text_gives_the_merges_of_the_reference(book, ties):
+    counts = bpe.WordCounts.from_corpus([book[:30_000]])
+    trainer = bpe.Trainer(counts, ties=ties)
+    trainer.run(256 + 400)
+    trainer.check()
+    expected = train_indexed(dict(counts.items()), 400, ties=ties)
+    assert [tuple(merge) for merge in trainer.merges] == [tuple(merge) for merge in expected]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_first_is_the_first_in_the_text_for_any_number_of_threads(book, tmp_path, threads):
+    path = tmp_path / "book.txt"
+    path.write_text(book, "utf-8")
+    tok = bpe.train(path, 256 + 150, ties="first", threads=threads)
+    expected = train_indexed(Counter(bpe.Pattern.of("gpt2").split_bytes(book.encode())), 150, ties="first")
+    assert tok.merges == [merge.pair for merge in expected]
+
+
+# ---------------------------------------------------------------------------------------------- options
+@given(corpora, selections, ties_rules, st.integers(1, 7), st.integers(1, 4))
+@settings(max_examples=60)
+def test_limits_pass_over_what_the_reference_passes_over(corpus, selection, ties, max_length, min_count):
+    counts = bpe.WordCounts(corpus)
+    options = {"ties": ties, "max_token_length": max_length, "min_count": min_count}
+    trainer = bpe.Trainer(counts, selection=selection, **options)
+    trainer.check()
+    expected = train_indexed(dict(counts.items()), 10_000, **options)
+    for merge in expected:
+        assert tuple(trainer.step()) == tuple(merge)
+        trainer.check()
+    assert trainer.step() is None
+    assert max(map(len, trainer.tokenizer()._vocabulary.id_of)) <= max(1, max_length)
+
+
+@given(corpora, selections, ties_rules, st.integers(2, 5), st.integers(2, 6))
+@settings(max_examples=60)
+def test_keep_is_a_veto_asked_once_for_each_pair(corpus, selection, ties, divisor, max_length):
+    asked = []
+
+    def keep(left, right):
+        return sum(left + right) % divisor != 0
+
+    def ask(left, right):
+        asked.append((left, right))
+        return keep(left, right)
+
+    counts = bpe.WordCounts(corpus)
+    trainer = bpe.Trainer(counts, selection=selection, ties=ties, max_token_length=max_length, keep=ask)
+    pieces = IndexedPieces(counts.items())
+    expected = learn(pieces, 10_000, ties=ties, max_token_length=max_length, keep=keep)
+    for merge in expected:
+        assert tuple(trainer.step()) == tuple(merge)
+        trainer.check()
+    assert trainer.step() is None
+    trainer.check()
+    assert len(set(asked)) == len(asked)
+    assert all(keep(pieces.token_bytes[a], pieces.token_bytes[b]) for a, b, *_ in trainer.merges)
+
+
+def test_an_exception_in_keep_changes_nothing():
+    answers = iter([True, ValueError("no idea"), False, True, True, True])
+
+    def keep(left, right):
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    trainer = bpe.Trainer(bpe.WordCounts({"abcd": 2, "ab": 1}), keep=keep)
+    with pytest.raises(ValueError, match="no idea"):
+        trainer.run(300)
+    trainer.check()
+    assert trainer.tokenizer().merges == [(97, 98)]
+    trainer.run(300)
+    trainer.check()
+    assert trainer.tokenizer().merges == [(97, 98), (256, 99), (257, 100)]
+
+
+@given(corpora, selections)
+@settings(max_examples=30)
+def test_an_alphabet_is_training_on_renumbered_bytes(corpus, selection):
+    order = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    order += [value for value in range(256) if value not in order]
+    assert ALPHABETS["gpt2"] == order
+    counts = bpe.WordCounts(corpus)
+    trainer = bpe.Trainer(counts, selection=selection, alphabet="gpt2")
+    trainer.run(10_000)
+    trainer.check()
+    renumbered = {bytes(map(order.index, word)): count for word, count in counts.items()}
+    expected = train_indexed(renumbered, 10_000)
+    assert [tuple(merge) for merge in trainer.merges] == [tuple(merge) for merge in expected]
+    assert [trainer.tokenizer().token_bytes(i) for i in range(256)] == [bytes([value]) for value in order]
+
+
+@given(corpora, ties_rules, st.sampled_from(["bytes", "gpt2"]))
+@settings(max_examples=30)
+def test_special_tokens_first_shift_every_id_and_change_nothing_else(corpus, ties, alphabet):
+    counts = bpe.WordCounts(corpus, special_tokens=[SPECIAL, "<|pad|>"])
+    last = bpe.Trainer(counts, ties=ties, alphabet=alphabet)
+    first = bpe.Trainer(counts, ties=ties, alphabet=alphabet, special_first=True)
+    for trainer in (last, first):
+        trainer.run(290)
+        trainer.check()
+    assert [(a - 2, b - 2, c - 2, n) for a, b, c, n in first.merges] == [tuple(m) for m in last.merges]
+    tok = first.tokenizer()
+    assert tok.special_tokens == {SPECIAL: 0, "<|pad|>": 1}
+    assert tok.vocab_size == last.tokenizer().vocab_size
+    assert tok.decode_bytes(tok.encode("abc caab é")) == "abc caab é".encode()
+
+
+@pytest.mark.parametrize("ties", ["smallest", "lexicographic", "first"])
+def test_train_passes_every_option_on(book, ties):
+    options = {
+        "ties": ties, "min_count": 3, "max_token_length": 4, "alphabet": "gpt2", "special_first": True,
+        "keep": lambda left, right: right != b"e", "selection": "buckets",
+    }  # fmt: skip
+    tok = bpe.train([book], 500, special_tokens=[SPECIAL], **options)
+    trainer = bpe.Trainer(bpe.WordCounts.from_corpus([book], special_tokens=[SPECIAL]), **options)
+    trainer.run(500)
+    assert tok == trainer.tokenizer()
+    tokens = [tok.token_bytes(i) for i in range(257, 500)]
+    assert max(map(len, tokens)) == 4
+    assert not any(tok.token_bytes(b) == b"e" for a, b in tok.merges)
+
+
+def test_the_log_is_that_of_the_merges():
+    trainer = bpe.Trainer(bpe.WordCounts({"low": 5, "lower": 2, "newest": 6}))
+    assert trainer.log.shape == (0, 4)
+    trainer.run(262)
+    assert [tuple(row) for row in trainer.log.tolist()] == [tuple(merge) for merge in trainer.merges]
+    assert np.all(np.diff(trainer.log[:, 3]) <= 0)
+    trainer.log[:] = 0
+    assert trainer.merges[0].count > 0
 
 
 # ------------------------------------------------------------------------------------- special tokens
@@ -155,7 +338,9 @@ def test_a_tokenizer_can_be_had_at_any_moment():
         ({"vocab_size": 255}, "at least 256"),
         ({"vocab_size": 256, "special_tokens": [SPECIAL]}, "at least 257"),
         ({"vocab_size": 2**31}, "at most"),
-        ({"vocab_size": 300, "ties": "largest"}, "ties must be one of 'smallest', 'lexicographic'"),
+        ({"vocab_size": 300, "ties": "largest"}, "ties must be one of 'smallest', 'lexicographic', 'first'"),
+        ({"vocab_size": 300, "alphabet": "ascii"}, "alphabet must be one of 'bytes', 'gpt2'"),
+        ({"vocab_size": 300, "max_token_length": 0}, "max_token_length must be at least 1"),
         ({"vocab_size": 300, "selection": "list"}, "selection must be one of 'heap', 'buckets'"),
         ({"vocab_size": 300, "threads": 0}, "threads must be at least 1"),
         ({"vocab_size": 300, "pattern": "gpt9"}, "gpt9"),
@@ -176,6 +361,8 @@ def test_bad_corpora_are_refused():
         bpe.Trainer(bpe.WordCounts())
     with pytest.raises(TypeError, match="WordCounts"):
         bpe.Trainer({"a": 1})
+    with pytest.raises(TypeError, match="keep must be callable"):
+        bpe.Trainer(bpe.WordCounts({"a": 1}), keep=b"a")
     with pytest.raises(ValueError, match="bring their own"):
         bpe.train(bpe.WordCounts({"a": 1}), 300, special_tokens=[SPECIAL])
 
@@ -189,14 +376,67 @@ def test_a_smaller_vocabulary_than_learned_is_refused():
 
 # -------------------------------------------------------------------------------------- the merge kernel
 @pytest.mark.parametrize("queue_class", [MaxHeap, CountBuckets])
-def test_merge_pair_names_what_it_created(queue_class):
-    tokens = TokenList(np.frombuffer(b"xababy", np.uint8))
+@pytest.mark.parametrize(
+    ("min_count", "max_length", "created"),
+    [
+        (1, 9, {(120, 256): 5, (256, 256): 5, (256, 121): 6}),
+        (6, 9, {(256, 121): 6}),
+        (1, 3, {(120, 256): 5, (256, 121): 6}),
+    ],
+)
+def test_merge_pair_names_what_it_created(queue_class, min_count, max_length, created):
+    data, offsets = np.frombuffer(b"xababyaby", np.uint8), np.array([0, 6, 9])
+    tokens = TokenList(data, offsets)
+    weight_of, limits = np.array([5, 1]), np.array([min_count, max_length])
+    start_of, length_of = np.zeros(257, np.int64), np.ones(257, np.int64)
     index, queue = PairIndex.build(tokens), queue_class()
-    weight_of = np.array([5])
-    count_pairs(tokens, queue, weight_of)
-    created = merge_pair(
-        tokens, index, queue, weight_of, np.zeros((SCRATCH_ROWS, 257), np.int64), 97, 98, 256
-    )
-    assert {unpack_pair(pair) for pair in created} == {(120, 256), (256, 256), (256, 121)}
-    assert dict(queue.items()) == dict.fromkeys(created.tolist(), 5)
-    assert list(tokens) == [120, 256, 256, 121]
+    assert count_pairs(data, offsets, weight_of, np.arange(256), np.zeros(1 << 16, np.int64), queue)
+    assert queue[97 << 32 | 98] == 11
+    for left, right in index.pairs().tolist() if min_count > 1 else ():
+        if index.count(left, right) == 1:
+            index.drop(left, right)
+            del queue[left << 32 | right]
+    scratch = np.zeros((SCRATCH_ROWS, 257), np.int64)
+    pairs = merge_pair(tokens, index, queue, weight_of, start_of, length_of, limits, scratch, 97, 98, 256)
+    assert (start_of[256], length_of[256]) == (1, 2)
+    assert {unpack_pair(pair) for pair in pairs} == set(created)
+    assert {unpack_pair(pair): count for pair, count in queue.items()} == created
+    assert list(tokens) == [120, 256, 256, 121, 256, 121]
+
+
+# --------------------------------------------------------------------------------------------- long words
+def long_word(kind, n):
+    generator = np.random.default_rng(n)
+    return {
+        "acgt": lambda: generator.choice(np.frombuffer(b"ACGT", np.uint8), n).tobytes(),
+        "one letter": lambda: b"a" * n,
+        "two letters": lambda: b"ab" * (n // 2),
+        "random": lambda: generator.bytes(n),
+    }[kind]()
+
+
+@pytest.mark.parametrize("kind", ["acgt", "one letter", "two letters", "random"])
+@pytest.mark.parametrize("ties", ["smallest", "lexicographic", "first"])
+def test_a_long_word_takes_time_in_proportion(kind, ties):
+    """Four times the length takes some five times as long; a quadratic step would make it sixteen."""
+
+    def seconds(n):
+        counts = bpe.WordCounts({long_word(kind, n): 1}, pattern="none")
+        best = 1e9
+        for _ in range(3):
+            began = time.process_time()
+            bpe.Trainer(counts, ties=ties).run(10**8)
+            best = min(best, time.process_time() - began)
+        return best
+
+    seconds(100)  # compiles
+    assert seconds(40_000) < 9 * seconds(10_000) + 0.01
+
+
+@pytest.mark.parametrize("kind", ["acgt", "one letter", "random"])
+def test_a_word_of_a_megabyte(kind):
+    word = long_word(kind, 1_000_000)
+    trainer = bpe.Trainer(bpe.WordCounts({word: 1}, pattern="none"), min_count=2)
+    trainer.run(2000)
+    tok = trainer.tokenizer()
+    assert tok.decode_bytes(tok.encode_ordinary(word)) == word

@@ -1,0 +1,103 @@
+"""``train``: from a corpus to a tokenizer in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import index as as_index
+
+from bpe.corpus import CorpusLike
+from bpe.counts import WordCounts
+from bpe.progress import Progress
+from bpe.split import Pattern
+from bpe.tokenizer import Tokenizer
+from bpe.training.start import fresh_start
+from bpe.training.trainer import Keep, Selection, Ties, Trainer
+from bpe.vocabulary import Alphabet
+
+__all__ = ["train"]
+
+
+def train(
+    corpus: CorpusLike | WordCounts,
+    vocab_size: int,
+    *,
+    pattern: str | Iterable[str] | Pattern = "gpt2",
+    special_tokens: Iterable[str] = (),
+    ties: Ties = "smallest",
+    selection: Selection = "heap",
+    min_count: int = 1,
+    max_token_length: int | None = None,
+    alphabet: Alphabet = "bytes",
+    special_first: bool = False,
+    keep: Keep | None = None,
+    threads: int | None = None,
+    progress: Progress = False,
+) -> Tokenizer:
+    """Train a tokenizer.
+
+    Ctrl-C ends it with a KeyboardInterrupt. Whoever wants to have what is learned by then counts and
+    merges in two steps, with ``WordCounts.from_corpus`` and a :class:`Trainer`, which keeps it.
+
+    Parameters
+    ----------
+    corpus : path, iterable of path, str or bytes, or WordCounts
+        A path is a file of UTF-8 text, ``Path("-")`` standard input; a str or bytes in an iterable is a
+        document. WordCounts bring their own pattern and special tokens.
+    vocab_size : int
+        Bytes, merges and special tokens together. Fewer come out where no pair is left to merge.
+    pattern : str, iterable of str or Pattern
+        A name of :data:`bpe.PATTERNS` or a regular expression, as :meth:`bpe.Pattern.of` takes it.
+    special_tokens : iterable of str
+        Never counted, never merged across; their ids follow those of the merges.
+    ties, selection, min_count, max_token_length, alphabet, special_first, keep
+        As :class:`Trainer` takes them.
+    threads : int, optional
+        At most so many are used. The result is the same for any number.
+    progress : bool or callable
+        Bars on stderr, nothing, or ``progress(done, total)``, for counting (bytes), then merging (merges).
+
+    Returns
+    -------
+    Tokenizer
+
+    Raises
+    ------
+    ValueError
+        The corpus is empty, or an argument is out of range.
+    TypeError
+        The corpus is a bare str, or of another wrong type.
+    OSError
+        A file cannot be read.
+
+    Complexity
+    ----------
+    One pass over the corpus, then the merges; memory for the distinct words only.
+
+    Examples
+    --------
+    >>> tok = train(["low low low lower lowest"], vocab_size=260, special_tokens=["<|endoftext|>"])
+    >>> tok.encode("lower")
+    [257, 101, 114]
+    """
+    if threads is not None and as_index(threads) < 1:
+        raise ValueError(f"threads must be at least 1, not {threads}")
+    if isinstance(corpus, WordCounts):
+        if special_tokens or Pattern.of(pattern) not in (Pattern.of("gpt2"), corpus.pattern):
+            raise ValueError("WordCounts bring their own pattern and special tokens: give them to WordCounts")
+        counts = corpus
+    else:
+        special_tokens = list(special_tokens)
+        fresh_start(special_tokens, alphabet).n_new(vocab_size)  # before the long work
+        counts = WordCounts.from_corpus(corpus, pattern, special_tokens, threads=threads, progress=progress)
+    trainer = Trainer(
+        counts,
+        ties=ties,
+        selection=selection,
+        min_count=min_count,
+        max_token_length=max_token_length,
+        alphabet=alphabet,
+        special_first=special_first,
+        keep=keep,
+    )
+    trainer.run(vocab_size, progress=progress)
+    return trainer.tokenizer()
