@@ -438,6 +438,7 @@ FIRST_USES = {
         "p = structures.PairIndex.build(structures.TokenList([1, 2, 1, 2]));"
         "p.add(1, 2, 0); p.count(1, 2); p.drop(1, 2)"
     ),
+    "ByteCounter": "c = structures.ByteCounter(); c.add(b'low'); c[b'low']; c.update([b'low', b'er'])",
     "numba.typed.Dict": "d = numba.typed.Dict.empty(numba.int64, numba.int64); d[7] = 1; d[7]; d.pop(7)",
 }
 

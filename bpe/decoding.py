@@ -1,4 +1,11 @@
-"""Decoding: ids to bytes."""
+"""Decoding: ids to bytes, by a table of where the bytes of each token lie.
+
+::
+
+    data      a b c ... t h e i n g _ t h e       the bytes of all tokens, in the order of their ids
+    starts    0 1 2 ... 256   259     262         token k is data[starts[k]:starts[k + 1]]
+    ids       0 1 2 ... 256   257     700         rising; where none is left out, the id of token k is k
+"""
 
 from __future__ import annotations
 
@@ -9,16 +16,116 @@ import numpy as np
 
 from bpe.vocabulary import Vocabulary
 
-__all__ = ["join_tokens"]
+__all__ = ["TokenTable", "join_tokens"]
+
+_FEW = 64  # ids are looked up one by one
+_SPARSE = 4  # times as many ids as tokens: no longer worth a place for each
 
 
-def join_tokens(vocabulary: Vocabulary, ids: Iterable[int] | np.ndarray) -> bytes:
+class TokenTable:
+    """Where the bytes of each token lie.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+
+    Complexity
+    ----------
+    O(b + n log n) for n tokens of b bytes in all.
+
+    Examples
+    --------
+    >>> table = TokenTable(Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [], {}))
+    >>> table.lengths(np.array([256, 33])), table.join(np.array([256, 33]))
+    (array([2, 1]), b'hi!')
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        numbers = sorted(vocabulary.bytes_of)
+        tokens = [vocabulary.bytes_of[number] for number in numbers]
+        self._data = np.frombuffer(b"".join(tokens), np.uint8)
+        self._lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
+        self._starts = np.cumsum(self._lengths) - self._lengths
+        self._ids = np.array(numbers, np.int64)
+        self._place_of: np.ndarray | None = None
+        if vocabulary.size <= _SPARSE * len(tokens):
+            self._place_of = np.full(vocabulary.size, -1, np.int32)
+            self._place_of[self._ids] = np.arange(len(tokens))
+
+    def _places(self, ids: np.ndarray) -> np.ndarray:
+        """Return which tokens ids stand for, -1 where there is none."""
+        if self._place_of is not None:
+            if len(ids) and (int(ids.min()) < 0 or int(ids.max()) >= len(self._place_of)):
+                return np.full(len(ids), -1)
+            return self._place_of[ids]
+        places = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
+        return np.where(self._ids[places] == ids, places, -1)
+
+    def lengths(self, ids: np.ndarray) -> np.ndarray:
+        """Return how many bytes tokens have.
+
+        Parameters
+        ----------
+        ids : (n,) integers
+            Of tokens.
+
+        Returns
+        -------
+        (n,) int64
+
+        Complexity
+        ----------
+        O(n); O(n log m) where the greatest id is far above the number m of tokens.
+
+        Examples
+        --------
+        >>> TokenTable(Vocabulary([bytes([value]) for value in range(256)], [], {})).lengths(np.array([3, 4]))
+        array([1, 1])
+        """
+        return self._lengths[self._places(ids)]
+
+    def join(self, ids: np.ndarray) -> bytes | None:
+        """Return the bytes of tokens, one after the other; None where an id is no token.
+
+        Parameters
+        ----------
+        ids : (n,) integers
+
+        Returns
+        -------
+        bytes or None
+
+        Complexity
+        ----------
+        As :meth:`lengths`, and O(b) for b bytes.
+
+        Examples
+        --------
+        >>> table = TokenTable(Vocabulary([bytes([value]) for value in range(256)], [], {}))
+        >>> table.join(np.array([104, 105])), table.join(np.array([256])), table.join(np.array([-1]))
+        (b'hi', None, None)
+        """
+        places = self._places(ids)
+        if len(places) and int(places.min()) < 0:
+            return None
+        lengths = self._lengths[places]
+        ends = np.cumsum(lengths)
+        where = np.repeat(self._starts[places] - (ends - lengths), lengths)
+        where += np.arange(len(where))
+        return self._data[where].tobytes()
+
+
+def join_tokens(
+    vocabulary: Vocabulary, ids: Iterable[int] | np.ndarray, table: TokenTable | None = None
+) -> bytes:
     """Return the bytes of ids, one after the other.
 
     Parameters
     ----------
     vocabulary : Vocabulary
     ids : iterable of int, or (n,) array of integers
+    table : TokenTable, optional
+        Of the vocabulary; with it, many ids are looked up at once.
 
     Returns
     -------
@@ -40,7 +147,20 @@ def join_tokens(vocabulary: Vocabulary, ids: Iterable[int] | np.ndarray) -> byte
     >>> join_tokens(Vocabulary([bytes([value]) for value in range(256)], [], {}), [104, 105])
     b'hi'
     """
+    if table is not None and isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype.kind in "iu":
+        data = table.join(ids)
+        if data is not None:
+            return data
     numbers: list[Any] = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    if table is not None and len(numbers) > _FEW:
+        try:
+            array = np.array(numbers)
+        except (ValueError, OverflowError):  # of what is no list of numbers
+            array = np.empty(0)
+        # A list that holds a float makes an array of floats.
+        data = table.join(array) if array.ndim == 1 and array.dtype.kind in "iu" else None
+        if data is not None:
+            return data
     # A float would be found, too, where it equals an id.
     if all(issubclass(kind, (int, np.integer)) for kind in set(map(type, numbers))):
         try:

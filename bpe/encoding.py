@@ -1,196 +1,325 @@
-"""Encoding pieces: the merges of a vocabulary applied to bytes.
-
-The rule is one: among all adjacent pairs, merge the one of lowest rank, the leftmost of several, until no
-pair has a rank. Two kernels follow it, and always agree:
-
-* :func:`merge_short` looks through all pairs for every merge: O(n^2), and the fastest for ordinary words;
-* :func:`merge_long` has the pairs in a heap, the tokens in a linked list: O(n log n), whatever the piece.
+"""``Encoder``: the ids of a text, by the scanner, a memory of pieces, and merges for those that are new.
 
 ::
 
-    ids       [ t  h  e  r  e ]        token ids of one piece, merged in place
-    ranks     [ 9  2  -  5  . ]        rank of the pair that begins at each position
+    bytes      o n e _ t w o _ o n e         scanned: where pieces begin
+    pieces     one|_two|_one
+    known      one -> 505   _two -> 734      looked up, a hundred at a time
+    ids        505 734 1,505 ...             those of a piece that is not known: merged, and remembered
+
+What is remembered of a piece is its ids: one or two in the very entry of the table, more in a pool. The
+memory is bounded; when it is full, all is forgotten. Each thread has its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, pairwise
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
+from numba import types
+from numba.experimental import structref
 
-from bpe.text import as_bytes
-from structures import IntMap, MinHeap, TokenList, kernel, pack_pair
+from bpe.merging import LONG, NO_RANK, merge_long, merge_ranked
+from bpe.scanning.cutting import cut
+from bpe.split import Pattern
+from bpe.vocabulary import Vocabulary
+from structures import ByteCounter, IntMap, MinHeap, TokenList, kernel
+from structures.byte_counter_kernels import byte_counter_type
+from structures.int_map_kernels import int_map_type
+from structures.jit import inner, quiet
+from structures.simd import local_words, pointer_to
+from structures.struct_type import StructType, fields_of
 
-__all__ = ["LONG", "PieceEncoder", "encode_short", "merge_long", "merge_short"]
+__all__ = ["Encoder"]
 
-LONG = 256
-"""Pieces of this many bytes and more go to :func:`merge_long`, which is the faster there."""
+KNOWN_PIECES = 1 << 20
+"""How many pieces are remembered at most, by each thread."""
 
-CACHE_ENTRIES = 1 << 17
-"""How many pieces an encoder remembers."""
+KNOWN_BYTES = 127
+"""The longest piece that is remembered."""
 
-CACHE_BYTES = 64
-"""The longest piece that an encoder remembers."""
+SMALL = 4096  # bytes of a text that is encoded in one call of a kernel
+BLOCK_BYTES = 1 << 20  # of a longer one, at a time
+_BATCH = 128
+_MISSING = -1
+_ID_BITS = 31
+_ID_MASK = (1 << _ID_BITS) - 1
+_COUNT_BITS = 7
 
-NO_RANK = 2**62
+
+# ------------------------------------------------------------------------------------------------- type
+@structref.register
+class MemoryType(StructType):
+    """numba type of :class:`Memory`."""
+
+
+memory_type = MemoryType(
+    fields_of(
+        known=byte_counter_type,  # piece -> its ids, packed
+        pool=types.uint32[::1],
+        pool_size=types.int64,
+        most_known=types.int64,
+        rank_of_pair=int_map_type,
+        rank_of_bytes=types.int64[::1],  # of two bytes, the first times 256
+        id_of_rank=types.int64[::1],
+        id_of_byte=types.int64[::1],
+        # Scratch: a piece that is merged; a small text, where its pieces begin, its ids.
+        merged=types.int64[::1],
+        ranks=types.int64[::1],
+        data=types.uint8[::1],
+        offsets=types.int32[::1],
+        ids=types.uint32[::1],
+    )
+)
+
+
+class Memory(structref.StructRefProxy):
+    """Python's handle of what a thread encodes with: something to hand to kernels."""
+
+    __slots__ = ()
+
+
+structref.define_boxing(MemoryType, Memory)
+
+
+@kernel
+def new_memory(
+    known,
+    pool,
+    most_known,
+    rank_of_pair,
+    rank_of_bytes,
+    id_of_rank,
+    id_of_byte,
+    merged,
+    ranks,
+    data,
+    offsets,
+    ids,
+):
+    """Return what a thread encodes with."""
+    self = structref.new(memory_type)
+    self.known = known
+    self.pool = pool
+    self.pool_size = 0
+    self.most_known = most_known
+    self.rank_of_pair = rank_of_pair
+    self.rank_of_bytes = rank_of_bytes
+    self.id_of_rank = id_of_rank
+    self.id_of_byte = id_of_byte
+    self.merged = merged
+    self.ranks = ranks
+    self.data = data
+    self.offsets = offsets
+    self.ids = ids
+    return self
 
 
 # ---------------------------------------------------------------------------------------------- kernels
-@kernel
-def merge_short(ids, n, ranks, rank_of_pair, id_of_rank):
-    """Merge the first `n` of `ids` in place; return how many tokens are left.
+@inner
+def remember(self, data, start, end, ids, first, n):
+    """Remember the ids of ``data[start:end]``, which are `n` of `ids` from `first` on."""
+    if n <= 2:
+        second = np.int64(ids[first + 1]) + 1 if n == 2 else 0
+        packed = np.int64(ids[first]) | second << _ID_BITS
+    else:
+        for k in range(n):
+            self.pool[self.pool_size + k] = ids[first + k]
+        packed = -2 - (self.pool_size << _COUNT_BITS | n)
+        self.pool_size += n
+    self.known.set(data, start, end, packed)  # where there is no memory, it is merged again next time
+
+
+@inner
+def merge_piece(self, data, start, end, ids, n):
+    """Write the ids of a piece that is not known, and not long; return where they end."""
+    merged, ranks, text = self.merged, self.ranks, pointer_to(data, start)
+    for i in range(end - start):
+        merged[i] = self.id_of_byte[text[i]]
+    for i in range(end - start - 1):
+        ranks[i] = self.rank_of_bytes[np.int64(text[i]) << 8 | np.int64(text[i + 1])]
+    n_ids = merge_ranked(merged, end - start, ranks, self.rank_of_pair, self.id_of_rank)
+    for k in range(n_ids):
+        ids[n + k] = merged[k]
+    if end - start <= KNOWN_BYTES:
+        remember(self, data, start, end, ids, n, n_ids)
+    return n + n_ids
+
+
+@quiet
+def encode_pieces(self, data, offsets, piece, n_pieces, ids, n, id_offsets):
+    """Write the ids of pieces; return the piece that is too long for this, or `n_pieces`, and where ids end.
 
     Parameters
     ----------
-    ids : (>= n,) int64
-    n : int
-    ranks : (>= n,) int64
-        Scratch.
-    rank_of_pair : IntMap
-        Packed pair -> rank.
-    id_of_rank : (merges,) int64
-        The id that each merge makes.
-    """
-    for i in range(n - 1):
-        ranks[i] = rank_of_pair.get(pack_pair(ids[i], ids[i + 1]), NO_RANK)
-    while True:
-        lowest, place = NO_RANK, 0
-        for i in range(n - 1):
-            if ranks[i] < lowest:
-                lowest, place = ranks[i], i
-        if lowest == NO_RANK:
-            return n
-        n -= 1
-        ids[place] = id_of_rank[lowest]
-        for i in range(place + 1, n):
-            ids[i] = ids[i + 1]
-            ranks[i] = ranks[i + 1]
-        if place > 0:
-            ranks[place - 1] = rank_of_pair.get(pack_pair(ids[place - 1], ids[place]), NO_RANK)
-        if place < n - 1:
-            ranks[place] = rank_of_pair.get(pack_pair(ids[place], ids[place + 1]), NO_RANK)
-
-
-@kernel
-def encode_short(data, offsets, byte_ids, rank_of_pair, id_of_rank, ranks, ids, id_offsets):
-    """Encode pieces, one after the other, by :func:`merge_short`; return the number of tokens.
-
-    Parameters
-    ----------
+    self : Memory
     data : (n_bytes,) uint8
-        The pieces, one after the other.
-    offsets : (n + 1,) int64
-        Piece i is ``data[offsets[i]:offsets[i + 1]]``.
-    byte_ids : (256,) int64
-        The id of each byte value.
-    rank_of_pair, id_of_rank, ranks
-        As for :func:`merge_short`.
-    ids : (n_bytes,) int64
-        Out: the tokens, one after the other.
-    id_offsets : (n + 1,) int64
-        Out: those of piece i are ``ids[id_offsets[i]:id_offsets[i + 1]]``.
+    offsets : (>= n_pieces + 1,) int32
+    piece, n_pieces : int
+        The first, and behind the last.
+    ids : uint32 array
+        Out, from `n` on; with room for an id a byte, and one more.
+    n : int
+    id_offsets : (n_pieces + 1,) int64, or empty
+        Out: where the ids of each piece end, after 0.
     """
-    size = 0
-    id_offsets[0] = 0
-    for piece in range(offsets.size - 1):
-        start = offsets[piece]
-        n = offsets[piece + 1] - start
-        part = ids[size : size + n]
-        for i in range(n):
-            part[i] = byte_ids[data[start + i]]
-        size += merge_short(part, n, ranks, rank_of_pair, id_of_rank)
-        id_offsets[piece + 1] = size
-    return size
+    packed_of = local_words(_BATCH)
+    pool = self.pool
+    for first in range(piece, n_pieces, _BATCH):
+        after = min(first + _BATCH, n_pieces)
+        # Not in the middle of a batch, whose look-ups would be of no use any more.
+        if len(self.known) + _BATCH > self.most_known or self.pool_size + _BATCH * KNOWN_BYTES > pool.size:
+            self.known.clear()
+            self.pool_size = 0
+        self.known.get_many(data, offsets, first, after, _MISSING, packed_of)
+        for i in range(first, after):
+            packed = packed_of[i - first]
+            if packed >= 0:
+                second = packed >> _ID_BITS
+                ids[n] = packed & _ID_MASK
+                ids[n + 1] = second - 1
+                n += 1 + (second != 0)
+            elif packed != _MISSING:
+                start = (-2 - packed) >> _COUNT_BITS
+                for k in range((-2 - packed) & ((1 << _COUNT_BITS) - 1)):
+                    ids[n] = pool[start + k]
+                    n += 1
+            else:
+                start, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
+                if end - start >= LONG:
+                    return i, n
+                n = merge_piece(self, data, start, end, ids, n)
+            if id_offsets.size > 0:
+                id_offsets[i + 1] = n
+    return n_pieces, n
 
 
-@kernel
-def merge_long(tokens, heap, rank_of_pair, id_of_rank):
-    """Merge all segments of a token list, all at once; return a status, below 0 where memory ran out.
-
-    Segments do not meet, so it makes no difference to one what is merged in the others meanwhile.
-
-    Parameters
-    ----------
-    tokens : TokenList
-        One segment a piece; as yet, one position a token.
-    heap : MinHeap
-        Empty, and empty again in the end: position of a pair -> its rank. Ties go to the smallest key, which
-        is the leftmost pair.
-    rank_of_pair, id_of_rank
-        As for :func:`merge_short`.
-    """
-    status = 0
-    for place in range(tokens.n_positions()):
-        status = min(status, set_rank(tokens, heap, rank_of_pair, place))
-    while status == 0 and len(heap) > 0:
-        place, rank = heap.pop()
-        heap.remove(tokens.next(place))
-        tokens.merge(place, id_of_rank[rank])
-        status = set_rank(tokens, heap, rank_of_pair, place)
-        before = tokens.prev(place)
-        if before >= 0:
-            status = min(status, set_rank(tokens, heap, rank_of_pair, before))
-    return status
-
-
-@kernel
-def set_rank(tokens, heap, rank_of_pair, place):
-    """Give the pair at `place` its rank in the heap, or take it out where it has none."""
-    behind = tokens.next(place)
-    rank = NO_RANK
-    if behind >= 0:
-        rank = rank_of_pair.get(pack_pair(tokens.token(place), tokens.token(behind)), NO_RANK)
-    if rank != NO_RANK:
-        return heap.set(place, rank)
-    heap.remove(place)
-    return 0
+@quiet
+def encode_small(self, tables, n_bytes, ends, no_offsets):
+    """Encode the text in ``self.data``; return the number of ids, -1 where a piece is too long for this."""
+    ends[0] = n_bytes
+    n_pieces = cut(tables, self.data, 0, 0, ends, False, self.offsets)
+    piece, n = encode_pieces(self, self.data, self.offsets, 0, n_pieces, self.ids, 0, no_offsets)
+    return n if piece == n_pieces else -1
 
 
 # ----------------------------------------------------------------------------------------------- facade
-class PieceEncoder:
-    """Encodes pieces with one vocabulary, and remembers those it has met.
+class _Lent:
+    """The bytes of an object as an array that numpy does not know to be read-only."""
 
-    What is remembered is bounded: :data:`CACHE_ENTRIES` pieces of at most :data:`CACHE_BYTES` bytes. When
-    they are that many, all are forgotten. Any number of threads may encode at once.
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array  # keeps the memory
+        interface = array.__array_interface__
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
+
+
+def as_array(data: bytes | bytearray) -> np.ndarray:
+    """Return bytes as an array, without a copy, of the type that kernels are compiled for: a writable one.
+
+    Kernels only read it.
+    """
+    array = np.frombuffer(data, np.uint8)
+    return array if array.flags.writeable else np.asarray(_Lent(array))
+
+
+_NOTHING = np.empty(0, np.int64)
+
+
+class _Rules(NamedTuple):
+    """The merges, as kernels read them; never written to."""
+
+    rank_of_pair: IntMap
+    rank_of_bytes: np.ndarray
+    id_of_rank: np.ndarray
+    id_of_byte: np.ndarray
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> _Rules:
+        pairs = np.array(vocabulary.merges, np.int64).reshape(-1, 2)
+        ranks = np.arange(len(pairs))
+        id_of_byte = np.array(vocabulary.byte_ids, np.int64)
+        rank_of_pair = IntMap.from_arrays(pairs[:, 0] << 32 | pairs[:, 1], ranks)
+        pairs_of_bytes = (id_of_byte[:, np.newaxis] << 32 | id_of_byte).ravel()
+        rank_of_bytes = rank_of_pair.get_many(pairs_of_bytes, NO_RANK)
+        return cls(rank_of_pair, rank_of_bytes, np.array(vocabulary.merged_ids, np.int64), id_of_byte)
+
+
+class _Worker:
+    """What a thread encodes with, and Python's views of it."""
+
+    def __init__(self, rules: _Rules) -> None:
+        data = np.empty(SMALL, np.uint8)
+        self.data = memoryview(data)
+        self.ids = np.empty(SMALL + 1, np.uint32)
+        self.ends = np.empty(1, np.int32)
+        self.offsets = np.empty(SMALL + 1, np.int32)  # of a block, or of `data`
+        self.memory = new_memory(
+            ByteCounter(),
+            np.empty(8 * KNOWN_PIECES, np.uint32),  # of pages that are not used there is none
+            KNOWN_PIECES,
+            *rules,
+            np.empty(LONG, np.int64),
+            np.empty(LONG, np.int64),
+            data,
+            self.offsets,
+            self.ids,
+        )
+
+
+class Encoder:
+    """Encodes ordinary text, in which no special token is looked for.
+
+    Any number of threads may use one at once; the kernels let go of the GIL. Each thread remembers pieces of
+    its own: :data:`KNOWN_PIECES` at most.
 
     Parameters
     ----------
-    byte_ids : sequence of 256 int
-        The id of each byte value.
-    merges : sequence of (int, int)
-        (left id, right id) in the order of their ranks.
-    merged_ids : sequence of int
-        The id that each merge makes.
+    vocabulary : Vocabulary
+    pattern : Pattern
 
     Complexity
     ----------
-    O(n) for n merges; the kernels are loaded or compiled at the first use.
+    O(merges). Encoding takes O(n) for n bytes in pieces that are remembered; a piece of k bytes that is not
+    takes O(k log k), or O(k ** 2) for k below :data:`bpe.merging.LONG`.
 
     Examples
     --------
-    >>> encoder = PieceEncoder(range(256), [(104, 105)], [256])
-    >>> encoder.encode(["hi", "oh"])
-    [256, 111, 104]
+    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+    >>> encoder = Encoder(words, Pattern.of("gpt2"))
+    >>> encoder.encode(b"hi oh hi"), encoder.count(b"hi")
+    ([256, 32, 111, 104, 32, 256], 1)
     """
 
-    def __init__(
-        self, byte_ids: Sequence[int], merges: Sequence[tuple[int, int]], merged_ids: Sequence[int]
-    ) -> None:
-        self._byte_ids = np.array(byte_ids, np.int64)
-        self._id_of_rank = np.array(merged_ids, np.int64)
-        pairs = np.array(merges, np.int64).reshape(-1, 2)
-        self._rank_of_pair = IntMap.from_arrays(pairs[:, 0] << 32 | pairs[:, 1], np.arange(len(pairs)))
-        self._known: dict[str, tuple[int, ...]] = {}
+    def __init__(self, vocabulary: Vocabulary, pattern: Pattern) -> None:
+        self._pattern = pattern
+        self._scanner = pattern.scanner
+        self._rules = _Rules.of(vocabulary)
+        self._idle: list[_Worker] = []
+        self._tables = self._scanner.only_tables if self._scanner else None
 
-    def encode(self, pieces: Sequence[str]) -> list[int]:
-        """Return the ids of pieces, one after the other.
+    @contextmanager
+    def _worker(self) -> Iterator[_Worker]:
+        worker = self._take()
+        try:
+            yield worker
+        finally:
+            self._idle.append(worker)
+
+    def _take(self) -> _Worker:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return _Worker(self._rules)
+
+    # ---------------------------------------------------------------------------------------- encoding
+    def encode(self, data: bytes) -> list[int]:
+        """Encode a text.
 
         Parameters
         ----------
-        pieces : sequence of str
-            As :meth:`bpe.Pattern.split` returns them.
+        data : bytes
 
         Returns
         -------
@@ -201,63 +330,208 @@ class PieceEncoder:
         MemoryError
             A piece is too long.
 
-        Complexity
+        Examples
+        --------
+        >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
+        >>> Encoder(words, Pattern.of("none")).encode(b"hi")
+        [104, 105]
+        """
+        n_bytes = len(data)
+        if n_bytes <= SMALL and self._tables is not None:
+            worker = self._take()
+            worker.data[:n_bytes] = data
+            n = encode_small(worker.memory, self._tables, n_bytes, worker.ends, _NOTHING)
+            ids = worker.ids[:n].tolist() if n >= 0 else None
+            self._idle.append(worker)
+            if ids is not None:
+                return ids
+        return self.encode_to_numpy(data).tolist()
+
+    def encode_to_numpy(self, data: bytes | bytearray) -> np.ndarray:
+        """Encode a text to an array.
+
+        Parameters
         ----------
-        O(n) for n pieces that are known; see the module docstring for those that are not.
+        data : bytes or bytearray
+
+        Returns
+        -------
+        (n,) uint32
+
+        Raises
+        ------
+        MemoryError
+            A piece is too long.
 
         Examples
         --------
-        >>> PieceEncoder(range(256), [], []).encode(["hi"])
-        [104, 105]
+        >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
+        >>> Encoder(words, Pattern.of("none")).encode_to_numpy(b"hi")
+        array([104, 105], dtype=uint32)
         """
-        found: list[Any] = list(map(self._known.get, pieces))
-        if None in found:
-            new = self._learn({piece for piece, ids in zip(pieces, found, strict=True) if ids is None})
-            found = [new[piece] if ids is None else ids for piece, ids in zip(pieces, found, strict=True)]
-        return list(chain.from_iterable(found))
+        return self._encode(data, np.array([len(data)]))[0]
 
-    def _learn(self, pieces: Iterable[str]) -> dict[str, tuple[int, ...]]:
-        """Encode distinct pieces, and remember them."""
-        new: dict[str, tuple[int, ...]] = {}
-        for is_long in (False, True):
-            some = {piece: data for piece in pieces if (len(data := as_bytes(piece)) >= LONG) == is_long}
-            if some:
-                merged = self._merge_long if is_long else self._merge_short
-                new.update(zip(some, merged(list(some.values())), strict=True))
-        known = self._known
-        for piece, ids in new.items():
-            if len(as_bytes(piece)) <= CACHE_BYTES:
-                if len(known) >= CACHE_ENTRIES:
-                    known = self._known = {}
-                known[piece] = ids
-        return new
+    def count(self, data: bytes | bytearray) -> int:
+        """Return the number of ids of a text.
 
-    def _merge_short(self, pieces: list[bytes]) -> Iterator[tuple[int, ...]]:
-        data, offsets = _joined(pieces)
-        ids, id_offsets = np.empty(data.size, np.int64), np.empty_like(offsets)
-        scratch = np.empty(LONG, np.int64)
-        encode_short(
-            data, offsets, self._byte_ids, self._rank_of_pair, self._id_of_rank, scratch, ids, id_offsets
-        )
-        return _cut(ids, id_offsets)
+        Parameters
+        ----------
+        data : bytes or bytearray
 
-    def _merge_long(self, pieces: list[bytes]) -> Iterator[tuple[int, ...]]:
-        data, offsets = _joined(pieces)
-        tokens = TokenList(self._byte_ids[data], offsets)
-        if merge_long(tokens, MinHeap(), self._rank_of_pair, self._id_of_rank) < 0:
-            raise MemoryError(f"no memory to encode a piece of {max(map(len, pieces))} bytes")
-        return _cut(*tokens.to_arrays())
+        Returns
+        -------
+        int
 
+        Examples
+        --------
+        >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
+        >>> Encoder(words, Pattern.of("none")).count(b"hi")
+        2
+        """
+        n_bytes = len(data)
+        if n_bytes <= SMALL and self._tables is not None:
+            worker = self._take()
+            worker.data[:n_bytes] = data
+            n = encode_small(worker.memory, self._tables, n_bytes, worker.ends, _NOTHING)
+            self._idle.append(worker)
+            if n >= 0:
+                return n
+        return len(self.encode_to_numpy(data))
 
-def _joined(pieces: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bytes of all pieces, and where each begins."""
-    offsets = np.zeros(len(pieces) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), out=offsets[1:])
-    return np.frombuffer(b"".join(pieces), np.uint8), offsets
+    def encode_segments(self, data: bytes | bytearray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Encode texts in a row, each by itself.
 
+        Parameters
+        ----------
+        data : bytes or bytearray
+        ends : (texts,) integers
+            Text i ends at byte ``ends[i]``, where the next one begins.
 
-def _cut(ids: np.ndarray, offsets: np.ndarray) -> Iterator[tuple[int, ...]]:
-    """Return the ids of each piece."""
-    edges = offsets.tolist()
-    flat = ids[: edges[-1]].tolist()
-    return (tuple(flat[start:stop]) for start, stop in pairwise(edges))
+        Returns
+        -------
+        ids : (n,) uint32
+        offsets : (texts + 1,) int64
+            Those of text i are ``ids[offsets[i]:offsets[i + 1]]``.
+
+        Raises
+        ------
+        MemoryError
+            A piece is too long.
+
+        Examples
+        --------
+        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+        >>> encoder = Encoder(words, Pattern.of("none"))
+        >>> encoder.encode_segments(b"hih", np.array([2, 2, 3]))
+        (array([256, 104], dtype=uint32), array([0, 1, 1, 2]))
+        """
+        ids, pieces, id_offsets = self._encode(data, np.asarray(ends, np.int64), with_pieces=True)
+        return ids, np.concatenate([[0], id_offsets[np.searchsorted(pieces, ends)]])
+
+    def pieces(self, data: bytes | bytearray) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the pieces of a text lie, and their ids.
+
+        Parameters
+        ----------
+        data : bytes or bytearray
+
+        Returns
+        -------
+        offsets : (pieces + 1,) int64
+            Piece i is ``data[offsets[i]:offsets[i + 1]]``.
+        id_offsets : (pieces + 1,) int64
+            Its ids are those from ``id_offsets[i]`` to ``id_offsets[i + 1]``.
+
+        Examples
+        --------
+        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+        >>> Encoder(words, Pattern.of("gpt2")).pieces(b"hi ho")
+        (array([0, 2, 5]), array([0, 1, 4]))
+        """
+        return self._encode(data, np.array([len(data)]), with_pieces=True)[1:]
+
+    # ---------------------------------------------------------------------------------------- in blocks
+    def _encode(
+        self, data: bytes | bytearray, ends: np.ndarray, with_pieces: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the ids of texts in a row; and, if wanted, where pieces and their ids end, after a 0."""
+        if self._scanner is None or len(data) >= 2**31:
+            return self._encode_by_regex(bytes(data), ends, with_pieces)
+        held = as_array(data)
+        ids = np.empty(len(data) + 1, np.uint32)
+        n, done, offsets = 0, 0, np.zeros(1, np.int32)
+        all_offsets, all_id_offsets = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)]
+        size = BLOCK_BYTES
+        with self._worker() as worker:
+            while done < len(data):
+                stop = min(done + size, len(data))
+                first = int(np.searchsorted(ends, done, side="right"))
+                segments = ends[first : np.searchsorted(ends, stop, side="right")]
+                is_open = not len(segments) or int(segments[-1]) < stop
+                if is_open:
+                    segments = np.append(segments, stop)
+                text_start = int(ends[first - 1]) if first else 0
+                if len(worker.offsets) <= stop - done:
+                    worker.offsets = np.empty(stop - done + 1, np.int32)
+                offsets = self._scanner.cut(
+                    held,
+                    segments.astype(np.int32),
+                    start=done,
+                    text_start=text_start,
+                    is_open=is_open,
+                    out=worker.offsets,
+                )
+                done_before, done = done, int(offsets[-1])
+                size = (
+                    BLOCK_BYTES if done > done_before else 2 * size
+                )  # a long piece is looked at only so often
+                offsets = self._scanner.refine(held, offsets)
+                id_offsets = np.empty(len(offsets) if with_pieces else 0, np.int64)
+                n = self._encode_pieces(worker, held, offsets, ids, n, id_offsets)
+                if with_pieces:
+                    all_offsets.append(offsets[1:].astype(np.int64))
+                    all_id_offsets.append(id_offsets[1:])
+        ids.resize(n, refcheck=False)  # gives memory back, where a copy would take more
+        return ids, np.concatenate(all_offsets), np.concatenate(all_id_offsets)
+
+    def _encode_pieces(
+        self,
+        worker: _Worker,
+        data: np.ndarray,
+        offsets: np.ndarray,
+        ids: np.ndarray,
+        n: int,
+        id_offsets: np.ndarray,
+    ) -> int:
+        piece, n_pieces = 0, len(offsets) - 1
+        while True:
+            piece, n = encode_pieces(worker.memory, data, offsets, piece, n_pieces, ids, n, id_offsets)
+            if piece == n_pieces:
+                return n
+            long = self._merge_long(worker, data[offsets[piece] : offsets[piece + 1]])
+            ids[n : n + len(long)] = long
+            n += len(long)
+            piece += 1
+            if len(id_offsets):
+                id_offsets[piece] = n
+
+    def _merge_long(self, worker: _Worker, piece: np.ndarray) -> np.ndarray:
+        tokens = TokenList(self._rules.id_of_byte[piece], np.array([0, len(piece)]))
+        if merge_long(tokens, MinHeap(), self._rules.rank_of_pair, self._rules.id_of_rank) < 0:
+            raise MemoryError(f"no memory to encode a piece of {len(piece)} bytes")
+        return tokens.to_arrays()[0]
+
+    def _encode_by_regex(
+        self, data: bytes, ends: np.ndarray, with_pieces: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        lengths = [0]
+        for start, end in zip([0, *ends.tolist()], ends.tolist(), strict=False):
+            lengths += map(len, self._pattern.split_bytes(data[start:end]))
+        offsets = np.cumsum(lengths)
+        held = as_array(data)
+        ids = np.empty(len(data) + 1, np.uint32)
+        id_offsets = np.zeros(len(offsets) if with_pieces else 0, np.int64)
+        with self._worker() as worker:
+            n = self._encode_pieces(worker, held, offsets.astype(np.int32), ids, 0, id_offsets)
+        ids.resize(n, refcheck=False)
+        return ids, offsets, id_offsets

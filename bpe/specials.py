@@ -10,15 +10,17 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import Literal, TypeAlias
 
-from bpe.text import as_bytes
+from bpe.text import utf8_of
 
 __all__ = [
+    "Rules",
+    "SpecialSearch",
     "Specials",
     "check_specials",
     "find_special",
     "last_decided",
-    "refuse_special",
-    "resolve_special",
+    "refusal",
+    "rules_of",
     "split_special",
 ]
 
@@ -174,10 +176,197 @@ def last_decided(text: str, tokens: frozenset[str]) -> tuple[int, int]:
 
 
 # ------------------------------------------------------------------------------- what the caller allows
-def resolve_special(
-    special_tokens: frozenset[str], allowed: Specials, disallowed: Specials
-) -> tuple[frozenset[str], frozenset[str]]:
-    """Return which special tokens to look for, and which strings are an error.
+class SpecialSearch:
+    """Looks for some special tokens in bytes.
+
+    Parameters
+    ----------
+    tokens : frozenset of str
+
+    Attributes
+    ----------
+    tokens : frozenset of str
+    needles : tuple of bytes
+        What a text that holds a token holds one of; few, as tokens that begin alike share one.
+    reach : int
+        The most bytes a token has.
+
+    Complexity
+    ----------
+    O(n) for n bytes of tokens.
+
+    Examples
+    --------
+    >>> search = SpecialSearch(frozenset(["<|end|>", "<|fim|>"]))
+    >>> search.needles, search.split(b"one<|end|>two")
+    ((b'<|',), [b'one', b'<|end|>', b'two'])
+    """
+
+    def __init__(self, tokens: frozenset[str]) -> None:
+        self.tokens = tokens
+        # Among alternatives the first wins, so the longest stand first.
+        longest_first = sorted({*map(utf8_of, tokens)}, key=lambda token: (-len(token), token))
+        self.reach = len(longest_first[0]) if longest_first else 0
+        alike: dict[bytes, list[bytes]] = {}
+        for token in longest_first:
+            alike.setdefault(token[:2], []).append(token)
+        self.needles = tuple(map(_common, alike.values()))
+        self._pattern = re.compile(b"(" + b"|".join(map(re.escape, longest_first)) + b")")
+
+    def find_all(self, data: bytes) -> Iterator[tuple[int, int]]:
+        """Find all tokens of a text, from left to right.
+
+        Parameters
+        ----------
+        data : bytes
+
+        Yields
+        ------
+        (start, end) : (int, int)
+
+        Complexity
+        ----------
+        O(n) for n bytes, times the number of tokens at worst.
+
+        Examples
+        --------
+        >>> list(SpecialSearch(frozenset(["<a>"])).find_all(b"<a> <a>"))
+        [(0, 3), (4, 7)]
+        """
+        if self.tokens:
+            for match in self._pattern.finditer(data):
+                yield match.span()
+
+    def split(self, data: bytes) -> list[bytes]:
+        """Cut a text at its tokens.
+
+        Parameters
+        ----------
+        data : bytes
+
+        Returns
+        -------
+        list of bytes
+            Text, token, text, and so on, to the text behind the last token; texts may be empty.
+
+        Complexity
+        ----------
+        As :meth:`find_all`.
+
+        Examples
+        --------
+        >>> SpecialSearch(frozenset(["<a>"])).split(b"<a>b")
+        [b'', b'<a>', b'b']
+        """
+        return self._pattern.split(data) if self.tokens else [data]
+
+
+def _common(tokens: list[bytes]) -> bytes:
+    """Return what all begin with."""
+    first, last = min(tokens), max(tokens)
+    return next((first[:i] for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), first)
+
+
+class Rules:
+    """What becomes of special tokens in a text: some are tokens, some are an error, others are text.
+
+    Parameters
+    ----------
+    allowed : frozenset of str
+        Special tokens to be encoded as such.
+    disallowed : frozenset of str
+        Strings that are an error.
+
+    Attributes
+    ----------
+    allowed, disallowed : SpecialSearch
+    needles : tuple of bytes
+        A text that holds none of these holds nothing of either kind.
+
+    Complexity
+    ----------
+    O(n) for n bytes of tokens.
+
+    Examples
+    --------
+    >>> Rules(frozenset(["<a>"]), frozenset()).needles
+    (b'<a>',)
+    """
+
+    def __init__(self, allowed: frozenset[str], disallowed: frozenset[str]) -> None:
+        self.allowed, self.disallowed = SpecialSearch(allowed), SpecialSearch(disallowed)
+        self.needles = tuple({*self.allowed.needles, *self.disallowed.needles})
+
+    def refuse(self, given: str | bytes, what: str = "text") -> None:
+        """Raise if a text holds a disallowed string.
+
+        Parameters
+        ----------
+        given : str or bytes
+            As the caller gave it: what takes the place of surrogates he did not write.
+        what : str
+            What to call the text in the error.
+
+        Raises
+        ------
+        ValueError
+            It holds one; the message says which, where, and what to do.
+
+        Complexity
+        ----------
+        O(n) for n characters, times the number of tokens at worst.
+
+        Examples
+        --------
+        >>> Rules(frozenset(), frozenset(["<end>"])).refuse("no <end>")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        ...
+        ValueError: text holds the special token '<end>' at character 3. To encode it as a special token, ...
+        """
+        if isinstance(given, str):
+            found = find_special(given, self.disallowed.tokens)
+            if found:
+                raise refusal(found[0], f"character {found[1]}", what)
+        else:
+            data = bytes(given)
+            for start, end in self.disallowed.find_all(data):
+                raise refusal(data[start:end].decode(), f"byte {start}", what)
+
+
+def refusal(token: str, where: str, what: str) -> ValueError:
+    """Return the error for a disallowed special token.
+
+    Parameters
+    ----------
+    token : str
+    where, what : str
+        The place, and what holds it.
+
+    Returns
+    -------
+    ValueError
+
+    Examples
+    --------
+    >>> str(refusal("<a>", "byte 3", "text"))[:47]
+    "text holds the special token '<a>' at byte 3. T"
+    """
+    return ValueError(
+        f"{what} holds the special token {token!r} at {where}. To encode it as a special token, pass "
+        f"allowed_special={{{token!r}}}; to encode it as ordinary text, pass disallowed_special=()"
+    )
+
+
+_rules = functools.lru_cache(maxsize=64)(Rules)
+
+
+def rules_of(
+    special_tokens: frozenset[str],
+    allowed: Specials,
+    disallowed: Specials,
+    specials: Literal["ordinary"] | None = None,
+) -> Rules:
+    """Return what the options of a public method stand for.
 
     Parameters
     ----------
@@ -185,15 +374,19 @@ def resolve_special(
         All there are.
     allowed, disallowed : "all" or collection of str
         "all" stands for all special tokens; of those disallowed, for all that are not allowed.
+    specials : "ordinary", optional
+        All text is ordinary; in place of the other two.
 
     Returns
     -------
-    (allowed, disallowed) : (frozenset of str, frozenset of str)
+    Rules
 
     Raises
     ------
     TypeError
-        One is neither "all" nor a collection of str.
+        `allowed` or `disallowed` is neither "all" nor a collection of str.
+    ValueError
+        `specials` is something else, or does not go with the other two.
 
     Complexity
     ----------
@@ -201,56 +394,25 @@ def resolve_special(
 
     Examples
     --------
-    >>> resolve_special(frozenset(["<a>", "<b>"]), {"<a>"}, "all")
+    >>> rules = rules_of(frozenset(["<a>", "<b>"]), {"<a>"}, "all")
+    >>> rules.allowed.tokens, rules.disallowed.tokens
     (frozenset({'<a>'}), frozenset({'<b>'}))
     """
+    if specials is not None:
+        if specials != "ordinary":
+            raise ValueError(f"specials must be 'ordinary' or None, not {specials!r}")
+        if allowed or disallowed not in ("all", ()):
+            raise ValueError(
+                "specials='ordinary' neither allows nor disallows special tokens: leave those out"
+            )
+        return _rules(frozenset(), frozenset())
     permitted = special_tokens if allowed == "all" else _as_set(allowed, "allowed_special")
     if disallowed == "all":
-        return permitted & special_tokens, special_tokens - permitted
-    return permitted & special_tokens, _as_set(disallowed, "disallowed_special")
+        return _rules(permitted & special_tokens, special_tokens - permitted)
+    return _rules(permitted & special_tokens, _as_set(disallowed, "disallowed_special"))
 
 
 def _as_set(tokens: Specials, name: str) -> frozenset[str]:
     if isinstance(tokens, (str, bytes)) or not all(isinstance(token, str) for token in tokens):
         raise TypeError(f"{name} must be 'all' or a collection of str, not {tokens!r}")
     return frozenset(tokens)
-
-
-def refuse_special(given: str | bytes, text: str, disallowed: frozenset[str], what: str) -> None:
-    """Raise if a text holds a disallowed special token.
-
-    Parameters
-    ----------
-    given : str or bytes
-        The text as the caller gave it.
-    text : str
-        The same, as :func:`bpe.text.as_text` returns it.
-    disallowed : frozenset of str
-    what : str
-        What to call the text in the error.
-
-    Raises
-    ------
-    ValueError
-        It holds one; the message says which, where, and what to do.
-
-    Complexity
-    ----------
-    O(n) for n characters, times the number of tokens at worst.
-
-    Examples
-    --------
-    >>> refuse_special("no <end>", "no <end>", frozenset(["<end>"]), "text")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    ValueError: text holds the special token '<end>' at character 3. To encode it as a special token, ...
-    """
-    # In a str, surrogates are looked through as they came: what replaces them the caller did not write.
-    found = find_special(given if isinstance(given, str) else text, disallowed)
-    if found:
-        token, place = found
-        where = f"character {place}" if isinstance(given, str) else f"byte {len(as_bytes(text[:place]))}"
-        raise ValueError(
-            f"{what} holds the special token {token!r} at {where}. To encode it as a special token, pass "
-            f"allowed_special={{{token!r}}}; to encode it as ordinary text, pass disallowed_special=()"
-        )

@@ -6,7 +6,7 @@ run over them and nothing is lost on the way back.
 
 from __future__ import annotations
 
-__all__ = ["as_bytes", "as_text"]
+__all__ = ["as_bytes", "as_text", "utf8_of"]
 
 
 def as_text(document: str | bytes, what: str = "text") -> str:
@@ -75,3 +75,41 @@ def as_bytes(text: str) -> bytes:
     b'\xff'
     """
     return text.encode("utf-8", "surrogateescape")
+
+
+def utf8_of(document: str | bytes, what: str = "text") -> bytes:
+    r"""Return the bytes of a document: ``as_bytes(as_text(document))``, without the way there and back.
+
+    Parameters
+    ----------
+    document : str or bytes
+        As for :func:`as_text`. Bytes are not copied.
+    what : str
+        What to call it in an error.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    TypeError
+        It is neither.
+
+    Complexity
+    ----------
+    O(n); O(1) for bytes.
+
+    Examples
+    --------
+    >>> utf8_of("caf\xe9"), utf8_of("\ud83d\ude00 \ud800")
+    (b'caf\xc3\xa9', b'\xf0\x9f\x98\x80 \xef\xbf\xbd')
+    """
+    if isinstance(document, str):
+        try:
+            return document.encode()
+        except UnicodeEncodeError:
+            return as_text(document).encode()
+    if isinstance(document, (bytes, bytearray, memoryview)):
+        return bytes(document)
+    raise TypeError(f"{what} must be str or bytes, not {type(document).__name__}")

@@ -4,47 +4,43 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
-from itertools import chain
 from operator import index
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
-from bpe.corpus import BLOCK_BYTES, blocks_of, stretches
 from bpe.decoding import join_tokens
 from bpe.files import atomic_write
 from bpe.formats import native
 from bpe.formats.methods import OtherFormats
-from bpe.specials import Specials, refuse_special, resolve_special, split_special
 from bpe.split import Pattern
 from bpe.text import as_bytes, as_text
-from bpe.threads import map_in_threads
+from bpe.toolbox import Decoding, Dropout, Files, Measuring, Streaming
 from bpe.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from bpe.encoding import PieceEncoder
 
 __all__ = ["Tokenizer"]
 
 
-class Tokenizer(OtherFormats):
+class Tokenizer(Files, Decoding, Measuring, Streaming, Dropout, OtherFormats):
     r"""A vocabulary with its merges, split pattern and special tokens: encodes text and decodes ids.
 
-    Never changes; equal where all its parts are; any number of threads may use one. Text is str or bytes:
-    bytes are encoded as they are, UTF-8 or not, and decode to the same bytes; in a str, surrogate pairs are
-    joined and any other surrogate, which has no encoding, is encoded as U+FFFD.
+    Never changes; equal where all its parts are; any number of threads may use one, and processes that fork.
+    Text is str or bytes: bytes are encoded as they are, UTF-8 or not, and decode to the same bytes; in a str,
+    surrogate pairs are joined and any other surrogate, which has no encoding, is encoded as U+FFFD.
 
     Encoding:
 
     * :meth:`encode`, :meth:`encode_ordinary`, :meth:`encode_to_numpy`
-    * :meth:`encode_batch`, :meth:`encode_batch_to_numpy`
+    * :meth:`encode_batch`, :meth:`encode_batch_to_numpy`, :meth:`encode_files`
+    * :meth:`stream_encoder`, :meth:`appendable_encoder`, :meth:`encode_with_dropout`
+
+    Measuring:
+
+    * :meth:`encode_with_offsets`, :meth:`count`, :meth:`truncate`, :meth:`interval_counter`
 
     Decoding:
 
-    * :meth:`decode`, :meth:`decode_bytes`, :meth:`decode_batch`
+    * :meth:`decode`, :meth:`decode_bytes`, :meth:`decode_batch`, :meth:`stream_decoder`
 
     Vocabulary:
 
@@ -100,14 +96,6 @@ class Tokenizer(OtherFormats):
     ) -> None:
         self._pattern = Pattern.of(pattern)
         self._vocabulary = Vocabulary(token_bytes, merges, special_tokens)
-        self._specials = frozenset(self._vocabulary.special_tokens)
-
-    @cached_property
-    def _pieces(self) -> PieceEncoder:
-        from bpe.encoding import PieceEncoder  # loads the compiler, which decoding does not need
-
-        words = self._vocabulary
-        return PieceEncoder(words.byte_ids, words.merges, words.merged_ids)
 
     def __repr__(self) -> str:
         specials = f", {len(self._specials)} special" if self._specials else ""
@@ -298,331 +286,6 @@ class Tokenizer(OtherFormats):
                 for token, number in words.special_tokens.items()
             },
         )
-
-    # --------------------------------------------------------------------------------------- encoding
-    def encode(
-        self,
-        text: str | bytes,
-        *,
-        allowed_special: Specials = frozenset(),
-        disallowed_special: Specials = "all",
-    ) -> list[int]:
-        """Encode a text.
-
-        By default, special tokens in the text are an error, so that no untrusted text can smuggle one in.
-
-        Parameters
-        ----------
-        text : str or bytes
-        allowed_special : "all" or collection of str
-            Special tokens to encode as such.
-        disallowed_special : "all" or collection of str
-            Strings that are an error; "all" stands for all special tokens that are not allowed. Special
-            tokens that are neither allowed nor disallowed are encoded as the text they are.
-
-        Returns
-        -------
-        list of int
-
-        Raises
-        ------
-        ValueError
-            The text holds a disallowed special token.
-        TypeError
-            The text is neither str nor bytes, or an argument no collection of str.
-
-        Complexity
-        ----------
-        O(n) for n bytes of words met before; O(n log n) at worst.
-
-        Examples
-        --------
-        >>> tok = Tokenizer(
-        ...     token_bytes=[bytes([i]) for i in range(256)],
-        ...     merges=[],
-        ...     pattern="none",
-        ...     special_tokens={"<|end|>": 256},
-        ... )
-        >>> tok.encode("hi<|end|>", allowed_special={"<|end|>"})
-        [104, 105, 256]
-        >>> tok.encode("<|end|>", disallowed_special=())
-        [60, 124, 101, 110, 100, 124, 62]
-        """
-        return self._encode(text, *resolve_special(self._specials, allowed_special, disallowed_special))
-
-    def encode_ordinary(self, text: str | bytes) -> list[int]:
-        """Encode a text in which special tokens are nothing special.
-
-        Parameters
-        ----------
-        text : str or bytes
-
-        Returns
-        -------
-        list of int
-
-        Raises
-        ------
-        TypeError
-            The text is neither str nor bytes.
-
-        Complexity
-        ----------
-        As :meth:`encode`.
-
-        Examples
-        --------
-        >>> tok = Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern="none")
-        >>> tok.encode_ordinary("hi")
-        [104, 105]
-        """
-        return self._ordinary(as_text(text))
-
-    def encode_to_numpy(
-        self,
-        text: str | bytes,
-        *,
-        allowed_special: Specials = frozenset(),
-        disallowed_special: Specials = "all",
-    ) -> np.ndarray:
-        """Encode a text to an array.
-
-        Parameters
-        ----------
-        text : str or bytes
-        allowed_special, disallowed_special : "all" or collection of str
-            As for :meth:`encode`.
-
-        Returns
-        -------
-        (n,) uint32
-
-        Raises
-        ------
-        ValueError, TypeError
-            As :meth:`encode`.
-
-        Complexity
-        ----------
-        As :meth:`encode`.
-
-        Examples
-        --------
-        >>> tok = Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern="none")
-        >>> tok.encode_to_numpy("hi")
-        array([104, 105], dtype=uint32)
-        """
-        ids = self.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
-        return np.array(ids, np.uint32)
-
-    def encode_batch(
-        self,
-        texts: Iterable[str | bytes],
-        threads: int | None = None,
-        *,
-        allowed_special: Specials = frozenset(),
-        disallowed_special: Specials = "all",
-    ) -> list[list[int]]:
-        """Encode texts, several at once.
-
-        Parameters
-        ----------
-        texts : iterable of str or bytes
-        threads : int, optional
-            As many as there are processors by default. The result is the same for every number.
-        allowed_special, disallowed_special : "all" or collection of str
-            As for :meth:`encode`.
-
-        Returns
-        -------
-        list of list of int
-
-        Raises
-        ------
-        ValueError, TypeError
-            As :meth:`encode`, with the index of the text; or there are fewer threads than one.
-
-        Complexity
-        ----------
-        As :meth:`encode`, divided by the number of threads at best.
-
-        Examples
-        --------
-        >>> tok = Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern="none")
-        >>> tok.encode_batch(["hi", b"you"])
-        [[104, 105], [121, 111, 117]]
-        """
-        if isinstance(texts, (str, bytes)):
-            raise TypeError("texts is a single text: put it in a list")
-        allowed, disallowed = resolve_special(self._specials, allowed_special, disallowed_special)
-
-        def encode_one(numbered: tuple[int, str | bytes]) -> list[int]:
-            index, text = numbered
-            return self._encode(text, allowed, disallowed, f"text {index}")
-
-        return map_in_threads(encode_one, enumerate(texts), threads)
-
-    def encode_batch_to_numpy(
-        self,
-        texts: Iterable[str | bytes],
-        threads: int | None = None,
-        *,
-        allowed_special: Specials = frozenset(),
-        disallowed_special: Specials = "all",
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Encode texts to one array, several at once.
-
-        Parameters
-        ----------
-        texts : iterable of str or bytes
-        threads : int, optional
-            As for :meth:`encode_batch`.
-        allowed_special, disallowed_special : "all" or collection of str
-            As for :meth:`encode`.
-
-        Returns
-        -------
-        ids : (n,) uint32
-            Of all texts, one after the other.
-        offsets : (len(texts) + 1,) int64
-            Those of text i are ``ids[offsets[i]:offsets[i + 1]]``.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As :meth:`encode_batch`.
-
-        Complexity
-        ----------
-        As :meth:`encode_batch`.
-
-        Examples
-        --------
-        >>> tok = Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern="none")
-        >>> tok.encode_batch_to_numpy(["hi", "you"])
-        (array([104, 105, 121, 111, 117], dtype=uint32), array([0, 2, 5]))
-        """
-        batch = self.encode_batch(
-            texts, threads, allowed_special=allowed_special, disallowed_special=disallowed_special
-        )
-        offsets = np.zeros(len(batch) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, batch), np.int64, len(batch)), out=offsets[1:])
-        return np.fromiter(chain.from_iterable(batch), np.uint32, offsets[-1]), offsets
-
-    def _encode(
-        self, text: str | bytes, allowed: frozenset[str], disallowed: frozenset[str], what: str = "text"
-    ) -> list[int]:
-        clean = as_text(text, what)
-        refuse_special(text, clean, disallowed, what)
-        ids: list[int] = []
-        for is_special, part in split_special(clean, allowed):
-            if is_special:
-                ids.append(self._vocabulary.special_tokens[part])
-            else:
-                ids += self._ordinary(part)
-        return ids
-
-    def _ordinary(self, text: str) -> list[int]:
-        if len(text) <= BLOCK_BYTES:
-            return self._pieces.encode(self._pattern.split(text))
-        ids: list[int] = []
-        # The pieces of a stretch are in memory together, those of a long text never.
-        for stretch in stretches(blocks_of(text), self._pattern.last_cut):
-            ids += self._pieces.encode(self._pattern.split(stretch))
-        return ids
-
-    # --------------------------------------------------------------------------------------- decoding
-    def decode_bytes(self, ids: Iterable[int] | np.ndarray) -> bytes:
-        """Decode ids to bytes.
-
-        Parameters
-        ----------
-        ids : iterable of int, or (n,) array of integers
-
-        Returns
-        -------
-        bytes
-
-        Raises
-        ------
-        ValueError
-            No token has one of the ids.
-        TypeError
-            One is no integer.
-
-        Complexity
-        ----------
-        O(n) for n bytes.
-
-        Examples
-        --------
-        >>> tok = Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern="none")
-        >>> tok.decode_bytes([104, 105])
-        b'hi'
-        """
-        return join_tokens(self._vocabulary, ids)
-
-    def decode(self, ids: Iterable[int] | np.ndarray, errors: str = "replace") -> str:
-        """Decode ids to text.
-
-        Parameters
-        ----------
-        ids : iterable of int, or (n,) array of integers
-        errors : str
-            What to do with bytes that are no UTF-8, as for ``bytes.decode``.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        ValueError
-            No token has one of the ids; or, with ``errors="strict"``, the bytes are no UTF-8.
-        TypeError
-            One is no integer.
-
-        Complexity
-        ----------
-        O(n) for n bytes.
-
-        Examples
-        --------
-        >>> tok = Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern="none")
-        >>> tok.decode([104, 105])
-        'hi'
-        """
-        return self.decode_bytes(ids).decode("utf-8", errors)
-
-    def decode_batch(self, batch: Iterable[Iterable[int] | np.ndarray], errors: str = "replace") -> list[str]:
-        """Decode several lists of ids to texts.
-
-        Parameters
-        ----------
-        batch : iterable of iterables of int
-        errors : str
-            As for :meth:`decode`.
-
-        Returns
-        -------
-        list of str
-
-        Raises
-        ------
-        ValueError, TypeError
-            As :meth:`decode`.
-
-        Complexity
-        ----------
-        O(n) for n bytes.
-
-        Examples
-        --------
-        >>> tok = Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern="none")
-        >>> tok.decode_batch([[104, 105], [33]])
-        ['hi', '!']
-        """
-        return [self.decode(ids, errors) for ids in batch]
 
     # ------------------------------------------------------------------------------------------ files
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -112,10 +112,9 @@ class ByteCounter(Facade):
     ``c.add(data, start, end, n)``, ``c.set(data, start, end, count)`` (both return the id, or a status
     below 0), ``c.get(data, start, end, default)``, ``c.id_of(data, start, end)`` (-1 where missing),
     ``c.count(id)``, ``c.word(id)``, ``c.update_many(data, offsets, counts)`` and ``c.merge(other)``
-    (which return a status and the index of what failed; no counts mean 1 each, and offsets are integers of
-    any width), ``c.to_arrays()``,
-    ``c.reserve``, ``c.copy``, ``c.clear``, ``len(c)``. Nothing raises there; ids and offsets are not
-    checked.
+    (which return a status and the index of what failed; offsets are integers of any width, and no counts
+    mean 1 each), ``c.to_arrays()``, ``c.nbytes()``, ``c.reserve``, ``c.copy``, ``c.clear``, ``len(c)``.
+    Nothing raises there; ids and offsets are not checked.
 
     Methods for single words:
 

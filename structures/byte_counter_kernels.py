@@ -10,10 +10,10 @@ from numba import types
 from numba.experimental import structref
 
 from structures import status
-from structures.jit import kernel, quiet
+from structures.jit import inner, kernel, quiet
 from structures.memory import copy_prefix, new_words
 from structures.priorities import sum_leaves_range
-from structures.simd import load_word, multiply_fold, pointer_to, prefetch
+from structures.simd import load_word, local_words, multiply_fold, pointer_to, prefetch
 from structures.struct_type import StructType, fields_of, method, new_like
 
 INLINE = 16  # bytes of a word that its slot holds
@@ -26,10 +26,11 @@ _SEED_1 = 0x6A09E667F3BCC909
 _SEED_LONG = 0xBB67AE8584CAA73B - 2**64
 _MIN_BITS = 3
 _BLOCK = 128
+_BLOCK_WORDS = 4 * _BLOCK
 
 
 # ------------------------------------------------------------------------------ kernels on plain arrays
-@quiet
+@inner
 def capacity_bits(n_words):
     """Return log2 of the smallest capacity that holds `n_words` at a load of at most 1/2."""
     bits = _MIN_BITS
@@ -38,7 +39,7 @@ def capacity_bits(n_words):
     return bits
 
 
-@quiet
+@inner
 def wipe(slots):
     """Make every slot an empty one."""
     for i in range(slots.size):
@@ -53,7 +54,7 @@ def empty_slots(bits):
     return slots
 
 
-@quiet
+@inner
 def gather(word, start, n):
     """Return `n` bytes, at most 8, of a word, padded with zeros."""
     gathered = 0
@@ -62,13 +63,13 @@ def gather(word, start, n):
     return gathered
 
 
-@quiet
+@inner
 def low_bytes(word, n):
     """Return 8 bytes with all but the lowest `n` zero."""
     return word & ~((np.int64(-1) << (4 * n)) << (4 * n))  # in two steps: a shift by 64 is not defined
 
 
-@quiet
+@inner
 def hash_long(word, length):
     """Hash a word of 8 bytes at least."""
     hashed = length
@@ -77,7 +78,7 @@ def hash_long(word, length):
     return multiply_fold(hashed ^ load_word(word, length - 8), _SEED_LONG)
 
 
-@quiet
+@inner
 def rare_key_of(word, length):
     """Return what :func:`key_of` does for a long word, or one so near the end that loads would pass it."""
     if length > INLINE:
@@ -86,7 +87,7 @@ def rare_key_of(word, length):
     return gather(word, 0, n_first), gather(word, 8, length - n_first), length + 1
 
 
-@quiet
+@inner
 def key_of(word, length, n_readable):
     """Return word 0, word 1 and the tag of a word; `n_readable` bytes, `length` at least, may be read."""
     if length > INLINE or n_readable < INLINE:
@@ -95,14 +96,14 @@ def key_of(word, length, n_readable):
     return low_bytes(load_word(word, 0), n_first), low_bytes(load_word(word, 8), length - n_first), length + 1
 
 
-@quiet
+@inner
 def home_of(word_0, word_1, shift):
     """Return the slot of a table of ``2**(64 - shift)`` where a key is looked for first."""
     hashed = multiply_fold(word_0 ^ _SEED_0, word_1 ^ _SEED_1)
     return np.int64(np.uint64(hashed) >> np.uint64(shift))
 
 
-@quiet
+@inner
 def equal_bytes(left, right, length):
     """Say whether two words of the same length, 8 bytes at least, are equal."""
     for i in range(0, length - 8, 8):
@@ -111,13 +112,13 @@ def equal_bytes(left, right, length):
     return load_word(left, length - 8) == load_word(right, length - 8)
 
 
-@quiet
+@inner
 def id_in(slots, slot):
     """Return the id of the word in an occupied slot."""
     return (slots[4 * slot + 2] >> TAG_BITS) - 1
 
 
-@quiet
+@inner
 def locate(slots, shift, offsets, pool, word, word_0, word_1, tag):
     """Return the slot of a word, or ``~slot`` of the empty slot where it belongs."""
     mask = (slots.size >> 2) - 1
@@ -132,7 +133,7 @@ def locate(slots, shift, offsets, pool, word, word_0, word_1, tag):
         slot = (slot + 1) & mask
 
 
-@quiet
+@inner
 def rehash(old_slots, slots, shift):
     """Insert every entry of `old_slots` into the empty table `slots`."""
     mask = (slots.size >> 2) - 1
@@ -145,7 +146,7 @@ def rehash(old_slots, slots, shift):
                 slots[4 * slot + i] = old_slots[old + i]
 
 
-@quiet
+@inner
 def vacate(slots, shift, slot):
     """Empty an occupied slot, shifting the entries behind it back towards their homes."""
     mask = (slots.size >> 2) - 1
@@ -194,15 +195,17 @@ byte_counter_type = ByteCounterType(
 def new_byte_counter():
     """Return an empty counter."""
     self = structref.new(byte_counter_type)
-    self.slots = empty_slots(_MIN_BITS)
-    self.offsets = np.zeros(1 << _MIN_BITS, np.int64)
-    self.pool = np.empty(8 << _MIN_BITS, np.uint8)
+    bits = capacity_bits(0)
+    self.slots = empty_slots(bits)
+    self.offsets = new_words(1 << bits)
+    self.offsets[0] = 0
+    self.pool = np.empty(8 << bits, np.uint8)
     self.size = 0
-    self.shift = 64 - _MIN_BITS
+    self.shift = 64 - bits
     return self
 
 
-@quiet
+@inner
 def _resize_slots(self, bits):
     slots = empty_slots(bits)
     rehash(self.slots, slots, 64 - bits)
@@ -211,7 +214,7 @@ def _resize_slots(self, bits):
     return True
 
 
-@quiet
+@inner
 def _resize_offsets(self, n):
     offsets = new_words(n)
     copy_prefix(self.offsets, self.size + 1, offsets)
@@ -219,7 +222,7 @@ def _resize_offsets(self, n):
     return True
 
 
-@quiet
+@inner
 def _resize_pool(self, n):
     pool = np.empty(n, np.uint8)
     copy_prefix(self.pool, self.offsets[self.size], pool)
@@ -240,7 +243,7 @@ def _reserve(self, n_words, n_bytes=0):
     return status.OK
 
 
-@quiet
+@inner
 def _make_room(self, n_bytes):
     """Make room for one more word of `n_bytes`; return a status."""
     used = self.offsets[self.size] + n_bytes
@@ -253,7 +256,7 @@ def _make_room(self, n_bytes):
     return status.OK
 
 
-@quiet
+@inner
 def _insert(self, word, word_0, word_1, tag, count):
     """Insert a word that is missing; return its id, below 0 a status."""
     length = word_1 if tag == LONG else tag - 1
@@ -274,26 +277,26 @@ def _insert(self, word, word_0, word_1, tag, count):
     return word_id
 
 
-@quiet
+@inner
 def _find_key(self, word, word_0, word_1, tag):
     return locate(self.slots, self.shift, self.offsets, self.pool, word, word_0, word_1, tag)
 
 
-@quiet
+@inner
 def _find(self, word, length, n_readable):
     """Return the slot of a word, or ``~slot`` of the empty slot where it belongs."""
     word_0, word_1, tag = key_of(word, length, n_readable)
     return _find_key(self, word, word_0, word_1, tag)
 
 
-@quiet
+@inner
 def _find_id(self, word_id):
     """Return the slot of the word of an id."""
     start, end = self.offsets[word_id], self.offsets[word_id + 1]
     return _find(self, pointer_to(self.pool, start), end - start, self.pool.size - start)
 
 
-@quiet
+@inner
 def _probe_and_add(self, word, word_0, word_1, tag, n):
     slot = _find_key(self, word, word_0, word_1, tag)
     if slot < 0:
@@ -306,7 +309,7 @@ def _probe_and_add(self, word, word_0, word_1, tag, n):
     return id_in(slots, slot)
 
 
-@quiet
+@inner
 def _add_key(self, word, word_0, word_1, tag, n):
     # A short word at home is by far the most frequent case. Whatever else may be, the other kernel
     # knows; it is too long to be inlined where this one is.
@@ -330,7 +333,7 @@ def _add(self, data, start, end, n=1):
     return _add_key(self, word, word_0, word_1, tag, n)
 
 
-@quiet
+@inner
 def _set_word(self, word, length, n_readable, count):
     word_0, word_1, tag = key_of(word, length, n_readable)
     slot = _find_key(self, word, word_0, word_1, tag)
@@ -347,7 +350,7 @@ def _set(self, data, start, end, count):
     return _set_word(self, pointer_to(data, start), end - start, data.size - start, count)
 
 
-@quiet
+@inner
 def _count_in(self, slot, default):
     return self.slots[4 * slot + 3] if slot >= 0 else default
 
@@ -357,6 +360,36 @@ def _count_in(self, slot, default):
 def _get(self, data, start, end, default=0):
     slot = _find(self, pointer_to(data, start), end - start, data.size - start)
     return _count_in(self, slot, default)
+
+
+@method(ByteCounterType, "get_many")
+@quiet
+def _get_many(self, data, offsets, first, after, default, counts):
+    """Write the counts of the strings from `first` to `after` to `counts`, which is as long."""
+    slots = self.slots
+    keys = local_words(_BLOCK_WORDS)
+    for start in range(first, after, _BLOCK):
+        stop = min(start + _BLOCK, after)
+        # The cache lines of a block are all on their way before the first is needed.
+        for i in range(start, stop):
+            begin, end = offsets[i], offsets[i + 1]
+            word_0, word_1, tag = key_of(pointer_to(data, begin), end - begin, data.size - begin)
+            home = 4 * home_of(word_0, word_1, self.shift)
+            prefetch(slots, home)
+            key = 4 * (i - start)
+            keys[key] = word_0
+            keys[key + 1] = word_1
+            keys[key + 2] = tag
+            keys[key + 3] = home
+        for i in range(start, stop):
+            key = 4 * (i - start)
+            word_0, word_1, tag, home = keys[key], keys[key + 1], keys[key + 2], keys[key + 3]
+            differs = (slots[home] ^ word_0) | (slots[home + 1] ^ word_1) | ((slots[home + 2] & TAG) ^ tag)
+            if differs != 0 or tag == LONG:
+                slot = _find_key(self, pointer_to(data, offsets[i]), word_0, word_1, tag)
+                counts[i - first] = _count_in(self, slot, default)
+            else:
+                counts[i - first] = slots[home + 3]
 
 
 @method(ByteCounterType, "id_of")
@@ -379,7 +412,7 @@ def _word(self, word_id):
     return self.pool[self.offsets[word_id] : self.offsets[word_id + 1]].copy()
 
 
-@quiet
+@inner
 def _take_back(self, data, offsets, counts, n_added, n_words):
     """Undo the addition of the first `n_added` strings to a counter that had `n_words` words before."""
     for i in range(n_added):
@@ -391,11 +424,13 @@ def _take_back(self, data, offsets, counts, n_added, n_words):
     self.size = n_words
 
 
-@quiet
+@inner
 def _add_all(self, data, offsets, counts, keys):
     """Add all or nothing. Returns (status, index of the string that failed)."""
     n_words = self.size
-    n = offsets.size - 1
+    n = max(offsets.size - 1, 0)
+    if counts.size != n and counts.size != 0:
+        return status.OUT_OF_RANGE, min(counts.size, n)
     for first in range(0, n, _BLOCK):
         after = min(first + _BLOCK, n)
         # The cache lines of a block are all on their way before the first is needed.

@@ -13,8 +13,10 @@ from structures import status
 from structures.counted import CountedType
 from structures.hashing import mix
 from structures.int_map_kernels import int_map_type, new_int_map
-from structures.jit import kernel, quiet
+from structures.jit import inner, kernel, quiet
+from structures.memory import copy_prefix, new_words
 from structures.priorities import difference_leaves_range, sum_leaves_range
+from structures.sorting import sort
 from structures.struct_type import fields_of, method, new_like
 
 WORDS = 8
@@ -30,7 +32,7 @@ MIN_CELLS = 8
 
 
 # ------------------------------------------------------------------------------------- kernels: the cells
-@quiet
+@inner
 def free_cells(cells, first, free):
     """Put the cells from the address `first` on in front of the free list; return its new start."""
     for cell in range(cells.size - WORDS, first - 1, -WORDS):
@@ -42,7 +44,9 @@ def free_cells(cells, first, free):
 @kernel
 def empty_cells(n_cells):
     """Return an array of `n_cells` cells, all free but the end."""
-    cells = np.zeros(n_cells * WORDS, np.int64)
+    cells = new_words(n_cells * WORDS)
+    for i in range(WORDS):
+        cells[i] = 0
     alone(cells, END + ORDER)
     alone(cells, END + CHILDREN)
     free_cells(cells, WORDS, 0)
@@ -50,14 +54,14 @@ def empty_cells(n_cells):
 
 
 # ------------------------------------------------------------------------------------- kernels: the rings
-@quiet
+@inner
 def alone(cells, place):
     """Make a place a ring of its own."""
     cells[place + DOWN] = place
     cells[place + UP] = place
 
 
-@quiet
+@inner
 def link(cells, place, before):
     """Put a place on a ring, right behind another."""
     behind = cells[before + UP]
@@ -67,7 +71,7 @@ def link(cells, place, before):
     cells[behind + DOWN] = place
 
 
-@quiet
+@inner
 def unlink(cells, place):
     """Take a place out of its ring."""
     before, behind = cells[place + DOWN], cells[place + UP]
@@ -75,7 +79,7 @@ def unlink(cells, place):
     cells[behind + DOWN] = before
 
 
-@quiet
+@inner
 def splice(cells, place, other):
     """Make two rings one: `place`, `other` and its ring, the rest of the ring of `place`."""
     behind, last = cells[place + UP], cells[other + DOWN]
@@ -86,14 +90,14 @@ def splice(cells, place, other):
 
 
 # ------------------------------------------------------------------- kernels: the heap of a bucket's keys
-@quiet
+@inner
 def enter(cells, key_cell, bucket):
     """Make a childless key the first root of a bucket."""
     cells[key_cell + BUCKET] = bucket
     link(cells, key_cell + SIBLING, bucket + CHILDREN)
 
 
-@quiet
+@inner
 def leave(cells, key_cell):
     """Take a key out of its bucket, its children where it was; return whether it was the last one."""
     children = key_cell + CHILDREN
@@ -106,7 +110,7 @@ def leave(cells, key_cell):
     return cells[roots + UP] == roots
 
 
-@quiet
+@inner
 def adopt(cells, place, other):
     """Hang the one of two roots with the greater key below the other, which is returned."""
     if cells[other - SIBLING + KEY] < cells[place - SIBLING + KEY]:
@@ -116,7 +120,7 @@ def adopt(cells, place, other):
     return place
 
 
-@quiet
+@inner
 def smallest(cells, bucket):
     """Return the cell of the smallest key of a bucket, after linking its roots into one tree."""
     roots = bucket + CHILDREN
@@ -132,7 +136,7 @@ def smallest(cells, bucket):
     return place - SIBLING
 
 
-@quiet
+@inner
 def gather(cells, bucket, keys, n):
     """Write the keys of a bucket, in no order, to ``keys[n:]``; return the `n` behind them."""
     place = cells[bucket + CHILDREN + UP]
@@ -148,25 +152,25 @@ def gather(cells, bucket, keys, n):
 
 
 # ------------------------------------------------------------------------- kernels: the treap of buckets
-@quiet
+@inner
 def neighbour(cells, bucket, side):
     """Return the bucket with the next count downwards (side 0) or upwards (side 1), or the end."""
     return cells[bucket + ORDER + side] - ORDER
 
 
-@quiet
+@inner
 def is_past(count, other, side):
     """Say whether `count` lies strictly below (side 0) or above (side 1) the other."""
     return count > other if side == UP else count < other
 
 
-@quiet
+@inner
 def priority(bucket):
     """Return the priority of a bucket in the treap: its address, mixed twice; no two are the same."""
     return mix(mix(bucket, 0), 0)
 
 
-@quiet
+@inner
 def near(cells, start, count):
     """Return the bucket of `count`, or one of the two beside which it belongs; look from `start` outwards.
 
@@ -193,13 +197,13 @@ def near(cells, start, count):
     return top
 
 
-@quiet
+@inner
 def side_of(cells, bucket):
     """Return the side on which a bucket hangs below its parent."""
     return UP if cells[cells[bucket + PARENT] + RIGHT] == bucket else DOWN
 
 
-@quiet
+@inner
 def hang(cells, parent, side, child):
     """Make a bucket, or nothing, the child of another on one side."""
     cells[parent + LEFT + side] = child
@@ -207,7 +211,7 @@ def hang(cells, parent, side, child):
         cells[child + PARENT] = parent
 
 
-@quiet
+@inner
 def rotate(cells, child):
     """Exchange a bucket and its parent in the treap; the order from left to right stays."""
     parent, side = cells[child + PARENT], side_of(cells, child)
@@ -217,7 +221,7 @@ def rotate(cells, child):
     hang(cells, child, 1 - side, parent)
 
 
-@quiet
+@inner
 def open_bucket(cells, bucket, count, beside):
     """Make a cell the bucket of a new count, which belongs on one side of the bucket `beside`."""
     side = UP if beside == END or count > cells[beside + COUNT] else DOWN
@@ -232,7 +236,7 @@ def open_bucket(cells, bucket, count, beside):
         rotate(cells, bucket)
 
 
-@quiet
+@inner
 def close_bucket(cells, bucket):
     """Take an empty bucket out of the treap and out of the order."""
     left, right = cells[bucket + LEFT], cells[bucket + RIGHT]
@@ -243,7 +247,7 @@ def close_bucket(cells, bucket):
     unlink(cells, bucket + ORDER)
 
 
-@quiet
+@inner
 def slide(cells, key_cell, count):
     """Write the count of a key that is alone in its bucket, if it stays between the neighbours' counts."""
     bucket = cells[key_cell + BUCKET]
@@ -279,23 +283,22 @@ def new_count_buckets(n_cells):
     """Return an empty container with an array of `n_cells` cells."""
     self = structref.new(count_buckets_type)
     self.cells = empty_cells(n_cells)
-    self.map = new_int_map(0)
+    self.map = new_int_map()
     self.size = 0
     self.free = WORDS
     return self
 
 
-@quiet
+@inner
 def _resize(self, n_cells):
-    cells = np.empty(n_cells * WORDS, np.int64)
-    for i in range(self.cells.size):  # a slice assignment takes 2 s to compile
-        cells[i] = self.cells[i]
+    cells = new_words(n_cells * WORDS)
+    copy_prefix(self.cells, self.cells.size, cells)
     self.free = free_cells(cells, self.cells.size, self.free)
     self.cells = cells
     return True
 
 
-@quiet
+@inner
 def _take_cell(self):
     """Return a free cell, for which `cells` may grow, or 0 where there is no memory."""
     if self.free == 0 and not _resize(self, 2 * self.cells.size // WORDS):
@@ -306,13 +309,13 @@ def _take_cell(self):
     return cell
 
 
-@quiet
+@inner
 def _give_cell(self, cell):
     self.cells[cell] = self.free
     self.free = cell
 
 
-@quiet
+@inner
 def _bucket(self, start, count):
     """Return the bucket of `count`, found or opened, looking from `start`; 0 where there is no memory."""
     found = near(self.cells, start, count)
@@ -324,7 +327,7 @@ def _bucket(self, start, count):
     return bucket
 
 
-@quiet
+@inner
 def _vacate(self, key_cell):
     """Take a key out of its bucket, which is closed if that was its last one."""
     if leave(self.cells, key_cell):
@@ -333,7 +336,7 @@ def _vacate(self, key_cell):
         _give_cell(self, bucket)
 
 
-@quiet
+@inner
 def _insert(self, key, count):
     cell = _take_cell(self)
     if cell == 0:
@@ -351,7 +354,7 @@ def _insert(self, key, count):
     return failure
 
 
-@quiet
+@inner
 def _erase(self, cell):
     self.map.remove(self.cells[cell + KEY])
     _vacate(self, cell)
@@ -360,7 +363,7 @@ def _erase(self, cell):
     return status.OK
 
 
-@quiet
+@inner
 def _move(self, cell, count):
     if slide(self.cells, cell, count):
         return status.OK
@@ -372,23 +375,23 @@ def _move(self, cell, count):
     return status.OK
 
 
-@quiet
+@inner
 def _find(self, key):
     """Return the cell of a key; 0, the end, for a missing one, whose count then reads as 0."""
     return self.map.get(key, 0)
 
 
-@quiet
+@inner
 def _count_of(self, cell):
     return self.cells[self.cells[cell + BUCKET] + COUNT]
 
 
-@quiet
+@inner
 def _put(self, key, cell, count):
     return _move(self, cell, count) if cell != 0 else _insert(self, key, count)
 
 
-@quiet
+@inner
 def _change(self, key, cell, count, overflows):
     """Store what a multiset verb made of a count."""
     if overflows:
@@ -442,7 +445,7 @@ def _remove(self, key):
     return _erase(self, cell) if cell != 0 else status.MISSING
 
 
-@quiet
+@inner
 def _first(self, side):
     """Return the cell of the smallest key of the least (side 1) or greatest (side 0) count, or 0."""
     if self.size == 0:
@@ -450,12 +453,12 @@ def _first(self, side):
     return smallest(self.cells, neighbour(self.cells, END, side))
 
 
-@quiet
+@inner
 def _read(self, cell):
     return (self.cells[cell + KEY], _count_of(self, cell))
 
 
-@quiet
+@inner
 def _pop_first(self, side):
     cell = _first(self, side)
     entry = _read(self, cell)
@@ -515,7 +518,7 @@ def _keys_at(self, count):
     if bucket != END and self.cells[bucket + COUNT] == count:
         n = gather(self.cells, bucket, keys, n)
     found = keys[:n].copy()
-    found.sort()
+    sort(found)
     return found
 
 
@@ -550,7 +553,7 @@ def _to_arrays(self):
     n = 0
     while bucket != END:
         start, n = n, gather(self.cells, bucket, keys, n)
-        keys[start:n].sort()
+        sort(keys[start:n])
         counts[start:n] = self.cells[bucket + COUNT]
         bucket = neighbour(self.cells, bucket, DOWN)
     return keys, counts

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from structures.jit import kernel, quiet
+from structures.jit import inner, kernel
 from structures.keyed import NOTHING, Keyed, KeyedType
 from structures.status import int64
 from structures.struct_type import method
@@ -18,7 +18,7 @@ class CountedType(KeyedType):
     """Base of the types with the methods ``sub``, ``peek``, ``pop`` and ``ties`` as well."""
 
 
-@quiet
+@inner
 def _pop_into(self, keys, counts):
     for i in range(keys.size):
         keys[i], counts[i] = self.pop()

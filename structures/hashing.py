@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import overload
 
-from structures.jit import quiet
+from structures.jit import inner
 from structures.status import int64
 
 __all__ = ["mix", "pack_pair", "unpack_pair"]
@@ -21,7 +21,7 @@ _LOW = np.int64(0xFFFFFFFF)
 MAX_ID = 2**31 - 1
 
 
-@quiet
+@inner
 def mix(key, shift):
     """Hash an int64 key to its home slot in a table of ``2**(64 - shift)`` slots.
 
@@ -32,12 +32,12 @@ def mix(key, shift):
     return np.int64((folded * _GOLDEN) >> np.uint64(shift))
 
 
-@quiet
+@inner
 def _pack(left, right):
     return (left << np.int64(32)) | right
 
 
-@quiet
+@inner
 def _unpack(key):
     return key >> np.int64(32), key & _LOW
 

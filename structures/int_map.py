@@ -115,7 +115,7 @@ class IntMap(Keyed):
         """
         keys, values = int64_array(keys), int64_array(values, "values")
         cls._same_length(keys, values, "values")
-        self = cls._like(new_int_map(0))
+        self = cls._like(new_int_map())
         if keys.size:
             self._done(self._kernels.set_many(self, keys, values), f"{keys.size} keys")
         return self

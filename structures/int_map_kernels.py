@@ -11,7 +11,7 @@ from numba.experimental import structref
 
 from structures import status
 from structures.hashing import mix
-from structures.jit import kernel, quiet
+from structures.jit import inner, kernel, quiet
 from structures.keyed import KeyedType
 from structures.memory import new_words
 from structures.priorities import sum_leaves_range
@@ -23,7 +23,7 @@ _MIN_BITS = 3
 
 
 # ------------------------------------------------------------------------------ kernels on plain arrays
-@quiet
+@inner
 def capacity_bits(n_keys):
     """Return log2 of the smallest capacity that holds `n_keys` at a load of at most 5/8."""
     bits = _MIN_BITS
@@ -32,7 +32,7 @@ def capacity_bits(n_keys):
     return bits
 
 
-@quiet
+@inner
 def wipe(slots):
     """Make every slot an empty one."""
     for slot in range(slots.size >> 1):
@@ -48,7 +48,7 @@ def empty_slots(bits):
     return slots
 
 
-@quiet
+@inner
 def probe(slots, shift, key):
     """Return the slot of `key`, or the empty one where it belongs.
 
@@ -63,14 +63,14 @@ def probe(slots, shift, key):
     return slot
 
 
-@quiet
+@inner
 def locate(slots, shift, key):
     """Return the slot of `key`, or ``~slot`` of the empty slot where it belongs."""
     slot = probe(slots, shift, key)
     return slot if slots[2 * slot] != EMPTY else ~slot
 
 
-@quiet
+@inner
 def occupy(slots, slot, key, value):
     """Write an entry into the slot that :func:`probe` named."""
     # In the spare slot any key but EMPTY says "here": its key is known.
@@ -78,7 +78,7 @@ def occupy(slots, slot, key, value):
     slots[2 * slot + 1] = value
 
 
-@quiet
+@inner
 def vacate(slots, shift, slot):
     """Empty an occupied slot, shifting the entries behind it back towards their homes."""
     spare = (slots.size >> 1) - 1
@@ -98,7 +98,7 @@ def vacate(slots, shift, slot):
     slots[2 * hole + 1] = 0
 
 
-@quiet
+@inner
 def rehash(old_slots, slots, shift):
     """Insert every entry of `old_slots` into the empty table `slots`."""
     old_spare = (old_slots.size >> 1) - 1
@@ -141,17 +141,17 @@ int_map_type = IntMapType(
 
 
 @kernel
-def new_int_map(n_keys):
-    """Return an empty map with room for `n_keys`."""
+def new_int_map():
+    """Return an empty map."""
     self = structref.new(int_map_type)
-    bits = capacity_bits(n_keys)
+    bits = capacity_bits(0)
     self.slots = empty_slots(bits)
     self.size = 0
     self.shift = 64 - bits
     return self
 
 
-@quiet
+@inner
 def _resize(self, n_keys):
     bits = capacity_bits(n_keys)
     slots = empty_slots(bits)
@@ -176,7 +176,7 @@ def _is_full(self):
     return 8 * (self.size + 1) > 5 * ((self.slots.size >> 1) - 1)
 
 
-@quiet
+@inner
 def _make_room(self, key):
     """Let a full table grow unless `key` is in it already; say whether the key has a place."""
     return locate(self.slots, self.shift, key) >= 0 or _resize(self, self.size + 1)

@@ -16,7 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from structures.jit import kernel, quiet, twin
+from structures.jit import inner, kernel, twin
 
 __all__ = ["copy_prefix", "new_words"]
 
@@ -61,7 +61,7 @@ def new_words(n):
     return words
 
 
-@quiet
+@inner
 def copy_prefix(source, n, target):
     """Copy the first `n` elements; slice assignment takes more than a second to compile."""
     for i in range(n):

@@ -34,7 +34,7 @@ peek, get, ``in``                    O(1) expected
 set, add, sub, remove, pop           O(log n), at most log8(n) levels; amortised over growth
 update_many, pop_many                O(log n) an item
 from_arrays, copy, ties              O(n); ties O(number of ties)
-nlargest, nsmallest of k             O(n + k log n)
+nlargest, nsmallest of k             O(k log k)
 memory                               32 bytes a slot; 26 to 51 a key in the map, where keys that
                                      have left count until they are thrown out: at most 64 a key
 ===================================  =====================================================
@@ -224,7 +224,7 @@ class MaxHeap(_Heap):
 
         Complexity
         ----------
-        O(n + k log n).
+        O(k log k), whatever the size of the heap.
 
         Examples
         --------
@@ -286,7 +286,7 @@ class MinHeap(_Heap):
 
         Complexity
         ----------
-        O(n + k log n).
+        O(k log k), whatever the size of the heap.
 
         Examples
         --------

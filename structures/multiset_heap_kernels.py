@@ -16,7 +16,7 @@ from numba.experimental import structref
 from structures import status
 from structures.counted import CountedType
 from structures.int_map_kernels import int_map_type, new_int_map
-from structures.jit import kernel, quiet
+from structures.jit import inner, kernel, quiet
 from structures.memory import copy_prefix, new_words
 from structures.priorities import (
     as_count,
@@ -26,6 +26,7 @@ from structures.priorities import (
     to_order,
 )
 from structures.simd import least_lanes, least_lanes_among, lowest_lane
+from structures.sorting import sort
 from structures.status import INT64_MAX
 from structures.struct_type import fields_of, method, new_like
 
@@ -36,14 +37,26 @@ KEY, HANDLE = ARITY, 2 * ARITY  # from the rank of an entry to its key and its h
 
 
 # ------------------------------------------------------------------------------ kernels on plain arrays
-@quiet
+@inner
 def place_of(slot):
     """Return where in ``blocks`` the rank of `slot` stands."""
     lane = slot + ARITY - 1
     return (lane >> ARITY_BITS) * BLOCK + (lane & (ARITY - 1))
 
 
-@quiet
+@inner
+def blocks_for(n_slots):
+    """Return how many blocks have room for `n_slots`."""
+    return (n_slots + 2 * ARITY - 2) // ARITY
+
+
+@inner
+def capacity_of(n_blocks):
+    """Return how many slots there are in `n_blocks`."""
+    return n_blocks * ARITY - ARITY + 1
+
+
+@inner
 def write_entry(blocks, slot_of, slot, rank, key, handle):
     """Put an entry into a slot."""
     place = place_of(slot)
@@ -53,7 +66,7 @@ def write_entry(blocks, slot_of, slot, rank, key, handle):
     slot_of[handle] = slot
 
 
-@quiet
+@inner
 def sift_up(blocks, slot_of, slot, rank, key, handle):
     """Move the hole at `slot` up to where the entry belongs, and put it there."""
     while slot > 0:
@@ -67,7 +80,7 @@ def sift_up(blocks, slot_of, slot, rank, key, handle):
     write_entry(blocks, slot_of, slot, rank, key, handle)
 
 
-@quiet
+@inner
 def sift_down(blocks, slot_of, size, slot, rank, key, handle):
     """Move the hole at `slot` down to where the entry belongs, and put it there."""
     while ARITY * slot + 1 < size:
@@ -87,7 +100,7 @@ def sift_down(blocks, slot_of, size, slot, rank, key, handle):
     write_entry(blocks, slot_of, slot, rank, key, handle)
 
 
-@quiet
+@inner
 def change_rank(blocks, slot_of, size, slot, rank):
     """Give the entry at `slot` another rank and move it to where it then belongs."""
     place = place_of(slot)
@@ -98,7 +111,7 @@ def change_rank(blocks, slot_of, size, slot, rank):
         sift_down(blocks, slot_of, size, slot, rank, key, handle)
 
 
-@quiet
+@inner
 def cut_entry(blocks, slot_of, size, slot):
     """Take the entry at `slot` out; its handle becomes the free handle of the last slot."""
     handle = blocks[place_of(slot) + HANDLE]
@@ -114,7 +127,7 @@ def cut_entry(blocks, slot_of, size, slot):
             sift_down(blocks, slot_of, size - 1, slot, rank, key, last_handle)
 
 
-@quiet
+@inner
 def heapify(blocks, slot_of, size):
     """Establish the heap order over the first `size` slots (Floyd)."""
     for slot in range((size - 2) // ARITY, -1, -1):
@@ -143,15 +156,41 @@ def tied_keys(blocks, size):
     keys = np.empty(n, np.int64)
     for i in range(n):
         keys[i] = blocks[place_of(tied[i]) + KEY]
-    keys.sort()
+    sort(keys)
     return keys
 
 
-@quiet
+@inner
 def fill_free(blocks, slot_of, start):
     """Make every slot from `start` on a free one that holds the handle of its own number."""
     for slot in range(start, slot_of.size):
         write_entry(blocks, slot_of, slot, INT64_MAX, 0, slot)
+
+
+@kernel
+def first_slots(blocks, size, n):
+    """Return the slots of the first `n` of `size` entries in order, ``(n,) int64``."""
+    slots = np.empty(n, np.int64)
+    # The next one is the root or a child of one before it; a second heap holds those that may be.
+    n_blocks = blocks_for(min((ARITY - 1) * n + 1, size))
+    front = np.empty(n_blocks * BLOCK, np.int64)
+    slot_of = np.empty(capacity_of(n_blocks), np.int64)
+    fill_free(front, slot_of, 0)
+    origin = np.zeros(slot_of.size, np.int64)  # origin[handle in front]: slot in blocks
+    n_front = 1
+    write_entry(front, slot_of, 0, blocks[place_of(0)], blocks[place_of(0) + KEY], 0)
+    for i in range(n):
+        slots[i] = origin[front[place_of(0) + HANDLE]]
+        cut_entry(front, slot_of, n_front, 0)
+        n_front -= 1
+        first = ARITY * slots[i] + 1
+        for slot in range(first, min(first + ARITY, size)):
+            place = place_of(slot)
+            handle = front[place_of(n_front) + HANDLE]
+            origin[handle] = slot
+            sift_up(front, slot_of, n_front, blocks[place], blocks[place + KEY], handle)
+            n_front += 1
+    return slots
 
 
 # ------------------------------------------------------------------------------------------------ type
@@ -234,21 +273,21 @@ def new_heap(typ, zero, complement):
         self.blocks[i] = INT64_MAX
     self.slot_of = np.empty(1, np.int64)
     fill_free(self.blocks, self.slot_of, 0)
-    self.handle_of = new_int_map(0)
+    self.handle_of = new_int_map()
     self.size = 0
     self.complement = complement
     self.zero = zero
     return self
 
 
-@quiet
+@inner
 def _grow(self, n_keys):
-    n_blocks = (n_keys + 2 * ARITY - 2) // ARITY
+    n_blocks = blocks_for(n_keys)
     blocks = new_words(n_blocks * BLOCK)
     copy_prefix(self.blocks, self.blocks.size, blocks)
     for i in range(self.blocks.size, blocks.size):
         blocks[i] = INT64_MAX
-    slot_of = new_words(n_blocks * ARITY - ARITY + 1)
+    slot_of = new_words(capacity_of(n_blocks))
     copy_prefix(self.slot_of, self.slot_of.size, slot_of)
     fill_free(blocks, slot_of, self.slot_of.size)
     self.blocks = blocks
@@ -265,7 +304,7 @@ def _reserve(self, n_keys):
     return self.handle_of.reserve(n_keys + n_keys // 4 + 1)
 
 
-@quiet
+@inner
 def _slot(self, key):
     """Return the slot of a key, -1 where it is not in the heap."""
     handle = self.handle_of.get(key, -1)
@@ -275,7 +314,7 @@ def _slot(self, key):
     return slot if slot < self.size and self.blocks[place_of(slot) + KEY] == key else -1
 
 
-@quiet
+@inner
 def _forget_gone_keys(self):
     self.handle_of.clear()
     for slot in range(self.size):
@@ -283,12 +322,12 @@ def _forget_gone_keys(self):
         self.handle_of.set(self.blocks[place + KEY], self.blocks[place + HANDLE])
 
 
-@quiet
+@inner
 def _count_at(self, slot):
     return from_order(self.blocks[place_of(slot)] ^ self.complement, self.zero)
 
 
-@quiet
+@inner
 def _insert(self, key, rank):
     slot = self.size
     if slot == self.slot_of.size and not _grow(self, 2 * slot + 1):
@@ -319,14 +358,14 @@ def _set(self, key, count):
     return status.OK
 
 
-@quiet
+@inner
 def _cut(self, slot):
     cut_entry(self.blocks, self.slot_of, self.size, slot)
     self.size -= 1
     return status.OK
 
 
-@quiet
+@inner
 def _become(self, key, slot, count, leaves_range):
     """Give `key`, which stands at `slot` (below 0: nowhere), the count that a sum has come to."""
     if leaves_range:
@@ -413,7 +452,13 @@ def _ties(self):
 @method(MinHeapType, "nsmallest")
 @kernel
 def _first_many(self, k):
-    return self.copy().pop_many(k)
+    slots = first_slots(self.blocks, self.size, min(max(k, 0), self.size))
+    keys = np.empty(slots.size, np.int64)
+    counts = np.full(slots.size, self.zero)
+    for i in range(slots.size):
+        keys[i] = self.blocks[place_of(slots[i]) + KEY]
+        counts[i] = _count_at(self, slots[i])
+    return keys, counts
 
 
 @method(HeapType, "copy")

@@ -11,8 +11,9 @@ from numba.experimental import structref
 
 from structures import status
 from structures.int_map_kernels import int_map_type, new_int_map
-from structures.jit import kernel, quiet
+from structures.jit import inner, kernel, quiet
 from structures.memory import copy_prefix, new_words
+from structures.sorting import sort
 from structures.struct_type import StructType, fields_of, method, new_like
 from structures.token_list_kernels import next_of, token_list_type, token_of
 
@@ -20,7 +21,7 @@ START, SIZE, ROOM, WIDTH = 0, 1, 2, 3
 
 
 # ------------------------------------------------------------------------------ kernels on plain arrays
-@quiet
+@inner
 def holds(cells, position, left, right):
     """Say whether `left` starts at `position` with `right` as its next token."""
     if token_of(cells, position) != left:
@@ -63,7 +64,7 @@ def new_pair_index(tokens):
     """Return an empty index over a token list."""
     self = structref.new(pair_index_type)
     self.tokens = tokens
-    self.list_of = new_int_map(0)
+    self.list_of = new_int_map()
     self.lists = np.empty(8 * WIDTH, np.int64)
     self.n_lists = 0
     self.free_list = -1
@@ -74,7 +75,7 @@ def new_pair_index(tokens):
     return self
 
 
-@quiet
+@inner
 def _repool(self, room):
     """Move all lists, each with the room it has, to a new pool with `room` words behind them."""
     pool = new_words(2 * (self.used - self.garbage) + room)
@@ -94,13 +95,13 @@ def _repool(self, room):
     return True
 
 
-@quiet
+@inner
 def _more_lists(self):
     self.lists = enlarged(self.lists, WIDTH * self.n_lists, 2 * self.lists.size)
     return True
 
 
-@quiet
+@inner
 def _list(self, pair):
     """Return the list of a pair, a new and empty one where it has none; below 0 for a failure."""
     number = self.list_of.get(pair, -1)
@@ -125,7 +126,7 @@ def _list(self, pair):
     return number
 
 
-@quiet
+@inner
 def _make_room(self, number, size):
     """Give a list room for `size` postings in all; return a status."""
     entry = WIDTH * number
@@ -146,7 +147,7 @@ def _make_room(self, number, size):
     return status.OK
 
 
-@quiet
+@inner
 def _give_up(self, left, right, size):
     """Drop the list of a pair if it is empty, for it may have been made for postings that find no room."""
     if size == 0:
@@ -265,7 +266,7 @@ def _len(self):
 def _packed_pairs(self):
     """Return the pairs that have a list, ``(n,) int64``, ascending."""
     packed = self.list_of.keys()
-    packed.sort()
+    sort(packed)
     return packed
 
 
@@ -301,7 +302,7 @@ def _to_arrays(self):
     return self.tokens, pairs[:n_pairs].copy(), offsets[: n_pairs + 1].copy(), positions[:n].copy()
 
 
-@quiet
+@inner
 def add_lists(self, pairs, offsets, positions):
     """Add ``positions[offsets[i]:offsets[i + 1]]`` to the list of packed ``pairs[i]``, for every i."""
     for i in range(pairs.size):
@@ -326,7 +327,7 @@ def _stale_fraction(self):
 def _rebuild(self):
     """Post every adjacent pair anew: count, lay out, fill. Returns True, or null where there is no memory."""
     cells = self.tokens.cells
-    list_of = new_int_map(256)
+    list_of = new_int_map()
     list_at = new_words(cells.size)  # list_at[position], -1 where no pair starts
     sizes = np.empty(256, np.int64)
     n_lists = 0
@@ -342,7 +343,7 @@ def _rebuild(self):
         if number < 0:
             number = n_lists
             if number == sizes.size:
-                sizes = enlarged(sizes, number, 2 * number)
+                sizes = enlarged(sizes, sizes.size, 2 * sizes.size)
             if list_of.set(pair, number) < 0:
                 raise MemoryError
             sizes[number] = 0

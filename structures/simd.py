@@ -28,6 +28,7 @@ __all__ = [
     "least_lanes_among",
     "load_word",
     "local_bytes",
+    "local_words",
     "lowest_lane",
     "multiply_fold",
     "pointer_to",
@@ -79,6 +80,10 @@ def _py_multiply_fold(word: int, factor: int) -> np.int64:
 
 def _py_local_bytes(n: int) -> Any:
     return np.empty(n, np.uint8)
+
+
+def _py_local_words(n: int) -> Any:
+    return np.empty(n, np.int64)
 
 
 def _py_byte_lanes_with(pointer: Any, i: int, bits: int) -> np.int64:
@@ -249,18 +254,29 @@ def _check_pointers(element: Any, *pointers: Any) -> None:
         raise TypingError(f"pointers must be to {element}, not {pointers}")
 
 
+def _local(n: Any, element: Any, width: Any) -> Any:
+    if not isinstance(n, types.IntegerLiteral):
+        raise TypingError("how many there are must be a constant")
+
+    def codegen(context, builder, signature, values):
+        memory = cgutils.alloca_once(builder, ir.ArrayType(width, n.literal_value))
+        return builder.bitcast(memory, width.as_pointer())
+
+    return types.CPointer(element)(n), codegen
+
+
 @twin(_py_local_bytes)
 @intrinsic(prefer_literal=True)
 def local_bytes(typingctx, n):
     """Return a pointer to `n` bytes, a constant, of any content, that are there until the kernel returns."""
-    if not isinstance(n, types.IntegerLiteral):
-        raise TypingError("the number of bytes must be a constant")
+    return _local(n, types.uint8, _I8)
 
-    def codegen(context, builder, signature, values):
-        memory = cgutils.alloca_once(builder, ir.ArrayType(_I8, n.literal_value))
-        return builder.bitcast(memory, cgutils.voidptr_t)
 
-    return types.CPointer(types.uint8)(n), codegen
+@twin(_py_local_words)
+@intrinsic(prefer_literal=True)
+def local_words(typingctx, n):
+    """Return a pointer to `n` int64, a constant, of any content, that are there until the kernel returns."""
+    return _local(n, types.int64, _I64)
 
 
 @twin(_py_byte_lanes_with)

@@ -10,7 +10,7 @@ from numba import types
 from numba.experimental import structref
 
 from structures import status
-from structures.jit import kernel, quiet
+from structures.jit import inner, kernel, quiet
 from structures.memory import new_words
 from structures.struct_type import StructType, fields_of, method, new_like
 
@@ -21,37 +21,37 @@ TOMBSTONE = -1
 
 
 # ------------------------------------------------------------------------------ kernels on plain arrays
-@quiet
+@inner
 def cell(token, run, flags):
     """Pack a cell."""
     return (token << 32) | (run << 2) | flags
 
 
-@quiet
+@inner
 def token_of(cells, position):
     """Return the token at a position, ``TOMBSTONE`` where none starts."""
     return cells[position] >> 32
 
 
-@quiet
+@inner
 def run_of(cells, position):
     """Return the length of the run that starts or ends at a position."""
     return (cells[position] >> 2) & MAX_RUN
 
 
-@quiet
+@inner
 def next_of(cells, position):
     """Return where the next token of the segment starts, -1 at the end."""
     return -1 if cells[position] & LAST else position + run_of(cells, position)
 
 
-@quiet
+@inner
 def prev_of(cells, position):
     """Return where the previous token of the segment starts, -1 at the start."""
     return -1 if cells[position] & FIRST else position - run_of(cells, position - 1)
 
 
-@quiet
+@inner
 def join(cells, position, token):
     """Merge the token at `position` with its next one into `token`; return a status."""
     right = position + run_of(cells, position)
@@ -65,7 +65,7 @@ def join(cells, position, token):
     return status.OK
 
 
-@quiet
+@inner
 def fill_cells(tokens, segment_offsets, cells, segment_of):
     """Fill `cells` and `segment_of` for tokens that are one position each."""
     for segment in range(segment_offsets.size - 1):
@@ -89,7 +89,7 @@ def live_positions(cells, start, end, size):
     return positions
 
 
-@quiet
+@inner
 def count_runs(cells, start, end):
     """Return how many tokens start in ``[start, end)``."""
     n = 0
@@ -210,7 +210,7 @@ def _to_arrays(self):
     return _tokens_at(self, positions), np.cumsum(offsets)
 
 
-@quiet
+@inner
 def _drop_tombstones(self):
     tokens, offsets = _to_arrays(self)
     cells = new_words(tokens.size)

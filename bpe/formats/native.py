@@ -28,6 +28,8 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
+from bpe.formats.json_text import read_json
+from bpe.formats.limits import check_expression, check_lengths
 from bpe.split import Pattern
 from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
@@ -120,6 +122,9 @@ def arguments_of(document: Any) -> dict[str, Any]:
             _need(is_right(document[key]), f'"{key}" is not {what}')
         else:
             _need(not is_required, f'"{key}" is missing')
+    pattern = document["pattern"]
+    for source in [pattern] if isinstance(pattern, str) else pattern:
+        check_expression(source)
     merges = []
     for rank, pair in enumerate(document["merges"]):
         _need(
@@ -133,13 +138,15 @@ def arguments_of(document: Any) -> dict[str, Any]:
     _need(n_merged == len(merges), f'{len(merges)} "merges" but {n_merged} "merged_ids"')
     for token, number in document["special_tokens"].items():
         _need(_is_id(number), f'"special_tokens"[{token!r}] is not an id: {number!r:.50}')
+    parts = (
+        merges,
+        document.get("byte_ids", DEFAULT_BYTE_IDS),
+        document.get("merged_ids"),
+        _other_tokens(document.get("other_tokens", {})),
+    )
+    check_lengths(*parts)
     return {
-        "token_bytes": Vocabulary.assemble(
-            merges,
-            document.get("byte_ids", DEFAULT_BYTE_IDS),
-            document.get("merged_ids"),
-            _other_tokens(document.get("other_tokens", {})),
-        ),
+        "token_bytes": Vocabulary.assemble(*parts),
         "merges": merges,
         "pattern": document["pattern"],
         "special_tokens": document["special_tokens"],
@@ -258,24 +265,8 @@ def parse(data: bytes) -> dict[str, Any]:
     >>> parse(dump({"version": 1}))
     {'version': 1}
     """
-    try:
-        document = json.loads(data.decode("utf-8"), object_pairs_hook=_without_repeats)
-    except UnicodeDecodeError as error:
-        raise ValueError(f"not UTF-8 at byte {error.start}") from None
-    except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON at line {error.lineno}, column {error.colno}: {error.msg}") from None
-    except RecursionError:
-        raise ValueError("not a tokenizer: nested too deeply") from None
+    document = read_json(data)
     if isinstance(document, dict) and "crc32" in document:
         wanted = document.pop("crc32")
         _need(wanted == _crc32(document), 'damaged: "crc32" does not fit the rest')
     return document
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    entries = dict(pairs)
-    if len(entries) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for i, key in enumerate(keys) if key in keys[:i])
-        raise ValueError(f"entry {twice!r} stands there twice")
-    return entries

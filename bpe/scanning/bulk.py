@@ -14,7 +14,7 @@ import numpy as np
 
 from bpe.scanning.matching import find_match
 from bpe.scanning.windows import BEHIND, PLACES
-from structures.jit import quiet
+from structures.jit import inner
 from structures.simd import (
     BYTE_LANES,
     byte_lanes_in_products,
@@ -30,7 +30,7 @@ CHUNK = 4096  # bytes whose groups are held at a time
 _ROOM = CHUNK + 2 * BYTE_LANES
 
 
-@quiet
+@inner
 def look(view, groups, i):
     """Return the places, from `i` on, where pieces end, and those that the windows do not decide."""
     first, n_ends = i - BEHIND, view.n_ends
@@ -43,7 +43,7 @@ def look(view, groups, i):
     return found, unsure
 
 
-@quiet
+@inner
 def cut_bulk(view, text, start, stop, ends, n):
     """Write ends of pieces, as :func:`bpe.scanning.cutting.cut_segment` does; the last bytes remain.
 

@@ -11,13 +11,13 @@ import numpy as np
 from bpe.scanning.bulk import cut_bulk
 from bpe.scanning.matching import NO_MATCH, UNDECIDED, decode, find_match, symbol_before
 from bpe.scanning.tables import view_of
-from structures.jit import quiet
+from structures.jit import inner, quiet
 from structures.simd import pointer_to
 
 __all__ = ["cut", "cut_segment"]
 
 
-@quiet
+@inner
 def cut_segment(view, data, start, stop, is_open, text_start, ends, n):
     """Write the ends of the pieces of a segment to `ends` from `n` on; return how many there are then.
 

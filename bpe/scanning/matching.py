@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from bpe.scanning.tables import ALIVE, DELAY_MASK, ROW_SHIFT
-from structures.jit import quiet
+from structures.jit import inner
 
 __all__ = ["NO_MATCH", "UNDECIDED", "decode", "find_match", "symbol_before"]
 
@@ -21,7 +21,7 @@ NO_MATCH = -1
 UNDECIDED = -2  # what follows the bytes at hand may change it
 
 
-@quiet
+@inner
 def decode(data, i, stop):
     """Return the character at byte `i` and its width in bytes, which is 0 where it may go on at `stop`.
 
@@ -50,7 +50,7 @@ def decode(data, i, stop):
     return character, width
 
 
-@quiet
+@inner
 def symbol_before(view, data, i, start):
     """Return the symbol of the character that ends at byte `i`; that of the edge at `start`."""
     if i <= start:
@@ -64,7 +64,7 @@ def symbol_before(view, data, i, start):
     return np.int64(view.symbol_of[0xDC00 + np.int64(data[i - 1])])
 
 
-@quiet
+@inner
 def find_match(view, data, i, stop, is_open, entry):
     """Return where the match that begins at byte `i` ends; :data:`NO_MATCH` or :data:`UNDECIDED`.
 

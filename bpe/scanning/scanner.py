@@ -9,7 +9,7 @@ import numpy as np
 
 from bpe.scanning.automaton import compile_automaton
 from bpe.scanning.cutting import cut
-from bpe.scanning.tables import tables_of
+from bpe.scanning.tables import Tables, tables_of
 from bpe.scanning.windows import derive_windows
 
 __all__ = ["Scanner", "scanner_of"]
@@ -52,6 +52,17 @@ class Scanner:
         windows = [derive_windows(automaton) for automaton in automata]
         self.has_windows = all(windows)
         self._tables = [tables_of(*pair) for pair in zip(automata, windows, strict=True)]
+
+    @property
+    def only_tables(self) -> Tables | None:
+        """The tables, for kernels; None where there are those of several expressions.
+
+        Examples
+        --------
+        >>> Scanner(["a", "b"]).only_tables is None
+        True
+        """
+        return self._tables[0] if len(self._tables) == 1 else None
 
     def cut(
         self,

@@ -11,7 +11,7 @@ from numba.experimental import structref
 from bpe.scanning.automaton import Automaton
 from bpe.scanning.syntax import UnsupportedError
 from bpe.scanning.windows import PLACES, Windows
-from structures.jit import kernel, quiet
+from structures.jit import inner, kernel
 from structures.simd import pointer_to
 from structures.struct_type import StructType, fields_of
 
@@ -105,7 +105,7 @@ class View(NamedTuple):
     n_products: Any
 
 
-@quiet
+@inner
 def view_of(self):
     """Return a view of tables that the caller keeps alive."""
     return View(

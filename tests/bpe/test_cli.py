@@ -16,9 +16,10 @@ from click.testing import CliRunner
 
 import bpe
 from bpe import cli
+from bpe.cli.app import human
 from bpe.tokenizer import Tokenizer
 
-COMMANDS = ["train", "count", "encode", "decode", "inspect"]
+COMMANDS = sorted(cli.main.commands)
 
 
 @pytest.fixture
@@ -248,11 +249,11 @@ def test_extras_that_are_missing(folder, monkeypatch):
     ],
 )
 def test_human_numbers(number, expected):
-    assert cli._human(number) == expected
+    assert human(number) == expected
 
 
 def test_human_sizes():
-    assert [cli._human(n, "B") for n in (7, 1234, 114e6)] == ["7 B", "1.23 kB", "114 MB"]
+    assert [human(n, "B") for n in (7, 1234, 114e6)] == ["7 B", "1.23 kB", "114 MB"]
 
 
 # --------------------------------------------------------------------------------- encode and decode
@@ -317,7 +318,7 @@ def test_wrong_ids(folder, ids, message):
 def test_wrong_tokenizers(folder, command):
     fails(run(command, "missing.json"), r"no such file: missing\.json")
     fails(run(command, "book.txt", stdin=""), r"book\.txt: not JSON at line 1")
-    fails(run(command, ".", stdin=""), "directory")
+    fails(run(command, ".", stdin=""), r"no such file: vocab\.json")
     file = ["--text", "missing.txt"] if command == "inspect" else ["missing.txt"]
     fails(run(command, "tok.json", *file), r"no such file: missing\.txt")
 
@@ -333,12 +334,18 @@ def test_inspect(folder, tokenizer, merges):
     first = f"{tokenizer.token_bytes(left)!r} + {tokenizer.token_bytes(right)!r}"
     assert f"first merges:\n       0  {first}\n" in result.stdout
     assert "\n     299  " in result.stdout
-    size = (folder / "book.txt").stat().st_size
     n_tokens = len(tokenizer.encode((folder / "book.txt").read_bytes()))
-    assert (
-        f"on book.txt: {size} bytes, {n_tokens} tokens, {size / n_tokens:.3f} bytes a token" in result.stdout
-    )
-    assert "on standard input: 0 bytes, 0 tokens\n" in run("inspect", "tok.json", "--text", "-").stdout
+    assert re.search(r"on book\.txt: 5 kB, 2\.\d+ thousand tokens, 2\.\d{3} bytes a token\n", result.stdout)
+    figures = json.loads(run("inspect", "tok.json", "--text", "book.txt", "--json").stdout)
+    assert figures == {
+        "vocab_size": 603,
+        "merges": 300,
+        "special_tokens": tokenizer.special_tokens,
+        "pattern": "gpt2",
+        "text": {"name": "book.txt", "bytes": (folder / "book.txt").stat().st_size, "tokens": n_tokens},
+    }
+    assert "text" not in json.loads(run("inspect", "tok.json", "--json").stdout)
+    assert "on standard input: 0 B, 0 tokens\n" in run("inspect", "tok.json", "--text", "-").stdout
     assert "on special.txt" in run("inspect", "tok.json", "--text", "special.txt").stdout
     Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern=["a", "b"]).save("plain.json")
     assert "pattern: a then b" in run("inspect", "plain.json").stdout

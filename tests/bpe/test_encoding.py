@@ -1,13 +1,17 @@
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate, pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe import encoding, reference
-from structures import IntMap, MinHeap, TokenList, pack_pair
+import bpe
+from bpe import encoding, merging, reference
+from bpe.encoding import Encoder
+from bpe.vocabulary import Vocabulary
+from structures import IntMap, MinHeap, TokenList, kernel, pack_pair
 
 thorough = settings(deadline=None, max_examples=300)
 letters = st.text("abc", max_size=60) | st.text("a", max_size=60) | st.text("aab ", max_size=60)
@@ -39,7 +43,7 @@ def tables(merges, made):
 
 def run_short(piece, merges, made):
     ids = np.frombuffer(piece, np.uint8).astype(np.int64)
-    n = encoding.merge_short(ids, ids.size, np.empty(ids.size, np.int64), *tables(merges, made))
+    n = merging.merge_short(ids, ids.size, np.empty(ids.size, np.int64), *tables(merges, made))
     return ids[:n].tolist()
 
 
@@ -47,7 +51,7 @@ def run_long(piece, merges, made):
     if not piece:
         return []
     tokens, heap = TokenList(list(piece)), MinHeap()
-    assert encoding.merge_long(tokens, heap, *tables(merges, made)) == 0
+    assert merging.merge_long(tokens, heap, *tables(merges, made)) == 0
     assert len(heap) == 0
     return tokens.to_arrays()[0].tolist()
 
@@ -87,7 +91,7 @@ def test_segments_do_not_meet(batch, vocabulary):
     merges, made = vocabulary
     offsets = np.cumsum([0, *map(len, batch)])
     tokens = TokenList(list(b"".join(batch)), offsets)
-    assert encoding.merge_long(tokens, MinHeap(), *tables(merges, made)) == 0
+    assert merging.merge_long(tokens, MinHeap(), *tables(merges, made)) == 0
     assert [list(tokens.segment(i)) for i in range(len(batch))] == [
         run_short(piece, merges, made) for piece in batch
     ]
@@ -103,83 +107,142 @@ def test_a_long_piece_takes_no_quadratic_time(merges):
     assert reference.decode(ids, reference.vocabulary(merges)) == text
 
 
-# -------------------------------------------------------------------------------------- PieceEncoder
-@pytest.fixture
-def encoder(merges):
-    return encoding.PieceEncoder(range(256), merges, range(256, 256 + len(merges)))
+# ------------------------------------------------------------------------------------------- Encoder
+# One expression with windows and one without, several in turn, one that no table can express.
+PATTERNS = ["gpt2", "o200k", "none", "deepseek", r"(?s:.{3})|(?s:.)", r"(\w)\1|\w"]
+odd = pytest.mark.filterwarnings("ignore:the split pattern cannot be compiled")
+
+
+def encoder_of(merges, pattern="gpt2", new=None):
+    """Return an encoder; `new` gives ids another number."""
+    new = new or {number: number for number in range(256 + len(merges))}
+    token_of = {new[number]: token for number, token in reference.vocabulary(merges).items()}
+    pairs = [(new[left], new[right]) for left, right in merges]
+    return Encoder(Vocabulary(token_of, pairs, {}), bpe.Pattern.of(pattern))
 
 
 @pytest.fixture
 def slowly(merges):
     ranks = reference.rank_pairs(merges)
-    return lambda piece: reference.encode_by_rank(piece.encode("utf-8", "surrogateescape"), ranks)
+
+    def encode(data, pattern="gpt2"):
+        pieces = bpe.Pattern.of(pattern).split_bytes(data)
+        return [number for piece in pieces for number in reference.encode_by_rank(piece, ranks)]
+
+    return encode
 
 
-def test_both_kernels_run(encoder, slowly, book, monkeypatch):
+def documents():
+    text = st.text("the sea and 1'sé\n\u3042  ", max_size=60) | st.text(max_size=20)
+    long = st.sampled_from([merging.LONG - 1, merging.LONG, 2 * merging.LONG]).map(lambda n: "a" * n)
+    return (text | long).map(str.encode) | st.binary(max_size=20)
+
+
+@odd
+@pytest.mark.parametrize("pattern", PATTERNS)
+class TestEncoder:
+    @pytest.fixture
+    def encoder(self, pattern, merges):
+        return encoder_of(merges, pattern)
+
+    def test_against_reference(self, encoder, pattern, slowly):
+        @settings(deadline=None, max_examples=100)
+        @given(documents())
+        def check(data):
+            expected = slowly(data, pattern)
+            assert encoder.encode(data) == expected
+            assert encoder.encode_to_numpy(data).tolist() == expected
+            assert encoder.count(data) == len(expected)
+
+        check()
+
+    def test_segments_and_pieces(self, encoder, pattern, slowly):
+        @settings(deadline=None, max_examples=100)
+        @given(st.lists(documents(), max_size=6))
+        def check(batch):
+            data, ends = b"".join(batch), np.cumsum(list(map(len, batch)), dtype=np.int64)
+            ids, offsets = encoder.encode_segments(data, ends)
+            assert ids.dtype == np.uint32
+            edges = offsets.tolist()
+            found = [ids[start:end].tolist() for start, end in pairwise(edges)]
+            assert found == [slowly(part, pattern) for part in batch]
+            places, id_places = (array.tolist() for array in encoder.pieces(data))
+            pieces = [data[start:end] for start, end in pairwise(places)]
+            assert pieces == bpe.Pattern.of(pattern).split_bytes(data)
+            assert id_places == [0, *accumulate(len(slowly(piece, "none")) for piece in pieces)]
+
+        check()
+
+    def test_blocks(self, encoder, pattern, slowly, book, monkeypatch):
+        data = (book[:5_000] + "a" * 1_000 + "'s" * 300 + "文" * 200).encode() + b"\xff\xfe"
+        expected = slowly(data, pattern)
+        for size in (1, 7, 64, 1_000, 4_096):
+            monkeypatch.setattr(encoding, "BLOCK_BYTES", size)
+            assert encoder.encode_to_numpy(data).tolist() == expected
+
+
+def test_every_way_is_taken(merges, slowly, book, monkeypatch):
+    encoder = encoder_of(merges)
     calls = []
-    for name in ("encode_short", "merge_long"):
+    for name in ("encode_small", "encode_pieces", "merge_long"):
         kernel = getattr(encoding, name)
         monkeypatch.setattr(encoding, name, lambda *a, k=kernel, n=name: calls.append(n) or k(*a))
-    batch = [book[:n] for n in (1, 5, 64, 65, encoding.LONG - 1, encoding.LONG, encoding.LONG + 1, 2000)]
-    batch += ["é" * (encoding.LONG // 2), "\udcff", "the", "the"]
-    expected = [number for piece in batch for number in slowly(piece)]
-    assert encoder.encode(batch) == expected
-    assert calls == ["encode_short", "merge_long"]
-    assert encoder.encode(batch) == expected
-    assert calls == ["encode_short", "merge_long"] * 2, "long pieces are not remembered"
-    assert encoder.encode(["the", "\udcff", "the"]) == [*slowly("the"), 255, *slowly("the")]
-    assert len(calls) == 4, "short ones are"
-    assert encoder.encode([]) == []
+    short, long = book[:1_000].encode(), b"x" * merging.LONG
+    assert encoder.encode(short) == slowly(short)
+    assert calls == ["encode_small"]
+    assert encoder.encode(short + long) == slowly(short + long)
+    assert calls == ["encode_small", "encode_small", "encode_pieces", "merge_long", "encode_pieces"]
+    known = encoder._idle[0].memory
+    n_known = counted(known)
+    assert n_known > 100
+    encoder.encode(short)
+    assert counted(known) == n_known, "all pieces were known"
+
+
+@kernel
+def counted(memory):
+    """Return how many pieces are known."""
+    return len(memory.known)
 
 
 def test_bytes_of_any_id(merges):
     """The ids of bytes and merges in another order give the same tokens."""
     new = {old: 999 - old for old in range(256 + len(merges))}
-    encoder = encoding.PieceEncoder(
-        [new[value] for value in range(256)],
-        [(new[left], new[right]) for left, right in merges],
-        [new[256 + rank] for rank in range(len(merges))],
-    )
-    plain = encoding.PieceEncoder(range(256), merges, range(256, 256 + len(merges)))
-    for piece in ["the sea", "x", "the sea and the ship " * 20]:
-        assert encoder.encode([piece]) == [new[number] for number in plain.encode([piece])]
+    encoder, plain = encoder_of(merges, new=new), encoder_of(merges)
+    for data in [b"the sea", b"x", b"the sea and the ship " * 20]:
+        assert encoder.encode(data) == [new[number] for number in plain.encode(data)]
 
 
-def test_no_merges():
-    encoder = encoding.PieceEncoder(range(256), [], [])
-    assert encoder.encode(["ab", "a" * 1000]) == [97, 98] + [97] * 1000
+def test_the_greatest_ids():
+    top = 2**31 - 1
+    tokens = {top - 1 - value: bytes([value]) for value in range(256)} | {top: b"ab", top - 300: b"abc"}
+    merges = [(top - 1 - 97, top - 1 - 98), (top, top - 1 - 99)]
+    encoder = Encoder(Vocabulary(tokens, merges, {}), bpe.Pattern.of("whitespace"))
+    for _ in range(2):
+        assert encoder.encode(b"ab abc abab ") == [
+            top, top - 33, top - 300, top - 33, top, top, top - 33,
+        ]  # fmt: skip
 
 
-def test_the_cache_is_bounded(encoder, slowly, book, monkeypatch):
-    monkeypatch.setattr(encoding, "CACHE_ENTRIES", 50)
-    words = book.split(" ")[:1000]
-    words = [word for word in words if word]
-    for start in range(0, len(words), 7):
-        batch = words[start : start + 7]
-        assert encoder.encode(batch) == [number for word in batch for number in slowly(word)]
-        assert 0 < len(encoder._known) <= 50
-    assert encoder.encode(words) == [number for word in words for number in slowly(word)]
-    long = "x" * (encoding.CACHE_BYTES + 1), "é" * (encoding.CACHE_BYTES // 2 + 1)
-    encoder.encode(long)
-    assert not set(long) & set(encoder._known)
+def test_memory_is_bounded(merges, slowly, book, monkeypatch):
+    monkeypatch.setattr(encoding, "KNOWN_PIECES", 300)
+    encoder = encoder_of(merges)
+    data = book[:50_000].encode()
+    expected = slowly(data)
+    for _ in range(2):
+        assert encoder.encode(data) == expected
+        assert 0 < counted(encoder._idle[0].memory) <= 300
+    for size in (100, 1_000, 3_000):
+        ids = [number for i in range(0, len(data), size) for number in encoder.encode(data[i : i + size])]
+        assert ids == [number for i in range(0, len(data), size) for number in slowly(data[i : i + size])]
 
 
-def test_threads_share_an_encoder(encoder, slowly, book, monkeypatch):
-    monkeypatch.setattr(encoding, "CACHE_ENTRIES", 100)
-    words = [word for word in book.split(" ")[:3000] if word]
-    expected = [number for word in words for number in slowly(word)]
-    results = []
-
-    def work():
-        for size in (1, 10, len(words)):
-            ids = []
-            for start in range(0, len(words), size):
-                ids += encoder.encode(words[start : start + size])
-            results.append(ids == expected)
-
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert results == [True] * 18
+def test_threads_share_an_encoder(merges, slowly, book, monkeypatch):
+    monkeypatch.setattr(encoding, "KNOWN_PIECES", 500)
+    encoder = encoder_of(merges)
+    texts = [book[i : i + 700].encode() for i in range(0, 70_000, 700)] + [book[:60_000].encode()]
+    expected = [slowly(text) for text in texts]
+    with ThreadPoolExecutor(6) as pool:
+        results = [pool.submit(lambda: [encoder.encode(text) for text in texts]) for _ in range(12)]
+        assert all(result.result() == expected for result in results)
+    assert len(encoder._idle) <= 6

@@ -12,11 +12,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from numba import njit
 from numba.core.errors import TypingError
 
-from structures import ByteCounter
+from structures import ByteCounter, MaxHeap
 from structures import byte_counter_kernels as module
 from structures.byte_counter_kernels import home_of
 from structures.simd import _py_load_word, _py_multiply_fold, load_word, multiply_fold, pointer_to
-from structures.status import INT64_MAX, INT64_MIN, OK, OVERFLOW
+from structures.status import INT64_MAX, INT64_MIN, OK, OUT_OF_RANGE, OVERFLOW
 
 DEPTH = int(os.environ.get("STRUCTURES_FUZZ_DEPTH", "1"))
 BOOK = Path(__file__).parents[1] / "data" / "treasure_island.txt"
@@ -319,6 +319,46 @@ def test_read_only_data_inside_njit():
         return counter.add(data, 0, 3), counter.add(data, 3, 6), counter.get(data, 0, 3)
 
     assert drive(ByteCounter(), np.frombuffer(b"lowlow" + bytes(20), np.uint8)) == (0, 0, 2)
+
+
+OFFSET_DTYPES = [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64]
+
+
+@pytest.mark.parametrize("dtype", OFFSET_DTYPES)
+def test_offsets_of_every_width(dtype):
+    """A caller who cuts words out of a buffer has narrow offsets, which nobody needs to widen."""
+    words = [b"low", b"", b"internationalisation", b"low", b"lower", b"newest"]
+    data, offsets = joined(words)
+    offsets = offsets.astype(dtype)
+    for one_each in (np.empty(0, np.int64), np.array([3, 1, 4, 1, 5, 9], np.int32)):
+        inside, outside = ByteCounter({b"low": 1}), ByteCounter({b"low": 1})
+        assert add_many(inside, data, offsets, one_each) == (OK, len(words))
+        inside._check()
+        outside.update_many(data, offsets, one_each if one_each.size else None)
+        expected = Model({b"low": 1}).added(zip(words, one_each.tolist() or [1] * len(words), strict=True))
+        assert same(inside, expected)
+        assert same(outside, expected)
+    assert same(ByteCounter.from_arrays(data, offsets, [1] * 6), Counter(words))
+    full = ByteCounter({b"newest": INT64_MAX})
+    assert add_many(full, data, offsets, np.empty(0, np.int64)) == (OVERFLOW, 5)
+    full._check()
+    assert same(full, {b"newest": INT64_MAX})
+
+
+def test_arrays_of_unequal_length_inside_njit():
+    counter = ByteCounter({b"low": 1})
+    data, offsets = joined([b"low", b"lower"])
+    for n_counts in (1, 3):
+        status = add_many(counter, data, offsets, np.ones(n_counts, np.int64))
+        assert status == (OUT_OF_RANGE, min(n_counts, 2))
+    assert add_many(counter, data, offsets[:1], np.ones(0, np.int64)) == (OK, 0)
+    assert add_many(counter, data, offsets[:0], np.ones(0, np.int64)) == (OK, 0)
+    assert same(counter, {b"low": 1})
+
+
+@njit
+def add_many(counter, data, offsets, counts):
+    return counter.update_many(data, offsets, counts)
 
 
 # --------------------------------------------------------------------------- kernels on plain arrays
@@ -720,6 +760,39 @@ def test_empty():
         counter.update_many(b"xyz", [1])
         assert pickle.loads(pickle.dumps(counter)) == counter
     assert repr(ByteCounter({b"": 1})) == "<ByteCounter of 1>"
+
+
+class MyByteCounter(ByteCounter):
+    """A user's subclass, with a verb of its own and room for attributes."""
+
+    def n_entries(self):
+        return len(self)
+
+
+def test_subclasses():
+    plain = ByteCounter({b"low": 5, b"lower": 2})
+    one = MyByteCounter.from_arrays(*plain.to_arrays())
+    one.label = ["mine"]
+    others = [copy.copy(one), copy.deepcopy(one), one.copy(), pickle.loads(pickle.dumps(one))]
+    for other in (one, *others):
+        assert (type(other), other.n_entries(), other.label) == (MyByteCounter, 2, ["mine"])
+        assert other == one == plain == other
+    assert [other.label is one.label for other in others] == [True, False, True, False]
+    others[0].add(b"newest")
+    assert (b"newest" in one, others[0] == one, plain == others[0]) == (False, False, False)
+    assert type(MyByteCounter()) is type(MyByteCounter({b"low": 5})) is MyByteCounter
+    assert repr(one) == "<MyByteCounter of 2>"
+    one.merge(plain)
+    plain.merge(one)
+    assert (one[b"low"], plain[b"low"]) == (10, 15)
+
+
+def test_equality():
+    counter = ByteCounter({b"low": 5, b"lower": 2})
+    assert counter == ByteCounter({b"lower": 2, b"low": 5})
+    for other in (ByteCounter(), ByteCounter({b"low": 5}), {b"low": 5, b"lower": 2}, 5, MaxHeap(), None):
+        assert counter != other
+        assert other != counter
 
 
 def test_a_sum_of_zero_stays():

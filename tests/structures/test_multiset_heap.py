@@ -73,6 +73,10 @@ def test_every_shape_of_the_last_levels(heap_class, size):
         if key % 32 == 0:
             heap._check()
     heap._check()
+    look = heap.nlargest if heap_class is MaxHeap else heap.nsmallest
+    for k in {0, 1, 2, 7, 8, 9, 10, size // 7, size // 2, size}:
+        assert list(zip(*(array.tolist() for array in look(k)), strict=True)) == model.items()[:k]
+    heap._check()
     assert [heap.pop() for _ in range(len(heap))] == model.items()
 
 
@@ -86,6 +90,8 @@ def test_the_least_of_ranks_is_as_good_as_any(heap_class):
     heap[60] = ~last
     heap._check()
     assert list(heap) == [60, 50, *range(30)]
+    look = heap.nlargest if heap_class is MaxHeap else heap.nsmallest
+    assert look(100)[0].tolist() == [60, 50, *range(30)]
     for key in range(0, 30, 2):
         del heap[key]
     heap._check()
@@ -403,6 +409,10 @@ def test_kernels_against_a_list(rng):
         assert key == handle
         tied = [key for key, other in left.items() if other == rank]
         assert module.tied_keys(blocks, size).tolist() == sorted(tied)
+        if size % 16 == 2:
+            first = module.first_slots(blocks, size, size // 3).tolist()
+            in_order = sorted((rank, key) for key, rank in left.items())
+            assert [entry_at(blocks, slot)[:2] for slot in first] == in_order[: size // 3]
         changed = int(rng.choice(list(left)))
         left[changed] = int(rng.integers(0, 9))
         module.change_rank(blocks, slot_of, size, slot_of[changed], left[changed])

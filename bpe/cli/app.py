@@ -1,0 +1,147 @@
+"""The group of all commands, its errors of one line, and what several commands need."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bpe import __version__
+
+# Everything else is imported by the commands, so that --help does not wait for it.
+if TYPE_CHECKING:
+    from bpe.tokenizer import Tokenizer
+
+__all__ = ["STDIN", "human", "load", "main", "name_of", "need_folder_of", "read", "shorter"]
+
+EXIT_BROKEN_PIPE, EXIT_WRONG, EXIT_INTERRUPTED = 1, 2, 130
+STDIN = "-"
+
+
+class _OneLineErrors(click.Group):
+    """A group of commands whose errors are one line each."""
+
+    def main(  # type: ignore[override]
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        try:
+            with warnings.catch_warnings():  # which puts the old function back
+                warnings.showwarning = _warn
+                code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        except (KeyboardInterrupt, click.Abort):
+            code = _complain("interrupted", EXIT_INTERRUPTED)
+        except click.ClickException as error:
+            code = _complain(error.format_message())
+        except FileNotFoundError as error:
+            code = _complain(f"no such file: {error.filename}" if error.filename else str(error))
+        except OSError as error:
+            code = _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        except (ValueError, OverflowError, ImportError) as error:
+            code = _complain(str(error))
+        except MemoryError as error:
+            code = _complain(str(error) or "out of memory")
+        sys.exit(code)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except BrokenPipeError:
+            # Python flushes stdout once more at exit, and would complain then.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(EXIT_BROKEN_PIPE)
+
+
+def _complain(message: str, code: int = EXIT_WRONG) -> int:
+    click.echo(f"bpe: {' '.join(message.split())}", err=True)
+    return code
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"bpe: warning: {' '.join(str(message).split())}", err=True)
+
+
+@click.group(
+    cls=_OneLineErrors, no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.version_option(__version__)
+def main() -> None:
+    """Train byte-pair-encoding tokenizers, encode and decode text.
+
+    A TOKENIZER is what bpe train writes, a tokenizer.json of Hugging Face, a folder with GPT-2's vocab.json
+    and merges.txt, or a .model file of minbpe.
+
+    \b
+    Example:
+      bpe train books/*.txt --vocab-size 8000 -o tok.json
+      bpe encode tok.json letter.txt | bpe decode tok.json
+      bpe show tok.json 'Hello world!'
+
+    \b
+    Completion of commands and options by the shell, a line for ~/.bashrc
+    (zsh_source and fish_source are for those shells):
+      eval "$(_BPE_COMPLETE=bash_source bpe)"
+    """  # noqa: D301
+
+
+# ------------------------------------------------------------------------------------------------ shared
+def load(path: str) -> Tokenizer:
+    """Read a tokenizer of any format that holds a whole one."""
+    from bpe.formats.conversion import arguments_of, guess_format, naming
+    from bpe.tokenizer import Tokenizer
+
+    with naming(path):
+        format = guess_format(path, is_there=True)
+        if format == "tiktoken":
+            raise ValueError(
+                f"a rank file has no split pattern: bpe convert {path} tok.json --pattern NAME gives it one"
+            )
+        return Tokenizer(**arguments_of(path, format))
+
+
+def read(file: str) -> bytes:
+    """Read a file, or standard input."""
+    return sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
+
+
+def name_of(file: str | None) -> str:
+    """Return what to call a file."""
+    return "standard input" if file == STDIN else str(file)
+
+
+def need_folder_of(output: str) -> None:
+    """Raise where a file cannot be written for want of its folder."""
+    folder = Path(output).resolve().parent
+    if not folder.is_dir():  # better now than after the work
+        raise FileNotFoundError(f"no such folder: {folder}")
+
+
+def shorter(error: ValueError) -> ValueError:
+    """Return an error of encoding in the terms of the command line."""
+    problem, is_special, _ = str(error).partition(". To encode it")
+    if is_special:  # what the message goes on with is for callers of the library
+        problem += ". To encode it as a special token, use --allow-special"
+    return ValueError(problem)
+
+
+def human(number: float, unit: str = "") -> str:
+    """Return a number with three digits, such as 27.1 million, or 114 MB."""
+    for power, word, letter in ((9, "billion", "G"), (6, "million", "M"), (3, "thousand", "k"), (0, "", "")):
+        value = number / 10**power
+        if float(f"{value:.3g}") >= 1 or power == 0:
+            digits = f"{value:.0f}" if value >= 100 or power == 0 else f"{value:.3g}"
+            return f"{digits} {letter}{unit}" if unit else f"{digits} {word}".rstrip()
+    raise AssertionError

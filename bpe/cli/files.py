@@ -1,0 +1,160 @@
+"""``bpe inspect``, ``bpe convert``: what is in a tokenizer, and the same in another format."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bpe.cli.app import human, load, main, name_of, need_folder_of, read
+
+if TYPE_CHECKING:
+    from bpe.tokenizer import Tokenizer
+
+__all__ = ["convert", "inspect"]
+
+# As in bpe.formats.conversion, which --help does not wait for.
+FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
+
+
+# --------------------------------------------------------------------------------------------- inspect
+@main.command()
+@click.argument("tokenizer", metavar="TOKENIZER")
+@click.option(
+    "--text", "file", metavar="FILE", help="Measure the compression of this file; - for standard input."
+)
+@click.option("--json", "as_json", is_flag=True, help="Write the figures as JSON.")
+def inspect(tokenizer: str, file: str | None, as_json: bool) -> None:
+    """Show what is in a tokenizer.
+
+    \b
+    Example:
+      bpe inspect tok.json --text letter.txt
+      bpe inspect tok.json --json
+    """  # noqa: D301
+    loaded = load(tokenizer)
+    data = None if file is None else read(file)  # what is wrong shows before anything is printed
+    n_tokens = 0 if data is None else len(loaded.encode(data, allowed_special="all"))
+    if as_json:
+        figures = {
+            "vocab_size": loaded.vocab_size,
+            "merges": len(loaded.merges),
+            "special_tokens": loaded.special_tokens,
+            "pattern": loaded.pattern.spec,
+        }
+        if data is not None:
+            figures["text"] = {"name": name_of(file), "bytes": len(data), "tokens": n_tokens}
+        click.echo(json.dumps(figures))
+        return
+    for line in _describe(loaded):
+        click.echo(line)
+    if data is not None:
+        per_token = f", {len(data) / n_tokens:.3f} bytes a token" if n_tokens else ""
+        click.echo(f"on {name_of(file)}: {human(len(data), 'B')}, {human(n_tokens)} tokens{per_token}")
+
+
+def _describe(tokenizer: Tokenizer, n: int = 10) -> list[str]:
+    merges, specials = tokenizer.merges, tokenizer.special_tokens
+
+    def made(rank: int) -> str:
+        left, right = merges[rank]
+        return f"  {rank:>6}  {tokenizer.token_bytes(left)!r} + {tokenizer.token_bytes(right)!r}"
+
+    longest = sorted(
+        {tokenizer.token_bytes(a) + tokenizer.token_bytes(b) for a, b in merges}, key=lambda t: (-len(t), t)
+    )
+    pattern = tokenizer.pattern.spec
+    return [
+        f"vocabulary: {tokenizer.vocab_size} ids, {len(merges)} merges, {len(specials)} special tokens",
+        f"pattern: {pattern if isinstance(pattern, str) else ' then '.join(pattern)}",
+        *(f"special token {number}: {token!r}" for token, number in specials.items()),
+        "longest tokens:",
+        *(f"  {tokenizer.token_id(token):>6}  {token!r}" for token in longest[:n]),
+        "first merges:",
+        *map(made, range(min(n, len(merges)))),
+        "last merges:",
+        *map(made, range(max(0, len(merges) - n), len(merges))),
+    ]
+
+
+# --------------------------------------------------------------------------------------------- convert
+@main.command()
+@click.argument("source", metavar="IN")
+@click.argument("output", metavar="OUT")
+@click.option("--from", "source_format", type=click.Choice(FORMATS), help="By default, what IN looks like.")
+@click.option("--to", "output_format", type=click.Choice(FORMATS), help="By default, by the name of OUT.")
+@click.option("--pattern", help="Split pattern of a rank file, which holds none: a name or a regex.")
+@click.option(
+    "--special",
+    "specials",
+    multiple=True,
+    metavar="TOKEN=ID",
+    help="A special token of a rank file, which holds none; may be repeated.",
+)
+def convert(
+    source: str,
+    output: str,
+    source_format: str | None,
+    output_format: str | None,
+    pattern: str | None,
+    specials: tuple[str, ...],
+) -> None:
+    """Write a tokenizer in another format.
+
+    \b
+    native       any other .json
+    huggingface  tokenizer.json, *.hf.json
+    tiktoken     *.tiktoken, the ranks alone
+    gpt2         a folder, or vocab.json (with merges.txt beside it)
+    minbpe       *.model
+
+    What is written is read back, also by tiktoken or tokenizers where they are installed, and must give the
+    same ids for a text with something of everything; only then does OUT appear. What a format cannot hold is
+    refused.
+
+    \b
+    Example:
+      bpe convert tok.json tokenizer.json
+      bpe convert cl100k_base.tiktoken tok.json --pattern cl100k --special '<|endoftext|>=100257'
+      bpe convert tokenizer.json ranks.tiktoken
+    """  # noqa: D301
+    from bpe.formats.conversion import arguments_of, differences, guess_format, naming, write
+    from bpe.tokenizer import Tokenizer
+
+    special_tokens = dict(map(_special, specials))
+    with naming(source):
+        read_as = source_format or guess_format(source, is_there=True)
+        if read_as == "tiktoken" and pattern is None:
+            raise ValueError(
+                "a rank file has no split pattern: add --pattern, such as cl100k for cl100k_base"
+            )
+        if read_as != "tiktoken" and (pattern is not None or specials):
+            raise ValueError(f"the format {read_as} brings its own: leave out --pattern and --special")
+        tokenizer = Tokenizer(
+            **arguments_of(source, read_as, pattern=pattern, special_tokens=special_tokens or None)
+        )
+    with naming(output):
+        write_as = output_format or guess_format(output, is_there=False)
+    need_folder_of(output)
+    words = tokenizer._vocabulary
+    with naming(output), tempfile.TemporaryDirectory() as folder:
+        trial = Path(folder, "trial")
+        write(words, tokenizer.pattern, trial, write_as)
+        if problem := differences(tokenizer, trial, write_as):
+            raise ValueError(f"{problem}. Nothing was written")
+        write(words, tokenizer.pattern, output, write_as)
+    click.echo(f"{output}: {tokenizer.vocab_size} tokens as {write_as}, checked", err=True)
+    if write_as == "tiktoken":
+        options = [f"--pattern {tokenizer.pattern.name}"]
+        options += [f"--special '{token}={number}'" for token, number in words.special_tokens.items()]
+        click.echo(f"The file holds the ranks alone. To read it: {' '.join(options)}", err=True)
+
+
+def _special(option: str) -> tuple[str, int]:
+    token, _, number = option.rpartition("=")
+    if not token or not (number.isascii() and number.isdecimal() and len(number) <= 10):
+        raise ValueError(f"--special {option!r} is not TOKEN=ID")
+    return token, int(number)

@@ -1,0 +1,99 @@
+"""``bpe show``: the tokens of a text, in colours."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import unicodedata
+
+import click
+
+from bpe.cli.app import STDIN, load, main, read
+
+__all__ = ["show", "shown_tokens"]
+
+BACKGROUNDS = (153, 222, 157, 218, 189)
+"""Of the 256 colours of terminals; black is read well on each."""
+
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+@main.command()
+@click.argument("tokenizer", metavar="TOKENIZER")
+@click.argument("text")
+@click.option("--ids", "with_ids", is_flag=True, help="A token a line, with its id.")
+@click.option("--json", "as_json", is_flag=True, help="Write a list of ids and tokens as JSON.")
+def show(tokenizer: str, text: str, with_ids: bool, as_json: bool) -> None:
+    """Show the tokens of a text; - for standard input.
+
+    Neighbours have different colours; where there are none (in a file, or with NO_COLOR set), a bar stands
+    between them. What is no whole character is shown as bytes, such as <E2>. Special tokens are encoded as
+    such.
+
+    \b
+    Example:
+      bpe show tok.json 'Fifteen men on the dead man'
+      bpe show tok.json --ids 'naïve 😀'
+      echo 'Yo-ho-ho' | bpe show tok.json - --json
+    """  # noqa: D301
+    loaded = load(tokenizer)
+    ids = loaded.encode(read(STDIN) if text == STDIN else text, allowed_special="all")
+    tokens = [loaded.token_bytes(number) for number in ids]
+    if as_json:
+        entries = [
+            {"id": number, "text": token.decode("utf-8", "replace"), "bytes": token.hex()}
+            for number, token in zip(ids, tokens, strict=True)
+        ]
+        click.echo(json.dumps(entries, ensure_ascii=False))
+        return
+    parts = shown_tokens(tokens)
+    if with_ids:
+        width = len(str(max(ids, default=0)))
+        for i, (number, part) in enumerate(zip(ids, parts, strict=True)):
+            click.echo(f"{number:>{width}}  {_painted(part, i) if _has_colours() else part}", color=True)
+    elif _has_colours():
+        painted = (_painted(part, i) for i, part in enumerate(parts))
+        ends = ("\n" if token.endswith(b"\n") else "" for token in tokens)
+        click.echo("".join(part + end for part, end in zip(painted, ends, strict=True)), color=True)
+    else:
+        click.echo("|".join(parts))
+
+
+def shown_tokens(tokens: list[bytes]) -> list[str]:
+    r"""Return tokens as text that can be printed: nothing in it moves the cursor or turns the writing.
+
+    Parameters
+    ----------
+    tokens : list of bytes
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> shown_tokens([b"caf\xc3", b"\xa9\n", b"\x1b[2J"])
+    ['caf<C3>', '<A9>\\n', '<1B>[2J']
+    """
+    return ["".join(map(_shown, token.decode("utf-8", "surrogateescape"))) for token in tokens]
+
+
+def _shown(character: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:  # stands for a byte
+        return f"<{code - 0xDC00:02X}>"
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if code < 0x20 or code == 0x7F:
+        return f"<{code:02X}>"
+    is_hidden = unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp", "Cn", "Co") and code != 0x200D
+    return f"<U+{code:04X}>" if is_hidden else character
+
+
+def _painted(part: str, i: int) -> str:
+    return click.style(part, fg=16, bg=BACKGROUNDS[i % len(BACKGROUNDS)])
+
+
+def _has_colours() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

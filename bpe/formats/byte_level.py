@@ -1,0 +1,66 @@
+"""Bytes written as characters that can be seen, as GPT-2's files and those of Hugging Face write tokens.
+
+A byte that prints, and is no space, is the character of its own number; of the others, the n-th in order is
+the character U+0100 + n: a space is "Ġ", a line end "Ċ".
+"""
+
+from __future__ import annotations
+
+from bpe.vocabulary import ALPHABETS
+
+__all__ = ["bytes_of", "text_of"]
+
+N_PRINTABLE = 188  # in GPT-2's alphabet they come first
+_CHARACTER_OF = {
+    value: chr(value) if i < N_PRINTABLE else chr(0x100 + i - N_PRINTABLE)
+    for i, value in enumerate(ALPHABETS["gpt2"])
+}
+_TABLE = str.maketrans({chr(value): character for value, character in _CHARACTER_OF.items()})
+_BACK = str.maketrans({character: chr(value) for value, character in _CHARACTER_OF.items()})
+_KNOWN = frozenset(_CHARACTER_OF.values())
+
+
+def text_of(token: bytes) -> str:
+    """Return the characters that stand for bytes.
+
+    Parameters
+    ----------
+    token : bytes
+
+    Returns
+    -------
+    str
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> text_of(" café".encode())
+    'ĠcafÃ©'
+    """
+    return token.decode("latin-1").translate(_TABLE)
+
+
+def bytes_of(text: str) -> bytes | None:
+    """Return the bytes that characters stand for, None where one stands for none.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    bytes or None
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> bytes_of("ĠcafÃ©").decode(), bytes_of("a b")
+    (' café', None)
+    """
+    return text.translate(_BACK).encode("latin-1") if _KNOWN.issuperset(text) else None

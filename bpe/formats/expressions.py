@@ -1,0 +1,381 @@
+r"""Regular expressions in the dialects of other engines.
+
+The expressions of a pattern are those of the ``regex`` package. Other engines read the same signs otherwise:
+``.``, ``$``, ``\w``, ``\s``, ``(?s)`` and what a set holds differ from one to the next. So the expression is
+parsed (:mod:`bpe.scanning.syntax`) and written anew in signs that mean the same everywhere; what no property
+of Unicode names is written as ranges of characters.
+
+===========  ==========================================================================
+oniguruma    ``tokenizers`` (with ``Regex``)
+rust         ``tiktoken``
+javascript   ``RegExp`` with the flag ``u``
+python       the ``regex`` package itself, but without groups that capture, for minbpe
+===========  ==========================================================================
+
+:func:`from_oniguruma` reads the first.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import regex
+
+from bpe.scanning.syntax import Alt, Atomic, Chars, Edge, Look, Node, Repeat, Seq, UnsupportedError, parse
+from bpe.split import PATTERNS
+
+__all__ = ["DIALECTS", "from_oniguruma", "render"]
+
+_CATEGORIES = {
+    *("L", "LC", "Lu", "Ll", "Lt", "Lm", "Lo", "M", "Mn", "Mc", "Me", "N", "Nd", "Nl", "No", "P", "Pc", "Pd"),
+    *(
+        "Ps",
+        "Pe",
+        "Pi",
+        "Pf",
+        "Po",
+        "S",
+        "Sm",
+        "Sc",
+        "Sk",
+        "So",
+        "Z",
+        "Zs",
+        "Zl",
+        "Zp",
+        "C",
+        "Cc",
+        "Cf",
+        "Cn",
+    ),
+    "Co",
+}
+_SPACE: list[int | tuple[int, int]] = [
+    (9, 13),
+    0x20,
+    0x85,
+    0xA0,
+    0x1680,
+    (0x2000, 0x200A),
+    0x2028,
+    0x2029,
+    0x202F,
+    0x205F,
+    0x3000,
+]
+_JOINERS = [0x200C, 0x200D]
+_MOST_RANGES = 2000
+# To these two, those that are named mean the same as they stand, but for that of "none".
+_UNDERSTOOD = {
+    source
+    for name, pattern in PATTERNS.items()
+    for source in ([pattern] if isinstance(pattern, str) else pattern)
+    if name != "none"
+}
+
+
+@dataclass(frozen=True)
+class _Dialect:
+    escape: Callable[[int], str]
+    """Writes a code point beyond ASCII, or a sign, so that it stands for itself."""
+    space: str | None = None
+    """Names white space inside a set, if the engine means the same by it."""
+    has_atomic: bool = True
+    end: str = r"\z"
+    start: str = r"\A"
+
+
+DIALECTS = {
+    "oniguruma": _Dialect(lambda code: rf"\x{{{code:x}}}" if code > 127 else rf"\x{code:02x}", space=r"\s"),
+    "rust": _Dialect(lambda code: rf"\x{{{code:x}}}", space=r"\s"),
+    "javascript": _Dialect(
+        lambda code: rf"\u{{{code:x}}}", has_atomic=False, end=r"(?![\s\S])", start=r"(?<![\s\S])"
+    ),
+    "python": _Dialect(lambda code: rf"\U{code:08x}", space=r"\s", end=r"\Z"),
+}
+
+
+# ---------------------------------------------------------------------------------------------- writing
+def render(source: str, dialect: str) -> str:
+    r"""Write an expression in another dialect.
+
+    Parameters
+    ----------
+    source : str
+        A valid expression of the ``regex`` package.
+    dialect : str
+        A key of :data:`DIALECTS`.
+
+    Returns
+    -------
+    str
+        Has no group that captures.
+
+    Raises
+    ------
+    ValueError
+        Something of the expression has no equal there; the message says what.
+
+    Complexity
+    ----------
+    O(n), and a search through all code points for each class that is written as ranges.
+
+    Examples
+    --------
+    >>> render(r"(?s:.+)|\w$", "oniguruma")
+    '[\\s\\S]+|[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{200c}\\x{200d}](?:\\z|(?=\\n\\z))'
+    >>> render(r"(?i:'s)|[^\d'a]++", "javascript")
+    "'[Ss\\u{17f}]|(?=(?<atomic1>[^\\p{Nd}'a]+))\\k<atomic1>"
+    """
+    if dialect in ("oniguruma", "rust") and source in _UNDERSTOOD:
+        return source  # as others write it, and may look for it
+    try:
+        return _Writer(DIALECTS[dialect]).alternatives(parse(source))
+    except UnsupportedError as error:
+        raise ValueError(f"the expression {source!r:.200} cannot be written otherwise: {error}") from None
+
+
+class _Writer:
+    def __init__(self, dialect: _Dialect) -> None:
+        self.dialect = dialect
+        self.n_groups = 0
+
+    def alternatives(self, node: Node) -> str:
+        return "|".join(map(self.sequence, node.items)) if isinstance(node, Alt) else self.sequence(node)
+
+    def sequence(self, node: Node) -> str:
+        return "".join(map(self.atom, node.items)) if isinstance(node, Seq) else self.atom(node)
+
+    def atom(self, node: Node) -> str:
+        match node:
+            case Chars():
+                return self.chars(node.source)
+            case Repeat():
+                return self.repeat(node)
+            case Look():
+                signs = ("" if node.ahead else "<") + ("=" if node.wanted else "!")
+                return f"(?{signs}{self.alternatives(node.item)})"
+            case Edge():
+                return self.dialect.end if node.end else self.dialect.start
+            case Atomic():
+                inner = self.alternatives(node.item)
+                if self.dialect.has_atomic:
+                    return f"(?>{inner})"
+                self.n_groups += 1  # an assertion, once it holds, is not gone into again
+                name = f"atomic{self.n_groups}"
+                return rf"(?=(?<{name}>{inner}))\k<{name}>"
+        return f"(?:{self.alternatives(node)})"
+
+    def repeat(self, node: Repeat) -> str:
+        item = self.atom(node.item)
+        if not isinstance(node.item, (Chars, Alt, Seq)):
+            item = f"(?:{item})"
+        least, most = node.least, node.most
+        sign = {(0, 1): "?", (0, None): "*", (1, None): "+"}.get((least, most))
+        if sign is None:
+            sign = f"{{{least}}}" if least == most else f"{{{least},{'' if most is None else most}}}"
+        # To Oniguruma, {2}? is an option.
+        return item + sign + ("" if node.greedy or least == most else "?")
+
+    # ------------------------------------------------------------------------------------------ classes
+    def chars(self, source: str) -> str:
+        flags, source = _without_flags(source)
+        if source == ".":
+            return r"[\s\S]" if "s" in flags else r"[^\n]"
+        if "i" in flags:
+            return self.as_ranges(f"(?i:{source})")
+        if source in (r"\S", r"\D", r"\W"):
+            item = self.item(source.lower())
+            return r"\S" if item == r"\s" else f"[^{item}]"
+        if not source.startswith("["):
+            item = self.item(source)
+            if item is None:
+                return self.as_ranges(source)
+            return item if _code_of(source) is not None or re.fullmatch(_ONE_CLASS, item) else f"[{item}]"
+        is_negated = source.startswith("[^")
+        items = _items_of(source[1 + is_negated : -1])
+        written = [self.item(*item) for item in items] if items is not None else [None]
+        if None in written:
+            return self.as_ranges(source)
+        return f"[{'^' if is_negated else ''}{''.join(map(str, written))}]"
+
+    def item(self, first: str, last: str | None = None) -> str | None:
+        """Write a character, a range, or a class inside a set; None for what has no name everywhere."""
+        if last is not None:
+            start, end = _code_of(first), _code_of(last)
+            return None if start is None or end is None else f"{self.one(start)}-{self.one(end)}"
+        if first == r"\s":
+            return self.dialect.space or "".join(map(self.one_or_range, _SPACE))
+        if first == r"\d":
+            return r"\p{Nd}"
+        if first == r"\w":
+            return r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}" + "".join(map(self.one, _JOINERS))
+        if (named := re.fullmatch(r"\\([pP])\{?(\w+)\}?", first)) and named.group(2) in _CATEGORIES:
+            return rf"\{named.group(1)}{{{named.group(2)}}}"
+        code = _code_of(first)
+        return None if code is None else self.one(code)
+
+    def one(self, code: int) -> str:
+        character = chr(code)
+        if code in _NAMES:
+            return _NAMES[code]
+        if character.isascii() and (character.isalnum() or character in " !\"#%',/:;<=>@_`"):
+            return character
+        if character.isascii() and character in "$()*+.?[]\\^{|}":
+            return "\\" + character
+        return self.dialect.escape(code)
+
+    def one_or_range(self, codes: int | tuple[int, int]) -> str:
+        return self.one(codes) if isinstance(codes, int) else "-".join(map(self.one, codes))
+
+    def as_ranges(self, source: str) -> str:
+        from bpe.scanning.classes import ranges_of  # loads numpy
+
+        ranges: list[tuple[int, int]] = []
+        for start, end in ranges_of(source).tolist():  # half surrogates have no UTF-8: no engine meets one
+            ranges += [(start, min(end, 0xD800)), (max(start, 0xE000), end)]
+        ranges = [(start, end) for start, end in ranges if start < end]
+        if len(ranges) > _MOST_RANGES:
+            raise UnsupportedError(f"{source!r} is {len(ranges)} ranges of characters, and has no other name")
+        if not ranges:
+            return r"[^\s\S]"
+        if [(start + 1) for start, _ in ranges] == [end for _, end in ranges] and len(ranges) == 1:
+            return self.one(ranges[0][0])
+        members: list[int | tuple[int, int]] = [
+            start if end == start + 1 else (start, end - 1) for start, end in ranges
+        ]
+        return f"[{''.join(map(self.one_or_range, members))}]"
+
+
+_NAMES = {9: r"\t", 10: r"\n", 11: r"\v", 12: r"\f", 13: r"\r"}
+_ONE_CLASS = r"\\s|\\[pP]\{\w+\}"
+_CODES = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13, "a": 7}
+_ITEM = re.compile(
+    r"\[:\^?\w+:\]|\\(?:[pP](?:\{[^}]*\}|\w)|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)|[^\\]",
+    re.DOTALL,
+)
+
+
+def _without_flags(source: str) -> tuple[str, str]:
+    found = re.fullmatch(r"\(\?([is]+):(.*)\)", source, re.DOTALL)
+    return (found.group(1), found.group(2)) if found else ("", source)
+
+
+def _items_of(content: str) -> list[tuple[str, str | None]] | None:
+    """Return what stands in a set, ranges as pairs; None where it is not clear."""
+    parts = [match.group() for match in _ITEM.finditer(content)]
+    if "".join(parts) != content:
+        return None
+    items: list[tuple[str, str | None]] = []
+    i = 0
+    while i < len(parts):
+        if parts[i + 1 : i + 2] == ["-"] and i + 2 < len(parts):
+            items.append((parts[i], parts[i + 2]))
+            i += 3
+        else:
+            items.append((parts[i], None))
+            i += 1
+    return items
+
+
+def _code_of(item: str) -> int | None:
+    """Return the code point of a character as it stands in an expression, None for a class."""
+    if len(item) == 1:
+        return ord(item)
+    if not item.startswith("\\"):
+        return None
+    if item[1] in "xuU" and len(item) > 2:
+        return int(item[2:], 16)
+    if len(item) > 2:
+        return None
+    if item[1] in _CODES:
+        return _CODES[item[1]]
+    return None if item[1].isalnum() else ord(item[1])
+
+
+# ---------------------------------------------------------------------------------------------- reading
+_ONIGURUMA = re.compile(
+    r"""(?P<set>\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\\[])*\])
+    |(?P<flags>\(\?[im]+\))|(?P<group>\((?:\?(?:[im]*(?:-[im]+)?:|<?[=!]|>)|(?!\?)))
+    |(?P<quantifier>[?*+][?+]?|\{\d*,?\d*\}[?+]?)
+    |(?P<escape>\\(?:[pP]\{\^?[\w ]+\}|x\{[0-9a-fA-F]{1,6}\}|x[0-7][0-9a-fA-F]|u[0-9a-fA-F]{4}|[sSdDwntrfvaA]
+        |[^0-9A-Za-z]))
+    |(?P<plain>[^\[\](){}?*+\\^$])|(?P<close>[)\]}])""",
+    re.DOTALL | re.VERBOSE,
+)
+_WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}²³¹¼½¾"  # what Oniguruma counts as such
+_IN_SET = re.compile(r"\\(?:x\{([0-9a-fA-F]{1,6})\}|(w)|([WhHRXbBgkzZGK1-9x]))", re.DOTALL)
+
+
+def from_oniguruma(source: str) -> str:
+    r"""Return the expression that means to the ``regex`` package what another one means to Oniguruma.
+
+    Parameters
+    ----------
+    source : str
+        Any text at all.
+
+    Returns
+    -------
+    str
+        The same text wherever the two agree.
+
+    Raises
+    ------
+    ValueError
+        It is invalid, or something in it has no equal; the message names the place.
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> from_oniguruma(r"\s+(?!\S)|(?m:.)")
+    '\\s+(?!\\S)|(?s:.)'
+    """
+    written, at = [], 0
+    while at < len(source):
+        found = _ONIGURUMA.match(source, at)
+        if not found:
+            raise ValueError(f"{source[at : at + 8]!r} at character {at} has no equal here")
+        kind, text = found.lastgroup, found.group()
+        if kind == "flags" and at > 0:
+            raise ValueError(f"{text!r} at character {at} has no equal here: put it first, or in a group")
+        if kind in ("group", "flags") and text.startswith("(?") and not text.startswith("(?<"):
+            text = text.replace("m", "s")
+        elif kind == "set":
+            if "&&" in text:
+                raise ValueError(f"the intersection {text!r:.80} at character {at} has no equal here")
+            text = _IN_SET.sub(functools.partial(_of_set, at=at), text)
+        elif kind == "quantifier" and re.fullmatch(r"\{\d+\}\?|\{.*\}\+|\{,?\}.*", text):
+            raise ValueError(f"{text!r} at character {at} has no equal here")
+        elif kind == "escape" and text.startswith(r"\x{"):
+            text = re.escape(_character(text[3:-1], at))
+        elif text == r"\w":
+            text = f"[{_WORD}]"
+        written.append(text)
+        at = found.end()
+    result = "".join(written)
+    try:
+        regex.compile(result)
+    except Exception as error:  # besides regex.error, odd sources bring up OverflowError and others
+        raise ValueError(f"invalid: {error}") from None
+    return result
+
+
+def _of_set(match: re.Match[str], at: int) -> str:
+    code, word, other = match.groups()
+    if other:
+        raise ValueError(f"'\\{other}' in the set at character {at} has no equal here")
+    return _WORD if word else re.escape(_character(code, at))
+
+
+def _character(digits: str, at: int) -> str:
+    code = int(digits, 16)
+    if code >= 0x110000 or 0xD800 <= code < 0xE000:
+        raise ValueError(f"U+{code:04X} at character {at} is no character")
+    return chr(code)

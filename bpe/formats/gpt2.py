@@ -1,0 +1,266 @@
+"""GPT-2's two files: ``vocab.json`` and ``merges.txt``.
+
+The first maps tokens to ids, the second has a merge a line, both in characters that stand for bytes
+(:mod:`bpe.formats.byte_level`). There is no place for a split pattern: it is that of GPT-2.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Any
+
+from bpe.formats.byte_level import bytes_of, text_of
+from bpe.formats.json_text import read_json
+from bpe.split import Pattern
+from bpe.vocabulary import MAX_ID, Vocabulary
+
+__all__ = ["dump", "merges_of_texts", "parse", "texts_of", "tokens_of"]
+
+FIRST_LINE = "#version: 0.2"
+
+
+# ------------------------------------------------------------------------ tokens as text, merges as text
+def texts_of(vocabulary: Vocabulary, needed_by: str) -> dict[str, int]:
+    """Return the ids of all tokens, in characters that stand for bytes, and of the special ones, as they are.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    needed_by : str
+        What puts both into one table, for the message.
+
+    Returns
+    -------
+    dict from str to int
+        In the order of the ids.
+
+    Raises
+    ------
+    ValueError
+        A special token and another would be the same text.
+
+    Complexity
+    ----------
+    O(b) for b bytes in all tokens.
+
+    Examples
+    --------
+    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b" hi"], [], {"< >": 300})
+    >>> list(texts_of(words, "a test").items())[-2:]
+    [('Ġhi', 256), ('< >', 300)]
+    """
+    ids = {text_of(token): number for token, number in vocabulary.id_of.items()}
+    for token, number in vocabulary.special_tokens.items():
+        if token in ids:
+            raise ValueError(
+                f"{needed_by} has one table for all tokens, where special token {token!r:.80} (id {number}) "
+                f"and token {vocabulary.bytes_of[ids[token]]!r:.80} (id {ids[token]}) would be the same entry"
+            )
+        ids[token] = number
+    return dict(sorted(ids.items(), key=lambda item: item[1]))
+
+
+def tokens_of(ids: dict[str, int], special_tokens: Collection[str], where: str) -> dict[int, bytes]:
+    """Return the bytes of each id of a table as :func:`texts_of` makes it, without the special tokens.
+
+    Parameters
+    ----------
+    ids : dict from str to int
+        Of any content.
+    special_tokens : collection of str
+    where : str
+        What to call the table in an error.
+
+    Returns
+    -------
+    dict from int to bytes
+
+    Raises
+    ------
+    ValueError
+        An entry is no token or no id, or two have the same.
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> tokens_of({"Ġhi": 256, "<end>": 257}, {"<end>"}, "the table")
+    {256: b' hi'}
+    """
+    token_bytes: dict[int, bytes] = {}
+    text_of_id: dict[int, str] = {}
+    for text, number in ids.items():
+        if type(number) is not int or not 0 <= number <= MAX_ID:
+            raise ValueError(f"{where}[{text!r:.80}] is not an id: {number!r:.50}")
+        if number in text_of_id:
+            raise ValueError(f"{where} gives id {number} to both {text_of_id[number]!r:.80} and {text!r:.80}")
+        text_of_id[number] = text
+        if text in special_tokens:
+            continue
+        token = bytes_of(text)
+        if not token:
+            raise ValueError(
+                f"{where}[{text!r:.80}] is no token: its characters do not stand for bytes as GPT-2's do"
+            )
+        token_bytes[number] = token
+    return token_bytes
+
+
+def merges_of_texts(texts: list[tuple[str, str]], ids: dict[str, int], where: str) -> list[tuple[int, int]]:
+    """Return merges given as texts by their ids.
+
+    Parameters
+    ----------
+    texts : list of (str, str)
+    ids : dict from str to int
+    where : str
+        What to call their list in an error.
+
+    Returns
+    -------
+    list of (int, int)
+
+    Raises
+    ------
+    ValueError
+        A text is not in the table; the message names the merge.
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> merges_of_texts([("h", "i")], {"h": 104, "i": 105, "hi": 256}, "merges")
+    [(104, 105)]
+    """
+    merges = []
+    for rank, pair in enumerate(texts):
+        for text in (*pair, "".join(pair)):
+            if text not in ids:
+                raise ValueError(
+                    f"{where}[{rank}], {' '.join(pair)!r:.80}, names {text!r:.80}, which is no token"
+                )
+        merges.append((ids[pair[0]], ids[pair[1]]))
+    return merges
+
+
+# --------------------------------------------------------------------------------------------- two files
+def dump(vocabulary: Vocabulary, pattern: Pattern) -> tuple[bytes, bytes]:
+    """Return a vocabulary as the contents of the two files.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    pattern : Pattern
+
+    Returns
+    -------
+    (vocab_json, merges_txt) : (bytes, bytes)
+
+    Raises
+    ------
+    ValueError
+        The pattern is not GPT-2's, or a special token and another would be the same entry.
+
+    Complexity
+    ----------
+    O(b) for b bytes in all tokens.
+
+    Examples
+    --------
+    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+    >>> dump(words, Pattern.of("gpt2"))[1].decode().splitlines()
+    ['#version: 0.2', 'h i']
+    """
+    if pattern.name != "gpt2":
+        raise ValueError(
+            f"vocab.json and merges.txt hold no split pattern; whoever reads them takes GPT-2's, not "
+            f"{pattern.spec!r:.200}. A tokenizer.json holds any pattern"
+        )
+    ids = texts_of(vocabulary, "vocab.json")
+    text = {number: token for token, number in ids.items()}
+    merges = "".join(f"{text[left]} {text[right]}\n" for left, right in vocabulary.merges)
+    return json.dumps(ids, ensure_ascii=False).encode(), f"{FIRST_LINE}\n{merges}".encode()
+
+
+def parse(
+    vocab_json: bytes, merges_txt: bytes, special_tokens: Collection[str] | None = None
+) -> dict[str, Any]:
+    """Read the two files.
+
+    Parameters
+    ----------
+    vocab_json, merges_txt : bytes
+        Any bytes at all.
+    special_tokens : collection of str, optional
+        Entries of vocab.json. By default, those that no merge makes, that are no byte, and whose characters
+        stand for themselves: text could not come to them in any other way.
+
+    Returns
+    -------
+    dict
+        The keyword arguments of :class:`bpe.Tokenizer`.
+
+    Raises
+    ------
+    ValueError
+        They are something else; the message names the file and the place.
+
+    Complexity
+    ----------
+    O(b) for b bytes in all tokens.
+
+    Examples
+    --------
+    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {"<end>": 300})
+    >>> arguments = parse(*dump(words, Pattern.of("gpt2")))
+    >>> arguments["merges"], arguments["special_tokens"]
+    ([(104, 105)], {'<end>': 300})
+    """
+    try:
+        ids = read_json(vocab_json)
+        if not isinstance(ids, dict):
+            raise ValueError("not an object that maps tokens to ids")
+    except ValueError as error:
+        raise ValueError(f"vocab.json: {error}") from None
+    texts = _pairs(merges_txt)
+    if special_tokens is None:
+        made = {"".join(pair) for pair in texts}
+        special_tokens = {text for text in ids if text not in made and _is_special(text)}
+    for token in special_tokens:
+        if token not in ids:
+            raise ValueError(f"vocab.json: special token {token!r:.80} is not there")
+    return {
+        "token_bytes": tokens_of(ids, special_tokens, "vocab.json"),
+        "merges": merges_of_texts(texts, ids, "merges.txt"),
+        "pattern": "gpt2",
+        "special_tokens": {token: ids[token] for token in ids if token in special_tokens},
+    }
+
+
+def _is_special(text: str) -> bool:
+    token = bytes_of(text)
+    return token is None or (len(token) > 1 and token == text.encode())
+
+
+def _pairs(merges_txt: bytes) -> list[tuple[str, str]]:
+    try:
+        lines = merges_txt.decode().split("\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"merges.txt: not UTF-8 at byte {error.start}") from None
+    pairs = []
+    for number, line in enumerate(lines, 1):
+        line = line.removesuffix("\r")
+        if not line or line.startswith("#version"):
+            continue
+        left, _, right = line.partition(" ")
+        if not left or not right or " " in right:
+            raise ValueError(
+                f"merges.txt: line {number} is not two tokens with a space between: {line!r:.60}"
+            )
+        pairs.append((left, right))
+    return pairs

@@ -1,0 +1,284 @@
+"""Hugging Face's ``tokenizer.json``, and its ``tokenizers.Tokenizer``.
+
+Of all that such a file can describe, byte-level BPE is what can be read: no normalizer, a pre-tokenizer that
+is a pattern (:mod:`bpe.formats.pre_tokenizers`), tokens in characters that stand for bytes. The rest is
+refused by name. Three things are left out with a warning, as they add to the ids of a text what is not in it:
+a post-processor, truncation and padding.
+
+Added tokens become special tokens, also those marked as not special: both are cut out of the text as they
+stand. Special tokens are written to the table of tokens, too, where they keep their ids whatever holes there
+are.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from bpe.formats.gpt2 import merges_of_texts, texts_of, tokens_of
+from bpe.formats.json_text import read_json
+from bpe.formats.pre_tokenizers import byte_level, pattern_of, pre_tokenizer_of
+from bpe.formats.ranks import encode
+from bpe.split import Pattern
+from bpe.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import tokenizers
+
+__all__ = ["dump", "parse", "tokenizer_of"]
+
+
+# ---------------------------------------------------------------------------------------------- writing
+def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
+    """Return a tokenizer as the content of a ``tokenizer.json``.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    pattern : Pattern
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        An expression of the pattern has no equal there, or a special token and another would be the same
+        entry.
+
+    Complexity
+    ----------
+    O(b) for b bytes in all tokens.
+
+    Examples
+    --------
+    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+    >>> json.loads(dump(words, Pattern.of("gpt2")))["model"]["merges"]
+    ['h i']
+    """
+    ids = texts_of(vocabulary, "a tokenizer.json")
+    text = {number: token for token, number in ids.items()}
+    document = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [
+            {
+                "id": number,
+                "content": token,
+                "single_word": False,
+                "lstrip": False,
+                "rstrip": False,
+                "normalized": False,
+                "special": True,
+            }
+            for token, number in sorted(vocabulary.special_tokens.items(), key=lambda item: item[1])
+        ],
+        "normalizer": None,
+        "pre_tokenizer": pre_tokenizer_of(pattern),
+        "post_processor": None,
+        "decoder": byte_level(use_regex=True),
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": False,
+            "vocab": ids,
+            "merges": [f"{text[left]} {text[right]}" for left, right in vocabulary.merges],
+        },
+    }
+    lines = [f'"{key}": {json.dumps(value, ensure_ascii=False)}' for key, value in document.items()]
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def tokenizer_of(vocabulary: Vocabulary, pattern: Pattern) -> tokenizers.Tokenizer:
+    """Return Hugging Face's object for a tokenizer.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    pattern : Pattern
+
+    Returns
+    -------
+    tokenizers.Tokenizer
+
+    Raises
+    ------
+    ValueError
+        As :func:`dump`.
+    ImportError
+        tokenizers is not installed.
+
+    Complexity
+    ----------
+    O(b) for b bytes in all tokens.
+
+    Examples
+    --------
+    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+    >>> tokenizer_of(words, Pattern.of("gpt2")).encode("hi!").ids
+    [256, 33]
+    """
+    try:
+        import tokenizers
+    except ImportError:
+        raise ImportError(
+            "a tokenizers.Tokenizer needs the package tokenizers: pip install tokenizers"
+        ) from None
+    return tokenizers.Tokenizer.from_str(dump(vocabulary, pattern).decode())
+
+
+# ---------------------------------------------------------------------------------------------- reading
+def parse(data: bytes) -> dict[str, Any]:
+    """Read a ``tokenizer.json``.
+
+    Parameters
+    ----------
+    data : bytes
+        Any bytes at all.
+
+    Returns
+    -------
+    dict
+        The keyword arguments of :class:`bpe.Tokenizer`.
+
+    Raises
+    ------
+    ValueError
+        It is something else, is damaged, or describes what is no byte-level BPE; the message names the entry.
+
+    Warns
+    -----
+    UserWarning
+        The file adds to a text's ids what is not in the text; that is left out.
+
+    Complexity
+    ----------
+    O(b) for b bytes in all tokens; O(b log m), m bytes in the longest, with ``ignore_merges``.
+
+    Examples
+    --------
+    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {"<end>": 300})
+    >>> arguments = parse(dump(words, Pattern.of("gpt2")))
+    >>> arguments["merges"], arguments["pattern"].name, arguments["special_tokens"]
+    ([(104, 105)], 'gpt2', {'<end>': 300})
+    """
+    document = read_json(data)
+    _need(isinstance(document, dict) and isinstance(document.get("model"), dict), '"model" is no object')
+    model = document["model"]
+    _check_model(model)
+    _check_around(document)
+    pattern = pattern_of(document.get("pre_tokenizer"))
+    ids = model.get("vocab")
+    _need(isinstance(ids, dict), "model.vocab is no object that maps tokens to ids")
+    special_tokens = _added_tokens(document.get("added_tokens") or [], ids)
+    token_bytes = tokens_of(ids, special_tokens, "model.vocab")
+    merges = merges_of_texts(_pairs(model.get("merges")), ids, "model.merges")
+    if model.get("ignore_merges"):
+        _check_all_reached(token_bytes, merges)
+    return {
+        "token_bytes": token_bytes,
+        "merges": merges,
+        "pattern": pattern,
+        "special_tokens": special_tokens,
+    }
+
+
+def _need(is_right: bool, problem: str) -> None:
+    if not is_right:
+        raise ValueError(problem)
+
+
+def _check_model(model: dict[str, Any]) -> None:
+    kind = model.get("type", "BPE")
+    _need(kind == "BPE", f"model.type is {kind!r:.50}: only BPE can be read")
+    _need(
+        not model.get("byte_fallback"),
+        "model.byte_fallback is set: its tokens are characters, and bytes where there is none. "
+        "Only byte-level BPE can be read",
+    )
+    for key in ("continuing_subword_prefix", "end_of_word_suffix"):
+        _need(
+            not model.get(key),
+            f"model.{key} is {model.get(key)!r:.50}: its tokens are not bytes of the text alone",
+        )
+    _need(not model.get("dropout"), "model.dropout is set: the ids of a text would be a matter of chance")
+
+
+def _check_around(document: dict[str, Any]) -> None:
+    normalizer = document.get("normalizer")
+    if normalizer is not None and normalizer != {"type": "Sequence", "normalizers": []}:
+        kind = normalizer.get("type") if isinstance(normalizer, dict) else normalizer
+        raise ValueError(
+            f"normalizer is {kind!r:.50}: it changes the text, and bpe never does. Set it to null in the "
+            "file, and change the text before you encode it"
+        )
+    decoder = document.get("decoder")
+    kind = decoder.get("type") if isinstance(decoder, dict) else decoder
+    _need(kind in (None, "ByteLevel"), f"decoder is {kind!r:.50}: only ByteLevel can be read")
+    post = document.get("post_processor")
+    left_out = [key for key in ("truncation", "padding") if document.get(key) is not None]
+    if post is not None and not (isinstance(post, dict) and post.get("type") == "ByteLevel"):
+        left_out.append("post_processor")
+    if left_out:
+        warnings.warn(
+            f"{' and '.join(left_out)} of the tokenizer.json left out: what is encoded is the text, as with "
+            "add_special_tokens=False",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _added_tokens(entries: Any, ids: dict[str, Any]) -> dict[str, int]:
+    _need(isinstance(entries, list), "added_tokens is no list")
+    special_tokens: dict[str, int] = {}
+    for i, entry in enumerate(entries):
+        where = f"added_tokens[{i}]"
+        _need(isinstance(entry, dict), f"{where} is no object")
+        token, number = entry.get("content"), entry.get("id")
+        _need(isinstance(token, str) and bool(token), f"{where}.content is no token: {token!r:.50}")
+        _need(type(number) is int, f"{where}.id is not an id: {number!r:.50}")
+        _need(token not in special_tokens, f"{where} gives {token!r:.50} again")
+        for key in ("single_word", "lstrip", "rstrip"):
+            _need(
+                not entry.get(key),
+                f"{where}, {token!r:.50}, has {key}: bpe finds special tokens wherever they stand. "
+                f"Set {key} to false in the file",
+            )
+        _need(
+            ids.get(token, number) == number,
+            f"{where}, {token!r:.50}, has id {number}, but in model.vocab {ids.get(token)!r:.50}",
+        )
+        special_tokens[token] = number
+    return special_tokens
+
+
+def _pairs(entries: Any) -> list[tuple[str, str]]:
+    _need(isinstance(entries, list), "model.merges is no list")
+    pairs = []
+    for rank, entry in enumerate(entries):
+        pair = entry.split(" ") if isinstance(entry, str) else entry
+        if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair)):
+            raise ValueError(f"model.merges[{rank}] is not two tokens: {entry!r:.60}")
+        pairs.append((pair[0], pair[1]))
+    return pairs
+
+
+def _check_all_reached(token_bytes: dict[int, bytes], merges: list[tuple[int, int]]) -> None:
+    """Raise unless every token's bytes encode to it: else it would make a difference to look it up first."""
+    vocabulary = Vocabulary(token_bytes, merges, {})
+    rank_of = {pair: rank for rank, pair in enumerate(vocabulary.merges)}
+    for number, token in token_bytes.items():
+        ids = encode([vocabulary.byte_ids[value] for value in token], rank_of, vocabulary.merged_ids)
+        if ids != [number]:
+            raise ValueError(
+                f"model.ignore_merges is set, and token {token!r:.80} (id {number}) is reached by no merges: "
+                "bpe goes by merges alone. Remove the token, or set ignore_merges to false"
+            )

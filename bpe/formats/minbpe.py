@@ -1,0 +1,157 @@
+"""minbpe's ``.model`` files: lines of text.
+
+::
+
+    minbpe v1
+    <split pattern>               one expression; an empty line stands for none
+    1                             the number of special tokens
+    <|endoftext|> 100257
+    101 32                        a merge a line; the first makes the id 256
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import regex
+
+from bpe.formats.expressions import render
+from bpe.formats.limits import check_expression, check_lengths
+from bpe.split import Pattern
+from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
+
+__all__ = ["dump", "parse"]
+
+FIRST_LINE = "minbpe v1"
+_IDS = re.compile(r"(\d{1,10}) (\d{1,10})", re.ASCII)
+
+
+def parse(data: bytes) -> dict[str, Any]:
+    r"""Read a file of minbpe.
+
+    Parameters
+    ----------
+    data : bytes
+        Any bytes at all.
+
+    Returns
+    -------
+    dict
+        The keyword arguments of :class:`bpe.Tokenizer`.
+
+    Raises
+    ------
+    ValueError
+        It is something else; the message names the line.
+
+    Complexity
+    ----------
+    O(b) for b bytes in all tokens.
+
+    Examples
+    --------
+    >>> parse(b"minbpe v1\n\n0\n104 105\n")["merges"]
+    [(104, 105)]
+    """
+    try:
+        lines = data.decode().split("\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8 at byte {error.start}") from None
+    lines = [line.removesuffix("\r") for line in lines]
+    if lines[0] != FIRST_LINE:
+        raise ValueError(f"line 1 is not {FIRST_LINE!r}: {lines[0]!r:.60}")
+    if len(lines) < 4:
+        raise ValueError(f"cut off at line {len(lines)}")
+    source = lines[1].strip()
+    try:
+        check_expression(source)
+        pattern = Pattern.of([source] if source else "none")  # in a list, it is no name
+    except ValueError as error:
+        raise ValueError(f"line 2: {error}") from None
+    if not re.fullmatch(r"\d{1,9}", lines[2], re.ASCII):
+        raise ValueError(f"line 3 is not the number of special tokens: {lines[2]!r:.60}")
+    n_specials = int(lines[2])
+    if 3 + n_specials > len(lines):
+        raise ValueError(f"cut off at line {len(lines)}, before the last of {n_specials} special tokens")
+    special_tokens: dict[str, int] = {}
+    for number, line in enumerate(lines[3 : 3 + n_specials], 4):
+        token, _, digits = line.partition(" ")
+        if not token or not re.fullmatch(r"\d{1,10}", digits, re.ASCII):
+            raise ValueError(f"line {number} is not a special token, a space and its id: {line!r:.60}")
+        if token in special_tokens:
+            raise ValueError(f"line {number} gives the special token {token!r:.60} again")
+        special_tokens[token] = int(digits)
+    merges = []
+    for number, line in enumerate(lines[3 + n_specials :], 4 + n_specials):
+        found = _IDS.fullmatch(line)
+        if found:
+            merges.append((int(found.group(1)), int(found.group(2))))
+        elif line.strip():
+            raise ValueError(f"line {number} is not a merge of two ids: {line!r:.60}")
+    check_lengths(merges)
+    return {
+        "token_bytes": Vocabulary.assemble(merges),
+        "merges": merges,
+        "pattern": pattern,
+        "special_tokens": special_tokens,
+    }
+
+
+def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
+    r"""Return a vocabulary as the content of a file of minbpe.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    pattern : Pattern
+        What it leaves between its matches, which is a piece here, minbpe drops.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        The format cannot hold it: the ids of bytes are not their values, the merges do not make the ids 256,
+        257, ..., a special token holds white space, or the pattern has several expressions or lines.
+
+    Complexity
+    ----------
+    O(n) for n tokens and merges.
+
+    Examples
+    --------
+    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+    >>> dump(words, Pattern.of("whitespace")).decode().splitlines()
+    ['minbpe v1', '\\s*\\S+|\\s+', '0', '104 105']
+    """
+    if vocabulary.byte_ids != DEFAULT_BYTE_IDS:
+        raise ValueError("minbpe numbers the bytes by their values, which here have other ids")
+    for rank, (pair, number) in enumerate(zip(vocabulary.merges, vocabulary.merged_ids, strict=True)):
+        if number != 256 + rank or max(pair) >= number:
+            raise ValueError(
+                f"minbpe has merge {rank} make the id {256 + rank} out of lower ones, not {number}"
+            )
+    if others := vocabulary.other_tokens():
+        number, token = next(iter(others.items()))
+        raise ValueError(
+            f"minbpe has no tokens but those of bytes and merges: id {number}, {token!r:.80}, is none"
+        )
+    for special in vocabulary.special_tokens:
+        if special.split() != [special]:
+            raise ValueError(f"minbpe cannot hold white space in a special token: {special!r:.80}")
+    if len(pattern.sources) > 1:
+        raise ValueError(f"minbpe splits by one expression, not by {len(pattern.sources)} in turn")
+    source = pattern.sources[0]
+    if regex.compile(source).groups or source != source.strip() or len(source.splitlines()) > 1:
+        source = render(source, "python")  # it would take the groups for the pieces
+    entries = [
+        FIRST_LINE,
+        source,
+        str(len(vocabulary.special_tokens)),
+        *(f"{token} {number}" for token, number in vocabulary.special_tokens.items()),
+        *(f"{left} {right}" for left, right in vocabulary.merges),
+    ]
+    return "".join(f"{entry}\n" for entry in entries).encode()

@@ -1,0 +1,174 @@
+"""tiktoken: rank files, and its ``Encoding``.
+
+A rank file has a line for each token: its bytes in base64, a space, its rank, which is its id::
+
+    IQ== 0
+    Ig== 1
+
+It holds neither merges, which follow from the ranks (:mod:`bpe.formats.ranks`), nor the split pattern, nor
+special tokens: those are given again by whoever reads it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from bpe.formats.expressions import render
+from bpe.formats.ranks import check_ranks, merges_of
+from bpe.split import PATTERNS, Pattern
+from bpe.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import tiktoken
+
+__all__ = ["dump", "encoding_of", "parse"]
+
+_LINE = re.compile(rb"([A-Za-z0-9+/]+={0,2}) (\d{1,10})\r?")
+
+
+def parse(data: bytes) -> tuple[dict[int, bytes], list[tuple[int, int]]]:
+    r"""Read a rank file.
+
+    Parameters
+    ----------
+    data : bytes
+        Any bytes at all.
+
+    Returns
+    -------
+    (token_bytes, merges) : (dict from int to bytes, list of (int, int))
+
+    Raises
+    ------
+    ValueError
+        A line is not of this form, two have the same rank or token, or the merges cannot be recovered; the
+        message names the line or the token.
+
+    Complexity
+    ----------
+    O(b log m) for b bytes in all tokens and m in the longest.
+
+    Examples
+    --------
+    >>> lines = [base64.b64encode(bytes([value])) + b" %d" % value for value in range(256)]
+    >>> token_bytes, merges = parse(b"\n".join([*lines, b"aGk= 256"]))
+    >>> token_bytes[256], merges
+    (b'hi', [(104, 105)])
+    """
+    token_bytes: dict[int, bytes] = {}
+    line_of: dict[bytes, int] = {}
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        found = _LINE.fullmatch(line)
+        try:
+            if not found:
+                raise ValueError
+            token, rank = base64.b64decode(found.group(1), validate=True), int(found.group(2))
+        except (ValueError, binascii.Error):
+            raise ValueError(
+                f"line {number} is not a token in base64, a space and a rank: {line[:60]!r}"
+            ) from None
+        if rank in token_bytes:
+            raise ValueError(f"line {number} gives rank {rank} again, to {token!r:.80}")
+        if token in line_of:
+            raise ValueError(f"line {number} gives the token of line {line_of[token]} again: {token!r:.80}")
+        if not rank < 2**31:
+            raise ValueError(f"line {number}: rank {rank} is not below 2**31")
+        token_bytes[rank] = token
+        line_of[token] = number
+    if not token_bytes:
+        raise ValueError("no line gives a token and its rank")
+    return token_bytes, merges_of(token_bytes)
+
+
+def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
+    """Return a vocabulary as the content of a rank file.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+        Its special tokens are not in the file.
+    pattern : Pattern
+        Is not in the file either.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        The ids are not ranks, or the pattern has no name to give it by when the file is read.
+
+    Complexity
+    ----------
+    O(b log m) for b bytes in all tokens and m in the longest.
+
+    Examples
+    --------
+    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+    >>> dump(words, Pattern.of("gpt2")).splitlines()[-1]
+    b'aGk= 256'
+    """
+    if pattern.name is None:
+        raise ValueError(
+            f"a rank file holds no split pattern, and this one has no name to read it with: "
+            f"{pattern.spec!r:.200}. Named are: {', '.join(PATTERNS)}. A tokenizer.json holds any pattern"
+        )
+    check_ranks(vocabulary, "a rank file")
+    ranks = sorted((rank, token) for token, rank in vocabulary.id_of.items())
+    return b"".join(base64.b64encode(token) + b" %d\n" % rank for rank, token in ranks)
+
+
+def encoding_of(vocabulary: Vocabulary, pattern: Pattern, name: str) -> tiktoken.Encoding:
+    """Return tiktoken's object for a vocabulary.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    pattern : Pattern
+        Of one expression. What it leaves between its matches, which is a piece here, tiktoken drops.
+    name : str
+
+    Returns
+    -------
+    tiktoken.Encoding
+
+    Raises
+    ------
+    ValueError
+        The ids are not ranks, or the pattern has several expressions.
+    ImportError
+        tiktoken is not installed.
+
+    Complexity
+    ----------
+    O(b log m) for b bytes in all tokens and m in the longest.
+
+    Examples
+    --------
+    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+    >>> encoding_of(words, Pattern.of("gpt2"), "mine").encode("hi!")
+    [256, 33]
+    """
+    try:
+        import tiktoken
+    except ImportError:
+        raise ImportError("an Encoding needs the package tiktoken: pip install tiktoken") from None
+    if len(pattern.sources) > 1:
+        raise ValueError(
+            f"tiktoken splits by one expression, not by {len(pattern.sources)} in turn: use Hugging Face's"
+        )
+    check_ranks(vocabulary, "tiktoken")
+    special_tokens: Mapping[str, int] = vocabulary.special_tokens
+    return tiktoken.Encoding(
+        name,
+        pat_str=render(pattern.sources[0], "rust"),
+        mergeable_ranks=dict(vocabulary.id_of),
+        special_tokens=dict(special_tokens),
+    )

@@ -1,0 +1,207 @@
+"""What a report says of a tokenizer and a text, as plain numbers and lists.
+
+How often a merge was made is counted without merging again: an occurrence of a token is one of the merge that
+made it, and one of each of its two parts. From the last merge to the first, every count is complete before it
+is passed on.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import regex
+
+if TYPE_CHECKING:
+    from bpe.tokenizer import Tokenizer
+
+__all__ = ["categories_of", "figures_of", "sizes_of", "times_of_merges"]
+
+MOST_POINTS = 200
+_WORDS = regex.compile(r"\S+")
+_SCRIPTS = (
+    *("Latin", "Greek", "Cyrillic", "Armenian", "Georgian", "Han", "Hiragana", "Katakana", "Hangul"),
+    *("Arabic", "Hebrew", "Devanagari", "Bengali", "Tamil", "Thai"),
+)
+_SCRIPT_OF = regex.compile("|".join(rf"(?P<{name}>\p{{Script={name}}})" for name in _SCRIPTS))
+_KINDS = {"L": "other letters", "N": "numbers", "P": "punctuation", "S": "symbols", "Z": "white space"}
+
+
+def figures_of(tokenizer: Tokenizer, data: bytes) -> dict[str, Any]:
+    """Measure a tokenizer on a text.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+    data : bytes
+        Special tokens in it are encoded as such.
+
+    Returns
+    -------
+    dict
+        As the page takes it.
+
+    Raises
+    ------
+    ValueError
+        The text is empty.
+
+    Complexity
+    ----------
+    O(n + v) for n bytes and v tokens.
+
+    Examples
+    --------
+    >>> import bpe
+    >>> figures = figures_of(bpe.train(["low lower"], vocab_size=258, progress=False), b"low low")
+    >>> figures["n_tokens"], figures["n_words"]
+    (3, 2)
+    """
+    if not data:
+        raise ValueError("the text is empty: there is nothing to measure")
+    ids = np.array(tokenizer.encode(data, allowed_special="all"), np.int64)
+    words = tokenizer._vocabulary
+    uses = np.bincount(ids, minlength=tokenizer.vocab_size)
+    n_words = sum(1 for _ in _WORDS.finditer(data.decode("utf-8", "replace")))
+    times = times_of_merges(uses, words.merges, words.merged_ids)
+    known = sorted(words.bytes_of)
+    specials = set(words.special_tokens.values())
+    ordinary = [number for number in known if number not in specials]
+    lengths = Counter(len(words.bytes_of[number]) for number in ordinary)
+    longest = sorted(ordinary, key=lambda number: (-len(words.bytes_of[number]), number))
+    unused = [number for number in ordinary if not uses[number]]
+    return {
+        "n_bytes": len(data),
+        "n_tokens": int(ids.size),
+        "n_words": n_words,
+        "n_ids": len(known),
+        "n_merges": len(words.merges),
+        "n_special": len(specials),
+        "pattern": tokenizer.pattern.spec,
+        "sizes": sizes_of(times, int(ids.size), len(ordinary) - len(words.merges)),
+        "times": [[int(rank) + 1, int(times[rank])] for rank in _points(len(times), geometric=True)],
+        "lengths": sorted(lengths.items()),
+        "categories": categories_of([words.bytes_of[number] for number in ordinary]),
+        "n_unused": len(unused),
+        "unused": unused[:100],
+        "longest": longest[:40],
+        "most_used": [int(i) for i in np.argsort(-uses, kind="stable")[:40] if uses[i]],
+        "uses": {int(i): int(uses[i]) for i in np.flatnonzero(uses)},
+    }
+
+
+def times_of_merges(uses: np.ndarray, merges: list[tuple[int, int]], merged_ids: list[int]) -> np.ndarray:
+    """Return how often each merge is made in a text, in which each token is used so often.
+
+    Parameters
+    ----------
+    uses : (ids,) int64
+    merges : list of (int, int)
+    merged_ids : list of int
+
+    Returns
+    -------
+    (merges,) int64
+        Where several merges make one token, the first of them has all.
+
+    Complexity
+    ----------
+    O(n) for n merges.
+
+    Examples
+    --------
+    >>> times_of_merges(np.bincount([257, 256]), [(97, 97), (256, 98)], [256, 257]).tolist()
+    [2, 1]
+    """
+    count = uses.tolist()
+    first_of = {number: rank for rank, number in reversed(list(enumerate(merged_ids)))}
+    times = np.zeros(len(merges), np.int64)
+    for rank in range(len(merges) - 1, -1, -1):
+        number = merged_ids[rank]
+        if first_of[number] != rank:
+            continue
+        times[rank] = count[number]
+        for part in merges[rank]:
+            count[part] += count[number]
+    return times
+
+
+def sizes_of(times: np.ndarray, n_tokens: int, n_before: int) -> list[list[int]]:
+    """Return how many tokens the text would be with fewer merges: (tokens of the vocabulary, of the text).
+
+    Parameters
+    ----------
+    times : (merges,) int64
+        As :func:`times_of_merges` returns them.
+    n_tokens : int
+        Of the text, with all merges.
+    n_before : int
+        Tokens of the vocabulary that no merge makes.
+
+    Returns
+    -------
+    list of [int, int]
+        Some hundred points at most. Each merge joins two tokens, so the text has one token more for each
+        time that a merge would not have been made.
+
+    Complexity
+    ----------
+    O(n) for n merges.
+
+    Examples
+    --------
+    >>> sizes_of(np.array([2, 1]), 2, 256)
+    [[256, 5], [257, 3], [258, 2]]
+    """
+    later = np.concatenate([np.cumsum(times[::-1])[::-1], [0]])
+    return [[n_before + int(i), n_tokens + int(later[i])] for i in _points(len(later))]
+
+
+def _points(n: int, geometric: bool = False) -> np.ndarray:
+    """Return at most some hundred of the numbers below n, the first and the last among them."""
+    if n <= MOST_POINTS:
+        return np.arange(n)
+    spaced = np.geomspace(1, n, MOST_POINTS) - 1 if geometric else np.linspace(0, n - 1, MOST_POINTS)
+    return np.unique(np.round(spaced).astype(np.int64))
+
+
+def categories_of(tokens: list[bytes]) -> list[tuple[str, int]]:
+    r"""Count tokens by the script, or the kind, of most of their characters.
+
+    Parameters
+    ----------
+    tokens : list of bytes
+
+    Returns
+    -------
+    list of (str, int)
+        The most frequent first.
+
+    Complexity
+    ----------
+    O(n) for n bytes.
+
+    Examples
+    --------
+    >>> categories_of([b" the", b"12", b"\xe4"])
+    [('Latin', 1), ('numbers', 1), ('part of a character', 1)]
+    """
+    return Counter(map(_category, tokens)).most_common()
+
+
+def _category(token: bytes) -> str:
+    try:
+        text = token.decode()
+    except UnicodeDecodeError:
+        return "part of a character"
+    kinds = Counter(_kind(character) for character in text.strip() or text)
+    return kinds.most_common(1)[0][0]
+
+
+def _kind(character: str) -> str:
+    found = _SCRIPT_OF.match(character)
+    if found and found.lastgroup:
+        return found.lastgroup
+    return _KINDS.get(unicodedata.category(character)[0], "others")

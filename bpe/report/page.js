@@ -1,0 +1,238 @@
+"use strict";
+const { title, text: textName, figures, vocabulary } = JSON.parse(document.getElementById("data").textContent);
+const encoder = new Encoder(vocabulary);
+const $ = (id) => document.getElementById(id);
+const number = (value, digits = 0) => value.toLocaleString("en", { maximumFractionDigits: digits });
+const MOST_SHOWN = 2000;
+
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+// ------------------------------------------------------------------------------------------- tokens
+// Characters as they are, what is no whole character as <E2>, what cannot be seen by its number.
+function shownParts(id) {
+  if (encoder.specialIds.has(id)) return [vocabularySpecial(id)];
+  const bytes = encoder.bytesOf(id), parts = [];
+  for (let i = 0; i < bytes.length; ) {
+    const length = lengthAt(bytes, i);
+    if (!length) {
+      parts.push(element("i", {}, `<${bytes[i].toString(16).toUpperCase().padStart(2, "0")}>`));
+      i++;
+      continue;
+    }
+    parts.push(visible(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.slice(i, i + length))));
+    i += length;
+  }
+  return parts;
+}
+
+function vocabularySpecial(id) {
+  for (const [token, other] of encoder.special) if (other === id) return token;
+  return "";
+}
+
+// How many bytes the character that begins there has; 0 where none does.
+function lengthAt(bytes, i) {
+  const first = bytes[i];
+  const length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  if (!length || i + length > bytes.length) return 0;
+  try {
+    new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes.slice(i, i + length));
+    return length;
+  } catch {
+    return 0;
+  }
+}
+
+function visible(character) {
+  const names = { " ": "\u00b7", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+  if (character in names) return element("i", {}, names[character]);
+  if (character < " " || character === "\x7f") {
+    return element("i", {}, `<${character.codePointAt(0).toString(16).toUpperCase().padStart(2, "0")}>`);
+  }
+  if (/[\p{Cc}\p{Cf}\p{Z}]/u.test(character)) {
+    return element("i", {}, `<U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
+  }
+  return character;
+}
+
+function tokenButton(id) {
+  const uses = figures.uses[id] || 0;
+  const button = element("button", { type: "button", class: "token", "data-id": id }, ...shownParts(id));
+  button.title = `id ${id}, used ${number(uses)} times`;
+  button.setAttribute("aria-label", `${button.textContent.replace(/\u00b7/g, "space ")}, id ${id}`);
+  return button;
+}
+
+function fill(id, ids) {
+  $(id).replaceChildren(...ids.map(tokenButton));
+}
+
+// --------------------------------------------------------------------------------------------- tree
+function branch(id, depth) {
+  const item = element("li", {}, tokenButton(id));
+  const rank = encoder.specialIds.has(id) ? undefined : encoder.madeBy.get(id);
+  const what = encoder.specialIds.has(id) ? "special token" : rank !== undefined ? `merge ${number(rank + 1)}`
+    : encoder.tokens.get(id).length === 1 ? "byte" : "no merge makes it";
+  item.append(element("span", { class: "soft" }, `id ${id}, ${what}`));
+  if (rank !== undefined && depth < 200) {
+    item.append(element("ul", {}, branch(encoder.merges[2 * rank], depth + 1), branch(encoder.merges[2 * rank + 1], depth + 1)));
+  }
+  return item;
+}
+
+function showTree(id, focus) {
+  $("tree").replaceChildren(element("ul", { class: "tree" }, branch(id, 0)));
+  const shown = $("tree").querySelector(".token").textContent;
+  const uses = figures.uses[id] || 0;
+  $("tree-summary").textContent =
+    `“${shown}”, id ${id}: used ${number(uses)} times in ${textName} (${number((100 * uses) / figures.n_tokens, 3)} % of its tokens).`;
+  for (const pressed of document.querySelectorAll('.token[aria-pressed="true"]')) pressed.removeAttribute("aria-pressed");
+  for (const same of document.querySelectorAll(`.token[data-id="${id}"]`)) same.setAttribute("aria-pressed", "true");
+  if (focus) {
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    $("h-tree").focus({ preventScroll: true });
+    $("h-tree").scrollIntoView({ behavior: calm ? "auto" : "smooth", block: "start" });
+  }
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest(".token[data-id]");
+  if (button) showTree(Number(button.dataset.id), !$("tree").contains(button));
+});
+
+$("find").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const wanted = $("wanted").value;
+  const bytes = new TextEncoder().encode(wanted);
+  const ids = encoder.merge(Array.from(bytes, (value) => encoder.idOfByte[value]));
+  if (encoder.special.has(wanted)) showTree(encoder.special.get(wanted));
+  else if (ids.length === 1) showTree(ids[0]);
+  else if (/^\d+$/.test(wanted) && encoder.tokens.has(Number(wanted))) showTree(Number(wanted));
+  else $("tree-summary").textContent = `“${wanted}” is no token and no id; it would be ${ids.length} tokens.`;
+});
+
+// ----------------------------------------------------------------------------------------------- try
+function encodeTyped() {
+  const typed = $("typed").value;
+  const ids = encoder.encode(typed, $("allow-special").checked);
+  fill("typed-tokens", ids.slice(0, MOST_SHOWN));
+  const bytes = new TextEncoder().encode(typed).length;
+  const rest = ids.length > MOST_SHOWN ? `, the first ${number(MOST_SHOWN)} shown` : "";
+  const ratio = ids.length ? `, ${number(bytes / ids.length, 2)} bytes a token` : "";
+  $("typed-summary").textContent = `${number(ids.length)} tokens of ${number(bytes)} bytes${ratio}${rest}`;
+  $("typed-ids").textContent = ids.join(" ");
+}
+$("typed").addEventListener("input", encodeTyped);
+$("allow-special").addEventListener("change", encodeTyped);
+
+// ---------------------------------------------------------------------------------------------- charts
+const SVG = "http://www.w3.org/2000/svg";
+function drawn(name, attributes, content) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (content !== undefined) made.textContent = content;
+  return made;
+}
+
+function short(value) {
+  for (const [size, sign] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]]) if (value >= size) return `${Number((value / size).toPrecision(3))}${sign}`;
+  return String(Number(value.toPrecision(3)));
+}
+
+// A table of the same figures, for who cannot see the drawing.
+function figure(id, svg, label, caption, head, rows) {
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", label);
+  const every = Math.ceil(rows.length / 20);
+  const kept = rows.filter((_, i) => i % every === 0 || i === rows.length - 1);
+  const cells = (name, values) => element("tr", {}, ...values.map((value) => element(name, name === "th" ? { scope: "col" } : {}, String(value))));
+  const table = element("table", {}, element("thead", {}, cells("th", head)), element("tbody", {}, ...kept.map((row) => cells("td", row))));
+  $(id).replaceChildren(svg, element("figcaption", {}, caption),
+    element("details", {}, element("summary", {}, "As a table"), element("div", { class: "scroll", tabindex: "0" }, table)));
+}
+
+function curve(id, points, { label, caption, head, logX = false, logY = false, digits = 2 }) {
+  const width = 480, height = 220, left = 54, bottom = 28, top = 8, right = 8;
+  const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}` });
+  const scale = (log) => (log ? (value) => Math.log10(Math.max(value, 1)) : (value) => value);
+  const [sx, sy] = [scale(logX), scale(logY)];
+  const xs = points.map(([x]) => sx(x)), ys = points.map(([, y]) => sy(y));
+  const [x0, x1] = [Math.min(...xs), Math.max(...xs)], y0 = 0, y1 = Math.max(...ys) || 1;
+  const px = (x) => left + ((x - x0) / (x1 - x0 || 1)) * (width - left - right);
+  const py = (y) => height - bottom - ((y - y0) / (y1 - y0 || 1)) * (height - bottom - top);
+  for (let i = 0; i <= 4; i++) {
+    const y = y0 + ((y1 - y0) * i) / 4, x = x0 + ((x1 - x0) * i) / 4;
+    svg.append(drawn("line", { class: "axis", x1: left, x2: width - right, y1: py(y), y2: py(y) }));
+    svg.append(drawn("text", { x: left - 6, y: py(y) + 4, "text-anchor": "end" }, short(logY ? 10 ** y : y)));
+    const anchor = i === 0 ? "start" : i === 4 ? "end" : "middle";
+    svg.append(drawn("text", { x: px(x), y: height - 8, "text-anchor": anchor }, short(Math.round(logX ? 10 ** x : x))));
+  }
+  svg.append(drawn("polyline", { class: "curve", points: points.map((_, i) => `${px(xs[i]).toFixed(1)},${py(ys[i]).toFixed(1)}`).join(" ") }));
+  figure(id, svg, label, caption, head, points.map(([x, y]) => [number(x), number(y, digits)]));
+}
+
+function bars(id, entries, { label, caption, head }) {
+  const row = 24, width = 480, left = 165, height = Math.max(row, entries.length * row);
+  const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}` });
+  const most = Math.max(1, ...entries.map(([, count]) => count));
+  entries.forEach(([name, count], i) => {
+    const length = (count / most) * (width - left - 70);
+    svg.append(drawn("text", { x: left - 8, y: i * row + 17, "text-anchor": "end" }, String(name)));
+    svg.append(drawn("rect", { class: "bar", x: left, y: i * row + 3, width: Math.max(1, length), height: row - 6, rx: 2 }));
+    svg.append(drawn("text", { x: left + length + 6, y: i * row + 17 }, number(count)));
+  });
+  figure(id, svg, label, caption, head, entries.map(([name, count]) => [name, number(count)]));
+}
+
+function grouped(lengths) {
+  const kept = lengths.filter(([length]) => length <= 16);
+  const rest = lengths.filter(([length]) => length > 16).reduce((sum, [, count]) => sum + count, 0);
+  return rest ? [...kept, ["17 and more", rest]] : kept;
+}
+
+function start() {
+  const { n_bytes, n_tokens, n_words, sizes } = figures;
+  $("subtitle").textContent = `measured on ${textName}`;
+  const facts = {
+    "Ids": number(figures.n_ids), "Merges": number(figures.n_merges), "Special tokens": number(figures.n_special),
+    "Split pattern": typeof figures.pattern === "string" ? figures.pattern : figures.pattern.join(" then "),
+    "Bytes of text": number(n_bytes), "Tokens of text": number(n_tokens), "Bytes per token": number(n_bytes / n_tokens, 3),
+    "Tokens per word": n_words ? number(n_tokens / n_words, 3) : "–",
+    "Never used": `${number(figures.n_unused)} (${number((100 * figures.n_unused) / (figures.n_ids - figures.n_special), 1)} %)`,
+  };
+  for (const [name, value] of Object.entries(facts)) $("facts").append(element("div", {}, element("dt", {}, name), element("dd", {}, value)));
+  const size = "Tokens in the vocabulary";
+  curve("chart-bytes", sizes.map(([v, n]) => [v, n_bytes / n]), {
+    label: "Curve of bytes per token", head: [size, "Bytes per token"],
+    caption: "What a vocabulary cut off at that size would do to this text.",
+  });
+  curve("chart-words", sizes.map(([v, n]) => [v, n / Math.max(1, n_words)]), {
+    label: "Curve of tokens per word", head: [size, "Tokens per word"], caption: "A word is what stands between white space.",
+  });
+  if (figures.times.length > 1) {
+    curve("chart-times", figures.times, {
+      label: "Curve of the counts of pairs", head: ["Merge", "Times"], logX: true, logY: true, digits: 0,
+      caption: "The count of its pair in this text, at the time of the merge; both axes are logarithmic.",
+    });
+  } else $("h-times").closest("section").remove();
+  bars("chart-lengths", grouped(figures.lengths), { label: "Histogram of lengths", head: ["Bytes", "Tokens"], caption: "Tokens of the vocabulary by their bytes, without special ones." });
+  bars("chart-scripts", figures.categories, { label: "Tokens by script", head: ["Script or category", "Tokens"], caption: "By what most characters of a token are." });
+  fill("most-used", figures.most_used);
+  fill("longest", figures.longest);
+  fill("unused", figures.unused);
+  const more = figures.n_unused > figures.unused.length ? `; the first ${number(figures.unused.length)} are` : "";
+  $("unused-summary").textContent = figures.n_unused ? `${number(figures.n_unused)} tokens${more}:` : "All tokens are used.";
+  if (!encoder.canSplit) {
+    $("typed").disabled = true;
+    $("typed-summary").textContent = "The split pattern of this tokenizer has no equal in JavaScript.";
+  } else {
+    $("typed").value = "Hello, world! Wörter, 文字 und 😀";
+    encodeTyped();
+  }
+}
+start();

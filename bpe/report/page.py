@@ -1,0 +1,93 @@
+"""The page of a report: its template filled in."""
+
+from __future__ import annotations
+
+import html
+import json
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from bpe.formats.byte_level import text_of
+from bpe.formats.expressions import render
+from bpe.report.figures import figures_of
+
+if TYPE_CHECKING:
+    from bpe.tokenizer import Tokenizer
+
+__all__ = ["page_of"]
+
+
+def page_of(tokenizer: Tokenizer, data: bytes, title: str, text_name: str) -> bytes:
+    """Return the report of a tokenizer and a text as one HTML file.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+    data : bytes
+        The text.
+    title : str
+        What to call the tokenizer.
+    text_name : str
+        What to call the text.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        The text is empty.
+
+    Complexity
+    ----------
+    O(n + b) for n bytes of text and b in all tokens.
+
+    Examples
+    --------
+    >>> import bpe
+    >>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
+    >>> page_of(tok, b"low", "tok.json", "a word")[:15]
+    b'<!doctype html>'
+    """
+    content = {
+        "title": title,
+        "text": text_name,
+        "figures": figures_of(tokenizer, data),
+        "vocabulary": _vocabulary(tokenizer),
+    }
+    folder = files("bpe.report")
+    page = (folder / "page.html").read_text("utf-8")
+    parts = {
+        "TITLE": html.escape(title),
+        "STYLE": (folder / "page.css").read_text("utf-8"),
+        "DATA": _inside_script(json.dumps(content, ensure_ascii=False, separators=(",", ":"))),
+        "ENCODER": (folder / "encoder.js").read_text("utf-8"),
+        "SCRIPT": (folder / "page.js").read_text("utf-8"),
+    }
+    before, *stretches = page.split("{{")
+    for stretch in stretches:
+        name, _, text = stretch.partition("}}")
+        before += parts[name] + text
+    return before.encode("utf-8", "replace")
+
+
+def _vocabulary(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return what the encoder of the page needs; tokens in characters that stand for bytes."""
+    words = tokenizer._vocabulary
+    try:
+        expressions: list[str] | None = [render(source, "javascript") for source in tokenizer.pattern.sources]
+    except ValueError:
+        expressions = None
+    return {
+        "tokens": {number: text_of(token) for number, token in sorted(words.bytes_of.items())},
+        "merges": [number for pair in words.merges for number in pair],
+        "merged": words.merged_ids,
+        "special": words.special_tokens,
+        "pattern": expressions,
+    }
+
+
+def _inside_script(text: str) -> str:
+    # In JSON, a sign may be written as its number anywhere but outside of a text, where these never stand.
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

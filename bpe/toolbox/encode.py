@@ -1,0 +1,309 @@
+"""Encoding: one text, and many at once.
+
+Of many texts, a stretch of about a mebibyte is put in a row and encoded in one call of the engine, and so
+many stretches at a time as there are threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from bpe.specials import Rules, Specials
+from bpe.text import utf8_of
+from bpe.threads import map_in_threads, n_threads
+from bpe.toolbox.base import NO_TOKENS, Base, Ordinary, ends_of
+
+__all__ = ["Encoding"]
+
+MOST_BYTES = 1 << 20
+LEAST_BYTES = 1 << 15  # what is less than this is not worth another thread
+
+
+class Encoding(Base):
+    """Base of :class:`bpe.Tokenizer`: text to ids.
+
+    * :meth:`encode`, :meth:`encode_ordinary`, :meth:`encode_to_numpy`
+    * :meth:`encode_batch`, :meth:`encode_batch_to_numpy`
+
+    Examples
+    --------
+    >>> import bpe
+    >>> issubclass(bpe.Tokenizer, Encoding)
+    True
+    """
+
+    def encode(
+        self,
+        text: str | bytes,
+        *,
+        allowed_special: Specials = NO_TOKENS,
+        disallowed_special: Specials = "all",
+        specials: Ordinary = None,
+    ) -> list[int]:
+        """Encode a text.
+
+        By default, special tokens in the text are an error, so that no untrusted text can smuggle one in.
+        Where several begin at the same place, the longest of those allowed is taken.
+
+        Parameters
+        ----------
+        text : str or bytes
+        allowed_special : "all" or collection of str
+            Special tokens to encode as such.
+        disallowed_special : "all" or collection of str
+            Strings that are an error; "all" stands for all special tokens that are not allowed. Special
+            tokens that are neither allowed nor disallowed are encoded as the text they are.
+        specials : "ordinary", optional
+            All text is ordinary, whoever wrote it: no special token is looked for. In place of the other
+            two.
+
+        Returns
+        -------
+        list of int
+
+        Raises
+        ------
+        ValueError
+            The text holds a disallowed special token; or `specials` is something else, or does not go with
+            the other two.
+        TypeError
+            The text is neither str nor bytes, or an argument no collection of str.
+
+        Complexity
+        ----------
+        O(n) for n bytes of words met before; O(n log n) at worst.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.Tokenizer(
+        ...     token_bytes=[bytes([i]) for i in range(256)],
+        ...     merges=[],
+        ...     pattern="none",
+        ...     special_tokens={"<|end|>": 256},
+        ... )
+        >>> tok.encode("hi<|end|>", allowed_special={"<|end|>"})
+        [104, 105, 256]
+        >>> tok.encode("<|end|>", specials="ordinary")
+        [60, 124, 101, 110, 100, 124, 62]
+        """
+        rules = self._rules_of(allowed_special, disallowed_special, specials)
+        try:
+            data = text.encode()  # type: ignore[union-attr]  # of a str, nearly always
+        except (AttributeError, UnicodeEncodeError):
+            data = utf8_of(text)
+        for needle in rules.needles:
+            if needle in data:
+                return self._encode_bytes(data, text, rules).tolist()
+        return self._encoder.encode(data)
+
+    def encode_ordinary(self, text: str | bytes) -> list[int]:
+        """Encode a text in which special tokens are nothing special.
+
+        Parameters
+        ----------
+        text : str or bytes
+
+        Returns
+        -------
+        list of int
+
+        Raises
+        ------
+        TypeError
+            The text is neither str nor bytes.
+
+        Complexity
+        ----------
+        As :meth:`encode`.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern="none")
+        >>> tok.encode_ordinary("hi")
+        [104, 105]
+        """
+        return self._encoder.encode(utf8_of(text))
+
+    def encode_to_numpy(
+        self,
+        text: str | bytes,
+        *,
+        allowed_special: Specials = NO_TOKENS,
+        disallowed_special: Specials = "all",
+        specials: Ordinary = None,
+    ) -> np.ndarray:
+        """Encode a text to an array.
+
+        Parameters
+        ----------
+        text : str or bytes
+        allowed_special, disallowed_special, specials
+            As for :meth:`encode`.
+
+        Returns
+        -------
+        (n,) uint32
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :meth:`encode`.
+
+        Complexity
+        ----------
+        As :meth:`encode`.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern="none")
+        >>> tok.encode_to_numpy("hi")
+        array([104, 105], dtype=uint32)
+        """
+        rules = self._rules_of(allowed_special, disallowed_special, specials)
+        return self._encode_bytes(utf8_of(text), text, rules)
+
+    # ---------------------------------------------------------------------------------------- batches
+    def encode_batch(
+        self,
+        texts: Iterable[str | bytes],
+        threads: int | None = None,
+        *,
+        allowed_special: Specials = NO_TOKENS,
+        disallowed_special: Specials = "all",
+        specials: Ordinary = None,
+    ) -> list[list[int]]:
+        """Encode texts, several at once.
+
+        Parameters
+        ----------
+        texts : iterable of str or bytes
+        threads : int, optional
+            As many as there are processors by default. The result is the same for every number.
+        allowed_special, disallowed_special, specials
+            As for :meth:`encode`.
+
+        Returns
+        -------
+        list of list of int
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :meth:`encode`, with the index of the text; or there are fewer threads than one.
+
+        Complexity
+        ----------
+        As :meth:`encode`, divided by the number of threads at best.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern="none")
+        >>> tok.encode_batch(["hi", b"you"])
+        [[104, 105], [121, 111, 117]]
+        """
+        rules = self._rules_of(allowed_special, disallowed_special, specials)
+        batch: list[list[int]] = []
+        for ids, offsets in self._encode_many(_listed(texts), threads, rules):
+            numbers = ids.tolist()
+            batch += [numbers[start:end] for start, end in pairwise(offsets.tolist())]
+        return batch
+
+    def encode_batch_to_numpy(
+        self,
+        texts: Iterable[str | bytes],
+        threads: int | None = None,
+        *,
+        allowed_special: Specials = NO_TOKENS,
+        disallowed_special: Specials = "all",
+        specials: Ordinary = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Encode texts to one array, several at once.
+
+        Parameters
+        ----------
+        texts : iterable of str or bytes
+        threads : int, optional
+            As for :meth:`encode_batch`.
+        allowed_special, disallowed_special, specials
+            As for :meth:`encode`.
+
+        Returns
+        -------
+        ids : (n,) uint32
+            Of all texts, one after the other.
+        offsets : (len(texts) + 1,) int64
+            Those of text i are ``ids[offsets[i]:offsets[i + 1]]``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :meth:`encode_batch`.
+
+        Complexity
+        ----------
+        As :meth:`encode_batch`.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern="none")
+        >>> tok.encode_batch_to_numpy(["hi", "you"])
+        (array([104, 105, 121, 111, 117], dtype=uint32), array([0, 2, 5]))
+        """
+        rules = self._rules_of(allowed_special, disallowed_special, specials)
+        return joined(self._encode_many(_listed(texts), threads, rules))
+
+    def _encode_many(
+        self, texts: Sequence[str | bytes], threads: int | None, rules: Rules, what: str = "text"
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return ids and offsets of one stretch of texts after the other."""
+        threads = n_threads(threads)
+        try:
+            encoded = [text.encode() for text in texts]  # type: ignore[union-attr]
+        except (AttributeError, UnicodeEncodeError):
+            encoded = [utf8_of(text, f"{what} {index}") for index, text in enumerate(texts)]
+        ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+        total = int(ends[-1]) if len(encoded) else 0
+        wanted = min(max(total // (4 * threads), LEAST_BYTES), MOST_BYTES) if threads > 1 else MOST_BYTES
+        # A stretch ends with the text that ends at or behind its share of the bytes.
+        shares = np.arange(1, total // wanted + 1) * wanted
+        edges = np.unique(np.concatenate([[0], np.searchsorted(ends, shares) + 1, [len(encoded)]]))
+
+        def encode_stretch(edge: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+            first, last = edge
+            some = encoded[first:last]
+            data = bytearray().join(some)
+            if not any(needle in data for needle in rules.needles):
+                return self._encoder.encode_segments(data, ends_of(some))
+            for index in range(first, last):
+                if any(needle in encoded[index] for needle in rules.needles):
+                    rules.refuse(texts[index], f"{what} {index}")
+            return self._encode_special(some, rules.allowed)
+
+        stretches = list(pairwise(edges.tolist()))
+        return map_in_threads(encode_stretch, stretches, min(threads, max(len(stretches), 1)))
+
+
+def _listed(texts: Iterable[str | bytes]) -> Sequence[str | bytes]:
+    if isinstance(texts, (str, bytes)):
+        raise TypeError("texts is a single text: put it in a list")
+    return texts if isinstance(texts, (list, tuple)) else list(texts)
+
+
+def joined(stretches: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ids and offsets of all stretches as one array each."""
+    if len(stretches) == 1:
+        return stretches[0]
+    all_ids, all_offsets, n = [np.empty(0, np.uint32)], [np.zeros(1, np.int64)], 0
+    for ids, offsets in stretches:
+        all_ids.append(ids)
+        all_offsets.append(offsets[1:] + n)
+        n += len(ids)
+    return np.concatenate(all_ids), np.concatenate(all_offsets)

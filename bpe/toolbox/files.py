@@ -1,0 +1,263 @@
+"""A corpus to a file of ids: read, cut into stretches, encoded on threads, written.
+
+::
+
+    documents    "one two three ..."   "four"         blocks as they are read
+    stretches    one two| three ...|four              cut where no piece and no special token crosses
+    batches      one two| three ...|four              encoded at once, some mebibytes
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bpe.corpus import Corpus, CorpusLike, safe_cut, stretches
+from bpe.formats import native
+from bpe.progress import Progress, progress_bar
+from bpe.specials import Rules, Specials
+from bpe.threads import n_threads
+from bpe.toolbox.base import NO_TOKENS, Ordinary
+from bpe.toolbox.encode import Encoding, joined
+from bpe.toolbox.output import Output, State, offsets_path
+
+__all__ = ["EncodedFiles", "Files"]
+
+BATCH_BYTES = 4 << 20
+"""What each thread gets at a time."""
+
+SECONDS = 2.0
+"""How often it is noted how far the work is: so much is lost by a kill."""
+
+
+@dataclass(frozen=True)
+class EncodedFiles:
+    """What ``Tokenizer.encode_files`` has written.
+
+    Attributes
+    ----------
+    ids, offsets : Path
+        The files.
+    dtype : numpy.dtype
+        Of the ids.
+    n_documents, n_tokens : int
+
+    Examples
+    --------
+    >>> EncodedFiles(Path("a.bin"), Path("a.offsets.npy"), np.dtype("<u2"), 1, 3).n_tokens
+    3
+    """
+
+    ids: Path
+    offsets: Path
+    dtype: np.dtype
+    n_documents: int
+    n_tokens: int
+
+
+class _Stretch(NamedTuple):
+    data: bytes
+    is_last: bool  # of its document
+
+
+class Files(Encoding):
+    """Base of :class:`bpe.Tokenizer`: corpora to files of ids.
+
+    * :meth:`encode_files`
+
+    Examples
+    --------
+    >>> import bpe
+    >>> issubclass(bpe.Tokenizer, Files)
+    True
+    """
+
+    def encode_files(
+        self,
+        corpus: CorpusLike,
+        out: str | os.PathLike[str],
+        *,
+        dtype: Any = None,
+        threads: int | None = None,
+        progress: Progress = False,
+        allowed_special: Specials = NO_TOKENS,
+        disallowed_special: Specials = "all",
+        specials: Ordinary = None,
+    ) -> EncodedFiles:
+        """Encode a corpus to a file of ids, with the offsets of its documents in a file beside it.
+
+        A run that was killed or interrupted is gone on with by the same call, if the corpus is the same. No
+        file is at its place before it is complete.
+
+        Parameters
+        ----------
+        corpus : Corpus, path, or iterable of path, str or bytes
+        out : path
+            With the suffix .npy, a numpy array; else, as in .bin, the ids and nothing else, little-endian.
+            Beside it comes ``<out without suffix>.offsets.npy``: ids i to j are those of document k, for
+            ``i, j = offsets[k], offsets[k + 1]``.
+        dtype : numpy dtype, optional
+            uint16 or uint32; by default the smallest that all ids fit.
+        threads : int, optional
+            As many as there are processors by default.
+        progress : bool or callable
+            True: a bar on stderr. A callable is called with the bytes that are read, and all there are.
+        allowed_special, disallowed_special, specials
+            As for :meth:`encode`.
+
+        Returns
+        -------
+        EncodedFiles
+
+        Raises
+        ------
+        ValueError
+            As :meth:`encode`; or the dtype is another or too small; or a file of the corpus is damaged; or
+            what was encoded by a run before is no longer the beginning of the corpus.
+        TypeError
+            As :meth:`encode`; or the corpus is none.
+        OSError
+            A file cannot be read or written.
+
+        Complexity
+        ----------
+        As :meth:`encode`; memory for some mebibytes a thread. Of patterns without a name, and of "none", a
+        document is in memory as a whole.
+
+        Examples
+        --------
+        >>> import bpe, tempfile, pathlib, numpy
+        >>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     written = tok.encode_files(["low", "lower"], pathlib.Path(folder, "corpus.bin"))
+        ...     numpy.fromfile(written.ids, written.dtype), numpy.load(written.offsets)
+        (array([257, 257, 101, 114], dtype=uint16), array([0, 1, 4]))
+        """
+        rules = self._rules_of(allowed_special, disallowed_special, specials)
+        found = self._dtype_of(dtype)
+        path = Path(out)
+        if path.is_dir():
+            raise IsADirectoryError(f"{path} is a folder: a file name is needed")
+        if not path.resolve().parent.is_dir():
+            raise FileNotFoundError(f"no such folder: {path.resolve().parent}")
+        source = Corpus.of(corpus)
+        looked_for = rules.allowed.tokens | rules.disallowed.tokens
+
+        def cut(data: bytes) -> int:
+            return safe_cut(data, self._pattern, looked_for)
+
+        with progress_bar(progress, source.n_bytes, "B", "encoding") as advance:
+            output = Output(path, found, self._key(source, rules, found))
+            if not output.state.is_done:
+                with output:
+                    documents = _behind(source.documents(advance), output.state)
+                    saved = time.monotonic()
+                    for batch in _batches(documents, cut, n_threads(threads) * BATCH_BYTES):
+                        self._write(output, batch, rules, n_threads(threads))
+                        if time.monotonic() - saved >= SECONDS:
+                            output.save_state()
+                            saved = time.monotonic()
+                    output.finish()
+        return EncodedFiles(path, offsets_path(path), found, output.state.documents, output.state.tokens)
+
+    def _dtype_of(self, dtype: Any) -> np.dtype:
+        greatest = self._vocabulary.size - 1
+        if dtype is None:
+            dtype = np.uint16 if greatest < 2**16 else np.uint32
+        found = np.dtype(dtype).newbyteorder("<")
+        if found not in (np.dtype("<u2"), np.dtype("<u4")):
+            raise ValueError(f"dtype must be uint16 or uint32, not {np.dtype(dtype)}")
+        if greatest >= 2 ** (8 * found.itemsize):
+            raise ValueError(f"the greatest id is {greatest}, too much for {found.name}: use uint32")
+        return found
+
+    def _key(self, corpus: Corpus, rules: Rules, dtype: np.dtype) -> str:
+        """Return what tells this work from all others: tokenizer, options, and the files of the corpus."""
+        document = native.document_of(self._vocabulary, self._pattern)
+        digest = hashlib.sha256(native.dump(document))
+        try:
+            files = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in corpus.paths()]
+        except (ValueError, OSError):  # documents in memory, or a pipe: the checksum tells
+            files = []
+        options = [sorted(rules.allowed.tokens), sorted(rules.disallowed.tokens), dtype.str]
+        digest.update(repr([*options, files, corpus.field, corpus.errors]).encode())
+        return digest.hexdigest()
+
+    def _write(self, output: Output, batch: list[_Stretch], rules: Rules, threads: int) -> None:
+        state = output.state
+        try:
+            ids, offsets = joined(self._encode_many([data for data, _ in batch], threads, rules))
+        except ValueError:
+            # Once more, one by one, to name the document.
+            number, place = state.documents, state.document_bytes
+            for data, is_last in batch:
+                rules.refuse(data, f"document {number}" + (f", from byte {place} on," if place else ""))
+                number, place = (number + 1, 0) if is_last else (number, place + len(data))
+            raise
+        checksum, document_bytes = state.checksum, state.document_bytes
+        for data, is_last in batch:
+            checksum = zlib.crc32(data, checksum)
+            document_bytes = 0 if is_last else document_bytes + len(data)
+        ends_document = np.fromiter((is_last for _, is_last in batch), bool, len(batch))
+        output.write(ids, state.tokens + offsets[1:][ends_document], checksum, document_bytes)
+
+
+def _batches(
+    documents: Iterable[Iterable[bytes]], cut: Callable[[bytes], int], n_bytes: int
+) -> Iterator[list[_Stretch]]:
+    """Cut documents into stretches; yield so many that they have a number of bytes."""
+    batch: list[_Stretch] = []
+    size = 0
+    for blocks in documents:
+        held = b""
+        for data in stretches(blocks, cut):
+            if held:
+                batch.append(_Stretch(held, False))
+                size += len(held)
+            held = data
+            if size >= n_bytes:
+                yield batch
+                batch, size = [], 0
+        batch.append(_Stretch(held, True))
+        size += len(held) + 1  # of empty documents, there is an end too
+        if size >= n_bytes:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _behind(documents: Iterable[Iterable[bytes]], state: State) -> Iterator[Iterable[bytes]]:
+    """Pass over what is done; yield the blocks of each document behind it, the rest of one first."""
+    checksum, number, left = 0, 0, state.document_bytes
+    is_checked = False
+    for blocks in documents:
+        parts = iter(blocks)
+        rest = b""
+        if number < state.documents:
+            for block in parts:
+                checksum = zlib.crc32(block, checksum)
+        elif not is_checked:
+            while left > 0 and (block := next(parts, b"")):
+                checksum = zlib.crc32(block[:left], checksum)
+                left, rest = left - len(block), block[left:]
+        number += 1
+        if number > state.documents:
+            if not is_checked and (left > 0 or checksum != state.checksum):
+                break
+            is_checked = True
+            yield chain([rest] if rest else [], parts)
+    if not is_checked and (number != state.documents or left or checksum != state.checksum):
+        raise ValueError(
+            f"the corpus does not begin with the {state.documents} documents and {state.document_bytes} "
+            "bytes that a run before has encoded: to begin anew, remove the file that ends in .state"
+        )

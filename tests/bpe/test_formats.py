@@ -1,0 +1,594 @@
+"""Files of other programs: out and back, read by those programs, and what is refused."""
+
+import base64
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bpe
+from bpe import reference
+from bpe.formats import gpt2, huggingface, minbpe, tiktoken
+from bpe.formats.byte_level import bytes_of, text_of
+from bpe.formats.conversion import FORMATS, PROBE, arguments_of, differences, guess_format, write
+from bpe.formats.limits import check_expression, check_lengths
+from bpe.formats.ranks import encode, merges_of
+from bpe.tokenizer import Tokenizer
+from bpe.vocabulary import ALPHABETS, Vocabulary
+
+tokenizers = pytest.importorskip("tokenizers")
+peer = pytest.importorskip("tiktoken")
+peer_files = pytest.importorskip("tiktoken.load")
+
+BYTES = [bytes([value]) for value in range(256)]
+SEQUENCE = ["deepseek"]  # of several expressions
+SINGLE = [name for name in bpe.PATTERNS if name not in SEQUENCE]
+
+
+def with_pattern(tokenizer, pattern, specials=None):
+    words = tokenizer._vocabulary
+    return Tokenizer(
+        token_bytes={number: token for token, number in words.id_of.items()},
+        merges=words.merges,
+        pattern=pattern,
+        special_tokens=tokenizer.special_tokens if specials is None else specials,
+    )
+
+
+def renumbered(tokenizer, order, specials=None):
+    """The same with other ids: order[i] for i."""
+    words = tokenizer._vocabulary
+    return Tokenizer(
+        token_bytes={order[number]: token for token, number in words.id_of.items()},
+        merges=[(order[left], order[right]) for left, right in words.merges],
+        pattern=tokenizer.pattern,
+        special_tokens={} if specials is None else specials,
+    )
+
+
+@pytest.fixture(scope="module")
+def texts(book):
+    lines = [line for line in book.splitlines() if line][:40]
+    return [*lines, book[:3000], PROBE, "", " ", "<|end|>", "a<|end|><|fim|>  <x> b", "  <x> ", "\n\n\n"]
+
+
+def agree(tokenizer, other, texts):
+    for text in texts:
+        assert other(text) == tokenizer.encode(text, allowed_special="all"), text
+
+
+# ------------------------------------------------------------------------------------------ out and back
+@pytest.mark.parametrize("pattern", bpe.PATTERNS)
+def test_huggingface(tokenizer, texts, pattern, tmp_path):
+    tok = with_pattern(tokenizer, pattern)
+    path = tmp_path / "tokenizer.json"
+    tok.save_huggingface(path)
+    assert Tokenizer.from_huggingface(path) == tok
+    for other in (tokenizers.Tokenizer.from_file(str(path)), tok.to_huggingface()):
+        agree(tok, lambda text, other=other: other.encode(text, add_special_tokens=False).ids, texts)
+        for text in texts:
+            ids = other.encode(text, add_special_tokens=False).ids
+            assert other.decode(ids, skip_special_tokens=False) == tok.decode(ids) == text
+    assert differences(tok, path, "huggingface") is None
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("pattern", ["gpt2", "o200k", "deepseek"])
+def test_transformers(tokenizer, texts, pattern, tmp_path):
+    transformers = pytest.importorskip("transformers")
+    tok = with_pattern(tokenizer, pattern)
+    path = tmp_path / "tokenizer.json"
+    tok.save_huggingface(path)
+    other = transformers.PreTrainedTokenizerFast(tokenizer_file=str(path))
+    agree(tok, lambda text: other.encode(text, add_special_tokens=False), texts)
+    assert len(other) == len(tok._vocabulary.bytes_of)
+    for text in texts:
+        ids = tok.encode(text, allowed_special="all")
+        assert other.decode(ids, clean_up_tokenization_spaces=False) == text
+
+
+@pytest.mark.parametrize("pattern", SINGLE)
+def test_tiktoken(tokenizer, texts, pattern, tmp_path):
+    tok = with_pattern(tokenizer, pattern)
+    path = tmp_path / "tok.tiktoken"
+    tok.save_tiktoken(path)
+    assert Tokenizer.from_tiktoken(path, pattern=pattern, special_tokens=tok.special_tokens) == tok
+    other = tok.to_tiktoken("mine")
+    agree(tok, lambda text: other.encode(text, allowed_special="all"), texts)
+    assert (other.name, other.n_vocab) == ("mine", tok.vocab_size)
+    # Its own reader takes the file for the same.
+    ranks = peer_files.load_tiktoken_bpe(str(path))
+    assert ranks == other._mergeable_ranks
+    assert differences(tok, path, "tiktoken") is None
+
+
+def test_gpt2(tokenizer, texts, tmp_path):
+    folder = tmp_path / "gpt2"
+    tokenizer.save_gpt2(folder)
+    for path in (folder, folder / "vocab.json"):
+        assert Tokenizer.from_gpt2(path) == tokenizer
+    model = tokenizers.models.BPE.from_file(str(folder / "vocab.json"), str(folder / "merges.txt"))
+    other = tokenizers.Tokenizer(model)
+    other.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    other.add_special_tokens(list(tokenizer.special_tokens))
+    agree(tokenizer, lambda text: other.encode(text).ids, texts)
+
+
+@pytest.mark.parametrize("pattern", SINGLE)
+def test_minbpe(tokenizer, pattern, tmp_path):
+    tok = with_pattern(tokenizer, pattern, {"<|end|>": 600})
+    path = tmp_path / "tok.model"
+    tok.save_minbpe(path)
+    back = Tokenizer.from_minbpe(path)
+    assert back.pattern.split(PROBE) == tok.pattern.split(PROBE)
+    assert with_pattern(back, pattern) == tok
+    lines = path.read_text("utf-8").splitlines()
+    assert lines[0] == "minbpe v1"
+    assert lines[2:4] == ["1", "<|end|> 600"]
+    assert [tuple(map(int, line.split())) for line in lines[4:]] == tok.merges
+    # As minbpe goes about it: matches are pieces, and the pair of the lowest id is merged everywhere.
+    regex = pytest.importorskip("regex")
+    pieces = regex.findall(lines[1], PROBE)
+    ids = [number for piece in pieces for number in reference.encode_by_replay(piece.encode(), tok.merges)]
+    assert ids == tok.encode_ordinary(PROBE)
+
+
+def test_minbpe_by_hand():
+    tok = Tokenizer(**minbpe.parse(b"minbpe v1\r\n\r\n1\r\n<|end|> 300\r\n104 105\r\n256 33\r\n"))
+    assert tok.encode("hi!<|end|>", allowed_special="all") == [257, 300]
+    assert tok.pattern.name == "none"
+
+
+def test_ids_with_holes_and_in_disorder(tokenizer, texts, tmp_path):
+    chance = np.random.default_rng(1)
+    order = np.sort(chance.choice(5000, tokenizer.vocab_size, replace=False)).tolist()
+    shuffled = [*chance.permutation(order[:256]).tolist(), *order[256:]]
+    tok = renumbered(tokenizer, shuffled, {"<|end|>": 9000, "<|fim|>": 7000, "  <x> ": 6000})
+    for name, save, load in [
+        ("a.hf.json", "save_huggingface", Tokenizer.from_huggingface),
+        ("folder", "save_gpt2", Tokenizer.from_gpt2),
+        (
+            "a.tiktoken",
+            "save_tiktoken",
+            lambda path: Tokenizer.from_tiktoken(path, pattern="gpt2", special_tokens=tok.special_tokens),
+        ),
+    ]:
+        getattr(tok, save)(tmp_path / name)
+        assert load(tmp_path / name) == tok
+    other = tok.to_huggingface()
+    agree(tok, lambda text: other.encode(text, add_special_tokens=False).ids, texts)
+    agree(tok, lambda text: tok.to_tiktoken().encode(text, allowed_special="all"), texts[-8:])
+    with pytest.raises(ValueError, match="minbpe numbers the bytes by their values"):
+        tok.save_minbpe(tmp_path / "a.model")
+    late = renumbered(tokenizer, [*range(256), *range(300, 5000)])
+    with pytest.raises(ValueError, match="minbpe has merge 0 make the id 256"):
+        late.save_minbpe(tmp_path / "a.model")
+    assert sorted(os.listdir(tmp_path)) == ["a.hf.json", "a.tiktoken", "folder"]
+
+
+def test_merges_that_are_no_ranks(tokenizer, tmp_path):
+    """Tokens in another order than their merges, a token that two merges make, and one that none makes."""
+    backwards = renumbered(tokenizer, [*range(256), *range(900, 256, -1)])
+    two = Tokenizer(
+        token_bytes=[*BYTES, b"ab", b"bc", b"abc"],
+        merges=[(97, 98), (98, 99), (256, 99), (97, 257)],
+        pattern="gpt2",
+    )
+    dead = Tokenizer(token_bytes=[*BYTES, b"abc"], merges=[], pattern="gpt2")
+    for tok, message in [
+        (backwards, "reached by no merge|would turn merge"),
+        (two, "4 merges would become 3. A tokenizer.json keeps merges"),
+        (dead, r"the token of rank 256, b'abc', is reached by no merge: .* 3 parts"),
+    ]:
+        for save in (tok.save_tiktoken, lambda path, tok=tok: tok.to_tiktoken()):
+            with pytest.raises(ValueError, match=message):
+                save(tmp_path / "no.tiktoken")
+        tok.save_huggingface(tmp_path / "tokenizer.json")
+        assert Tokenizer.from_huggingface(tmp_path / "tokenizer.json") == tok
+        ids = tok.to_huggingface().encode(PROBE + "abc abcbc", add_special_tokens=False).ids
+        assert ids == tok.encode(PROBE + "abc abcbc")
+    with pytest.raises(ValueError, match="minbpe has no tokens but those of bytes and merges: id 256"):
+        dead.save_minbpe(tmp_path / "no.model")
+    assert os.listdir(tmp_path) == ["tokenizer.json"]
+
+
+def test_what_a_format_cannot_hold(tokenizer, tmp_path):
+    own = with_pattern(tokenizer, r"\w+|\s+|[^\w\s]")
+    deepseek = with_pattern(tokenizer, "deepseek", {})
+    same = with_pattern(tokenizer, "gpt2", {"th": 700})
+    for tok, method, message in [
+        (own, "save_tiktoken", "a rank file holds no split pattern, and this one has no name"),
+        (own, "save_gpt2", "hold no split pattern; whoever reads them takes GPT-2's"),
+        (deepseek, "save_gpt2", "hold no split pattern"),
+        (deepseek, "save_minbpe", "minbpe splits by one expression, not by 3"),
+        (tokenizer, "save_minbpe", "minbpe cannot hold white space in a special token: '  <x> '"),
+        (same, "save_huggingface", "special token .* would be the same entry"),
+        (same, "save_gpt2", "special token .* would be the same entry"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            getattr(tok, method)(tmp_path / "out")
+    with pytest.raises(ValueError, match="tiktoken splits by one expression"):
+        deepseek.to_tiktoken()
+    assert os.listdir(tmp_path) == []
+    agree(own, lambda text: own.to_huggingface().encode(text, add_special_tokens=False).ids, [PROBE])
+    agree(own, lambda text: own.to_tiktoken().encode(text), [PROBE])
+
+
+def test_peers_that_are_missing(tokenizer, monkeypatch):
+    for name in ("tiktoken", "tokenizers"):
+        monkeypatch.setitem(__import__("sys").modules, name, None)
+    with pytest.raises(ImportError, match="pip install tiktoken"):
+        tokenizer.to_tiktoken()
+    with pytest.raises(ImportError, match="pip install tokenizers"):
+        tokenizer.to_huggingface()
+
+
+# --------------------------------------------------------------------------------- files of other makers
+@pytest.mark.parametrize("alphabet", [True, False])
+def test_a_tokenizer_trained_there(book, alphabet, tmp_path):
+    other = tokenizers.Tokenizer(tokenizers.models.BPE())
+    other.pre_tokenizer = tokenizers.pre_tokenizers.Sequence(
+        [
+            tokenizers.pre_tokenizers.Digits(individual_digits=alphabet),
+            tokenizers.pre_tokenizers.Punctuation("isolated"),
+            tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ]
+    )
+    other.decoder = tokenizers.decoders.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=500,
+        special_tokens=["<|end|>"],
+        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    other.train_from_iterator([book[:30_000]], trainer)
+    other.add_tokens(["treasure"])
+    other.save(str(tmp_path / "tokenizer.json"))
+    tok = Tokenizer.from_huggingface(tmp_path / "tokenizer.json")
+    assert tok.special_tokens == {"<|end|>": 0, "treasure": 500}
+    agree(tok, lambda text: other.encode(text).ids, [PROBE, book[:5000], "12345 <|end|> the treasure, 1,2"])
+
+
+def hf(**changes):
+    words = Vocabulary([*BYTES, b"hi"], [(104, 105)], {"<end>": 300})
+    document = json.loads(huggingface.dump(words, bpe.Pattern.of("gpt2")))
+    for path, value in changes.items():
+        *parents, last = path.split("__")
+        target = document
+        for parent in parents:
+            target = target[int(parent) if parent.isdigit() else parent]
+        target[last] = value
+    return json.dumps(document).encode()
+
+
+def split(pattern, behavior="Isolated", invert=False):
+    last = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False, "trim_offsets": True}
+    first = {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": invert}
+    return {"type": "Sequence", "pretokenizers": [first, last]}
+
+
+@pytest.mark.parametrize(
+    ("pre_tokenizer", "sources"),
+    [
+        (split({"Regex": bpe.PATTERNS["cl100k"]}), bpe.PATTERNS["cl100k"]),
+        (split({"Regex": bpe.PATTERNS["llama3"]}, "Removed", True), bpe.PATTERNS["llama3"]),
+        (split({"Regex": r"[ab]|\x{e9}"}, "Contiguous"), r"(?:[ab]|é)+"),
+        (split({"String": "."}), r"\."),
+        (split({"Regex": r"(?m:.)\w[\w\x{e9}]"}), None),
+        (
+            {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False, "trim_offsets": True},
+            bpe.PATTERNS["none"],
+        ),
+    ],
+)
+def test_pre_tokenizers(pre_tokenizer, sources):
+    data = hf(pre_tokenizer=pre_tokenizer)
+    tok = Tokenizer(**huggingface.parse(data))
+    assert sources is None or tok.pattern.sources == (sources,)
+    other = tokenizers.Tokenizer.from_str(data.decode())
+    agree(tok, lambda text: other.encode(text).ids, [PROBE, "abaéb..é"])
+
+
+SPLIT = split({"Regex": "a"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model__type": "WordPiece"}, "model.type is 'WordPiece': only BPE"),
+        ({"model__type": "Unigram"}, "model.type is 'Unigram'"),
+        ({"model__byte_fallback": True}, "model.byte_fallback is set"),
+        ({"model__dropout": 0.1}, "model.dropout"),
+        ({"model__end_of_word_suffix": "</w>"}, "model.end_of_word_suffix is '</w>'"),
+        ({"model__continuing_subword_prefix": "##"}, "model.continuing_subword_prefix"),
+        ({"normalizer": {"type": "NFC"}}, "normalizer is 'NFC': it changes the text.* Set it to null"),
+        ({"decoder": {"type": "Metaspace"}}, "decoder is 'Metaspace'"),
+        ({"pre_tokenizer": None}, "pre_tokenizer is no object with a type"),
+        ({"pre_tokenizer": {"type": "Metaspace"}}, "pre_tokenizer: 'Metaspace' is no pattern"),
+        ({"pre_tokenizer": {"type": "Whitespace"}}, "pre_tokenizer: 'Whitespace' is no pattern"),
+        ({"pre_tokenizer": {"type": "Digits"}}, "pre_tokenizer has no ByteLevel"),
+        ({"pre_tokenizer": {"type": "ByteLevel"}}, "add_prefix_space puts a space before every text"),
+        (
+            {"pre_tokenizer": split({"Regex": "a"}, "Removed")},
+            r"pretokenizers\[0\]: Split with behavior 'Removed'",
+        ),
+        ({"pre_tokenizer": split({"Regex": "a"}, "MergedWithNext")}, "'MergedWithNext' is no pattern"),
+        ({"pre_tokenizer": split({"Regex": "^a"})}, r"pretokenizers\[0\]: '\^a' at character 0 has no equal"),
+        ({"pre_tokenizer": split({"Regex": "(a"})}, "invalid: missing"),
+        ({"pre_tokenizer": split({"Regex": "[a&&b]"})}, "the intersection"),
+        ({"pre_tokenizer": split({"Regex": r"a\hb"})}, "at character 1 has no equal"),
+        ({"pre_tokenizer": split({"Regex": r"(?P<n>a)"})}, "at character 0 has no equal"),
+        ({"pre_tokenizer": split({"Glob": "a"})}, "no pattern of a Split"),
+        ({"pre_tokenizer": {"type": "Sequence", "pretokenizers": 5}}, "is no Sequence"),
+        (
+            {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [*SPLIT["pretokenizers"][::-1]]}},
+            "comes after ByteLevel",
+        ),
+        ({"added_tokens__0__lstrip": True}, r"added_tokens\[0\], '<end>', has lstrip.* Set lstrip to false"),
+        ({"added_tokens__0__id": 301}, r"added_tokens\[0\], '<end>', has id 301, but in model.vocab 300"),
+        ({"added_tokens__0__id": 7}, "has id 7"),
+        ({"added_tokens__0__content": ""}, "content is no token"),
+        ({"added_tokens": 5}, "added_tokens is no list"),
+        ({"model__vocab__a b": 400}, r"model.vocab\['a b'\] is no token"),
+        ({"model__vocab__ab": 256}, r"model.vocab gives id 256 to both 'hi' and 'ab'"),
+        ({"model__vocab__ab": -1}, r"model.vocab\['ab'\] is not an id"),
+        ({"model__vocab__ab": True}, r"model.vocab\['ab'\] is not an id"),
+        ({"model__vocab": []}, "model.vocab is no object"),
+        ({"model__merges": ["h i", "h"]}, r"model.merges\[1\] is not two tokens"),
+        ({"model__merges": ["h e"]}, r"model.merges\[0\], 'h e', names 'he', which is no token"),
+        ({"model__merges": ["h i", ["h", "i"]]}, "repeats merge 0"),
+        ({"model__merges": 3}, "model.merges is no list"),
+        ({"model__ignore_merges": True, "model__merges": []}, "ignore_merges is set, and token b'hi'"),
+        ({"model": 3}, '"model" is no object'),
+    ],
+)
+def test_what_is_refused_of_huggingface(changes, message, tmp_path):
+    (tmp_path / "tokenizer.json").write_bytes(hf(**changes))
+    with pytest.raises(ValueError, match=rf"tokenizer\.json: .*{message}"):
+        Tokenizer.from_huggingface(tmp_path / "tokenizer.json")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"model__ignore_merges": True},
+        {"model__unk_token": "<end>"},
+        {"model__merges": [["h", "i"]]},
+        {"decoder": None},
+        {"post_processor": {"type": "ByteLevel", "trim_offsets": True}},
+    ],
+)
+def test_what_makes_no_difference(changes):
+    assert Tokenizer(**huggingface.parse(hf(**changes))) == Tokenizer(**huggingface.parse(hf()))
+
+
+def test_what_is_left_out():
+    with pytest.warns(UserWarning, match="padding and post_processor of the tokenizer.json left out"):
+        arguments = huggingface.parse(hf(post_processor={"type": "TemplateProcessing"}, padding={}))
+    assert arguments == huggingface.parse(hf())
+
+
+def lines_of(*extra):
+    return b"".join(base64.b64encode(token) + b" %d\n" % i for i, token in enumerate(BYTES)) + b"".join(extra)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "no line gives a token"),
+        (lines_of(b"aGk=\n"), r"line 257 is not a token in base64, a space and a rank: b'aGk='"),
+        (lines_of(b"aGk 256\n"), "line 257 is not"),
+        (lines_of(b" 256\n"), "line 257 is not"),
+        (lines_of(b"aGk= 256 1\n"), "line 257 is not"),
+        (lines_of(b"aGk= -1\n"), "line 257 is not"),
+        (lines_of(b"aGk= 255\n"), "line 257 gives rank 255 again, to b'hi'"),
+        (lines_of(b"aGk= 256\n", b"aGk= 257\n"), "line 258 gives the token of line 257 again: b'hi'"),
+        (lines_of(b"aGk= 9999999999\n"), r"line 257: rank 9999999999 is not below 2\*\*31"),
+        (lines_of(b"YWJj 256\n"), "the token of rank 256, b'abc', is reached by no merge"),
+        (lines_of().split(b"\n", 1)[1], r"byte 0 has no token"),
+    ],
+)
+def test_what_is_refused_of_rank_files(data, message, tmp_path):
+    (tmp_path / "a.tiktoken").write_bytes(data)
+    with pytest.raises(ValueError, match=rf"a\.tiktoken: .*{message}"):
+        Tokenizer.from_tiktoken(tmp_path / "a.tiktoken", pattern="gpt2")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "line 1 is not 'minbpe v1'"),
+        (b"minbpe v1\n", "cut off at line 2"),
+        (b"minbpe v1\n(\n0\n", "line 2: invalid regular expression"),
+        (b"minbpe v1\n\nmany\n", "line 3 is not the number of special tokens"),
+        (b"minbpe v1\n\n999999999\n", "cut off at line 4, before the last of 999999999"),
+        (b"minbpe v1\n\n1\n<e>\n", "line 4 is not a special token, a space and its id"),
+        (b"minbpe v1\n\n2\n<e> 1\n<e> 2\n", "line 5 gives the special token '<e>' again"),
+        (b"minbpe v1\n\n0\n1 2\nx\n", "line 5 is not a merge of two ids: 'x'"),
+        (b"minbpe v1\n\n0\n1 256\n", r"merge 0, \(1, 256\), names id 256, which is no token yet"),
+        (b"minbpe v1\n\n1\n<e> 97\n", "special token '<e>' has id 97, the id of token b'a'"),
+        (b"minbpe v1\n\n0\n97 97\n" + b"".join(b"%d %d\n" % (i, i) for i in range(256, 300)), "longer than"),
+        (b"minbpe v1\n\n0\n\xff\n", "not UTF-8 at byte 13"),
+    ],
+)
+def test_what_is_refused_of_minbpe(data, message, tmp_path):
+    (tmp_path / "a.model").write_bytes(data)
+    with pytest.raises(ValueError, match=rf"a\.model: .*{message}"):
+        Tokenizer.from_minbpe(tmp_path / "a.model")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda vocab, merges: (b"[]", merges), "vocab.json: not an object"),
+        (lambda vocab, merges: (b"{", merges), "vocab.json: not JSON at line 1"),
+        (
+            lambda vocab, merges: (vocab[:-1] + b', "h": 1}', merges),
+            "vocab.json: entry 'h' stands there twice",
+        ),
+        (lambda vocab, merges: (vocab, merges + b"h i e\n"), "merges.txt: line 3 is not two tokens"),
+        (lambda vocab, merges: (vocab, merges + b"h \n"), "merges.txt: line 3 is not two tokens"),
+        (lambda vocab, merges: (vocab, merges + b"\xff"), "merges.txt: not UTF-8 at byte"),
+        (lambda vocab, merges: (vocab, merges + b"h e\n"), r"merges.txt\[1\], 'h e', names 'he'"),
+        (lambda vocab, merges: (vocab.replace(b'"!"', b'"!!"'), merges), "byte 33 has no token"),
+    ],
+)
+def test_what_is_refused_of_gpt2(change, message, tmp_path):
+    words = Vocabulary([*BYTES, b"hi"], [(104, 105)], {})
+    files = change(*gpt2.dump(words, bpe.Pattern.of("gpt2")))
+    for name, data in zip(("vocab.json", "merges.txt"), files, strict=True):
+        (tmp_path / name).write_bytes(data)
+    with pytest.raises(ValueError, match=message):
+        Tokenizer.from_gpt2(tmp_path)
+
+
+def test_special_tokens_of_gpt2():
+    words = Vocabulary([*BYTES, b"hi", b" dead"], [(104, 105)], {"<end>": 300, "ü b": 301})
+    arguments = gpt2.parse(*gpt2.dump(words, bpe.Pattern.of("gpt2")))
+    assert arguments["special_tokens"] == words.special_tokens
+    assert arguments["token_bytes"][257] == b" dead"
+    files = gpt2.dump(Vocabulary([*BYTES, b"hi"], [], {"<end>": 300}), bpe.Pattern.of("gpt2"))
+    assert gpt2.parse(*files, special_tokens=["<end>"])["token_bytes"][256] == b"hi"
+    with pytest.raises(ValueError, match="special token '<no>' is not there"):
+        gpt2.parse(*files, special_tokens=["<no>"])
+
+
+# ------------------------------------------------------------------------------------------------- parts
+def test_bytes_as_characters():
+    alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
+    assert {text_of(token) for token in BYTES} == set(alphabet)
+    assert [text_of(bytes([value])) for value in ALPHABETS["gpt2"]] == sorted(alphabet)
+    every = bytes(range(256))
+    assert bytes_of(text_of(every)) == every
+    step = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    assert step.pre_tokenize_str(PROBE)[0][0] == text_of(PROBE.encode())
+    assert [bytes_of(text) for text in ("", " ", "Ġ\u0144", "中")] == [b"", None, None, None]
+
+
+def test_merges_out_of_ranks(tokenizer):
+    """A vocabulary that was trained is its own ranks; random ones are refused, or encode as tiktoken does."""
+    words = tokenizer._vocabulary
+    assert merges_of({number: token for token, number in words.id_of.items()}) == words.merges
+    chance = np.random.default_rng(5)
+    n_right = 0
+    for _ in range(400):
+        tokens = {bytes(chance.integers(97, 100, chance.integers(2, 5)).tolist()) for _ in range(4)}
+        ranks = dict(enumerate([*BYTES, *sorted(tokens, key=lambda token: (len(token), chance.random()))]))
+        try:
+            merges = merges_of(ranks)
+        except ValueError:
+            continue
+        n_right += 1
+        tok = Tokenizer(token_bytes=ranks, merges=merges, pattern="none")
+        other = peer.Encoding(
+            "", pat_str="(?s:.+)", mergeable_ranks={t: i for i, t in ranks.items()}, special_tokens={}
+        )
+        for _ in range(20):
+            text = bytes(chance.integers(97, 100, chance.integers(1, 30)).tolist()).decode()
+            assert tok.encode(text) == other.encode(text)
+    assert n_right > 20
+
+
+@pytest.mark.parametrize("size", [1, 2, 63, 64, 65, 300])
+def test_encoding_in_plain_python(tokenizer, size):
+    chance = np.random.default_rng(size)
+    merges = tokenizer.merges
+    rank_of, made = reference.rank_pairs(merges), range(256, 256 + len(merges))
+    for _ in range(20):
+        piece = bytes(chance.choice(list(b"the sand of"), size).tolist())
+        assert encode(list(piece), rank_of, made) == reference.encode_by_rank(piece, rank_of)
+    assert encode([97] * size, {(97, 97): 256, (256, 256): 257}) == reference.encode_by_rank(
+        b"a" * size, {(97, 97): 0, (256, 256): 1}
+    )
+
+
+def test_what_unfolds():
+    doubling = [(97, 97), *((256 + i, 256 + i) for i in range(60))]
+    with pytest.raises(ValueError, match=r"merge 27, .* longer than"):
+        check_lengths(doubling)
+    document = {
+        "format": "bpe-structures",
+        "version": 1,
+        "pattern": "gpt2",
+        "unicode": "1",
+        "special_tokens": {},
+    }
+    with pytest.raises(ValueError, match=r"merge 27, .* longer than"):
+        bpe.formats.native.arguments_of({**document, "merges": [list(pair) for pair in doubling]})
+    with pytest.raises(ValueError, match="the expression repeats too much at character 8"):
+        check_expression("(a{1000}{1000})b")
+    for source in [r"\p{N}{1,3}|[(]{9}\({9}|{", "(" * 1000, ")" * 9, *bpe.PATTERNS["deepseek"]]:
+        check_expression(source)
+    check_lengths([(97, 1000), *doubling])  # what is no merge at all, others say
+
+
+# ------------------------------------------------------------------------------------------------ by name
+def test_guesses(tokenizer, tmp_path):
+    for name, format in [
+        ("a.tiktoken", "tiktoken"),
+        ("a.model", "minbpe"),
+        ("tokenizer.json", "huggingface"),
+        ("a.hf.json", "huggingface"),
+        ("vocab.json", "gpt2"),
+        ("a.json", "native"),
+    ]:
+        assert guess_format(name, is_there=False) == format
+    with pytest.raises(ValueError, match="the name does not tell the format; it is one of native, hugging"):
+        guess_format("a.txt", is_there=False)
+    plain = with_pattern(tokenizer, "gpt2", {"<|end|>": 600})
+    for format in FORMATS:
+        path = tmp_path / {"gpt2": "f", "tiktoken": "a.tiktoken"}.get(format, f"{format}.json")
+        write(plain._vocabulary, plain.pattern, path, format)
+        assert guess_format(path, is_there=True) == format
+        given = {"pattern": "gpt2", "special_tokens": {"<|end|>": 600}} if format == "tiktoken" else {}
+        assert with_pattern(Tokenizer(**arguments_of(path, format, **given)), "gpt2") == plain
+        assert differences(plain, path, format) is None
+    with pytest.raises(ValueError, match="say which, such as cl100k"):
+        arguments_of(tmp_path / "a.tiktoken", "tiktoken")
+    with pytest.raises(ValueError, match="brings its pattern"):
+        arguments_of(tmp_path / "native.json", "native", pattern="gpt2")
+
+
+def test_differences(tokenizer, tmp_path):
+    other = renumbered(tokenizer, [*range(256), *range(600, 1200)])
+    other.save(tmp_path / "a.json")
+    plain = with_pattern(tokenizer, "gpt2", {})
+    assert "read back gives other ids for the probe text, from ids[" in differences(
+        plain, tmp_path / "a.json", "native"
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no endless file")
+def test_endless_files(monkeypatch):
+    monkeypatch.setattr(bpe.formats.conversion, "MAX_FILE", 10_000)
+    with pytest.raises(ValueError, match="/dev/zero: not a tokenizer: more than 10000 bytes"):
+        Tokenizer.from_huggingface("/dev/zero")
+
+
+def test_tiktoken_module_is_not_shadowed():
+    assert tiktoken.parse is not None
+    assert not hasattr(peer, "parse")
+
+
+# --------------------------------------------------------------------------------- real, where there are
+VOCABULARIES = {"gpt2": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k"}
+
+
+@pytest.mark.skipif("VOCABS" not in os.environ, reason="VOCABS names no folder of real vocabularies")
+@pytest.mark.parametrize("name", VOCABULARIES)
+def test_real_vocabularies(name, texts, tmp_path):
+    folder = Path(os.environ["VOCABS"])
+    specials = json.loads((folder / f"{name}.json").read_text())["special_tokens"]
+    tok = Tokenizer.from_tiktoken(
+        folder / f"{name}.tiktoken", pattern=VOCABULARIES[name], special_tokens=specials
+    )
+    tok.save_tiktoken(tmp_path / "again.tiktoken")
+    assert (tmp_path / "again.tiktoken").read_bytes() == (folder / f"{name}.tiktoken").read_bytes()
+    tok.save_huggingface(tmp_path / "tokenizer.json")
+    assert Tokenizer.from_huggingface(tmp_path / "tokenizer.json") == tok
+    assert differences(tok, tmp_path / "tokenizer.json", "huggingface") is None
+    other, hf = tok.to_tiktoken(), tok.to_huggingface()
+    agree(tok, lambda text: other.encode(text, allowed_special="all"), texts)
+    agree(tok, lambda text: hf.encode(text, add_special_tokens=False).ids, texts)

@@ -1,0 +1,214 @@
+"""Damaged, cut off and hostile files of every format: a ValueError with file and place, nothing else."""
+
+import json
+import random
+import time
+import warnings
+
+import pytest
+
+import bpe
+from bpe.formats.conversion import arguments_of, guess_format, write
+from bpe.tokenizer import Tokenizer
+from bpe.vocabulary import Vocabulary
+
+GIVEN = {"tiktoken": {"pattern": "gpt2"}}
+NAMES = {"native": "t.json", "huggingface": "t.hf.json", "tiktoken": "t.tiktoken", "minbpe": "t.model"}
+PIECES = [
+    b"\xff" * 8,
+    bytes(8),
+    b"9" * 30,
+    b"[" * 8,
+    b"{" * 5000,
+    b"-1",
+    b"null",
+    b'"',
+    b"\n",
+    b" ",
+    b"1e999",
+    b"\\u",
+]
+
+
+def mutation(data, random):
+    data = bytearray(data)
+    for _ in range(random.choice([1, 1, 1, 3])):
+        # Half of the places in the short beginning and end, where the heads are.
+        at = random.choice([random.randrange(len(data) + 1), random.randrange(min(400, len(data) + 1))])
+        match random.randrange(7):
+            case 0:
+                data[at : at + 1] = bytes([random.randrange(256)])
+            case 1:
+                del data[at : at + random.randrange(1, 20)]
+            case 2:
+                data[at:at] = random.randbytes(random.randrange(1, 20))
+            case 3:
+                del data[at:]
+            case 4:
+                data[at:at] = random.choice(PIECES)
+            case 5:
+                data[at : at + 8] = random.choice(PIECES)
+            case 6:  # a line again
+                data[at:at] = bytes(data[at : data.find(b"\n", at) + 1])
+    return bytes(data)
+
+
+@pytest.fixture(scope="module")
+def small(tokenizer):
+    merges = tokenizer.merges[:60]
+    return Tokenizer(
+        token_bytes=Vocabulary.assemble(merges),
+        merges=merges,
+        pattern="o200k",
+        special_tokens={"<|end|>": 400},
+    )
+
+
+def load(path, format):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return Tokenizer._read(path, format, **GIVEN.get(format, {}))
+
+
+@pytest.mark.parametrize("format", NAMES)
+@pytest.mark.parametrize("seed", range(2))
+def test_mutations(small, format, seed, tmp_path):
+    path = tmp_path / NAMES[format]
+    write(small._vocabulary, small.pattern, path, format)
+    whole = path.read_bytes()
+    if format == "native":  # its checksum would notice everything
+        document = json.loads(whole)
+        del document["crc32"]
+        whole = json.dumps(document).encode()
+    chance = random.Random(f"{format}{seed}")
+    n_errors, started = 0, time.perf_counter()
+    for _ in range(600):
+        path.write_bytes(mutation(whole, chance))
+        try:
+            tok = load(path, format)
+        except ValueError as error:
+            n_errors += 1
+            message = str(error)
+            assert message.startswith(f"{path}: "), message
+            assert len(message) < 1000, message
+        else:
+            text = "the cat and the hat, 123 <|end|>"
+            with warnings.catch_warnings():  # a damaged pattern may be one that cannot be compiled
+                warnings.simplefilter("ignore", RuntimeWarning)
+                assert tok.decode(tok.encode_ordinary(text)) == text
+    assert n_errors > 300
+    assert time.perf_counter() - started < 120
+
+
+def test_mutations_of_two_files(small, tmp_path):
+    plain = Tokenizer(token_bytes=Vocabulary.assemble(small.merges), merges=small.merges, pattern="gpt2")
+    plain.save_gpt2(tmp_path)
+    chance = random.Random(1)
+    n_errors = 0
+    for name in ("vocab.json", "merges.txt"):
+        whole = (tmp_path / name).read_bytes()
+        for _ in range(500):
+            (tmp_path / name).write_bytes(mutation(whole, chance))
+            try:
+                tok = Tokenizer.from_gpt2(tmp_path)
+            except ValueError as error:
+                n_errors += 1
+                assert str(error).startswith(f"{tmp_path}: ")  # noqa: PT017
+            else:
+                assert tok.decode(tok.encode("the cat", disallowed_special=())) == "the cat"
+        (tmp_path / name).write_bytes(whole)
+    assert n_errors > 400
+
+
+@pytest.mark.parametrize("format", NAMES)
+def test_cut_off(small, format, tmp_path):
+    path = tmp_path / NAMES[format]
+    write(small._vocabulary, small.pattern, path, format)
+    whole = path.read_bytes()
+    for size in range(0, len(whole) - 2, 41):
+        path.write_bytes(whole[:size])
+        try:
+            load(path, format)
+        except ValueError as error:
+            assert str(error).startswith(f"{path}: ")  # noqa: PT017
+        else:
+            assert format in ("minbpe", "tiktoken"), "lines from a shorter training"
+
+
+HOSTILE = {
+    "deep": b"[" * 1_000_000,
+    "deep objects": b'{"a":' * 200_000,
+    "a long number": b'{"version": ' + b"9" * 1_000_000 + b"}",
+    "no JSON numbers": b'{"model": NaN, "x": Infinity}',
+    "many of one name": b"{" + b", ".join([b'"%d": 1' % (i % 50_000) for i in range(100_000)]) + b"}",
+    "a half surrogate": b'{"model": {"vocab": {"\\ud800": 1}}, "added_tokens": [], "pre_tokenizer": "\\udfff"}',
+    "a pickle": b"cos\nsystem\n(S'false'\ntR.",
+    "zeros": bytes(1_000_000),
+}
+
+
+@pytest.mark.parametrize("format", NAMES)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files(format, name, tmp_path):
+    path = tmp_path / NAMES[format]
+    path.write_bytes(HOSTILE[name])
+    started = time.perf_counter()
+    with pytest.raises(ValueError, match=r"t\."):
+        load(path, format)
+    assert time.perf_counter() - started < 20
+
+
+def test_a_token_of_a_megabyte(tmp_path):
+    import base64
+
+    path = tmp_path / "t.tiktoken"
+    lines = [base64.b64encode(bytes([i])) + b" %d" % i for i in range(256)]
+    runs = [base64.b64encode(b"a" * 2**i) + b" %d" % (255 + i) for i in range(1, 21)]
+    path.write_bytes(b"\n".join([*lines, *runs]))
+    started = time.perf_counter()
+    tok = load(path, "tiktoken")
+    assert time.perf_counter() - started < 60
+    assert len(tok.token_bytes(275)) == 2**20
+
+
+EXPRESSIONS = {
+    "open": "(" * 100_000,
+    "deep": "(?:" * 5000 + "a" + ")" * 5000,
+    "sets": "[" * 5000,
+    "often": "a{1,999999999}",
+    "often in often": "(?:(?:a{1000}){1000}){1000}|.",
+    "half an escape": "\\",
+    "half a group": "(?",
+    "wide": "a|" * 50_000,
+}
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_hostile_expressions(small, name, tmp_path):
+    """Of a minbpe file and a tokenizer.json, which hold any."""
+    expression = EXPRESSIONS[name]
+    (tmp_path / "t.model").write_bytes(b"minbpe v1\n" + expression.encode() + b"\n0\n")
+    small.save_huggingface(tmp_path / "t.hf.json")
+    document = json.loads((tmp_path / "t.hf.json").read_bytes())
+    document["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = expression
+    (tmp_path / "t.hf.json").write_text(json.dumps(document))
+    for name, format in (("t.model", "minbpe"), ("t.hf.json", "huggingface")):
+        started = time.perf_counter()
+        try:
+            load(tmp_path / name, format)
+        except ValueError as error:
+            assert name in str(error)  # noqa: PT017
+            assert len(str(error)) < 2000  # noqa: PT017
+        assert time.perf_counter() - started < 20
+
+
+def test_nothing_is_run(tmp_path):
+    """A pickle among the candidates is never opened as one."""
+    path = tmp_path / "t.json"
+    path.write_bytes(b"cos\nsystem\n(S'touch hacked'\ntR.")
+    with pytest.raises(ValueError, match="JSON"):
+        guess_format(path, is_there=True)
+    with pytest.raises(ValueError, match="JSON"):
+        arguments_of(path, "native")
+    assert [file.name for file in tmp_path.iterdir()] == ["t.json"]
+    assert bpe.__name__ == "bpe"

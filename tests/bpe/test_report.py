@@ -1,0 +1,303 @@
+"""The page of a report: its figures against plain counting, and what it does in a browser."""
+
+import json
+import re
+import shutil
+from collections import Counter
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import bpe
+from bpe.cli import main
+from bpe.formats.conversion import PROBE
+from bpe.report import page_of
+from bpe.report.figures import categories_of, figures_of, sizes_of, times_of_merges
+from bpe.tokenizer import Tokenizer
+
+
+def with_pattern(tokenizer, pattern):
+    return Tokenizer(
+        token_bytes={number: token for token, number in tokenizer._vocabulary.id_of.items()},
+        merges=tokenizer.merges,
+        pattern=pattern,
+        special_tokens=tokenizer.special_tokens,
+    )
+
+
+# --------------------------------------------------------------------------------------------- figures
+def test_merges_are_counted_as_in_training(book):
+    """On the text of the training, the counts of the pairs and those of the merges are the same."""
+    trainer = bpe.Trainer(bpe.WordCounts.from_corpus([book[:20_000]], progress=False))
+    counts = [trainer.step().count for _ in range(200)]
+    tok = trainer.tokenizer()
+    words = tok._vocabulary
+    uses = np.bincount(tok.encode(book[:20_000]), minlength=tok.vocab_size)
+    times = times_of_merges(uses, words.merges, words.merged_ids)
+    # A run such as aaa has two pairs, and one merge.
+    assert all(time <= count for time, count in zip(times, counts, strict=True))
+    assert np.mean(times == counts) > 0.97
+    sizes = sizes_of(times, int(uses.sum()), 256)
+    assert len(sizes) <= 201
+    for size, n_tokens in sizes[::20] + sizes[-1:]:
+        assert n_tokens == len(tok.truncated(size).encode(book[:20_000])), size
+
+
+def test_figures(tokenizer, book):
+    data = book[:5000].encode() + b"<|end|>\xff"
+    figures = figures_of(tokenizer, data)
+    ids = tokenizer.encode(data, allowed_special="all")
+    assert figures["uses"] == Counter(ids)
+    assert (figures["n_bytes"], figures["n_tokens"]) == (len(data), len(ids))
+    assert figures["n_words"] == len((book[:5000] + "<|end|>x").split())
+    assert sum(count for _, count in figures["lengths"]) == figures["n_ids"] - 3 == 556
+    assert sum(count for _, count in figures["categories"]) == 556
+    assert figures["n_unused"] == 556 - len(set(ids) - {600})
+    assert len(tokenizer.token_bytes(figures["longest"][0])) == figures["lengths"][-1][0]
+    json.dumps(figures)
+    with pytest.raises(ValueError, match="the text is empty"):
+        figures_of(tokenizer, b"")
+
+
+def test_figures_without_merges():
+    tok = Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern="none")
+    figures = figures_of(tok, b"  ")
+    assert figures["sizes"] == [[256, 2]]
+    assert figures["times"] == []
+    assert figures["n_words"] == 0
+
+
+def test_categories():
+    tokens = [b"\xce", " час".encode(), "の".encode(), b"  ", b"!?", b"\x00", "한a국".encode(), "Ⅷ+".encode()]
+    assert dict(categories_of(tokens)) == {
+        "part of a character": 1,
+        "Cyrillic": 1,
+        "Hiragana": 1,
+        "white space": 1,
+        "punctuation": 1,
+        "others": 1,
+        "Hangul": 1,
+        "Latin": 1,
+    }
+
+
+# ------------------------------------------------------------------------------------------------ page
+def test_page_needs_nothing_else(tokenizer):
+    page = page_of(tokenizer, PROBE.encode(), "</title><script>alert(1)</script>", "<b>").decode()
+    assert not re.search(
+        r"""(src|href)=["'](?!data:)|url\(|@import|https?://(?!www\.w3\.org/2000/svg)""", page
+    )
+    assert "<script>alert" not in page
+    assert page.count("<script") == page.count("</script>") == 3
+    assert "{{" not in re.sub(r"(?s)<script>.*?</script>", "", page)
+
+
+def test_command(tokenizer, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tokenizer.save("tok.json")
+    (tmp_path / "text.txt").write_text(PROBE, "utf-8")
+    arguments = ["report", "tok.json", "--text", "text.txt", "-o", "report.html"]
+    result = CliRunner().invoke(main, arguments)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert re.fullmatch(r"report\.html: [\d.]+ kB\n", result.stderr)
+    assert (tmp_path / "report.html").read_bytes() == page_of(
+        tokenizer, PROBE.encode(), "tok.json", "text.txt"
+    )
+    (tmp_path / "text.txt").write_text("")
+    result = CliRunner().invoke(main, arguments)
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "bpe: text.txt: the text is empty: there is nothing to measure\n",
+    )
+
+
+# --------------------------------------------------------------------------------------------- browser
+TEXTS = [
+    "",
+    " ",
+    "a",
+    "Hello, world!",
+    "the sea and the ship's captain, I'LL say",
+    PROBE,
+    "aaaaaaaa" * 40,
+    "the " * 2000,
+    "xyz" * 3000,
+    "<|end|>",
+    "one<|end|><|fim|>two  <x> three",
+    "<|end|<|end|>|>",
+    "😀",
+    "👩\u200d👩\u200d👧\u200d👦🏽🇩🇪",
+    "你好\uff0c世界",
+    "日本語のテキストです。カタカナ",
+    "안녕하세요",
+    "Привет мир",
+    "שלום עולם مرحبا بالعالم",
+    "नमस्ते दुनिया",
+    "e\u0301 é ﬁ ß ẞ \u017f \u212a",
+    "  leading and trailing  ",
+    "\n\n\n",
+    "a\r\nb\rc\td",
+    "1 12 123 1234 12345 ١٢٣ ⅷ½²",
+    "x\u00a0y\u3000z\u2028w\u0085v\ufeffu",
+    "\x00\x01\x7f",
+    "$€£¥ #!? ... --- ___ /path/to\\file",
+    "camelCase snake_case SCREAMING Titlecase ǅ",
+    "if (x < 1 && y > 2) { return '</script>'; }",
+    "\ufffd\ufffe",
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        pytest.skip("no Chromium is installed")
+    with playwright.sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Open a report; at the end, nothing has gone wrong on it and nothing was asked for."""
+    problems, contexts = [], []
+
+    def open_report(tokenizer, data, **options):
+        path = tmp_path / "report.html"
+        path.write_bytes(page_of(tokenizer, data, "tok.json", "book.txt"))
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.on("console", lambda message: problems.append(message.text))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on(
+            "request", lambda request: problems.append(request.url) if request.url != path.as_uri() else None
+        )
+        page.goto(path.as_uri())
+        return page
+
+    yield open_report
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+def test_box_encodes_as_we_do(opened, tokenizer, book):
+    page = opened(tokenizer, book.encode())
+    assert len(TEXTS) > 30
+    for allowed in (False, True):
+        page.set_checked("#allow-special", allowed)
+        for text in TEXTS:
+            # What is typed has no carriage returns; the encoder itself is asked below.
+            page.fill("#typed", text)
+            typed = page.input_value("#typed")
+            wanted = tokenizer.encode(
+                typed, allowed_special="all" if allowed else set(), disallowed_special=()
+            )
+            assert page.text_content("#typed-ids") == " ".join(map(str, wanted)), text
+            assert page.text_content("#typed-summary").startswith(f"{len(wanted):,} tokens")
+            assert page.locator("#typed-tokens .token").count() == min(len(wanted), 2000)
+
+
+@pytest.mark.parametrize("pattern", [*bpe.PATTERNS, r"\w+|(?>\s+)|[^\w\s]{1,3}?", "^.{2}|(?i:ship)"])
+def test_patterns_in_the_browser(opened, tokenizer, pattern):
+    tok = with_pattern(tokenizer, pattern)
+    page = opened(tok, b"some text")
+    for allowed in (False, True):
+        ids = page.evaluate(
+            f"texts => texts.map(text => encoder.encode(text, {str(allowed).lower()}))", TEXTS
+        )
+        for text, theirs in zip(TEXTS, ids, strict=True):
+            special = "all" if allowed else set()
+            assert theirs == tok.encode(text, allowed_special=special, disallowed_special=()), text
+    assert page.evaluate("encoder.encode('a\\ud800b')") == tok.encode("a\ud800b")
+
+
+def test_a_click_opens_the_tree(opened, tokenizer, book):
+    page = opened(tokenizer, book.encode())
+    button = page.locator("#longest .token").first
+    number = int(button.get_attribute("data-id"))
+    button.click()
+    roots = page.locator("#tree > ul > li > .token")
+    assert roots.count() == 1
+    assert int(roots.get_attribute("data-id")) == number
+    shown = [int(one.get_attribute("data-id")) for one in page.locator("#tree .token").all()]
+    words = tokenizer._vocabulary
+
+    def preorder(number):
+        if number not in words.merged_ids:
+            return [number]
+        return [number, *(i for part in words.merges[words.merged_ids.index(number)] for i in preorder(part))]
+
+    assert shown == preorder(number)
+    assert f"id {number}: used " in page.text_content("#tree-summary")
+
+
+def test_keyboard_and_search(opened, tokenizer, book):
+    page = opened(tokenizer, book.encode())
+    page.locator("#typed-tokens .token").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#tree .token").count() >= 1
+    assert page.evaluate("document.activeElement.id") == "h-tree"
+    for wanted, number in [("he", None), (" the", None), ("300", 300), ("<|end|>", 600)]:
+        page.fill("#wanted", wanted)
+        page.keyboard.press("Enter")
+        root = int(page.locator("#tree .token").first.get_attribute("data-id"))
+        assert root == (tokenizer.token_id(wanted) if number is None else number)
+    page.fill("#wanted", "no token at all")
+    page.keyboard.press("Enter")
+    assert "is no token and no id" in page.text_content("#tree-summary")
+    # All that can be acted on can be reached, and has a name.
+    unnamed = page.evaluate(
+        """[...document.querySelectorAll("button, input, textarea, [role=img], [role=region]")]
+            .filter((one) => !one.getAttribute("aria-label") && !one.labels?.length)
+            .filter((one) => !one.textContent.trim()).length"""
+    )
+    assert unnamed == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_every_screen(opened, tokenizer, book, scheme, width):
+    screen = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
+    page = opened(tokenizer, book.encode(), **screen)
+    page.locator("#longest .token").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    contrasts = page.evaluate(
+        """() => {
+            const channel = (c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+            const light = (color) => {
+                const [r, g, b] = color.match(/[\\d.]+/g).map(Number).map(channel);
+                return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+            };
+            const back = (one) => {
+                const color = getComputedStyle(one).backgroundColor;
+                return color === "rgba(0, 0, 0, 0)" && one.parentElement ? back(one.parentElement) : color;
+            };
+            const written = "h1, h2, p, dt, dd, .token, .soft, label, button, figcaption";
+            return [...document.querySelectorAll(written)].map((one) => {
+                const [a, b] = [light(getComputedStyle(one).color), light(back(one))].sort((x, y) => y - x);
+                return (a + 0.05) / (b + 0.05);
+            });
+        }"""
+    )
+    assert min(contrasts) > 4.5
+
+
+def test_all_figures_are_drawn(opened, tokenizer, book):
+    page = opened(tokenizer, book.encode())
+    for name in ("bytes", "words", "times", "lengths", "scripts"):
+        assert page.locator(f"#chart-{name} svg[role=img][aria-label]").count() == 1
+        assert page.locator(f"#chart-{name} table tr").count() > 1
+    assert page.locator("#facts dt").count() == 9
+    assert page.locator("#unused .token").count() > 10
+
+
+def test_a_tokenizer_without_merges(opened):
+    tok = Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern="none")
+    page = opened(tok, b" ")
+    page.fill("#typed", "hi")
+    assert page.text_content("#typed-ids") == "104 105"
+    assert page.locator("#chart-times").count() == 0
