@@ -13,9 +13,9 @@ memory is bounded; when it is full, all is forgotten. Each thread has its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numba import types
@@ -246,6 +246,9 @@ class _Rules(NamedTuple):
         return cls(rank_of_pair, rank_of_bytes, np.array(vocabulary.merged_ids, np.int64), id_of_byte)
 
 
+_Note: TypeAlias = Callable[[np.ndarray, np.ndarray], None]
+
+
 class _Worker:
     """What a thread encodes with, and Python's views of it."""
 
@@ -369,7 +372,7 @@ class Encoder:
         >>> Encoder(words, Pattern.of("none")).encode_to_numpy(b"hi")
         array([104, 105], dtype=uint32)
         """
-        return self._encode(data, np.array([len(data)]))[0]
+        return self._encode(data, np.array([len(data)]))
 
     def count(self, data: bytes | bytearray) -> int:
         """Return the number of ids of a text.
@@ -425,8 +428,15 @@ class Encoder:
         >>> encoder.encode_segments(b"hih", np.array([2, 2, 3]))
         (array([256, 104], dtype=uint32), array([0, 1, 1, 2]))
         """
-        ids, pieces, id_offsets = self._encode(data, np.asarray(ends, np.int64), with_pieces=True)
-        return ids, np.concatenate([[0], id_offsets[np.searchsorted(pieces, ends)]])
+        ends = np.asarray(ends, np.int64)
+        offsets = np.zeros(len(ends) + 1, np.int64)
+
+        def note(places: np.ndarray, id_offsets: np.ndarray) -> None:
+            first, after = np.searchsorted(ends, places[[0, -1]], side="right")
+            here = ends[first:after].astype(places.dtype)  # else all of `places` would be converted
+            offsets[first + 1 : after + 1] = id_offsets[np.searchsorted(places, here)]
+
+        return self._encode(data, ends, note), offsets
 
     def pieces(self, data: bytes | bytearray) -> tuple[np.ndarray, np.ndarray]:
         """Return where the pieces of a text lie, and their ids.
@@ -448,19 +458,23 @@ class Encoder:
         >>> Encoder(words, Pattern.of("gpt2")).pieces(b"hi ho")
         (array([0, 2, 5]), array([0, 1, 4]))
         """
-        return self._encode(data, np.array([len(data)]), with_pieces=True)[1:]
+        all_places, all_id_offsets = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)]
+
+        def note(places: np.ndarray, id_offsets: np.ndarray) -> None:
+            all_places.append(places[1:].astype(np.int64))
+            all_id_offsets.append(id_offsets[1:].copy())
+
+        self._encode(data, np.array([len(data)]), note)
+        return np.concatenate(all_places), np.concatenate(all_id_offsets)
 
     # ---------------------------------------------------------------------------------------- in blocks
-    def _encode(
-        self, data: bytes | bytearray, ends: np.ndarray, with_pieces: bool = False
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the ids of texts in a row; and, if wanted, where pieces and their ids end, after a 0."""
+    def _encode(self, data: bytes | bytearray, ends: np.ndarray, note: _Note | None = None) -> np.ndarray:
+        """Return the ids of texts in a row; `note` is told of each block where pieces and their ids end."""
         if self._scanner is None or len(data) >= 2**31:
-            return self._encode_by_regex(bytes(data), ends, with_pieces)
+            return self._encode_by_regex(bytes(data), ends, note)
         held = as_array(data)
         ids = np.empty(len(data) + 1, np.uint32)
-        n, done, offsets = 0, 0, np.zeros(1, np.int32)
-        all_offsets, all_id_offsets = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)]
+        n, done = 0, 0
         size = BLOCK_BYTES
         with self._worker() as worker:
             while done < len(data):
@@ -486,13 +500,9 @@ class Encoder:
                     BLOCK_BYTES if done > done_before else 2 * size
                 )  # a long piece is looked at only so often
                 offsets = self._scanner.refine(held, offsets)
-                id_offsets = np.empty(len(offsets) if with_pieces else 0, np.int64)
-                n = self._encode_pieces(worker, held, offsets, ids, n, id_offsets)
-                if with_pieces:
-                    all_offsets.append(offsets[1:].astype(np.int64))
-                    all_id_offsets.append(id_offsets[1:])
+                n = self._encode_pieces(worker, held, offsets, ids, n, note)
         ids.resize(n, refcheck=False)  # gives memory back, where a copy would take more
-        return ids, np.concatenate(all_offsets), np.concatenate(all_id_offsets)
+        return ids
 
     def _encode_pieces(
         self,
@@ -501,12 +511,16 @@ class Encoder:
         offsets: np.ndarray,
         ids: np.ndarray,
         n: int,
-        id_offsets: np.ndarray,
+        note: _Note | None,
     ) -> int:
         piece, n_pieces = 0, len(offsets) - 1
+        id_offsets = np.empty(len(offsets) if note else 0, np.int64)
+        id_offsets[:1] = n
         while True:
             piece, n = encode_pieces(worker.memory, data, offsets, piece, n_pieces, ids, n, id_offsets)
             if piece == n_pieces:
+                if note:
+                    note(offsets, id_offsets)
                 return n
             long = self._merge_long(worker, data[offsets[piece] : offsets[piece + 1]])
             ids[n : n + len(long)] = long
@@ -521,17 +535,14 @@ class Encoder:
             raise MemoryError(f"no memory to encode a piece of {len(piece)} bytes")
         return tokens.to_arrays()[0]
 
-    def _encode_by_regex(
-        self, data: bytes, ends: np.ndarray, with_pieces: bool
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _encode_by_regex(self, data: bytes, ends: np.ndarray, note: _Note | None) -> np.ndarray:
         lengths = [0]
         for start, end in zip([0, *ends.tolist()], ends.tolist(), strict=False):
             lengths += map(len, self._pattern.split_bytes(data[start:end]))
-        offsets = np.cumsum(lengths)
+        offsets = np.cumsum(lengths, dtype=np.int32)
         held = as_array(data)
         ids = np.empty(len(data) + 1, np.uint32)
-        id_offsets = np.zeros(len(offsets) if with_pieces else 0, np.int64)
         with self._worker() as worker:
-            n = self._encode_pieces(worker, held, offsets.astype(np.int32), ids, 0, id_offsets)
+            n = self._encode_pieces(worker, held, offsets, ids, 0, note)
         ids.resize(n, refcheck=False)
-        return ids, offsets, id_offsets
+        return ids

@@ -402,9 +402,7 @@ def rules_of(
         if specials != "ordinary":
             raise ValueError(f"specials must be 'ordinary' or None, not {specials!r}")
         if allowed or disallowed not in ("all", ()):
-            raise ValueError(
-                "specials='ordinary' neither allows nor disallows special tokens: leave those out"
-            )
+            raise ValueError("specials='ordinary' goes with neither allowed_special nor disallowed_special")
         return _rules(frozenset(), frozenset())
     permitted = special_tokens if allowed == "all" else _as_set(allowed, "allowed_special")
     if disallowed == "all":

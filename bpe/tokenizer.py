@@ -13,6 +13,7 @@ from bpe.decoding import join_tokens
 from bpe.files import atomic_write
 from bpe.formats import native
 from bpe.formats.methods import OtherFormats
+from bpe.pickling import Packed, packed, unpacked
 from bpe.split import Pattern
 from bpe.text import as_bytes, as_text
 from bpe.toolbox import Decoding, Dropout, Files, Measuring, Streaming
@@ -116,7 +117,9 @@ class Tokenizer(Files, Decoding, Measuring, Streaming, Dropout, OtherFormats):
         return hash((self._pattern, self.vocab_size, len(self._vocabulary.merges), self._specials))
 
     def __reduce__(self) -> Any:
-        return _unpickled, (native.document_of(self._vocabulary, self._pattern),)
+        derived = {name for cls in type(self).__mro__ for name in vars(cls)}  # what is computed at first use
+        others = {name: value for name, value in vars(self).items() if name not in derived | _PARTS}
+        return _unpickled, (type(self), self._pattern, packed(self._vocabulary), others)
 
     # ------------------------------------------------------------------------------------- vocabulary
     @property
@@ -355,5 +358,11 @@ class Tokenizer(Files, Decoding, Measuring, Streaming, Dropout, OtherFormats):
 
 
 # ------------------------------------------------------------------------------------------------ helpers
-def _unpickled(document: dict[str, Any]) -> Tokenizer:
-    return Tokenizer(**native.arguments_of(document))
+_PARTS = {"_pattern", "_vocabulary"}
+
+
+def _unpickled(cls: type[Tokenizer], pattern: Pattern, parts: Packed, others: dict[str, Any]) -> Tokenizer:
+    tokenizer = cls.__new__(cls)
+    tokenizer._pattern, tokenizer._vocabulary = pattern, unpacked(parts)
+    vars(tokenizer).update(others)
+    return tokenizer

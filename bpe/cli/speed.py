@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -18,6 +18,8 @@ __all__ = ["bench", "warmup"]
 
 BENCH_BYTES = 8_000_000
 PASSES = 3
+SELECTIONS: tuple[Literal["heap", "buckets"], ...] = ("heap", "buckets")
+TIES: tuple[Literal["smallest", "lexicographic", "first"], ...] = ("smallest", "lexicographic", "first")
 
 
 # ----------------------------------------------------------------------------------------------- bench
@@ -121,24 +123,35 @@ def warmup() -> None:
     """  # noqa: D301
     from bpe.counts import WordCounts
     from bpe.split import PATTERNS
-    from bpe.training import Trainer, train
+    from bpe.training import train
 
     started = time.perf_counter()
-    texts = [
-        "the cat and the hat " * 50,
-        "na\u00efve \u4e2d\u6587 123\n",
-        "x" * 1000 + " " + "ab" * 500,
-        "<|end|>",
-    ]
+    texts = ["the cat and the hat " * 50, "naïve 中文 123\n", "x" * 1000 + " " + "ab" * 500, "<|end|>"]
     for pattern in PATTERNS:
-        counts = WordCounts.from_corpus(texts, pattern, ["<|end|>"], progress=False)
+        WordCounts.from_corpus(texts, pattern, ["<|end|>"], progress=False)
     counts = WordCounts.from_corpus(texts * 50, "gpt2", ["<|end|>"], threads=2, progress=False)
     counts += WordCounts.from_corpus([b"bytes \xff"], "gpt2", ["<|end|>"], progress=False)
-    for selection in ("heap", "buckets"):
-        for ties in ("smallest", "lexicographic", "first"):
+    for selection in SELECTIONS:
+        for ties in TIES:
             tokenizer = train(counts, vocab_size=300, selection=selection, ties=ties, progress=False)
-    Trainer(counts).step()
+    _use(tokenizer, texts)
+    click.echo(f"compiled, or loaded, in {time.perf_counter() - started:.1f} s", err=True)
+
+
+def _use(tokenizer: Tokenizer, texts: list[str]) -> None:
+    """Use everything of a tokenizer that compiles something."""
     tokenizer.encode_batch(texts, threads=2, disallowed_special=())
     tokenizer.encode_batch_to_numpy(texts, disallowed_special=())
     tokenizer.decode_batch([tokenizer.encode(text, allowed_special="all") for text in texts])
-    click.echo(f"compiled, or loaded, in {time.perf_counter() - started:.1f} s", err=True)
+    text = "".join(texts[:3])
+    tokenizer.encode_with_offsets(text)
+    tokenizer.count(text)
+    tokenizer.truncate(text, 20)
+    tokenizer.interval_counter(text).count_many([0, 5], [10, 50])
+    tokenizer.encode_with_dropout(text, 0.1, seed=1)
+    stream, growing = tokenizer.stream_encoder(), tokenizer.appendable_encoder()
+    for part in texts[:3]:
+        stream.feed(part)
+        growing.append(part)
+    stream.finish()
+    growing.ids()

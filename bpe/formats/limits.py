@@ -90,13 +90,13 @@ def check_expression(source: str) -> None:
     >>> check_expression("(?:a{1000}){1000}")
     Traceback (most recent call last):
     ...
-    ValueError: the expression repeats too much at character 11: written out, it has more than 100000 parts
+    ValueError: the expression repeats too much at character 11: it has more than 100000 parts
     """
     sizes, last = [0], 0  # of the groups that are open, and of what a repetition would repeat
     for found in _PART.finditer(source):
         part, least = found.group(), found.group("least")
         if least is not None:
-            times = max(1, *(int(digits[:9]) for digits in (least, found.group("most") or "") if digits))
+            times = max(1, *(int(digits[:9] or "0") for digits in (least, found.group("most") or "")))
             sizes[-1] += last * (times - 1)
             last *= times
         elif part == "(":
@@ -109,6 +109,6 @@ def check_expression(source: str) -> None:
             sizes[-1] += 1
         if sizes[-1] > MAX_PARTS:
             raise ValueError(
-                f"the expression repeats too much at character {found.start()}: written out, it has more than "
-                f"{MAX_PARTS} parts"
+                f"the expression repeats too much at character {found.start()}: "
+                f"it has more than {MAX_PARTS} parts"
             )

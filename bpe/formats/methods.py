@@ -38,13 +38,13 @@ class OtherFormats:
 
     # ---------------------------------------------------------------------------------------- reading
     @classmethod
-    def _read(cls: type[Self], path: str | os.PathLike[str], format: str, **given: Any) -> Self:
+    def _from_file(cls: type[Self], path: str | os.PathLike[str], format: str, **given: Any) -> Self:
         from bpe.formats.conversion import arguments_of, naming
 
         with naming(path):
             return cls(**arguments_of(path, format, **given))
 
-    def _write(self, path: str | os.PathLike[str], format: str) -> None:
+    def _to_file(self, path: str | os.PathLike[str], format: str) -> None:
         from bpe.formats.conversion import write
 
         write(self._vocabulary, self._pattern, path, format)
@@ -92,7 +92,7 @@ class OtherFormats:
         ...     bpe.Tokenizer.from_tiktoken(path, pattern="gpt2") == tok
         True
         """
-        return cls._read(path, "tiktoken", pattern=pattern, special_tokens=special_tokens)
+        return cls._from_file(path, "tiktoken", pattern=pattern, special_tokens=special_tokens)
 
     @classmethod
     def from_huggingface(cls: type[Self], path: str | os.PathLike[str]) -> Self:
@@ -130,7 +130,7 @@ class OtherFormats:
         ...     bpe.Tokenizer.from_huggingface(path) == tok
         True
         """
-        return cls._read(path, "huggingface")
+        return cls._from_file(path, "huggingface")
 
     @classmethod
     def from_gpt2(cls: type[Self], path: str | os.PathLike[str]) -> Self:
@@ -169,7 +169,7 @@ class OtherFormats:
         ...     bpe.Tokenizer.from_gpt2(path) == tok
         True
         """
-        return cls._read(path, "gpt2")
+        return cls._from_file(path, "gpt2")
 
     @classmethod
     def from_minbpe(cls: type[Self], path: str | os.PathLike[str]) -> Self:
@@ -204,7 +204,7 @@ class OtherFormats:
         ...     bpe.Tokenizer.from_minbpe(path) == tok
         True
         """
-        return cls._read(path, "minbpe")
+        return cls._from_file(path, "minbpe")
 
     # ---------------------------------------------------------------------------------------- writing
     def save_tiktoken(self, path: str | os.PathLike[str]) -> None:
@@ -236,7 +236,7 @@ class OtherFormats:
         ...     bpe.Tokenizer.from_tiktoken(path, pattern="gpt2") == tok
         True
         """
-        self._write(path, "tiktoken")
+        self._to_file(path, "tiktoken")
 
     def save_huggingface(self, path: str | os.PathLike[str]) -> None:
         """Write a ``tokenizer.json`` for Hugging Face's libraries, with pattern, merges and special tokens.
@@ -267,7 +267,7 @@ class OtherFormats:
         ...     bpe.Tokenizer.from_huggingface(path) == tok
         True
         """
-        self._write(path, "huggingface")
+        self._to_file(path, "huggingface")
 
     def save_gpt2(self, path: str | os.PathLike[str]) -> None:
         """Write GPT-2's two files, ``vocab.json`` and ``merges.txt``.
@@ -299,7 +299,7 @@ class OtherFormats:
         ...     bpe.Tokenizer.from_gpt2(path) == tok
         True
         """
-        self._write(path, "gpt2")
+        self._to_file(path, "gpt2")
 
     def save_minbpe(self, path: str | os.PathLike[str]) -> None:
         """Write a ``.model`` file of minbpe.
@@ -330,7 +330,7 @@ class OtherFormats:
         ...     bpe.Tokenizer.from_minbpe(path) == tok
         True
         """
-        self._write(path, "minbpe")
+        self._to_file(path, "minbpe")
 
     # ---------------------------------------------------------------------------------------- objects
     def to_tiktoken(self, name: str = "bpe") -> tiktoken.Encoding:

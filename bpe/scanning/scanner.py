@@ -117,7 +117,7 @@ class Scanner:
         if out is None:
             stop = int(segment_ends[-1]) if len(segment_ends) else start
             out = np.empty(stop - start + 1, np.int32)
-        n = cut(self._tables[0], data, start, text_start, segment_ends, is_open, out)
+        n = cut(self._tables[0], data, start, text_start, segment_ends, int(is_open), out)
         return out[: n + 1]
 
     def refine(self, data: bytearray | np.ndarray, offsets: np.ndarray) -> np.ndarray:
@@ -149,7 +149,7 @@ class Scanner:
         for tables in self._tables[1:]:
             start = int(offsets[0])
             finer = np.empty(int(offsets[-1]) - start + 1, np.int32)
-            n = cut(tables, data, start, start, offsets[1:], False, finer)
+            n = cut(tables, data, start, start, offsets[1:], 0, finer)
             offsets = finer[: n + 1]
         return offsets
 

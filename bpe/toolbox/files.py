@@ -162,7 +162,7 @@ class Files(Encoding):
                     documents = _behind(source.documents(advance), output.state)
                     saved = time.monotonic()
                     for batch in _batches(documents, cut, n_threads(threads) * BATCH_BYTES):
-                        self._write(output, batch, rules, n_threads(threads))
+                        self._write_batch(output, batch, rules, n_threads(threads))
                         if time.monotonic() - saved >= SECONDS:
                             output.save_state()
                             saved = time.monotonic()
@@ -192,7 +192,7 @@ class Files(Encoding):
         digest.update(repr([*options, files, corpus.field, corpus.errors]).encode())
         return digest.hexdigest()
 
-    def _write(self, output: Output, batch: list[_Stretch], rules: Rules, threads: int) -> None:
+    def _write_batch(self, output: Output, batch: list[_Stretch], rules: Rules, threads: int) -> None:
         state = output.state
         try:
             ids, offsets = joined(self._encode_many([data for data, _ in batch], threads, rules))

@@ -519,7 +519,13 @@ def test_what_unfolds():
         bpe.formats.native.arguments_of({**document, "merges": [list(pair) for pair in doubling]})
     with pytest.raises(ValueError, match="the expression repeats too much at character 8"):
         check_expression("(a{1000}{1000})b")
-    for source in [r"\p{N}{1,3}|[(]{9}\({9}|{", "(" * 1000, ")" * 9, *bpe.PATTERNS["deepseek"]]:
+    for source in [
+        r"\p{N}{1,3}|[(]{9}\({9}|{",
+        "(" * 1000,
+        ")" * 9,
+        "a{}b{,}{,5}{5,}",
+        *bpe.PATTERNS["deepseek"],
+    ]:
         check_expression(source)
     check_lengths([(97, 1000), *doubling])  # what is no merge at all, others say
 

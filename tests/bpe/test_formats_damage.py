@@ -67,7 +67,7 @@ def small(tokenizer):
 def load(path, format):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return Tokenizer._read(path, format, **GIVEN.get(format, {}))
+        return Tokenizer._from_file(path, format, **GIVEN.get(format, {}))
 
 
 @pytest.mark.parametrize("format", NAMES)
@@ -92,10 +92,9 @@ def test_mutations(small, format, seed, tmp_path):
             assert message.startswith(f"{path}: "), message
             assert len(message) < 1000, message
         else:
-            text = "the cat and the hat, 123 <|end|>"
-            with warnings.catch_warnings():  # a damaged pattern may be one that cannot be compiled
-                warnings.simplefilter("ignore", RuntimeWarning)
-                assert tok.decode(tok.encode_ordinary(text)) == text
+            if tok.pattern == small.pattern:  # another would take its time to compile
+                text = "the cat and the hat, 123 <|end|>"
+                assert tok.decode(tok.encode(text, allowed_special="all")) == text
     assert n_errors > 300
     assert time.perf_counter() - started < 120
 
@@ -141,7 +140,9 @@ HOSTILE = {
     "a long number": b'{"version": ' + b"9" * 1_000_000 + b"}",
     "no JSON numbers": b'{"model": NaN, "x": Infinity}',
     "many of one name": b"{" + b", ".join([b'"%d": 1' % (i % 50_000) for i in range(100_000)]) + b"}",
-    "a half surrogate": b'{"model": {"vocab": {"\\ud800": 1}}, "added_tokens": [], "pre_tokenizer": "\\udfff"}',
+    "a half surrogate": b'{"model": {"vocab": {"\\ud800": 1}}, "pre_tokenizer": "\\udfff"}',
+    "a half surrogate in a token": b'{"model": {"vocab": {"\\ud800": 1}, "merges": ["\\udfff a"]}, '
+    b'"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false}}',
     "a pickle": b"cos\nsystem\n(S'false'\ntR.",
     "zeros": bytes(1_000_000),
 }

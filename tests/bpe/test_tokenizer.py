@@ -72,8 +72,7 @@ def test_a_book(tokenizer, oracle, book, monkeypatch):
     expected = oracle.encode_ordinary(book)
     assert tokenizer.encode(book) == expected
     assert tokenizer.decode(expected) == book
-    monkeypatch.setattr("bpe.tokenizer.BLOCK_BYTES", 1000)
-    monkeypatch.setattr("bpe.corpus.BLOCK_BYTES", 1000)
+    monkeypatch.setattr("bpe.encoding.BLOCK_BYTES", 1000)
     assert tokenizer.encode(book) == expected
 
 

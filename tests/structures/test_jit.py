@@ -658,6 +658,7 @@ ONLY_INSIDE = {
     "assign",
     "contains",
     "count",
+    "get_many",
     "is_full",
     "len",
     "posting",

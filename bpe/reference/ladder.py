@@ -1,0 +1,369 @@
+"""The ladder of optimisations of training, climbed with a stopwatch: ``python -m bpe.reference.ladder TEXT``.
+
+    python -m bpe.reference.ladder tests/data/treasure_island.txt
+    python -m bpe.reference.ladder fra.txt --setting speedy --budget 60 --json
+
+Every rung trains on the same text, for the same vocabulary and by the same tie rule. Its seconds are those
+from the text in memory to the last merge, cutting and counting included; its merges must be those of the
+engine, as many as it gets to, or there are no figures and the exit code is 1. The rungs are those of
+``training`` and ``linked``; the last is the engine itself, its compiled code loaded before. The settings:
+
+===========  ========================================================================================
+``full``     from one list of bytes to the engine: cut, put together, counted by difference, located,
+             in place, with a heap; the first rung, having no pieces, learns other merges
+``speedy``   10,000 merges of a text that is not cut at all
+``cs336``    words with their counts, ties to the lexicographically greatest pair
+===========  ========================================================================================
+
+A rung that takes longer than the budget is stopped. The time of its other merges is that of single merges at
+some later points, with the text as it is by then; in between, straight lines. Its figure is marked with `~`.
+
+But: does not know special tokens, one read from the text is text; does not measure memory; a budget holds
+between two merges, not while a rung gets ready for its first.
+"""
+
+import argparse
+import importlib.util
+import io
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple, cast
+
+from .linked import LinkedPieces, LocatedPieces, QueuedPieces
+from .pairs import Ties
+from .training import IncrementalPieces, IndexedPieces, Merge, RecountedPieces, learn
+
+BUDGET = 20.0  # seconds of a rung
+PATIENCE = 3  # budgets: how long it may take to find out what the text becomes
+POINTS = (0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0)  # parts of all merges after which a slow rung is timed
+
+
+# ----------------------------------------------------------------------------------------------- the ladders
+class Rung(NamedTuple):
+    """A way to train.
+
+    Attributes
+    ----------
+    name : str
+    unit : {"text", "pieces", "words"}
+        What it takes: the text as one piece, all pieces one by one, or the distinct ones with their counts.
+    holder : class or None
+        What it keeps them in; None is the engine.
+    """
+
+    name: str
+    unit: str
+    holder: Callable[..., Any] | None
+
+
+class Setting(NamedTuple):
+    """Rungs, and what they are to do."""
+
+    rungs: tuple[Rung, ...]
+    vocab_size: int
+    ties: Ties
+
+
+SETTINGS = {
+    "full": Setting(
+        (
+            Rung("vanilla", "text", RecountedPieces),
+            Rung("chunked", "pieces", RecountedPieces),
+            Rung("deduplicated", "words", RecountedPieces),
+            Rung("incremental", "words", IncrementalPieces),
+            Rung("indexed", "words", IndexedPieces),
+            Rung("linked", "words", LocatedPieces),
+            Rung("heap", "words", QueuedPieces),
+            Rung("bpe", "words", None),
+        ),
+        10_000,
+        "smallest",
+    ),
+    "speedy": Setting(
+        (
+            Rung("naive", "text", RecountedPieces),
+            Rung("linked list", "text", LinkedPieces),
+            Rung("statistics kept", "text", LocatedPieces),
+            Rung("multiset heap", "text", QueuedPieces),
+            Rung("bpe", "text", None),
+        ),
+        10_256,
+        "smallest",
+    ),
+    "cs336": Setting(
+        (
+            Rung("word counts", "words", RecountedPieces),
+            Rung("inverted index", "words", IndexedPieces),
+            Rung("bpe", "words", None),
+        ),
+        10_000,
+        "lexicographic",
+    ),
+}
+
+
+class Figure(NamedTuple):
+    """What a rung took: its seconds, and the merges it made; the others, if any, are extrapolated."""
+
+    rung: str
+    seconds: float
+    n_merges: int
+    n_wanted: int
+    times: float  # as fast as the first rung
+
+
+class Disagreement(RuntimeError):
+    """Two rungs have learned different merges."""
+
+
+class Ladder:
+    """One text, one vocabulary size, one tie rule: what all rungs are measured at.
+
+    Parameters
+    ----------
+    text : bytes
+        Not empty.
+    vocab_size : int
+        At least 256. Fewer merges are wanted where the pairs run out.
+    ties : {"smallest", "lexicographic"}
+    budget : float
+        Seconds that a rung is given.
+
+    Examples
+    --------
+    >>> ladder = Ladder(b"low low lower lowest newest", 260, "smallest")
+    >>> ladder.climb([Rung("indexed", "words", IndexedPieces)])[0].n_merges
+    4
+    """
+
+    def __init__(self, text: bytes, vocab_size: int, ties: Ties, budget: float = BUDGET) -> None:
+        if not text:
+            raise ValueError("the text is empty: there is nothing to learn from")
+        if vocab_size < 256:
+            raise ValueError(f"the vocabulary holds the 256 bytes: its size cannot be {vocab_size}")
+        self.text, self.ties, self.budget = text, ties, budget
+        self.n_merges = vocab_size - 256
+        self._expected: dict[str, list[tuple[int, ...]]] = {}
+        self._texts_after: dict[str, list[tuple[int, list[list[int]], list[bytes]]]] = {}
+
+    def climb(self, rungs: Sequence[Rung]) -> list[Figure]:
+        """Measure some rungs, compared with the first of them.
+
+        Raises
+        ------
+        Disagreement
+            One of them learns something else than the engine does from the same unit.
+        """
+        figures: list[Figure] = []
+        for rung in rungs:
+            wanted = len(self.expected(rung.unit))
+            if rung.holder is None:
+                start = perf_counter()
+                self.engine(rung.unit)
+                seconds, n_made = perf_counter() - start, wanted
+            else:
+                seconds, n_made = self.measure(rung)
+            first = figures[0].seconds if figures else seconds
+            figures.append(Figure(rung.name, seconds, n_made, wanted, first / seconds))
+        return figures
+
+    def measure(self, rung: Rung) -> tuple[float, int]:
+        """Return the seconds of a rung in plain Python, and how many merges it made in its budget."""
+        expected = self.expected(rung.unit)
+        start = before = perf_counter()
+        pieces = self.hold(rung, self.piece_counts(rung.unit))
+        n_made, pace = 0, 0.0
+        while n_made < len(expected) and perf_counter() - start < self.budget:
+            before = perf_counter()
+            self.step(rung, pieces, n_made)
+            n_made, pace = n_made + 1, perf_counter() - before
+        seconds = perf_counter() - start
+        if n_made == len(expected):
+            return seconds, n_made
+        points = [(n_made, pace)] if n_made else []
+        for n_merges, sequences, token_bytes in self.texts_after(rung.unit):
+            if n_merges >= n_made:
+                pieces = self.hold(rung, self.expanded(rung.unit, sequences))
+                pieces.token_bytes[:] = token_bytes
+                before = perf_counter()
+                self.step(rung, pieces, n_merges)
+                points.append((n_merges, perf_counter() - before))
+        return seconds + area(points, n_made, len(expected)), n_made
+
+    def step(self, rung: Rung, pieces: Any, n_made: int) -> None:
+        """Make one merge, which must be the expected one."""
+        made, expected = learn(pieces, 1, ties=self.ties), self.expected(rung.unit)[n_made]
+        if made != [expected]:
+            raise Disagreement(f"{rung.name}: merge {n_made} is {made}, where bpe learns {expected}")
+
+    def hold(self, rung: Rung, piece_counts: Iterable[tuple[Sequence[int], int]]) -> Any:
+        """Give a rung its pieces."""
+        holder = cast(Callable[..., Any], rung.holder)
+        return holder(piece_counts, self.ties) if holder is QueuedPieces else holder(piece_counts)
+
+    def cut(self) -> list[bytes]:
+        """Cut the text by GPT-2's pattern."""
+        from bpe.split import Pattern
+
+        return Pattern.of("gpt2").split_bytes(self.text)
+
+    def piece_counts(self, unit: str) -> list[tuple[Sequence[int], int]]:
+        """Return the text as a unit has it, with counts."""
+        if unit == "text":
+            return [(self.text, 1)]
+        return [(piece, 1) for piece in self.cut()] if unit == "pieces" else [*Counter(self.cut()).items()]
+
+    def expanded(self, unit: str, sequences: list[list[int]]) -> list[tuple[Sequence[int], int]]:
+        """Return what the distinct pieces have become as a unit has it, with counts."""
+        if unit == "text":
+            return [(sequences[0], 1)]
+        counts = Counter(self.cut())
+        if unit == "words":
+            return [*zip(sequences, counts.values(), strict=True)]
+        sequence_of = dict(zip(counts, sequences, strict=True))
+        return [(sequence_of[piece], 1) for piece in self.cut()]
+
+    def engine(self, unit: str) -> list[Merge]:
+        """Train with the engine."""
+        import bpe
+
+        counts = bpe.WordCounts({self.text: 1}) if unit == "text" else bpe.WordCounts.from_corpus([self.text])
+        trainer = bpe.Trainer(counts, ties=self.ties)
+        trainer.run(256 + self.n_merges)
+        return cast(list[Merge], trainer.merges)
+
+    def expected(self, unit: str) -> list[tuple[int, ...]]:
+        """Return what is to be learned; the first time, this also loads the engine's compiled code."""
+        key = self._key(unit)
+        if key not in self._expected:
+            self._expected[key] = [tuple(merge) for merge in self.engine(unit)]
+        return self._expected[key]
+
+    def texts_after(self, unit: str) -> list[tuple[int, list[list[int]], list[bytes]]]:
+        """Return what the text is after so many merges, at some points, as far as patience goes."""
+        key = self._key(unit)
+        if key not in self._texts_after:
+            rung, last = Rung("heap", key, QueuedPieces), len(self.expected(unit)) - 1
+            start, n_made = perf_counter(), 0
+            pieces = self.hold(rung, self.piece_counts(key))
+            texts = self._texts_after[key] = []
+            for point in sorted({int(part * last) for part in POINTS}):
+                while n_made < point and perf_counter() - start < PATIENCE * self.budget:
+                    self.step(rung, pieces, n_made)
+                    n_made += 1
+                if n_made < point:
+                    break
+                texts.append((point, pieces.read(), [*pieces.token_bytes]))
+        return self._texts_after[key]
+
+    @staticmethod
+    def _key(unit: str) -> str:
+        """Return the unit that stands for all that have the same merges."""
+        return "text" if unit == "text" else "words"
+
+
+def area(points: Sequence[tuple[int, float]], start: int, end: int) -> float:
+    """Return the area below a line through points, level before the first and behind the last. O(points).
+
+    Examples
+    --------
+    >>> area([(2, 1.0), (4, 3.0)], 0, 5)
+    9.0
+    """
+    line = [(start, points[0][1]), *points, (end, points[-1][1])]
+    return sum((x1 - x0) * (y0 + y1) / 2 for (x0, y0), (x1, y1) in pairwise(line))
+
+
+# --------------------------------------------------------------------------------------------------- command
+def table(figures: Sequence[Figure]) -> str:
+    """Return the figures as a table in Markdown."""
+    lines = [f"| rung | seconds | times as fast as {figures[0].rung} | merges made |", "|---|---:|---:|---|"]
+    for figure in figures:
+        sign = "" if figure.n_merges == figure.n_wanted else "~"
+        made = f"all {figure.n_wanted}" if not sign else f"{figure.n_merges} of {figure.n_wanted}"
+        times = f"{figure.times:,.{0 if figure.times >= 100 else 1}f}"
+        lines.append(f"| {figure.rung} | {sign}{figure.seconds:.3g} | {times} | {made} |")
+    return "\n".join(lines)
+
+
+def plot(figures: Sequence[Figure], path: Path) -> None:
+    """Draw the seconds as bars, on a logarithmic axis. Needs matplotlib."""
+    from matplotlib.figure import Figure as Canvas  # type: ignore[import-not-found]
+
+    from bpe.files import atomic_write
+
+    canvas = Canvas(figsize=(7, 0.5 + 0.4 * len(figures)), layout="constrained")
+    axes = canvas.subplots()
+    names = [figure.rung for figure in figures]
+    bars = axes.barh(names, [figure.seconds for figure in figures], log=True)
+    axes.bar_label(bars, [f"{figure.seconds:.3g} s" for figure in figures], padding=3)
+    axes.invert_yaxis()
+    axes.margins(x=0.2)
+    drawn = io.BytesIO()
+    canvas.savefig(drawn, format="svg")
+    atomic_write(path, drawn.getvalue())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m bpe.reference.ladder", description="Time the ladder.")
+    parser.add_argument("text", type=Path, metavar="TEXT", help="a file of text")
+    parser.add_argument("--setting", choices=SETTINGS, default="full", help="which ladder")
+    parser.add_argument("--vocab-size", type=int, metavar="N", help="bytes and merges; else the setting's")
+    parser.add_argument("--rungs", nargs="+", metavar="NAME", help="these only, in the ladder's order")
+    parser.add_argument("--budget", type=float, default=BUDGET, metavar="SECONDS", help="of one rung")
+    parser.add_argument("--json", action="store_true", help="write the figures as JSON")
+    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw them too; needs matplotlib")
+    options = parser.parse_args(arguments)
+    setting = SETTINGS[options.setting]
+    names = [rung.name for rung in setting.rungs]
+    wanted = options.rungs or names
+    if unknown := sorted(set(wanted) - set(names)):
+        parser.error(f"setting {options.setting} has no rung {unknown[0]!r}; it has {', '.join(names)}")
+    if options.plot and not importlib.util.find_spec("matplotlib"):
+        parser.error("--plot needs matplotlib, which is not installed")
+    vocab_size = setting.vocab_size if options.vocab_size is None else options.vocab_size
+    try:
+        ladder = Ladder(options.text.read_bytes(), vocab_size, setting.ties, options.budget)
+        figures = ladder.climb([rung for rung in setting.rungs if rung.name in wanted])
+        if options.plot:
+            plot(figures, options.plot)
+    except (OSError, ValueError, Disagreement) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    if options.json:
+        print(
+            json.dumps(
+                {
+                    "text": options.text.name,
+                    "bytes": len(ladder.text),
+                    "setting": options.setting,
+                    "vocab_size": vocab_size,
+                    "ties": setting.ties,
+                    "rungs": [
+                        figure._asdict() | {"is_extrapolated": figure.n_merges < figure.n_wanted}
+                        for figure in figures
+                    ],
+                }
+            )
+        )
+        return 0
+    print(
+        f"{options.text.name}: {len(ladder.text):,} bytes, vocabulary {vocab_size:,}, ties {setting.ties}\n"
+    )
+    print(table(figures))
+    if any(figure.n_merges < figure.n_wanted for figure in figures):
+        print(
+            f"\n~ did not end in {options.budget:g} s: its other merges are taken to last as long as single "
+            "ones, timed at later points."
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,220 @@
+"""Pieces changed in place: the rungs between those of ``training`` and the containers of ``structures``.
+
+- `LinkedPieces` are doubly linked lists of tokens, walked for every merge;
+- `LocatedPieces` know at which places every pair stands;
+- `QueuedPieces` keep the pairs in a heap.
+
+`learn` takes them as it takes the pieces of ``training``. Here too nothing is reasoned out about neighbours:
+a merge counts the pairs around it out, one by one, and the new ones in.
+
+But: does not do the tie rule "first", which reads the text; whoever wants to read it asks for a copy.
+
+Invariants
+----------
+1. Reading ``next_of`` from the first place of a piece gives its tokens in order; ``previous_of`` reads back.
+2. ``counts`` of located pieces equal `pair_statistics` of what `read` gives, and hold no zeros.
+3. ``places_of[pair]`` is the set of the places at which the pair stands, of its left token.
+4. For every pair that is not in ``changed`` the queue has an entry with its count; entries with other counts
+   are out of date.
+"""
+
+import heapq
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from .pairs import Pair, Ties
+
+
+class LinkedPieces:
+    """Pieces as doubly linked lists of tokens in flat arrays: a merge changes one token and frees one place.
+
+    But: does not know where a pair is; all lists are walked to count pairs, and again to merge one.
+
+    Parameters
+    ----------
+    piece_counts : iterable of (sequence of int, int)
+        The bytes or tokens of the pieces, and how often each occurs.
+
+    Examples
+    --------
+    >>> pieces = LinkedPieces([(b"abab", 2), (b"ab", 1)])
+    >>> pieces.merge((97, 98), b"ab")
+    256
+    >>> pieces.read()
+    [[256, 256], [256]]
+    >>> pieces.pair_counts()
+    Counter({(256, 256): 2})
+    """
+
+    def __init__(self, piece_counts: Iterable[tuple[Sequence[int], int]]) -> None:
+        self.token_bytes: list[bytes] = [bytes([value]) for value in range(256)]
+        self.sequences: list[list[int]] = []  # for the tie rule "first", which is not for these
+        self.firsts: list[int] = []  # firsts[piece], its first place; an empty piece has none
+        self.token_at: list[int] = []
+        self.next_of: list[int] = []  # of a place; -1 behind the last
+        self.previous_of: list[int] = []
+        self.weight_at: list[int] = []
+        for tokens, count in piece_counts:
+            first, end = len(self.token_at), len(self.token_at) + len(tokens)
+            self.firsts.append(first if tokens else -1)
+            self.token_at.extend(tokens)
+            self.weight_at.extend([count] * len(tokens))
+            self.next_of.extend([*range(first + 1, end), -1][: len(tokens)])
+            self.previous_of.extend([-1, *range(first, end - 1)][: len(tokens)])
+
+    def places(self) -> Iterator[tuple[int, int]]:
+        """Yield the places of both tokens of every pair, in order. O(n) for n tokens."""
+        for place in self.firsts:
+            while place >= 0:
+                following = self.next_of[place]
+                if following >= 0:
+                    yield place, following
+                place = self.next_of[place]  # which a merge may have changed
+
+    def read(self) -> list[list[int]]:
+        """Return what each piece has become. O(n) for n tokens."""
+        sequences = []
+        for place in self.firsts:
+            sequence = []
+            while place >= 0:
+                sequence.append(self.token_at[place])
+                place = self.next_of[place]
+            sequences.append(sequence)
+        return sequences
+
+    def pair_counts(self) -> Counter[Pair]:
+        """Return the count of every pair. O(n) for n tokens."""
+        counts: Counter[Pair] = Counter()
+        for left, right in self.places():
+            counts[self.token_at[left], self.token_at[right]] += self.weight_at[left]
+        return counts
+
+    def merge(self, pair: Pair, token: bytes) -> int:
+        """Merge a pair into a new token, everywhere, and return the token's id. O(n) for n tokens."""
+        new_id = len(self.token_bytes)
+        self.token_bytes.append(token)
+        for left, right in self.holders(pair):
+            self.join(left, right, new_id)
+        return new_id
+
+    def holders(self, pair: Pair) -> Iterator[tuple[int, int]]:
+        """Yield the places at which the pair stands, while it is merged there. O(n) for n tokens."""
+        for left, right in self.places():
+            if (self.token_at[left], self.token_at[right]) == pair:
+                yield left, right
+
+    def join(self, left: int, right: int, new_id: int) -> None:
+        """Put a token in the place of two that stand side by side. O(1)."""
+        following = self.next_of[right]
+        self.token_at[left] = new_id
+        self.next_of[left] = following
+        if following >= 0:
+            self.previous_of[following] = left
+
+
+class LocatedPieces(LinkedPieces):
+    """Linked pieces with the count of every pair, and the places at which it stands.
+
+    But: does not find the greatest count by anything better than a look at every pair.
+
+    Examples
+    --------
+    >>> pieces = LocatedPieces([(b"aaaa", 2), (b"ab", 1)])
+    >>> sorted(pieces.places_of[97, 97])
+    [0, 1, 2]
+    >>> pieces.merge((97, 97), b"aa")
+    256
+    >>> pieces.pair_counts()
+    Counter({(256, 256): 2, (97, 98): 1})
+    """
+
+    def __init__(self, piece_counts: Iterable[tuple[Sequence[int], int]]) -> None:
+        super().__init__(piece_counts)
+        self.counts = super().pair_counts()
+        self.places_of: defaultdict[Pair, set[int]] = defaultdict(set)
+        for left, right in self.places():
+            self.places_of[self.token_at[left], self.token_at[right]].add(left)
+
+    def pair_counts(self) -> Counter[Pair]:
+        """Count of every pair of the text as it now stands, not a copy. O(1)."""
+        return self.counts
+
+    def holders(self, pair: Pair) -> Iterator[tuple[int, int]]:
+        """Yield the places at which the pair stands, while it is merged there. O(h log h) for h of them."""
+        for left in sorted(self.places_of.get(pair, ())):
+            if left in self.places_of.get(pair, ()):  # in a run of one token, a merge takes the next away
+                yield left, self.next_of[left]
+
+    def join(self, left: int, right: int, new_id: int) -> None:
+        """Put a token in the place of two, and correct the counts of the pairs around. O(1)."""
+        for place in (self.previous_of[left], left, right):
+            self.book(place, -1)
+        super().join(left, right, new_id)
+        for place in (self.previous_of[left], left):
+            self.book(place, 1)
+
+    def book(self, left: int, sign: int) -> Pair | None:
+        """Count the pair at a place, if one stands there, in (1) or out (-1), and return it. O(1)."""
+        if left < 0 or self.next_of[left] < 0:
+            return None
+        pair = self.token_at[left], self.token_at[self.next_of[left]]
+        self.counts[pair] += sign * self.weight_at[left]
+        if sign > 0:
+            self.places_of[pair].add(left)
+        else:
+            self.places_of[pair].remove(left)
+        if not self.counts[pair]:
+            del self.counts[pair], self.places_of[pair]
+        return pair
+
+
+class QueuedPieces(LocatedPieces):
+    """Located pieces with a heap of their pairs; entries that are out of date are passed over.
+
+    `pair_counts` gives the best pair alone, so that `learn` has nothing to choose from.
+
+    Parameters
+    ----------
+    piece_counts : iterable of (sequence of int, int)
+    ties : {"smallest", "lexicographic"}
+
+    Examples
+    --------
+    >>> pieces = QueuedPieces([(b"low", 5), (b"lower", 2), (b"newest", 6)], "lexicographic")
+    >>> pieces.pair_counts()
+    Counter({(119, 101): 8})
+    """
+
+    def __init__(self, piece_counts: Iterable[tuple[Sequence[int], int]], ties: Ties) -> None:
+        super().__init__(piece_counts)
+        self.ties = ties
+        self.queue: list[tuple[int, tuple[Any, ...], Pair]] = []
+        self.changed = set(self.counts)
+
+    def pair_counts(self) -> Counter[Pair]:
+        """Return the count of the pair to merge next, and of no other. O(c log q), c pairs having changed."""
+        for pair in self.changed:
+            if pair in self.counts:
+                heapq.heappush(self.queue, (-self.counts[pair], self.place_among_ties(pair), pair))
+        self.changed.clear()
+        while self.queue:
+            count, _, pair = self.queue[0]
+            if self.counts.get(pair) == -count:
+                return Counter({pair: -count})
+            heapq.heappop(self.queue)
+        return Counter()
+
+    def place_among_ties(self, pair: Pair) -> tuple[Any, ...]:
+        """Return what is least for the pair that comes first among equals. O(bytes of both)."""
+        if self.ties == "smallest":
+            return pair
+        # The greatest bytes first, and of a token and its prefix the token: 256 is where a token ends.
+        return tuple((*(255 - byte for byte in self.token_bytes[token]), 256) for token in pair)
+
+    def book(self, left: int, sign: int) -> Pair | None:
+        """Count the pair at a place in or out, and note that it has changed. O(1)."""
+        pair = super().book(left, sign)
+        if pair is not None:
+            self.changed.add(pair)
+        return pair

@@ -1,0 +1,316 @@
+"""Offsets, counts, truncation, intervals and batches, against the plain encoding of the whole."""
+
+import random
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bpe import reference
+from bpe.text import as_text
+from bpe.tokenizer import Tokenizer
+from bpe.toolbox import encode as encode_module
+from bpe.toolbox import measure
+from bpe.vocabulary import Vocabulary
+
+SPECIALS = ["<|end|>", "<|fim|>", "  <x> "]
+CHARACTERS = [
+    *"aetsh foobarT1'!\n\r\t|<>x",
+    "é",
+    "ß",
+    "漢",
+    "か",
+    "\u0301",
+    "½",
+    "😀",
+    "\u3000",
+    "\xa0",
+    "\x85",
+]
+WORDS = [" the", "ing", "foobar", "<|", "end|>", "   ", " \n", "12345", "don't", " 's"]
+texts = st.lists(st.sampled_from(CHARACTERS + WORDS), max_size=40).map("".join)
+special_texts = st.lists(st.sampled_from(CHARACTERS + WORDS + SPECIALS), max_size=30).map("".join)
+odd_texts = st.lists(st.sampled_from([*CHARACTERS, "\ud83d", "\ude00", "\udcff", *WORDS])).map("".join)
+datas = special_texts.map(str.encode) | st.lists(
+    st.sampled_from([b"\xff", b"\xc3", b"\xa9", b"\xe2\x82", b" the", b" ", b"a", b"\n", "漢".encode()]),
+    max_size=30,
+).map(b"".join)
+PATTERNS = {
+    "gpt2": "gpt2",
+    "cl100k": "cl100k",
+    "o200k": "o200k",
+    "qwen2": "qwen2",
+    "deepseek": "deepseek",
+    "whitespace": "whitespace",
+    "none": "none",
+    "looks ahead": r"foo(?=bar)|\s+(?!\S)|\w",
+    "looks behind": r"(?<=a)[a-z]+|\w| +",
+    "not compiled": r"(\w)\1|\w+",
+}
+ALLOWED = {"allowed_special": "all"}
+
+
+def of_pattern(merges, pattern):
+    return Tokenizer(
+        token_bytes=Vocabulary.assemble(merges),
+        merges=merges,
+        pattern=pattern,
+        special_tokens={token: 600 + i for i, token in enumerate(SPECIALS)},
+    )
+
+
+@pytest.fixture(params=PATTERNS, scope="module")
+def any_tokenizer(request, merges):
+    tokenizer = of_pattern(merges, PATTERNS[request.param])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert tokenizer.pattern.compiled == (request.param != "not compiled")
+    return tokenizer
+
+
+# ---------------------------------------------------------------------------------------------- encoding
+@settings(max_examples=150)
+@given(data=datas)
+def test_the_engine_is_the_reference(any_tokenizer, data):
+    ranks = reference.rank_pairs(any_tokenizer.merges)
+    pieces = any_tokenizer.pattern.split_bytes(data)
+    assert any_tokenizer.encode_ordinary(data) == [
+        number for piece in pieces for number in reference.encode_by_rank(piece, ranks)
+    ]
+
+
+def test_untrusted_text_in_one_word(tokenizer):
+    text = "the <|end|>"
+    ordinary = tokenizer.encode_ordinary(text)
+    assert tokenizer.encode(text, specials="ordinary") == ordinary
+    assert tokenizer.encode_to_numpy(text, specials="ordinary").tolist() == ordinary
+    assert tokenizer.encode_batch([text], specials="ordinary") == [ordinary]
+    assert tokenizer.count(text, specials="ordinary") == len(ordinary)
+    assert tokenizer.stream_encoder(specials="ordinary").feed(text + " x")[:3] == ordinary[:3]
+    for wrong in ({"allowed_special": "all"}, {"disallowed_special": {"a"}}):
+        with pytest.raises(ValueError, match="goes with neither"):
+            tokenizer.encode(text, specials="ordinary", **wrong)
+    with pytest.raises(ValueError, match="specials must be 'ordinary' or None, not 'plain'"):
+        tokenizer.encode(text, specials="plain")
+
+
+def test_needles_are_few():
+    from bpe.specials import SpecialSearch
+
+    assert set(SpecialSearch(frozenset(f"<|reserved_{i}|>" for i in range(300))).needles) == {b"<|reserved_"}
+    assert set(SpecialSearch(frozenset(["<s>", "</s>", "<pad>", "<part>"])).needles) == {
+        b"<s>",
+        b"</s>",
+        b"<pa",
+    }
+    assert SpecialSearch(frozenset(["<a>", "<a>b"])).split(b"<a>b<a>") == [b"", b"<a>b", b"", b"<a>", b""]
+    assert SpecialSearch(frozenset()).split(b"<a>") == [b"<a>"]
+
+
+@settings(max_examples=150)
+@given(batch=st.lists(special_texts | odd_texts | datas, max_size=8), threads=st.integers(1, 3))
+def test_a_batch_is_its_texts(tokenizer, batch, threads):
+    for options in (
+        ALLOWED,
+        {"specials": "ordinary"},
+        {"allowed_special": {"<|fim|>"}, "disallowed_special": ()},
+    ):
+        expected = [tokenizer.encode(text, **options) for text in batch]
+        assert tokenizer.encode_batch(batch, threads, **options) == expected
+        ids, offsets = tokenizer.encode_batch_to_numpy(iter(batch), threads, **options)
+        assert ids.dtype == np.uint32
+        assert ids.tolist() == [number for ids in expected for number in ids]
+        assert offsets.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
+
+
+def test_a_batch_in_stretches(tokenizer, book, monkeypatch):
+    monkeypatch.setattr(encode_module, "LEAST_BYTES", 100)
+    monkeypatch.setattr(encode_module, "MOST_BYTES", 1000)
+    batch = [*book[:20_000].split("\n"), "", "<|fim|>", book[:5000], ""]
+    expected = [tokenizer.encode(text, **ALLOWED) for text in batch]
+    for threads in (1, 2, 5):
+        assert tokenizer.encode_batch(batch, threads, **ALLOWED) == expected
+        with pytest.raises(ValueError, match=rf"^text {len(batch) - 3} holds the special token '<\|fim\|>'"):
+            tokenizer.encode_batch(batch, threads)
+
+
+@settings(max_examples=100)
+@given(text=special_texts)
+def test_strings_cut_by_texts_are_no_special_tokens(tokenizer, text):
+    """Texts in a row may bring about what is in none of them."""
+    assert tokenizer.encode_batch(["<|e", "nd|>", "a<|", "fim|>"]) == [
+        tokenizer.encode(part) for part in ("<|e", "nd|>", "a<|", "fim|>")
+    ]
+
+
+# ----------------------------------------------------------------------------------------------- offsets
+@settings(max_examples=200)
+@given(text=special_texts | odd_texts)
+def test_offsets_of_characters(tokenizer, text):
+    ids, starts, ends = tokenizer.encode_with_offsets(text, **ALLOWED)
+    assert ids.tolist() == tokenizer.encode(text, **ALLOWED)
+    assert (starts.dtype, ends.dtype) == (np.int64, np.int64)
+    place = 0
+    for number, start, end in zip(ids.tolist(), starts.tolist(), ends.tolist(), strict=True):
+        token = tokenizer.token_bytes(number)
+        assert start in (place, place - 1), "in order, and nothing left out"
+        assert start < end
+        assert token in as_text(text[start:end]).encode()
+        place = end
+    assert place == len(text)
+
+
+@settings(max_examples=100)
+@given(data=datas)
+def test_offsets_of_bytes(tokenizer, data):
+    ids, starts, ends = tokenizer.encode_with_offsets(data, **ALLOWED)
+    assert [data[start:end] for start, end in zip(starts, ends, strict=True)] == [
+        tokenizer.token_bytes(number) for number in ids
+    ]
+    assert [0, *ends.tolist()] == [*starts.tolist(), len(data)]
+
+
+def test_a_character_cut_by_tokens_belongs_to_each():
+    tokenizer = Tokenizer(token_bytes=[bytes([value]) for value in range(256)], merges=[], pattern="none")
+    ids, starts, ends = tokenizer.encode_with_offsets("a😀é")
+    assert ids.tolist() == list("a😀é".encode())
+    assert starts.tolist() == [0, 1, 1, 1, 1, 2, 2]
+    assert ends.tolist() == [1, 2, 2, 2, 2, 3, 3]
+    _, starts, ends = tokenizer.encode_with_offsets("\ud83d\ude00é")  # a pair of surrogates is two characters
+    assert starts.tolist() == [0, 0, 0, 0, 2, 2]
+    assert ends.tolist() == [2, 2, 2, 2, 3, 3]
+
+
+# ---------------------------------------------------------------------------------------- count, truncate
+@settings(max_examples=100)
+@given(text=special_texts | odd_texts | datas, limit=st.integers(0, 50), block=st.sampled_from([1, 7, 4096]))
+def test_count(any_tokenizer, text, limit, block):
+    exact = len(any_tokenizer.encode(text, **ALLOWED))
+    assert any_tokenizer.count(text, **ALLOWED) == exact
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measure, "_FIRST_BLOCK", block)
+        assert any_tokenizer.count(text, limit, **ALLOWED) == min(exact, limit + 1)
+
+
+@settings(max_examples=150)
+@given(text=special_texts | odd_texts | datas, most=st.integers(0, 40), block=st.sampled_from([1, 7, 4096]))
+def test_truncate(any_tokenizer, text, most, block):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measure, "_FIRST_BLOCK", block)
+        result = any_tokenizer.truncate(text, most, **ALLOWED)
+    ids = any_tokenizer.encode(text, **ALLOWED)
+    kept = any_tokenizer.encode(result, **ALLOWED)
+    assert type(result) is type(text)
+    assert text[: len(result)] == result
+    if len(ids) <= most:
+        assert result == text
+        return
+    assert kept == ids[: len(kept)]
+    assert len(kept) <= most
+    if isinstance(text, bytes):
+        assert as_text(text) == as_text(result) + as_text(text[len(result) :]), "no character is cut"
+    else:
+        assert as_text(text) == as_text(result) + as_text(text[len(result) :])
+    # No longer beginning would do.
+    _, _, ends = any_tokenizer.encode_with_offsets(text, **ALLOWED)
+    for k in range(len(kept) + 1, most + 1):
+        longer = text[: ends[k - 1]]
+        assert any_tokenizer.encode(longer, **ALLOWED) != ids[:k] or (
+            isinstance(text, bytes) and as_text(text) != as_text(longer) + as_text(text[ends[k - 1] :])
+        )
+
+
+def test_count_and_truncate_read_no_more_than_they_need(tokenizer, book, monkeypatch):
+    text = book * 5
+    encoded = []
+    encoder = tokenizer._encoder
+    whole = encoder.encode_to_numpy
+    monkeypatch.setattr(encoder, "encode_to_numpy", lambda data: encoded.append(len(data)) or whole(data))
+    assert tokenizer.count(text, limit=100) == 101
+    assert tokenizer.truncate(text, 100) == tokenizer.decode(tokenizer.encode(text[:2000])[:100])
+    assert sum(encoded) < 30_000
+    assert tokenizer.count(text, limit=10**7) == tokenizer.count(text)
+    assert tokenizer.truncate(text, 10**7) == text
+
+
+def test_limits_below_0(tokenizer):
+    with pytest.raises(ValueError, match="max_tokens must be at least 0, not -1"):
+        tokenizer.truncate("a", -1)
+    with pytest.raises(ValueError, match="limit must be at least 0, not -1"):
+        tokenizer.count("a", limit=-1)
+    with pytest.raises(TypeError):
+        tokenizer.truncate("a", 1.5)
+    with pytest.raises(ValueError, match="text holds the special token"):
+        tokenizer.truncate("a <|end|>", 1)
+
+
+# --------------------------------------------------------------------------------------------- intervals
+@settings(max_examples=100)
+@given(text=special_texts | odd_texts | datas, chance=st.randoms(use_true_random=False))
+def test_intervals(any_tokenizer, text, chance):
+    counter = any_tokenizer.interval_counter(text)
+    assert len(counter) == len(text)
+    pairs = [sorted(chance.choices(range(len(text) + 1), k=2)) for _ in range(30)] + [[0, len(text)]]
+    starts, stops = zip(*pairs, strict=True)
+    expected = [len(any_tokenizer.encode_ordinary(text[start:stop])) for start, stop in pairs]
+    assert counter.count_many(starts, stops).tolist() == expected
+    assert counter.count(*pairs[0]) == expected[0]
+
+
+@pytest.mark.parametrize("form", [str, str.encode])
+def test_intervals_of_a_book(tokenizer, book, form):
+    text = form(book + " Приключения капитана Смоллетта и доктора Ливси " * 50)
+    counter = tokenizer.interval_counter(text)
+    chance = random.Random(1)
+    pairs = [sorted(chance.sample(range(len(text)), 2)) for _ in range(40)]
+    expected = [len(tokenizer.encode_ordinary(text[start:stop])) for start, stop in pairs]
+    assert counter.count_many(*zip(*pairs, strict=True)).tolist() == expected
+
+
+def test_intervals_outside(tokenizer):
+    counter = tokenizer.interval_counter("a text")
+    for start, stop in ((-1, 2), (3, 2), (0, 7)):
+        with pytest.raises(IndexError, match=f"part 1, from {start} to {stop}, is not inside the text of 6"):
+            counter.count_many([0, start], [1, stop])
+    with pytest.raises(ValueError, match="1 starts but 2 stops"):
+        counter.count_many([0], [1, 2])
+    assert counter.count_many([], []).tolist() == []
+    assert tokenizer.interval_counter("").count(0, 0) == 0
+
+
+# ---------------------------------------------------------------------------------------------- decoding
+@settings(max_examples=100)
+@given(
+    ids=st.lists(st.integers(0, 555) | st.integers(600, 602), max_size=200),
+    errors=st.sampled_from(["replace", "ignore"]),
+)
+def test_decoding_many_is_decoding_each(tokenizer, ids, errors):
+    data = b"".join(map(tokenizer.token_bytes, ids))
+    for form in (
+        ids,
+        np.array(ids, np.int64),
+        np.array(ids, np.uint16),
+        np.array(ids, np.uint64),
+        tuple(ids),
+    ):
+        assert tokenizer.decode_bytes(form) == data
+        assert tokenizer.decode(form, errors) == data.decode("utf-8", errors)
+
+
+@pytest.mark.parametrize("greatest", [300, 2**31 - 1])
+def test_decoding_where_ids_are_far_apart(greatest):
+    tokens = {value: bytes([value]) for value in range(256)} | {greatest: b"hi"}
+    tokenizer = Tokenizer(token_bytes=tokens, merges=[(104, 105)], pattern="none")
+    ids = [greatest, 33] * 100
+    for form in (ids, np.array(ids, np.uint32)):
+        assert tokenizer.decode(form) == "hi!" * 100
+        for wrong in (greatest - 1, 2**40, -1, 2**63):
+            with pytest.raises(ValueError, match=rf"ids\[200\]: {wrong} is"):
+                tokenizer.decode([*ids, wrong])
+    with pytest.raises(ValueError, match=rf"ids\[0\]: {greatest - 1} is not used"):
+        tokenizer.decode(np.array([greatest - 1]))
+    with pytest.raises(TypeError, match=r"ids\[200\] must be an integer, not float"):
+        tokenizer.decode([*ids, 1.0])
+    assert tokenizer.encode_with_offsets("hi!")[2].tolist() == [2, 3]

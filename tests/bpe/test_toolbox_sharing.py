@@ -1,0 +1,143 @@
+"""Threads, processes and pickles: a tokenizer is the same everywhere."""
+
+import multiprocessing
+import os
+import pickle
+import sys
+import threading
+import warnings
+
+import pytest
+
+import bpe
+from bpe.tokenizer import Tokenizer
+
+
+def encode_all(tokenizer, batch):
+    return [tokenizer.encode(text, allowed_special="all") for text in batch]
+
+
+def _encode_in_process(tokenizer, batch, connection):
+    connection.send(encode_all(tokenizer, batch))
+    connection.close()
+
+
+@pytest.fixture
+def batch(book):
+    return [book[i : i + 300 + i % 700] + "<|end|>" * (i % 3) for i in range(0, 60_000, 300)]
+
+
+@pytest.fixture
+def fresh(tokenizer):
+    """One that has encoded nothing yet."""
+    return pickle.loads(pickle.dumps(tokenizer))
+
+
+def test_threads_share_a_tokenizer(tokenizer, fresh, batch):
+    """Not even the first use is taken in turns."""
+    expected = encode_all(tokenizer, batch)
+    barrier, results = threading.Barrier(6), {}
+
+    def work(number):
+        barrier.wait()
+        part = batch[number:] + batch[:number]
+        found = encode_all(fresh, part)
+        results[number] = found[len(found) - number :] + found[: len(found) - number]
+        results[number, "batch"] = fresh.encode_batch(batch, 2, allowed_special="all")
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 12
+    assert all(result == expected for result in results.values())
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("used", [False, True])
+def test_processes(tokenizer, fresh, batch, method, used):
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {method} here")
+    batch = batch[:20]
+    expected = encode_all(tokenizer, batch)
+    if used:
+        assert encode_all(fresh, batch) == expected
+    context = multiprocessing.get_context(method)
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_encode_in_process, args=(fresh, batch, sender))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads
+        process.start()
+    assert receiver.poll(120)
+    assert receiver.recv() == expected
+    process.join()
+    assert process.exitcode == 0
+    assert encode_all(fresh, batch) == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_while_others_encode(fresh, batch):
+    """No lock is held that the child would wait for."""
+    expected = encode_all(fresh, batch[:20])
+    stop = threading.Event()
+
+    def work():
+        while not stop.is_set():
+            fresh.encode_batch(batch, 2, allowed_special="all")
+            pickle.loads(pickle.dumps(fresh)).encode("the sea")
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(5):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)
+                child = os.fork()
+            if child == 0:
+                os._exit(0 if encode_all(fresh, batch[:20]) == expected else 1)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_pickles_are_small_and_hold_nothing_derived(tokenizer, batch):
+    encode_all(tokenizer, batch)
+    tokenizer.decode([1, 2, 3])
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        data = pickle.dumps(tokenizer, protocol)
+        assert len(data) < 1000 + 20 * len(tokenizer.merges)
+        copy = pickle.loads(data)
+        assert copy == tokenizer
+        assert type(copy) is Tokenizer
+    assert len(pickle.dumps(tokenizer)) < 1000 + 8 * len(tokenizer.merges)
+
+
+class Derived(Tokenizer):
+    """A class of somebody else."""
+
+
+def test_pickles_are_of_their_class(merges):
+    tokens = [bytes([value]) for value in range(256)]
+    tokenizer = Derived(token_bytes=tokens, merges=[], pattern="none")
+    tokenizer.name = "mine"
+    tokenizer.encode("a")
+    copy = pickle.loads(pickle.dumps(tokenizer))
+    assert type(copy) is Derived
+    assert copy == tokenizer
+    assert (copy.name, copy.encode("a")) == ("mine", [97])
+    assert "_encoder" not in pickle.loads(pickle.dumps(tokenizer)).__dict__
+
+
+def test_decoding_loads_no_compiler(tokenizer, tmp_path):
+    import subprocess
+
+    tokenizer.save(tmp_path / "tok.json")
+    code = "import bpe, sys; t = bpe.Tokenizer.load(sys.argv[1])"
+    code += "; t.decode([104, 105] * 100); t.stream_decoder().feed(3)"
+    code += "; assert 'numba' not in sys.modules and 'llvmlite' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code, tmp_path / "tok.json"], check=True)
+    assert bpe.__version__

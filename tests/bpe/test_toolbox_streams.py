@@ -1,0 +1,203 @@
+"""Text and ids that come in pieces, cut anywhere, are what they are as a whole."""
+
+import time
+import warnings
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bpe
+from bpe.tokenizer import Tokenizer
+from bpe.vocabulary import Vocabulary
+
+SPECIALS = ["<|end|>", "<|fim|>", "  <x> ", "<|", "é|>"]
+ALPHABET = [
+    *"aetsh foobar1'!\n\r<|>x",
+    "é",
+    "漢",
+    "\u0301",
+    "😀",
+    "\u3000",
+    " the",
+    "foobar",
+    "   ",
+    "12345",
+    "'s",
+]
+texts = st.lists(st.sampled_from(ALPHABET + SPECIALS), max_size=40).map("".join)
+odd_texts = st.lists(st.sampled_from([*ALPHABET, "\ud83d", "\ude00", "\udcff"]), max_size=30).map("".join)
+datas = texts.map(str.encode) | st.lists(
+    st.sampled_from([b"\xff", b"\xc3", b"\xa9", b"\xe2\x82", b" the", b" ", b"a"]), max_size=30
+).map(b"".join)
+PATTERNS = {
+    "gpt2": "gpt2",
+    "cl100k": "cl100k",
+    "o200k": "o200k",
+    "deepseek": "deepseek",
+    "whitespace": "whitespace",
+    "none": "none",
+    "looks ahead": r"foo(?=bar)|\s+(?!\S)|\w",
+    "looks behind": r"(?<=a)[a-z]+|\w| +",
+    "anchors": r"^foo|\w+$|\b\w|.",
+    "not compiled": r"(\w)\1|\w+",
+}
+ALLOWED = {"allowed_special": "all"}
+CHOICES = [ALLOWED, {"allowed_special": {"<|", "é|>"}, "disallowed_special": ()}, {"specials": "ordinary"}]
+
+
+@pytest.fixture(params=PATTERNS, scope="module")
+def any_tokenizer(request, merges):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tokenizer = Tokenizer(
+            token_bytes=Vocabulary.assemble(merges),
+            merges=merges,
+            pattern=PATTERNS[request.param],
+            special_tokens={token: 600 + i for i, token in enumerate(SPECIALS)},
+        )
+        tokenizer.pattern.compiled  # noqa: B018  # warns once
+    return tokenizer
+
+
+def cut_anywhere(text, chance):
+    places = sorted(chance.choices(range(len(text) + 1), k=chance.randrange(6)))
+    return [text[start:stop] for start, stop in zip([0, *places], [*places, len(text)], strict=True)]
+
+
+# -------------------------------------------------------------------------------------------- streams in
+@settings(max_examples=200)
+@given(
+    text=texts | odd_texts | datas, chance=st.randoms(use_true_random=False), options=st.sampled_from(CHOICES)
+)
+def test_a_stream_is_its_whole(any_tokenizer, text, chance, options):
+    stream = any_tokenizer.stream_encoder(**options)
+    for _ in range(2):  # finished, it begins anew
+        ids = []
+        for part in cut_anywhere(text, chance):
+            ids += stream.feed(part)
+            whole = any_tokenizer.encode(text, **options)
+            assert ids == whole[: len(ids)], "what is out stays"
+        assert ids + stream.rest().tolist() == whole
+        assert ids + stream.finish() == whole
+    assert stream.finish() == []
+
+
+@settings(max_examples=100)
+@given(text=texts | odd_texts | datas, chance=st.randoms(use_true_random=False))
+def test_a_growing_text(any_tokenizer, text, chance):
+    growing = any_tokenizer.appendable_encoder(**ALLOWED)
+    known = text[:0]
+    for part in cut_anywhere(text, chance):
+        growing.append(part)
+        known += part
+        expected = any_tokenizer.encode(known, **ALLOWED)
+        assert growing.count() == len(expected)
+        if chance.random() < 0.5:
+            assert growing.ids() == expected
+    assert growing.ids() == any_tokenizer.encode(text, **ALLOWED)
+
+
+@settings(max_examples=200)
+@given(text=texts, chance=st.randoms(use_true_random=False), allowed=st.sets(st.sampled_from(SPECIALS)))
+def test_what_is_disallowed_is_seen_wherever_it_is_cut(tokenizer, merges, text, chance, allowed):
+    tokenizer = Tokenizer(
+        token_bytes=Vocabulary.assemble(merges),
+        merges=merges,
+        pattern="gpt2",
+        special_tokens={token: 600 + i for i, token in enumerate(SPECIALS)},
+    )
+    stream = tokenizer.stream_encoder(allowed_special=allowed)
+    try:
+        expected = tokenizer.encode(text, allowed_special=allowed)
+    except ValueError:
+        parts = cut_anywhere(text, chance)
+        with pytest.raises(ValueError, match="the stream holds the special token"):
+            list(map(stream.feed, parts))
+        return
+    assert [n for part in cut_anywhere(text, chance) for n in stream.feed(part)] + stream.finish() == expected
+
+
+def test_a_refused_part_is_not_taken(tokenizer):
+    stream = tokenizer.stream_encoder()
+    ids = stream.feed("the sea and the <|en")
+    with pytest.raises(ValueError, match=r"the stream holds the special token '<\|end\|>' at byte 16"):
+        stream.feed("d|> and more")
+    with pytest.raises(TypeError, match="text must be str or bytes, not int"):
+        stream.feed(3)
+    ids += stream.feed("closure")
+    assert ids + stream.finish() == tokenizer.encode("the sea and the <|enclosure")
+    growing = tokenizer.appendable_encoder()
+    growing.append("a <|fim|")
+    with pytest.raises(ValueError, match="special token"):
+        growing.append(">")
+    assert growing.ids() == tokenizer.encode("a <|fim|")
+
+
+def test_str_and_bytes_in_turn(tokenizer):
+    stream = tokenizer.stream_encoder()
+    ids = [
+        n
+        for part in ("é", b"\xc3", b"\xa9 \xff", "\ud83d", "", b"", "\ude00", "\ud83d", b"x")
+        for n in stream.feed(part)
+    ]
+    assert ids + stream.finish() == tokenizer.encode(b"\xc3\xa9\xc3\xa9 \xff\xf0\x9f\x98\x80\xef\xbf\xbdx")
+
+
+def test_ids_come_out_soon(tokenizer, book):
+    stream = tokenizer.stream_encoder()
+    n_held = []
+    n_in = n_out = 0
+    for character in book[:5000]:
+        n_in += len(character.encode())
+        n_out += sum(len(tokenizer.token_bytes(number)) for number in stream.feed(character))
+        n_held.append(n_in - n_out)
+    assert max(n_held) < 100
+
+
+@pytest.mark.parametrize("text", ["a" * 300_000, " " * 300_000, "中" * 100_000, "a1" * 150_000])
+def test_a_stream_without_a_place_to_cut_takes_no_quadratic_time(any_tokenizer, text):
+    start = time.perf_counter()
+    stream = any_tokenizer.stream_encoder()
+    growing = any_tokenizer.appendable_encoder()
+    ids = []
+    for place in range(0, len(text), 100):
+        ids += stream.feed(text[place : place + 100])
+        growing.append(text[place : place + 100])
+    assert ids + stream.finish() == growing.ids()
+    assert time.perf_counter() - start < 60, "a quadratic one would take minutes"
+
+
+# ------------------------------------------------------------------------------------------- streams out
+@settings(max_examples=200)
+@given(ids=st.lists(st.integers(0, 300) | st.integers(600, 602)), chance=st.randoms(use_true_random=False))
+def test_decoded_in_parts(tokenizer, ids, chance):
+    for errors in ("replace", "ignore", "surrogateescape"):
+        stream = tokenizer.stream_decoder(errors)
+        for _ in range(2):
+            out = "".join(stream.feed(part) for part in cut_anywhere(ids, chance))
+            assert out + stream.finish() == tokenizer.decode(ids, errors)
+
+
+def test_whole_characters_as_soon_as_they_are_complete(tokenizer):
+    stream = tokenizer.stream_decoder()
+    assert [stream.feed(value) for value in "a😀é".encode()] == ["a", "", "", "", "😀", "", "é"]
+    assert stream.feed([0xE2, 0x82]) == ""
+    assert stream.finish() == "\ufffd"
+    strict = tokenizer.stream_decoder("strict")
+    assert strict.feed([97, 0xE2]) == "a"
+    for wrong in (97, 10**9):
+        with pytest.raises(ValueError, match=r"invalid|ids"):
+            strict.feed(wrong)
+    with pytest.raises(UnicodeDecodeError):
+        strict.finish()
+    assert strict.feed([0x82, 0xAC]) == "€", "what failed was not taken"
+    with pytest.raises(LookupError):
+        tokenizer.stream_decoder("no such")
+
+
+def test_what_a_model_says_is_read_word_by_word():
+    tokenizer = bpe.train(["Приключения капитана"], vocab_size=300, progress=False)
+    text = "Приключения капитана"
+    stream = tokenizer.stream_decoder()
+    assert "".join(stream.feed(number) for number in tokenizer.encode(text)) == text
