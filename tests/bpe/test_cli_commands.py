@@ -189,6 +189,7 @@ def test_convert(folder):
         "minbpe": "o.model",
     }
     os.mkdir("o")
+    assert FORMATS == cli.files.FORMATS
     for format in FORMATS:
         result = run("convert", "plain.json", outputs[format])
         assert result.exit_code == 0, result.output
@@ -255,9 +256,7 @@ def test_a_rank_file_is_no_whole_tokenizer(folder):
 def test_bench(folder):
     result = run("bench", "plain.json", "corpus.txt")
     assert result.exit_code == 0, result.output
-    assert re.match(
-        r"corpus\.txt: 20 kB, .* thousand tokens, .* bytes a token; one thread\n", result.stdout
-    )
+    assert re.match(r"corpus\.txt: 20 kB, .* thousand tokens, .* bytes a token; one thread\n", result.stdout)
     for name in ("bpe", "tiktoken", "tokenizers"):
         assert re.search(
             rf"^{name} +[\d.]+ [kMG]?B/s +[\d.]+ [kMG]?B/s +[\d.]+ ", result.stdout, re.MULTILINE
