@@ -19,6 +19,7 @@ from bpe.vocabulary import Vocabulary
 __all__ = ["TokenTable", "join_tokens"]
 
 _FEW = 64  # ids are looked up one by one
+_BLOCK = 1 << 13
 _SPARSE = 4  # times as many ids as tokens: no longer worth a place for each
 
 
@@ -108,11 +109,15 @@ class TokenTable:
         places = self._places(ids)
         if len(places) and int(places.min()) < 0:
             return None
-        lengths = self._lengths[places]
-        ends = np.cumsum(lengths)
-        where = np.repeat(self._starts[places] - (ends - lengths), lengths)
-        where += np.arange(len(where))
-        return self._data[where].tobytes()
+        parts = []
+        for first in range(0, len(places), _BLOCK):  # which fits a cache
+            some = places[first : first + _BLOCK]
+            lengths = self._lengths[some]
+            ends = np.cumsum(lengths)
+            where = np.repeat(self._starts[some] - (ends - lengths), lengths)
+            where += np.arange(len(where))
+            parts.append(self._data[where].tobytes())
+        return b"".join(parts)
 
 
 def join_tokens(

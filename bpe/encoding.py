@@ -173,7 +173,7 @@ def encode_pieces(self, data, offsets, piece, n_pieces, ids, n, id_offsets):
         if len(self.known) + _BATCH > self.most_known or self.pool_size + _BATCH * KNOWN_BYTES > pool.size:
             self.known.clear()
             self.pool_size = 0
-        self.known.get_many(data, offsets, first, after, _MISSING, packed_of)
+        self.known.get_into(data, offsets, first, after, _MISSING, packed_of)
         for i in range(first, after):
             packed = packed_of[i - first]
             if packed >= 0:

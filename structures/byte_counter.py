@@ -101,6 +101,19 @@ def _byte_array(data: Any) -> np.ndarray:
     return np.ascontiguousarray(data)
 
 
+def _words_in(data: Any, offsets: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return bytes and the offsets of words in them, checked."""
+    data, offsets = _byte_array(data), int64_array(offsets, "offsets")
+    if (
+        offsets.size == 0
+        or offsets[0] < 0
+        or offsets[-1] > data.size
+        or np.any(offsets[1:] < offsets[:-1])  # not np.diff: a difference may overflow
+    ):
+        raise ValueError(f"offsets must start at 0 or later, not fall, and end at {data.size} at most")
+    return data, offsets
+
+
 class ByteCounter(Facade):
     r"""Counts byte strings, and numbers them in order of first appearance.
 
@@ -123,7 +136,7 @@ class ByteCounter(Facade):
 
     Methods for many words:
 
-    * :meth:`update`, :meth:`update_many`, :meth:`merge`, :meth:`from_arrays`
+    * :meth:`update`, :meth:`update_many`, :meth:`get_many`, :meth:`merge`, :meth:`from_arrays`
     * :meth:`most_common`, :meth:`items`, :meth:`to_arrays`, iteration in order of id
 
     Methods for the whole:
@@ -416,14 +429,7 @@ class ByteCounter(Facade):
         >>> c[b"low"]
         2
         """
-        data, offsets = _byte_array(data), int64_array(offsets, "offsets")
-        if (
-            offsets.size == 0
-            or offsets[0] < 0
-            or offsets[-1] > data.size
-            or np.any(offsets[1:] < offsets[:-1])  # not np.diff: a difference may overflow
-        ):
-            raise ValueError(f"offsets must start at 0 or later, not fall, and end at {data.size} at most")
+        data, offsets = _words_in(data, offsets)
         n = offsets.size - 1
         numbers = _ONE_EACH if counts is None else int64_array(counts, "counts")
         if counts is not None and numbers.size != n:
@@ -431,6 +437,39 @@ class ByteCounter(Facade):
         failure, i = self._kernels.update_many(self, data, offsets, numbers)
         if failure < 0:
             raise error(failure, reprlib.repr(data[offsets[i] : offsets[i + 1]].tobytes()))
+
+    def get_many(self, data: Any, offsets: Any, default: int = 0) -> np.ndarray:
+        """Return the counts of ``data[offsets[i]:offsets[i + 1]]``, for every i.
+
+        Parameters
+        ----------
+        data : bytes or (n_bytes,) uint8
+        offsets : (n + 1,) array_like of int
+            Not falling, inside the data.
+        default : int
+            For words that are missing.
+
+        Returns
+        -------
+        (n,) int64
+
+        Raises
+        ------
+        TypeError
+            The data are not bytes.
+        ValueError
+            The offsets fall or leave the data.
+
+        Complexity
+        ----------
+        O(n + bytes) expected, many words at a time.
+
+        Examples
+        --------
+        >>> ByteCounter({b"low": 5}).get_many(b"lownew", [0, 3, 6], default=-1)
+        array([ 5, -1])
+        """
+        return self._kernels.get_many(self, *_words_in(data, offsets), int64(default, "default"))
 
     def merge(self, other: ByteCounter) -> None:
         """Add the counts of another counter; words that are new come after ours, in their order.

@@ -362,9 +362,9 @@ def _get(self, data, start, end, default=0):
     return _count_in(self, slot, default)
 
 
-@method(ByteCounterType, "get_many")
+@method(ByteCounterType, "get_into")
 @quiet
-def _get_many(self, data, offsets, first, after, default, counts):
+def _get_into(self, data, offsets, first, after, default, counts):
     """Write the counts of the strings from `first` to `after` to `counts`, which is as long."""
     slots = self.slots
     keys = local_words(_BLOCK_WORDS)
@@ -390,6 +390,15 @@ def _get_many(self, data, offsets, first, after, default, counts):
                 counts[i - first] = _count_in(self, slot, default)
             else:
                 counts[i - first] = slots[home + 3]
+
+
+@method(ByteCounterType, "get_many")
+@kernel
+def _get_many(self, data, offsets, default=0):
+    """Return the counts of all strings."""
+    counts = np.empty(max(offsets.size - 1, 0), np.int64)
+    _get_into(self, data, offsets, 0, counts.size, default, counts)
+    return counts
 
 
 @method(ByteCounterType, "id_of")

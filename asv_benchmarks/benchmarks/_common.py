@@ -11,6 +11,7 @@ import numpy as np
 SMALL = os.environ.get("BENCHMARK_SMALL") == "1"
 SIZES = (60,) if SMALL else (10_000, 200_000)
 ROUNDS = 1 if SMALL else 7
+TINY = {"low": 5, "lower": 2, "newest": 6, "widest": 3}  # words that load the compiled code
 TEXT_BYTES = 20_000 if SMALL else 4_000_000  # of a corpus, where the text is in memory
 
 _BUNDLED = Path(__file__).parents[2] / "tests" / "data" / "treasure_island.txt"

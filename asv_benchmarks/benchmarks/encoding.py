@@ -5,17 +5,13 @@ import pickle
 import bpe
 from bpe import reference
 
-from ._common import CORPORA, text_of, vocab_size_of
+from ._common import CORPORA, SMALL, text_of, vocab_size_of
 
 N_CHECKED = 500  # characters compared with the reference
 
 
-class Encoding:
-    """A whole text at a time.
-
-    ``cold``: by a tokenizer that has not encoded anything yet, though the compiled code is loaded;
-    ``warm``: by one that has met every piece before.
-    """
+class _Trained:
+    """Tokenizers, made once for all benchmarks here."""
 
     params = CORPORA
     param_names = ("corpus",)
@@ -42,6 +38,14 @@ class Encoding:
 
     setup_cache.timeout = 600
 
+
+class Encoding(_Trained):
+    """A whole text at a time.
+
+    ``cold``: by a tokenizer that has not encoded anything yet, though the compiled code is loaded;
+    ``warm``: by one that has met every piece before.
+    """
+
     def setup(self, tokenizers, corpus):
         self.text = text_of(corpus)
         self.warm = tokenizers[corpus]
@@ -64,3 +68,46 @@ class Encoding:
         return len(self.ids) / len(self.text.encode())
 
     track_tokens_per_byte.unit = "tokens/byte"
+
+
+class Short(_Trained):
+    """Texts of some words, one call each."""
+
+    number = 10 if SMALL else 1000
+
+    def setup(self, tokenizers, corpus):
+        self.tokenizer, self.text = tokenizers[corpus], text_of(corpus)[1000:1030]
+        self.ids = self.tokenizer.encode(self.text)
+
+    def time_encode(self, tokenizers, corpus):
+        self.tokenizer.encode(self.text)
+
+    def time_encode_to_numpy(self, tokenizers, corpus):
+        self.tokenizer.encode_to_numpy(self.text)
+
+    def time_decode(self, tokenizers, corpus):
+        self.tokenizer.decode(self.ids)
+
+
+class Batch(_Trained):
+    """Many documents in one call, on one thread and on all; every piece has been met before."""
+
+    params = (CORPORA, ("one", "all"))
+    param_names = ("corpus", "threads")
+
+    def setup(self, tokenizers, corpus, threads):
+        text = text_of(corpus)
+        self.documents = [text[start : start + 1000] for start in range(0, len(text), 1000)]
+        self.tokenizer, self.threads = tokenizers[corpus], 1 if threads == "one" else None
+        self.ids = self.tokenizer.encode_batch(self.documents, threads=self.threads)
+        if self.tokenizer.decode_batch(self.ids) != self.documents:
+            raise AssertionError(f"{corpus}: the documents do not come back")
+
+    def time_encode(self, tokenizers, corpus, threads):
+        self.tokenizer.encode_batch(self.documents, threads=self.threads)
+
+    def time_encode_to_numpy(self, tokenizers, corpus, threads):
+        self.tokenizer.encode_batch_to_numpy(self.documents, threads=self.threads)
+
+    def time_decode(self, tokenizers, corpus, threads):
+        self.tokenizer.decode_batch(self.ids)

@@ -235,15 +235,16 @@ class Measuring(Base):
         size = max(_FIRST_BLOCK, 8 * n)
         if len(text) <= size:
             return self._encode_bytes(utf8_of(text), text, rules)
-        stream, parts, n_known, place = StreamEncoder(self, rules, "text"), [], 0, 0
-        while n_known < n:
+        stream, place = StreamEncoder(self, rules, "text"), 0
+        ids: list[int] = []
+        while len(ids) < n:
             block = text[place : place + size]
-            parts.append(stream.feed_to_numpy(block) if block else stream.rest())
-            n_known += len(parts[-1])
-            place, size = place + size, 2 * size
             if not block:
+                ids += stream.finish()
                 break
-        return np.concatenate(parts)
+            ids += stream.feed(block)
+            place, size = place + size, 2 * size
+        return np.array(ids, np.uint32)
 
 
 def _not_negative(number: int, name: str) -> int:

@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import functools
 
-import numpy as np
-
 from bpe.corpus import safe_cut
 from bpe.specials import Rules, Specials, refusal
 from bpe.split import Pattern
@@ -126,42 +124,13 @@ class StreamEncoder:
         >>> bpe.train(["low lower"], vocab_size=258, progress=False).stream_encoder().feed("low lower l")
         [257, 32, 257, 101, 114]
         """
-        ids = self.feed_to_numpy(text)
-        return ids.tolist()
-
-    def feed_to_numpy(self, text: str | bytes) -> np.ndarray:
-        """Do as :meth:`feed`, and return an array.
-
-        Parameters
-        ----------
-        text : str or bytes
-
-        Returns
-        -------
-        (n,) uint32
-
-        Raises
-        ------
-        ValueError, TypeError
-            As :meth:`feed`.
-
-        Complexity
-        ----------
-        As :meth:`feed`.
-
-        Examples
-        --------
-        >>> import bpe
-        >>> bpe.train(["low lower"], vocab_size=258, progress=False).stream_encoder().feed_to_numpy("low l")
-        array([257], dtype=uint32)
-        """
         more, surrogate = self._bytes_of(text)
         self._refuse(more)
         self._surrogate = surrogate
         self._held += more
         n_held = len(self._held)
         if n_held > _SMALL and 2 * n_held < 3 * self._n_looked:
-            return np.empty(0, np.uint32)
+            return []
         ids, n_decided = self._known_ids()
         reach = self._rules.disallowed.reach
         if n_decided and reach:
@@ -189,16 +158,16 @@ class StreamEncoder:
         >>> stream.feed("low"), stream.finish(), stream.finish()
         ([], [257], [])
         """
-        ids = self.rest().tolist()
+        ids = self.rest()
         self._begin()
         return ids
 
-    def rest(self) -> np.ndarray:
+    def rest(self) -> list[int]:
         """Return the ids of what is left, if nothing follows; more may be fed all the same.
 
         Returns
         -------
-        (n,) uint32
+        list of int
 
         Complexity
         ----------
@@ -209,10 +178,10 @@ class StreamEncoder:
         >>> import bpe
         >>> stream = bpe.train(["low lower"], vocab_size=258, progress=False).stream_encoder()
         >>> stream.feed("low"), stream.rest(), stream.feed("er"), stream.rest()
-        ([], array([257], dtype=uint32), [], array([257, 101, 114], dtype=uint32))
+        ([], [257], [], [257, 101, 114])
         """
         held = bytes(self._held) + utf8_of(self._surrogate)
-        return self._tokenizer._encode_special([held], self._rules.allowed)[0]
+        return self._ids_of(held)
 
     # ------------------------------------------------------------------------------------------ parts
     def _bytes_of(self, text: str | bytes) -> tuple[bytes, str]:
@@ -236,9 +205,15 @@ class StreamEncoder:
                 place = self._n_decided + len(self._held) - len(seen) + start
                 raise refusal(text[start:end].decode(), f"byte {place}", self._name)
 
-    def _known_ids(self) -> tuple[np.ndarray, int]:
+    def _ids_of(self, data: bytes) -> list[int]:
+        search = self._rules.allowed
+        if any(needle in data for needle in search.needles):
+            return self._tokenizer._encode_special([data], search)[0].tolist()
+        return self._tokenizer._encoder.encode(data)
+
+    def _known_ids(self) -> tuple[list[int], int]:
         """Return the ids that no longer change, and of how many bytes they are."""
-        data, tokenizer, search = bytes(self._held), self._tokenizer, self._rules.allowed
+        data, search = bytes(self._held), self._rules.allowed
         end, horizon = 0, len(data)
         if search.tokens:
             # A token that begins at the horizon or later might go on past the end, or give way to a longer.
@@ -248,15 +223,16 @@ class StreamEncoder:
                     break
                 end = stop
             horizon = max(end, horizon)
-        ids = tokenizer._encode_special([data[:end]], search)[0] if end else np.empty(0, np.uint32)
+        ids = self._ids_of(data[:end]) if end else []
         text = data[end:horizon]
-        n_decided = decided(tokenizer._pattern, text) if text else 0
+        n_decided = decided(self._tokenizer._pattern, text) if text else 0
         if n_decided:
-            # Encoded with all that is known behind: a piece may look ahead.
-            more = tokenizer._encoder.encode_to_numpy(text)
-            ends = np.cumsum(tokenizer._table.lengths(more))
-            more = more[: np.searchsorted(ends, n_decided, side="right")]
-            ids = np.concatenate([ids, more]) if end else more
+            # Encoded with all that is known behind, as a piece may look ahead; which is then cut off.
+            more = self._tokenizer._encoder.encode(text)
+            n_open = len(text) - n_decided
+            while n_open:
+                n_open -= len(self._tokenizer._vocabulary.bytes_of[more.pop()])
+            ids += more
         return ids, end + n_decided
 
 
@@ -285,7 +261,7 @@ class AppendableEncoder:
     def __init__(self, tokenizer: Base, rules: Rules) -> None:
         self._stream = StreamEncoder(tokenizer, rules)
         self._ids: list[int] = []
-        self._rest: np.ndarray | None = None
+        self._rest: list[int] | None = None
 
     def append(self, text: str | bytes) -> None:
         """Add text at the end.
@@ -353,9 +329,9 @@ class AppendableEncoder:
         >>> bpe.train(["low lower"], vocab_size=258, progress=False).appendable_encoder().ids()
         []
         """
-        return self._ids + self._last_ids().tolist()
+        return self._ids + self._last_ids()
 
-    def _last_ids(self) -> np.ndarray:
+    def _last_ids(self) -> list[int]:
         if self._rest is None:
             self._rest = self._stream.rest()
         return self._rest

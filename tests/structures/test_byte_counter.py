@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from numba import njit
 from numba.core.errors import TypingError
 
-from structures import ByteCounter, MaxHeap
+from structures import ByteCounter, MaxHeap, kernel
 from structures import byte_counter_kernels as module
 from structures.byte_counter_kernels import home_of
 from structures.simd import _py_load_word, _py_multiply_fold, load_word, multiply_fold, pointer_to
@@ -872,3 +872,33 @@ assert after.mi_alloc - after.mi_free == before.mi_alloc - before.mi_free, (befo
 
 def test_nothing_leaks(python):
     python(LEAKS, NUMBA_NRT_STATS="1")
+
+
+# ---------------------------------------------------------------------------------------- many look-ups
+@kernel
+def look_up_inside(counter, data, offsets, first, after, default):
+    counts = np.empty(after - first, np.int64)
+    counter.get_into(data, offsets, first, after, default, counts)
+    return counts
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.binary(max_size=40), max_size=400), st.lists(st.binary(max_size=40), max_size=40), st.data()
+)
+def test_get_many(words, others, draw):
+    counter = ByteCounter(Counter(words))
+    asked = draw.draw(st.permutations(words[:300] + others))
+    expected = [Counter(words).get(word, -7) for word in asked]
+    data, offsets = joined(asked)
+    assert counter.get_many(data, offsets, -7).tolist() == expected
+    array = np.frombuffer(bytearray(data), np.uint8)
+    first = draw.draw(st.integers(0, len(asked)))
+    for given_offsets in (np.asarray(offsets), np.asarray(offsets, np.int32)):
+        found = look_up_inside(counter, array, given_offsets, first, len(asked), -7)
+        assert found.tolist() == expected[first:]
+
+
+def test_get_many_of_bad_offsets():
+    with pytest.raises(ValueError, match="not fall"):
+        ByteCounter().get_many(b"abc", [0, 2, 1])

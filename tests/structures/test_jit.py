@@ -658,7 +658,7 @@ ONLY_INSIDE = {
     "assign",
     "contains",
     "count",
-    "get_many",
+    "get_into",
     "is_full",
     "len",
     "posting",

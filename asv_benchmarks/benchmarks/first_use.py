@@ -1,0 +1,60 @@
+"""What a new process waits for: each of these runs in one of its own."""
+
+from ._common import SMALL
+
+USES = {
+    "a heap": "import structures; heap = structures.MaxHeap(); heap.add(7); heap.pop()",
+    "training": "import bpe; bpe.train(['low lower'], vocab_size=260)",
+    "training, encoding": "import bpe; bpe.train(['low lower'], vocab_size=260).encode('low')",
+}
+EMPTY_CACHE = (
+    "import os, tempfile; folder = tempfile.TemporaryDirectory(); os.environ['NUMBA_CACHE_DIR'] = folder.name"
+)
+
+
+class Imports:
+    """Imports alone; ``numba`` is there to compare with."""
+
+    number = 1
+    repeat = (3, 10, 10.0)
+    warmup_time = 0
+
+    def timeraw_numba(self):
+        return "import numba"
+
+    def timeraw_structures(self):
+        return "import structures"
+
+    def timeraw_bpe(self):
+        return "import bpe"
+
+
+class Warm:
+    """Import and first call, with the compiled code on disk."""
+
+    params = tuple(USES)
+    param_names = ("use",)
+    number = 1
+    repeat = (3, 10, 10.0)
+    warmup_time = 0
+    timeout = 600
+
+    def setup(self, use):
+        exec(USES[use], {})
+
+    def timeraw_first_call(self, use):
+        return USES[use]
+
+
+class NeverCompiled:
+    """Import and first call where nothing has been compiled: the first process after an installation."""
+
+    params = tuple(USES)[:1] if SMALL else tuple(USES)
+    param_names = ("use",)
+    number = 1
+    repeat = (2, 3, 60.0)
+    warmup_time = 0
+    timeout = 900
+
+    def timeraw_first_call(self, use):
+        return f"{EMPTY_CACHE}; {USES[use]}"
