@@ -254,7 +254,7 @@ class _Worker:
 
     def __init__(self, rules: _Rules) -> None:
         data = np.empty(SMALL, np.uint8)
-        self.data = memoryview(data)
+        self.data = data.data
         self.ids = np.empty(SMALL + 1, np.uint32)
         self.ends = np.empty(1, np.int32)
         self.offsets = np.empty(SMALL + 1, np.int32)  # of a block, or of `data`

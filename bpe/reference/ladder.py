@@ -28,7 +28,7 @@ import io
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
@@ -39,7 +39,6 @@ from .pairs import Ties
 from .training import IncrementalPieces, IndexedPieces, Merge, RecountedPieces, learn
 
 BUDGET = 20.0  # seconds of a rung
-PATIENCE = 3  # budgets: how long it may take to find out what the text becomes
 POINTS = (0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0)  # parts of all merges after which a slow rung is timed
 
 
@@ -149,7 +148,6 @@ class Ladder:
         self.text, self.ties, self.budget = text, ties, budget
         self.n_merges = vocab_size - 256
         self._expected: dict[str, list[tuple[int, ...]]] = {}
-        self._texts_after: dict[str, list[tuple[int, list[list[int]], list[bytes]]]] = {}
 
     def climb(self, rungs: Sequence[Rung]) -> list[Figure]:
         """Measure some rungs, compared with the first of them.
@@ -186,13 +184,13 @@ class Ladder:
         if n_made == len(expected):
             return seconds, n_made
         points = [(n_made, pace)] if n_made else []
-        for n_merges, sequences, token_bytes in self.texts_after(rung.unit):
-            if n_merges >= n_made:
-                pieces = self.hold(rung, self.expanded(rung.unit, sequences))
-                pieces.token_bytes[:] = token_bytes
-                before = perf_counter()
-                self.step(rung, pieces, n_merges)
-                points.append((n_merges, perf_counter() - before))
+        for n_merges, sequences, token_bytes in self.texts_after(rung.unit, n_made):
+            pieces = None  # two at a time may be too large
+            pieces = self.hold(rung, self.expanded(rung.unit, sequences))
+            pieces.token_bytes[:] = token_bytes
+            before = perf_counter()
+            self.step(rung, pieces, n_merges)
+            points.append((n_merges, perf_counter() - before))
         return seconds + area(points, n_made, len(expected)), n_made
 
     def step(self, rung: Rung, pieces: Any, n_made: int) -> None:
@@ -212,7 +210,7 @@ class Ladder:
 
         return Pattern.of("gpt2").split_bytes(self.text)
 
-    def piece_counts(self, unit: str) -> list[tuple[Sequence[int], int]]:
+    def piece_counts(self, unit: str) -> list[tuple[bytes, int]]:
         """Return the text as a unit has it, with counts."""
         if unit == "text":
             return [(self.text, 1)]
@@ -244,22 +242,22 @@ class Ladder:
             self._expected[key] = [tuple(merge) for merge in self.engine(unit)]
         return self._expected[key]
 
-    def texts_after(self, unit: str) -> list[tuple[int, list[list[int]], list[bytes]]]:
-        """Return what the text is after so many merges, at some points, as far as patience goes."""
-        key = self._key(unit)
-        if key not in self._texts_after:
-            rung, last = Rung("heap", key, QueuedPieces), len(self.expected(unit)) - 1
-            start, n_made = perf_counter(), 0
-            pieces = self.hold(rung, self.piece_counts(key))
-            texts = self._texts_after[key] = []
-            for point in sorted({int(part * last) for part in POINTS}):
-                while n_made < point and perf_counter() - start < PATIENCE * self.budget:
-                    self.step(rung, pieces, n_made)
-                    n_made += 1
-                if n_made < point:
-                    break
-                texts.append((point, pieces.read(), [*pieces.token_bytes]))
-        return self._texts_after[key]
+    def texts_after(self, unit: str, least: int) -> Iterator[tuple[int, list[list[int]], list[bytes]]]:
+        """Yield what the text has become after so many merges, at least `least`, at some points.
+
+        Encoded by what the engine has learned by then, which gives the text as training left it.
+        """
+        import bpe
+
+        piece_counts = dict(self.piece_counts(self._key(unit)))
+        trainer = bpe.Trainer(bpe.WordCounts(piece_counts, pattern="none"), ties=self.ties)
+        last = len(self.expected(unit)) - 1
+        for point in sorted({int(part * last) for part in POINTS}):
+            if point >= least:
+                trainer.run(256 + point)
+                tokenizer = trainer.tokenizer()
+                token_bytes = [tokenizer.token_bytes(token) for token in range(256 + point)]
+                yield point, tokenizer.encode_batch([*piece_counts]), token_bytes
 
     @staticmethod
     def _key(unit: str) -> str:

@@ -158,9 +158,8 @@ class _Paths:
         self.hope = _hopes(automaton)
         self.number_of: dict[Configuration, int] = {}
         self.configurations: list[Configuration] = []
-        self.steps: list[
-            list[list[tuple[int, bool]]]
-        ] = []  # [configuration][group]: what follows, if at an end
+        # [configuration][group]: what follows, and whether a piece ends there
+        self.steps: list[list[set[tuple[int, bool]]]] = []
 
     def explore(self) -> bool:
         """Find all configurations and what follows on each; say whether there are few enough."""
@@ -168,7 +167,7 @@ class _Paths:
         while len(self.steps) < len(self.configurations) <= _MAX_CONFIGURATIONS:
             configuration = self.configurations[len(self.steps)]
             follows = [set(self.step(configuration, symbol)) for symbol in range(self.n_symbols)]
-            self.steps.append([set().union(*(follows[symbol] for symbol in group)) for group in self.groups])
+            self.steps.append([set.union(*(follows[symbol] for symbol in group)) for group in self.groups])
         return len(self.configurations) <= _MAX_CONFIGURATIONS
 
     def number(self, configuration: Configuration) -> int:
