@@ -42,6 +42,7 @@ KNOWN_BYTES = 127
 
 SMALL = 4096  # bytes of a text that is encoded in one call of a kernel
 BLOCK_BYTES = 1 << 20  # of a longer one, at a time
+_MOST_BYTES = 2**31 - 1  # offsets are int32
 _BATCH = 128
 _MISSING = -1
 _ID_BITS = 31
@@ -332,6 +333,8 @@ class Encoder:
         ------
         MemoryError
             A piece is too long.
+        ValueError
+            There are 2 GiB or more.
 
         Examples
         --------
@@ -365,6 +368,8 @@ class Encoder:
         ------
         MemoryError
             A piece is too long.
+        ValueError
+            There are 2 GiB or more.
 
         Examples
         --------
@@ -420,6 +425,8 @@ class Encoder:
         ------
         MemoryError
             A piece is too long.
+        ValueError
+            There are 2 GiB or more.
 
         Examples
         --------
@@ -470,7 +477,9 @@ class Encoder:
     # ---------------------------------------------------------------------------------------- in blocks
     def _encode(self, data: bytes | bytearray, ends: np.ndarray, note: _Note | None = None) -> np.ndarray:
         """Return the ids of texts in a row; `note` is told of each block where pieces and their ids end."""
-        if self._scanner is None or len(data) >= 2**31:
+        if len(data) > _MOST_BYTES:
+            raise ValueError(f"a text of {len(data)} bytes is too long for one call: encode it as a stream")
+        if self._scanner is None:
             return self._encode_by_regex(bytes(data), ends, note)
         held = as_array(data)
         ids = np.empty(len(data) + 1, np.uint32)

@@ -1,12 +1,14 @@
 """Every benchmark is run once, at a tiny size, so that none rots."""
 
 import importlib
+import importlib.util
 import inspect
 import itertools
 import math
 import os
 import pickle
 import pkgutil
+import re
 import shutil
 import subprocess
 import sys
@@ -119,3 +121,37 @@ def test_other_sources_have_another_cache(tmp_path):
     with (tmp_path / "structures" / "hashing.py").open("a") as file:
         file.write("\n")
     assert cache_of(tmp_path, given) != before
+
+
+@pytest.fixture
+def slower():
+    spec = importlib.util.spec_from_file_location("slower", FOLDER / "slower.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_slower_asks_asv(slower, code, monkeypatch):
+    commands = []
+
+    def run(command, **options):
+        commands.append(command[2:])
+        return subprocess.CompletedProcess(command, code if "continuous" in command else 0)
+
+    monkeypatch.setattr(slower.subprocess, "run", run)
+    assert slower.main(["--bench", "training", "main", "topic", "--quick"]) == code
+    assert commands[0] == ["asv", "machine", "--yes"]
+    expected = "asv continuous --interleave-rounds --factor 1.15 --bench training --quick main topic"
+    assert commands[1] == expected.split()
+
+
+def test_slower_leaves_the_digests_out(slower):
+    assert not re.search(slower.ALL_BUT_DIGESTS, "sources.Sources.track_digest('bpe')")
+    assert re.search(slower.ALL_BUT_DIGESTS, "training.Merging.time_merges")
+
+
+def test_slower_refuses_a_factor_that_everything_passes(slower, capsys):
+    with pytest.raises(SystemExit):
+        slower.main(["--factor", "1"])
+    assert "more than 1" in capsys.readouterr().err

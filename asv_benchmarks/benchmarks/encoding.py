@@ -50,6 +50,8 @@ class Encoding(_Trained):
         self.text = text_of(corpus)
         self.warm = tokenizers[corpus]
         self.ids = self.warm.encode_to_numpy(self.text)
+        self.warm.encode(self.text)
+        self.warm.decode(self.ids)
         self.cold = pickle.loads(pickle.dumps(self.warm))
 
     def time_cold(self, tokenizers, corpus):
@@ -78,6 +80,8 @@ class Short(_Trained):
     def setup(self, tokenizers, corpus):
         self.tokenizer, self.text = tokenizers[corpus], text_of(corpus)[1000:1030]
         self.ids = self.tokenizer.encode(self.text)
+        self.tokenizer.encode_to_numpy(self.text)  # these two load compiled code
+        self.tokenizer.decode(self.ids)
 
     def time_encode(self, tokenizers, corpus):
         self.tokenizer.encode(self.text)
@@ -102,6 +106,7 @@ class Batch(_Trained):
         self.ids = self.tokenizer.encode_batch(self.documents, threads=self.threads)
         if self.tokenizer.decode_batch(self.ids) != self.documents:
             raise AssertionError(f"{corpus}: the documents do not come back")
+        self.tokenizer.encode_batch_to_numpy(self.documents, threads=self.threads)
 
     def time_encode(self, tokenizers, corpus, threads):
         self.tokenizer.encode_batch(self.documents, threads=self.threads)

@@ -2,7 +2,8 @@
 
 The fast engine is right when it gives what these pages give. They are plain Python over lists, dicts and
 Counters, import nothing else of this project, and are written to be read: start with ``pairs``, then
-``training``, then ``encoding``.
+``training``, ``linked`` and ``encoding``. Only ``ladder``, a command that measures them beside the engine
+(``python -m bpe.reference.ladder TEXT``), knows the engine.
 
 But: does not split text (pieces come in already split), does not know special tokens, does not read or write
 files, and is far too slow for a real corpus (1,000 merges of 10 kB: 0.1 s by the last trainer).
@@ -22,7 +23,7 @@ rung                    what it adds                                            
 ======================  =========================================================  ==========================
 
 What is left, the O(P) search for the greatest count and the re-reading of whole pieces, is the business of
-the containers in ``structures``. The tie rule "first" also reads the text up to the pair: O(D) more a merge.
+``linked``, in plain Python, and of the containers in ``structures``. The tie rule "first" also reads the text up to the pair: O(D) more a merge.
 
 The encoders take one piece of n bytes:
 

@@ -16,7 +16,8 @@ engine, as many as it gets to, or there are no figures and the exit code is 1. T
 ===========  ========================================================================================
 
 A rung that takes longer than the budget is stopped. The time of its other merges is that of single merges at
-some later points, with the text as it is by then; in between, straight lines. Its figure is marked with `~`.
+some later points, with the text as it is by then; in between, straight lines, which is rather too much where
+the first merges are much the longest. Its figure is marked with `~`.
 
 But: does not know special tokens, one read from the text is text; does not measure memory; a budget holds
 between two merges, not while a rung gets ready for its first.
@@ -188,6 +189,8 @@ class Ladder:
             pieces = None  # two at a time may be too large
             pieces = self.hold(rung, self.expanded(rung.unit, sequences))
             pieces.token_bytes[:] = token_bytes
+            if isinstance(pieces, QueuedPieces):
+                pieces.pair_counts()  # fills the heap, which the first merges had paid for
             before = perf_counter()
             self.step(rung, pieces, n_merges)
             points.append((n_merges, perf_counter() - before))

@@ -28,7 +28,7 @@ from bpe.specials import Rules, Specials
 from bpe.threads import n_threads
 from bpe.toolbox.base import NO_TOKENS, Ordinary
 from bpe.toolbox.encode import Encoding, joined
-from bpe.toolbox.output import Output, State, offsets_path
+from bpe.toolbox.output import Output, State
 
 __all__ = ["EncodedFiles", "Files"]
 
@@ -125,7 +125,7 @@ class Files(Encoding):
             what was encoded by a run before is no longer the beginning of the corpus.
         TypeError
             As :meth:`encode`; or the corpus is none.
-        OSError
+        FileNotFoundError, IsADirectoryError, OSError
             A file cannot be read or written.
 
         Complexity
@@ -167,7 +167,7 @@ class Files(Encoding):
                             output.save_state()
                             saved = time.monotonic()
                     output.finish()
-        return EncodedFiles(path, offsets_path(path), found, output.state.documents, output.state.tokens)
+        return EncodedFiles(path, output.offsets_path, found, output.state.documents, output.state.tokens)
 
     def _dtype_of(self, dtype: Any) -> np.dtype:
         greatest = self._vocabulary.size - 1

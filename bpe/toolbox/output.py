@@ -108,6 +108,11 @@ class Output:
     key : str
         What the work is.
 
+    Attributes
+    ----------
+    offsets_path : Path
+    state : State
+
     Examples
     --------
     >>> import tempfile
@@ -121,7 +126,7 @@ class Output:
 
     def __init__(self, path: Path, dtype: np.dtype, key: str) -> None:
         self._path, self._dtype = Path(os.path.realpath(path)), dtype
-        self._offsets_path = offsets_path(self._path)
+        self.offsets_path = offsets_path(self._path)
         self._state_path = self._path.with_name(f"{self._path.name}.state")
         self._header_bytes = _HEADER_BYTES if self._path.suffix == ".npy" else 0
         self.state = self._found(key) or State(key)
@@ -130,7 +135,7 @@ class Output:
             return
         self._ids = self._opened(self._path, self._header_bytes + self.state.tokens * dtype.itemsize)
         n_offsets = self.state.documents + 1
-        self._offsets = self._opened(self._offsets_path, _HEADER_BYTES + n_offsets * OFFSETS.itemsize)
+        self._offsets = self._opened(self.offsets_path, _HEADER_BYTES + n_offsets * OFFSETS.itemsize)
         if self.state == State(key):
             self._ids.write(b"\0" * self._header_bytes)
             self._offsets.write(b"\0" * (_HEADER_BYTES + OFFSETS.itemsize))  # the first offset is 0
@@ -143,7 +148,7 @@ class Output:
                 return None
             if state.is_done:
                 return state
-            sizes = [part_of(path).stat().st_size for path in (self._path, self._offsets_path)]
+            sizes = [part_of(path).stat().st_size for path in (self._path, self.offsets_path)]
         except (OSError, ValueError, TypeError):
             return None
         wanted = self._header_bytes + state.tokens * self._dtype.itemsize
@@ -167,7 +172,7 @@ class Output:
         if kind is not None and not self.state.is_done:
             with contextlib.suppress(OSError):  # what went wrong is more telling
                 if self.state == State(self.state.key):
-                    for path in (self._path, self._offsets_path):
+                    for path in (self._path, self.offsets_path):
                         part_of(path).unlink()
                 else:
                     self.save_state()
@@ -242,7 +247,7 @@ class Output:
         self._rename()
 
     def _rename(self) -> None:
-        for path in (self._offsets_path, self._path):
+        for path in (self.offsets_path, self._path):
             if part_of(path).exists():  # else a run before was killed between here and the next line
                 os.replace(part_of(path), path)
         self._state_path.unlink(missing_ok=True)

@@ -213,6 +213,12 @@ def test_bytes_of_any_id(merges):
         assert encoder.encode(data) == [new[number] for number in plain.encode(data)]
 
 
+def test_too_long_for_one_call(merges, monkeypatch):
+    monkeypatch.setattr(encoding, "_MOST_BYTES", 5_000)
+    with pytest.raises(ValueError, match="5001 bytes is too long for one call: encode it as a stream"):
+        encoder_of(merges).encode(b"x" * 5_001)
+
+
 def test_the_greatest_ids():
     top = 2**31 - 1
     tokens = {top - 1 - value: bytes([value]) for value in range(256)} | {top: b"ab", top - 300: b"abc"}

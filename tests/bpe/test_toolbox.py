@@ -318,3 +318,28 @@ def test_decoding_where_ids_are_far_apart(greatest):
     with pytest.raises(TypeError, match=r"ids\[200\] must be an integer, not float"):
         tokenizer.decode([*ids, 1.0])
     assert tokenizer.encode_with_offsets("hi!")[2].tolist() == [2, 3]
+
+
+# ---------------------------------------------------------------------------------------------- tiktoken
+@pytest.mark.parametrize("pattern", ["gpt2", "cl100k", "o200k", "qwen2"])
+def test_as_tiktoken(merges, pattern):
+    tokenizer = of_pattern(merges, pattern)
+    pytest.importorskip("tiktoken")
+    oracle = tokenizer.to_tiktoken()
+
+    @settings(max_examples=150)
+    @given(
+        batch=st.lists(special_texts, max_size=5), allowed=st.just("all") | st.sets(st.sampled_from(SPECIALS))
+    )
+    def check(batch, allowed):
+        options = {"allowed_special": allowed, "disallowed_special": ()}
+        expected = [oracle.encode(text, **options) for text in batch]
+        assert tokenizer.encode_batch(batch, **options) == expected
+        for text, ids in zip(batch, expected, strict=True):
+            assert tokenizer.encode_with_offsets(text, **options)[0].tolist() == ids
+            assert tokenizer.count(text, **options) == len(ids)
+            stream = tokenizer.stream_encoder(**options)
+            assert [n for character in text for n in stream.feed(character)] + stream.finish() == ids
+            assert tokenizer.decode(ids) == oracle.decode(ids)
+
+    check()

@@ -95,6 +95,16 @@ def test_documents_in_memory(tokenizer, tmp_path):
     )
 
 
+def test_through_a_symbolic_link(tokenizer, tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "ids.bin").write_bytes(b"old")
+    (tmp_path / "near.bin").symlink_to(tmp_path / "far" / "ids.bin")
+    written = tokenizer.encode_files(["the sea"], tmp_path / "near.bin")
+    assert written.ids.is_symlink()
+    assert np.fromfile(written.ids, written.dtype).tolist() == tokenizer.encode("the sea")
+    assert np.load(written.offsets).tolist() == [0, written.n_tokens]
+
+
 def test_the_dtype(merges, tmp_path):
     tokens = {value: bytes([value]) for value in range(256)}
     wide = bpe.Tokenizer(token_bytes=tokens | {65536: b"ab"}, merges=[(97, 98)], pattern="none")

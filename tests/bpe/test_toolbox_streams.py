@@ -155,7 +155,7 @@ def test_ids_come_out_soon(tokenizer, book):
     assert max(n_held) < 100
 
 
-@pytest.mark.parametrize("text", ["a" * 300_000, " " * 300_000, "中" * 100_000, "a1" * 150_000])
+@pytest.mark.parametrize("text", ["a" * 100_000, " " * 100_000, "中" * 30_000, "a1" * 50_000])
 def test_a_stream_without_a_place_to_cut_takes_no_quadratic_time(any_tokenizer, text):
     start = time.perf_counter()
     stream = any_tokenizer.stream_encoder()
