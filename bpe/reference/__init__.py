@@ -23,7 +23,8 @@ rung                    what it adds                                            
 ======================  =========================================================  ==========================
 
 What is left, the O(P) search for the greatest count and the re-reading of whole pieces, is the business of
-``linked``, in plain Python, and of the containers in ``structures``. The tie rule "first" also reads the text up to the pair: O(D) more a merge.
+``linked``, in plain Python, and of the containers in ``structures``. The tie rule "first" also reads the text
+up to the pair: O(D) more a merge.
 
 The encoders take one piece of n bytes:
 
