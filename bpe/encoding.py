@@ -317,6 +317,22 @@ class Encoder:
         except IndexError:
             return _Worker(self._rules)
 
+    def _encode_small(self, data: bytes | bytearray) -> tuple[_Worker | None, int]:
+        """Encode a text in one call; return a worker, to be given back, and how many ids it has.
+
+        None where that cannot be done with this text.
+        """
+        n_bytes = len(data)
+        if n_bytes > SMALL or self._tables is None:
+            return None, 0
+        worker = self._take()
+        worker.data[:n_bytes] = data
+        n = encode_small(worker.memory, self._tables, n_bytes, worker.ends, _NOTHING)
+        if n < 0:
+            self._idle.append(worker)
+            return None, 0
+        return worker, n
+
     # ---------------------------------------------------------------------------------------- encoding
     def encode(self, data: bytes) -> list[int]:
         """Encode a text.
@@ -342,15 +358,11 @@ class Encoder:
         >>> Encoder(words, Pattern.of("none")).encode(b"hi")
         [104, 105]
         """
-        n_bytes = len(data)
-        if n_bytes <= SMALL and self._tables is not None:
-            worker = self._take()
-            worker.data[:n_bytes] = data
-            n = encode_small(worker.memory, self._tables, n_bytes, worker.ends, _NOTHING)
-            ids = worker.ids[:n].tolist() if n >= 0 else None
+        worker, n = self._encode_small(data)
+        if worker is not None:
+            ids = worker.ids[:n].tolist()
             self._idle.append(worker)
-            if ids is not None:
-                return ids
+            return ids
         return self.encode_to_numpy(data).tolist()
 
     def encode_to_numpy(self, data: bytes | bytearray) -> np.ndarray:
@@ -396,14 +408,10 @@ class Encoder:
         >>> Encoder(words, Pattern.of("none")).count(b"hi")
         2
         """
-        n_bytes = len(data)
-        if n_bytes <= SMALL and self._tables is not None:
-            worker = self._take()
-            worker.data[:n_bytes] = data
-            n = encode_small(worker.memory, self._tables, n_bytes, worker.ends, _NOTHING)
+        worker, n = self._encode_small(data)
+        if worker is not None:
             self._idle.append(worker)
-            if n >= 0:
-                return n
+            return n
         return len(self.encode_to_numpy(data))
 
     def encode_segments(self, data: bytes | bytearray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -5,7 +5,7 @@ pieces of the one before. Every match is a piece, and so is every stretch betwee
 
 Expressions are those of the ``regex`` package, which defines what they match; its tables say what is a
 letter, a number or white space (:attr:`Pattern.unicode_version`). Most are compiled to tables
-(:mod:`bpe.scanning`) that split some fifty times as fast. What cannot be compiled is split by the package
+(:mod:`bpe.scanning`) that split many times as fast. What cannot be compiled is split by the package
 itself, with a warning.
 
 But: does not know special tokens; cut those out first (:mod:`bpe.specials`).
