@@ -10,11 +10,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+
+from bpe.specials import SpecialSearch
 
 __all__ = ["Batch", "Batcher"]
 
@@ -143,27 +144,20 @@ def _parts(
                 yield block, False
             yield b"", True
         return
-    longest_first = sorted((token.encode() for token in specials), key=len, reverse=True)
-    searcher = re.compile(b"|".join(map(re.escape, longest_first)))
-    reach = (
-        len(longest_first[0]) - 1
-    )  # a token that begins so near the end may go on behind it, or a longer one
+    search = SpecialSearch(frozenset(specials))
     for document in documents:
         held = b""
         for block in document:
             text = held + block
-            horizon = len(text) - reach
-            end = 0
-            for match in searcher.finditer(text):
-                if match.start() >= horizon:
+            # A token that begins at the horizon or later may go on behind the end, or give way to a longer.
+            end, horizon = 0, len(text) - search.reach + 1
+            for start, stop in search.find_all(text):
+                if start >= horizon:
                     break
-                yield text[end : match.start()], True
-                end = match.end()
+                yield text[end:start], True
+                end = stop
             horizon = max(horizon, end)
             yield text[end:horizon], False
             held = text[horizon:]
-        end = 0
-        for match in searcher.finditer(held):
-            yield held[end : match.start()], True
-            end = match.end()
-        yield held[end:], True
+        for part in search.split(held)[::2]:
+            yield part, True
