@@ -3,10 +3,10 @@
 A hash table with linear probing, whose slots are half a cache line, so that counting a short word again
 touches one line and nothing else::
 
-    slots      word 0    word 1    id + 1 | tag   count    4 int64 a slot
-    "the"      "the"     0              1 |   4      12    up to 16 bytes: padded with zeros; tag: length + 1
-    (empty)    0         0                    0       0
-    longer     hash      length         2 |  18       3    over 16 bytes: tag 18, the bytes only in the pool
+    slots      word 0    word 1         id   count    4 int64 a slot
+    "the"      "the"     "", 3           0      12    up to 15 bytes, and how many
+    (empty)    0         0               0       0
+    longer     hash      length          1       3    over 15 bytes, which are only in the pool
 
     pool       t h e i n t e r n a t i o n a l i s a t i o n . .     every word once, in order of id
     offsets    0     3                                       23      word i is pool[offsets[i]:offsets[i + 1]]
@@ -20,7 +20,7 @@ Invariants
    elements, all zero in an empty slot.
 2. ``size`` is the number of occupied slots, at most half the capacity; each id below it stands there once.
 3. ``offsets`` rises from 0, and both it and ``pool`` have room for what they hold.
-4. Word 0, word 1 and tag of a slot are those of the word that its id has in the pool.
+4. Word 0 and word 1 of a slot are the key of the word that its id has in the pool.
 5. Every word is found where it is: no empty slot and no equal word lies between its home and there.
 
 Complexity
@@ -49,8 +49,6 @@ from typing import Any
 import numpy as np
 
 from structures.byte_counter_kernels import (
-    TAG,
-    TAG_BITS,
     ByteCounterType,
     byte_counter_type,
     equals,
@@ -629,20 +627,19 @@ class ByteCounter(Facade):
         capacity, size = 1 << (64 - shift), len(self)
         assert slots.size == 4 * capacity, "1: capacity"
         rows = slots.reshape(capacity, 4)
-        occupied = np.flatnonzero(rows[:, 2])
-        assert not rows[rows[:, 2] == 0].any(), "1: an empty slot holds something"
+        occupied = np.flatnonzero(rows[:, 1])
+        assert not rows[rows[:, 1] == 0].any(), "1: an empty slot holds something"
         assert occupied.size == size, "2: size"
         assert 2 * size <= capacity, "2: load"
-        assert sorted((rows[occupied, 2] >> TAG_BITS) - 1) == list(range(size)), "2: ids"
+        assert sorted(rows[occupied, 2]) == list(range(size)), "2: ids"
         assert offsets.size > size, "3: room for offsets"
         assert offsets[0] == 0, "3: the first offset"
         assert np.all(np.diff(offsets[: size + 1]) >= 0), "3: an offset falls"
         assert offsets[size] <= pool.size, "3: room for bytes"
         for slot in occupied.tolist():
-            word_0, word_1, meta, _ = rows[slot].tolist()
-            word_id = (meta >> TAG_BITS) - 1
+            word_0, word_1, word_id, _ = rows[slot].tolist()
             *key, found = look_up(self, word_id)
-            assert key == [word_0, word_1, meta & TAG], f"4: key of word {word_id}"
+            assert key == [word_0, word_1], f"4: key of word {word_id}"
             assert found == slot, f"5: word {word_id} is in slot {slot}, found in {found}"
 
 

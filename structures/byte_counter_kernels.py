@@ -10,23 +10,15 @@ from numba import types
 from numba.experimental import structref
 
 from structures import status
+from structures.byte_keys import equal_bytes, home_of, homes_of, is_long, key_of, keys_of, length_of
 from structures.jit import inner, kernel, quiet
 from structures.memory import copy_prefix, new_words
 from structures.priorities import sum_leaves_range
-from structures.simd import load_word, local_words, multiply_fold, pointer_to, prefetch
+from structures.simd import local_words, pointer_to
 from structures.struct_type import StructType, fields_of, method, new_like
 
-INLINE = 16  # bytes of a word that its slot holds
-LONG = INLINE + 2  # the tag of longer words
-TAG_BITS = 5
-TAG = (1 << TAG_BITS) - 1
-# The fractional digits of the golden ratio and of the square roots of 2 and 3, odd.
-_SEED_0 = 0x9E3779B97F4A7C15 - 2**64
-_SEED_1 = 0x6A09E667F3BCC909
-_SEED_LONG = 0xBB67AE8584CAA73B - 2**64
 _MIN_BITS = 3
-_BLOCK = 128
-_BLOCK_WORDS = 4 * _BLOCK
+_BLOCK = 64  # strings whose cache lines are on their way at a time
 
 
 # ------------------------------------------------------------------------------ kernels on plain arrays
@@ -55,80 +47,18 @@ def empty_slots(bits):
 
 
 @inner
-def gather(word, start, n):
-    """Return `n` bytes, at most 8, of a word, padded with zeros."""
-    gathered = 0
-    for i in range(n):
-        gathered |= np.int64(word[start + i]) << (8 * i)
-    return gathered
-
-
-@inner
-def low_bytes(word, n):
-    """Return 8 bytes with all but the lowest `n` zero."""
-    return word & ~((np.int64(-1) << (4 * n)) << (4 * n))  # in two steps: a shift by 64 is not defined
-
-
-@inner
-def hash_long(word, length):
-    """Hash a word of 8 bytes at least."""
-    hashed = length
-    for i in range(0, length - 8, 8):
-        hashed = multiply_fold(hashed ^ load_word(word, i), _SEED_LONG)
-    return multiply_fold(hashed ^ load_word(word, length - 8), _SEED_LONG)
-
-
-@inner
-def rare_key_of(word, length):
-    """Return what :func:`key_of` does for a long word, or one so near the end that loads would pass it."""
-    if length > INLINE:
-        return hash_long(word, length), length, LONG
-    n_first = min(length, 8)
-    return gather(word, 0, n_first), gather(word, 8, length - n_first), length + 1
-
-
-@inner
-def key_of(word, length, n_readable):
-    """Return word 0, word 1 and the tag of a word; `n_readable` bytes, `length` at least, may be read."""
-    if length > INLINE or n_readable < INLINE:
-        return rare_key_of(word, length)
-    n_first = min(length, 8)
-    return low_bytes(load_word(word, 0), n_first), low_bytes(load_word(word, 8), length - n_first), length + 1
-
-
-@inner
-def home_of(word_0, word_1, shift):
-    """Return the slot of a table of ``2**(64 - shift)`` where a key is looked for first."""
-    hashed = multiply_fold(word_0 ^ _SEED_0, word_1 ^ _SEED_1)
-    return np.int64(np.uint64(hashed) >> np.uint64(shift))
-
-
-@inner
-def equal_bytes(left, right, length):
-    """Say whether two words of the same length, 8 bytes at least, are equal."""
-    for i in range(0, length - 8, 8):
-        if load_word(left, i) != load_word(right, i):
-            return False
-    return load_word(left, length - 8) == load_word(right, length - 8)
-
-
-@inner
-def id_in(slots, slot):
-    """Return the id of the word in an occupied slot."""
-    return (slots[4 * slot + 2] >> TAG_BITS) - 1
-
-
-@inner
-def locate(slots, shift, offsets, pool, word, word_0, word_1, tag):
+def locate(slots, shift, offsets, pool, word, word_0, word_1):
     """Return the slot of a word, or ``~slot`` of the empty slot where it belongs."""
     mask = (slots.size >> 2) - 1
     slot = home_of(word_0, word_1, shift)
     while True:
-        meta = slots[4 * slot + 2]
-        if (slots[4 * slot] ^ word_0) | (slots[4 * slot + 1] ^ word_1) | ((meta & TAG) ^ tag) == 0:
-            if tag != LONG or equal_bytes(pointer_to(pool, offsets[id_in(slots, slot)]), word, word_1):
+        if (slots[4 * slot] ^ word_0) | (slots[4 * slot + 1] ^ word_1) == 0:
+            if not is_long(word_1):
                 return slot
-        elif meta == 0:
+            known = pointer_to(pool, offsets[slots[4 * slot + 2]])
+            if equal_bytes(known, word, length_of(word_1)):
+                return slot
+        elif slots[4 * slot + 1] == 0:
             return ~slot
         slot = (slot + 1) & mask
 
@@ -138,9 +68,9 @@ def rehash(old_slots, slots, shift):
     """Insert every entry of `old_slots` into the empty table `slots`."""
     mask = (slots.size >> 2) - 1
     for old in range(0, old_slots.size, 4):
-        if old_slots[old + 2] != 0:
+        if old_slots[old + 1] != 0:
             slot = home_of(old_slots[old], old_slots[old + 1], shift)
-            while slots[4 * slot + 2] != 0:
+            while slots[4 * slot + 1] != 0:
                 slot = (slot + 1) & mask
             for i in range(4):
                 slots[4 * slot + i] = old_slots[old + i]
@@ -152,7 +82,7 @@ def vacate(slots, shift, slot):
     mask = (slots.size >> 2) - 1
     hole = slot
     probe = (hole + 1) & mask
-    while slots[4 * probe + 2] != 0:
+    while slots[4 * probe + 1] != 0:
         home = home_of(slots[4 * probe], slots[4 * probe + 1], shift)
         # The entry may move if its home does not lie cyclically in (hole, probe].
         if ((probe - home) & mask) >= ((probe - hole) & mask):
@@ -169,8 +99,8 @@ def counts_by_id(slots, n_words):
     """Return the counts, ``(n_words,) int64``, in order of id."""
     counts = np.empty(n_words, np.int64)
     for i in range(0, slots.size, 4):
-        if slots[i + 2] != 0:
-            counts[id_in(slots, i >> 2)] = slots[i + 3]
+        if slots[i + 1] != 0:
+            counts[slots[i + 2]] = slots[i + 3]
     return counts
 
 
@@ -182,7 +112,7 @@ class ByteCounterType(StructType):
 
 byte_counter_type = ByteCounterType(
     fields_of(
-        slots=types.int64[::1],  # slots[4 * slot:4 * slot + 4]: word 0, word 1, id + 1 and tag, count
+        slots=types.int64[::1],  # slots[4 * slot:4 * slot + 4]: the two words of the key, id, count
         offsets=types.int64[::1],  # offsets[id] and offsets[id + 1] bound a word in the pool
         pool=types.uint8[::1],  # the bytes of all words
         size=types.int64,
@@ -257,17 +187,17 @@ def _make_room(self, n_bytes):
 
 
 @inner
-def _insert(self, word, word_0, word_1, tag, count):
+def _insert(self, word, word_0, word_1, count):
     """Insert a word that is missing; return its id, below 0 a status."""
-    length = word_1 if tag == LONG else tag - 1
+    length = length_of(word_1)
     failure = _make_room(self, length)
     if failure < 0:
         return failure
     slots, offsets, pool, word_id = self.slots, self.offsets, self.pool, self.size
-    slot = ~locate(slots, self.shift, offsets, pool, word, word_0, word_1, tag)
+    slot = ~locate(slots, self.shift, offsets, pool, word, word_0, word_1)
     slots[4 * slot] = word_0
     slots[4 * slot + 1] = word_1
-    slots[4 * slot + 2] = ((word_id + 1) << TAG_BITS) | tag
+    slots[4 * slot + 2] = word_id
     slots[4 * slot + 3] = count
     at = offsets[word_id]
     for i in range(length):
@@ -278,15 +208,15 @@ def _insert(self, word, word_0, word_1, tag, count):
 
 
 @inner
-def _find_key(self, word, word_0, word_1, tag):
-    return locate(self.slots, self.shift, self.offsets, self.pool, word, word_0, word_1, tag)
+def _find_key(self, word, word_0, word_1):
+    return locate(self.slots, self.shift, self.offsets, self.pool, word, word_0, word_1)
 
 
 @inner
 def _find(self, word, length, n_readable):
     """Return the slot of a word, or ``~slot`` of the empty slot where it belongs."""
-    word_0, word_1, tag = key_of(word, length, n_readable)
-    return _find_key(self, word, word_0, word_1, tag)
+    word_0, word_1 = key_of(word, length, n_readable)
+    return _find_key(self, word, word_0, word_1)
 
 
 @inner
@@ -297,31 +227,16 @@ def _find_id(self, word_id):
 
 
 @inner
-def _probe_and_add(self, word, word_0, word_1, tag, n):
-    slot = _find_key(self, word, word_0, word_1, tag)
+def _add_key(self, word, word_0, word_1, n):
+    slot = _find_key(self, word, word_0, word_1)
     if slot < 0:
-        return _insert(self, word, word_0, word_1, tag, n)
+        return _insert(self, word, word_0, word_1, n)
     slots = self.slots
     count = slots[4 * slot + 3]
     if sum_leaves_range(count, n):
         return status.OVERFLOW
     slots[4 * slot + 3] = count + n
-    return id_in(slots, slot)
-
-
-@inner
-def _add_key(self, word, word_0, word_1, tag, n):
-    # A short word at home is by far the most frequent case. Whatever else may be, the other kernel
-    # knows; it is too long to be inlined where this one is.
-    slots = self.slots
-    home = home_of(word_0, word_1, self.shift)
-    differs = (slots[4 * home] ^ word_0) | (slots[4 * home + 1] ^ word_1)
-    differs |= (slots[4 * home + 2] & TAG) ^ tag
-    count = slots[4 * home + 3]
-    if differs != 0 or tag == LONG or sum_leaves_range(count, n):
-        return _probe_and_add(self, word, word_0, word_1, tag, n)
-    slots[4 * home + 3] = count + n
-    return id_in(slots, home)
+    return slots[4 * slot + 2]
 
 
 @method(ByteCounterType, "add")
@@ -329,18 +244,18 @@ def _add_key(self, word, word_0, word_1, tag, n):
 def _add(self, data, start, end, n=1):
     """Add to the count of ``data[start:end]``; return the id of the word, below 0 a status."""
     word = pointer_to(data, start)
-    word_0, word_1, tag = key_of(word, end - start, data.size - start)
-    return _add_key(self, word, word_0, word_1, tag, n)
+    word_0, word_1 = key_of(word, end - start, data.size - start)
+    return _add_key(self, word, word_0, word_1, n)
 
 
 @inner
 def _set_word(self, word, length, n_readable, count):
-    word_0, word_1, tag = key_of(word, length, n_readable)
-    slot = _find_key(self, word, word_0, word_1, tag)
+    word_0, word_1 = key_of(word, length, n_readable)
+    slot = _find_key(self, word, word_0, word_1)
     if slot < 0:
-        return _insert(self, word, word_0, word_1, tag, count)
+        return _insert(self, word, word_0, word_1, count)
     self.slots[4 * slot + 3] = count
-    return id_in(self.slots, slot)
+    return self.slots[4 * slot + 2]
 
 
 @method(ByteCounterType, "set")
@@ -366,30 +281,19 @@ def _get(self, data, start, end, default=0):
 @quiet
 def _get_into(self, data, offsets, first, after, default, counts):
     """Write the counts of the strings from `first` to `after` to `counts`, which is as long."""
-    slots = self.slots
-    keys = local_words(_BLOCK_WORDS)
+    slots = pointer_to(self.slots, 0)
+    word_0s, word_1s, homes = local_words(_BLOCK), local_words(_BLOCK), local_words(_BLOCK)
     for start in range(first, after, _BLOCK):
-        stop = min(start + _BLOCK, after)
-        # The cache lines of a block are all on their way before the first is needed.
-        for i in range(start, stop):
-            begin, end = offsets[i], offsets[i + 1]
-            word_0, word_1, tag = key_of(pointer_to(data, begin), end - begin, data.size - begin)
-            home = 4 * home_of(word_0, word_1, self.shift)
-            prefetch(slots, home)
-            key = 4 * (i - start)
-            keys[key] = word_0
-            keys[key + 1] = word_1
-            keys[key + 2] = tag
-            keys[key + 3] = home
-        for i in range(start, stop):
-            key = 4 * (i - start)
-            word_0, word_1, tag, home = keys[key], keys[key + 1], keys[key + 2], keys[key + 3]
-            differs = (slots[home] ^ word_0) | (slots[home + 1] ^ word_1) | ((slots[home + 2] & TAG) ^ tag)
-            if differs != 0 or tag == LONG:
-                slot = _find_key(self, pointer_to(data, offsets[i]), word_0, word_1, tag)
-                counts[i - first] = _count_in(self, slot, default)
+        n = min(_BLOCK, after - start)
+        keys_of(data, offsets, start, n, word_0s, word_1s)
+        homes_of(word_0s, word_1s, n, self.shift, self.slots, homes)
+        for i in range(n):
+            home, word_0, word_1 = homes[i], word_0s[i], word_1s[i]
+            if (slots[home] ^ word_0) | (slots[home + 1] ^ word_1) != 0 or is_long(word_1):
+                slot = _find_key(self, pointer_to(data, offsets[start + i]), word_0, word_1)
+                counts[start - first + i] = _count_in(self, slot, default)
             else:
-                counts[i - first] = slots[home + 3]
+                counts[start - first + i] = slots[home + 3]
 
 
 @method(ByteCounterType, "get_many")
@@ -406,7 +310,7 @@ def _get_many(self, data, offsets, default=0):
 def _id_of(self, data, start, end):
     """Return the id of ``data[start:end]``, -1 where it is missing."""
     slot = _find(self, pointer_to(data, start), end - start, data.size - start)
-    return id_in(self.slots, slot) if slot >= 0 else status.MISSING
+    return self.slots[4 * slot + 2] if slot >= 0 else status.MISSING
 
 
 @method(ByteCounterType, "count")
@@ -433,39 +337,39 @@ def _take_back(self, data, offsets, counts, n_added, n_words):
     self.size = n_words
 
 
-@inner
-def _add_all(self, data, offsets, counts, keys):
+@method(ByteCounterType, "update_many")
+@quiet
+def _update_many(self, data, offsets, counts):
     """Add all or nothing. Returns (status, index of the string that failed)."""
     n_words = self.size
-    n = max(offsets.size - 1, 0)
-    if counts.size != n and counts.size != 0:
-        return status.OUT_OF_RANGE, min(counts.size, n)
-    for first in range(0, n, _BLOCK):
-        after = min(first + _BLOCK, n)
-        # The cache lines of a block are all on their way before the first is needed.
-        for i in range(first, after):
-            start, end = offsets[i], offsets[i + 1]
-            word_0, word_1, tag = key_of(pointer_to(data, start), end - start, data.size - start)
-            prefetch(self.slots, 4 * home_of(word_0, word_1, self.shift))
-            key = 3 * (i - first)
-            keys[key] = word_0
-            keys[key + 1] = word_1
-            keys[key + 2] = tag
-        for i in range(first, after):
-            key = 3 * (i - first)
-            delta = counts[i] if counts.size > 0 else 1
-            word = pointer_to(data, offsets[i])
-            failure = _add_key(self, word, keys[key], keys[key + 1], keys[key + 2], delta)
-            if failure < 0:
-                _take_back(self, data, offsets, counts, i, n_words)
-                return failure, i
-    return status.OK, n
-
-
-@method(ByteCounterType, "update_many")
-@kernel
-def _update_many(self, data, offsets, counts):
-    return _add_all(self, data, offsets, counts, np.empty(3 * _BLOCK, np.int64))
+    n_all = max(offsets.size - 1, 0)
+    if counts.size != n_all and counts.size != 0:
+        return status.OUT_OF_RANGE, min(counts.size, n_all)
+    word_0s, word_1s, homes = local_words(_BLOCK), local_words(_BLOCK), local_words(_BLOCK)
+    for first in range(0, n_all, _BLOCK):
+        n = min(_BLOCK, n_all - first)
+        keys_of(data, offsets, first, n, word_0s, word_1s)
+        shift = self.shift
+        homes_of(word_0s, word_1s, n, shift, self.slots, homes)
+        slots = pointer_to(self.slots, 0)
+        for i in range(n):
+            home, word_0, word_1 = homes[i], word_0s[i], word_1s[i]
+            delta = counts[first + i] if counts.size > 0 else 1
+            count = slots[home + 3]
+            # A short word at home is by far the most frequent case; _add_key knows what else may be.
+            differs = (slots[home] ^ word_0) | (slots[home + 1] ^ word_1)
+            if differs != 0 or is_long(word_1) or sum_leaves_range(count, delta):
+                failure = _add_key(self, pointer_to(data, offsets[first + i]), word_0, word_1, delta)
+                if failure < 0:
+                    _take_back(self, data, offsets, counts, first + i, n_words)
+                    return failure, first + i
+                if shift != self.shift:
+                    shift = self.shift
+                    homes_of(word_0s, word_1s, n, shift, self.slots, homes)
+                    slots = pointer_to(self.slots, 0)
+            else:
+                slots[home + 3] = count + delta
+    return status.OK, n_all
 
 
 @method(ByteCounterType, "merge")
@@ -483,9 +387,9 @@ def equals(self, other):
         return False
     slots = other.slots
     for at in range(0, slots.size, 4):
-        if slots[at + 2] != 0:
-            word = pointer_to(other.pool, other.offsets[id_in(slots, at >> 2)])
-            slot = _find_key(self, word, slots[at], slots[at + 1], slots[at + 2] & TAG)
+        if slots[at + 1] != 0:
+            word = pointer_to(other.pool, other.offsets[slots[at + 2]])
+            slot = _find_key(self, word, slots[at], slots[at + 1])
             if slot < 0 or self.slots[4 * slot + 3] != slots[at + 3]:
                 return False
     return True
@@ -526,11 +430,11 @@ def _nbytes(self):
 
 @quiet
 def look_up(self, word_id):
-    """Return word 0, word 1 and the tag of the word of an id, and the slot where it is found."""
+    """Return the key of the word of an id, and the slot where it is found."""
     start, end = self.offsets[word_id], self.offsets[word_id + 1]
     word = pointer_to(self.pool, start)
-    word_0, word_1, tag = key_of(word, end - start, self.pool.size - start)
-    return word_0, word_1, tag, _find_key(self, word, word_0, word_1, tag)
+    word_0, word_1 = key_of(word, end - start, self.pool.size - start)
+    return word_0, word_1, _find_key(self, word, word_0, word_1)
 
 
 @kernel

@@ -14,7 +14,8 @@ from numba.core.errors import TypingError
 
 from structures import ByteCounter, MaxHeap, kernel
 from structures import byte_counter_kernels as module
-from structures.byte_counter_kernels import home_of
+from structures.byte_keys import _SEED_LONG, home_of
+from structures.byte_keys import key_of as key_of_string
 from structures.simd import _py_load_word, _py_multiply_fold, load_word, multiply_fold, pointer_to
 from structures.status import INT64_MAX, INT64_MIN, OK, OUT_OF_RANGE, OVERFLOW
 
@@ -369,12 +370,12 @@ def count_slices(slots, shift, offsets, pool, data, spans):
     for i in range(spans.shape[0]):
         start, end = spans[i]
         word = pointer_to(data, start)
-        word_0, word_1, tag = module.key_of(word, end - start, data.size - start)
-        slot = module.locate(slots, shift, offsets, pool, word, word_0, word_1, tag)
+        word_0, word_1 = key_of_string(word, end - start, data.size - start)
+        slot = module.locate(slots, shift, offsets, pool, word, word_0, word_1)
         if slot < 0:
             slot = ~slot
-            slots[4 * slot], slots[4 * slot + 1], size = word_0, word_1, size + 1
-            slots[4 * slot + 2] = (size << module.TAG_BITS) | tag
+            slots[4 * slot], slots[4 * slot + 1], slots[4 * slot + 2] = word_0, word_1, size
+            size += 1
             pool[offsets[size - 1] : offsets[size - 1] + end - start] = data[start:end]
             offsets[size] = offsets[size - 1] + end - start
         slots[4 * slot + 3] += 1
@@ -405,7 +406,7 @@ def test_kernels_against_a_dict(alphabet):
     assert count_slices(slots, 64 - bits, offsets, pool, data, spans) == 0
     assert module.counts_by_id(slots, size).tolist() == [2 * count for count in expected.values()]
     for _ in range(size):
-        module.vacate(slots, 64 - bits, int(np.flatnonzero(slots[2::4])[0]))
+        module.vacate(slots, 64 - bits, int(np.flatnonzero(slots[1::4])[0]))
     assert not slots.any()
 
 
@@ -500,7 +501,7 @@ def key_of(word):
 
 @njit
 def key_of_bytes(data):
-    return module.key_of(pointer_to(data, 0), data.size, data.size)
+    return key_of_string(pointer_to(data, 0), data.size, data.size)
 
 
 def words_at(n, homes, bits):
@@ -509,8 +510,8 @@ def words_at(n, homes, bits):
     word = np.int64(0)
     while len(words) < n:
         word += 1
-        if home_of(word, 0, 64 - bits) in homes:
-            data.view(np.int64)[0] = word
+        data.view(np.int64)[0] = word
+        if home_of(*key_of(data.tobytes()), 64 - bits) in homes:
             words.append(data.tobytes())
     return words
 
@@ -578,7 +579,7 @@ def test_many_alike(form):
     assert list(counter) == words
     assert counter.to_arrays()[2].tolist() == list(range(100_000, 300_000, 2))
     slots, *_, shift = module.state(counter)
-    occupied = np.flatnonzero(slots[2::4])
+    occupied = np.flatnonzero(slots[1::4])
     homes = [home_of(*slots[4 * slot : 4 * slot + 2], shift) for slot in occupied[:3000].tolist()]
     distance = (occupied[:3000] - homes) & ((1 << (64 - shift)) - 1)
     assert distance.mean() < 2  # 0.6 at most is expected
@@ -586,18 +587,17 @@ def test_many_alike(form):
 
 
 def test_words_that_differ_in_two_bytes_spread():
-    words = bytearray(16)
+    words = bytearray(15)
     homes = set()
     for first in range(0, 256, 4):
         for second in range(0, 256, 4):
-            words[7], words[15] = first, second
-            word_0, word_1, _ = key_of(words)
-            homes.add(home_of(word_0, word_1, 64 - 12))
+            words[7], words[14] = first, second
+            homes.add(home_of(*key_of(words), 64 - 12))
     assert len(homes) > 0.6 * 2**12  # 0.63 is expected
 
 
 def test_long_words_of_equal_hash():
-    seed = module._SEED_LONG
+    seed = _SEED_LONG
 
     def word(first, second):
         return np.array([first, second, 11, 12], np.int64).tobytes()

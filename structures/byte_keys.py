@@ -1,0 +1,142 @@
+"""Keys of byte strings: two words that a table compares in place of the bytes.
+
+::
+
+    "the"     word 0  t h e . . . . .      word 1  . . . . . . . 4      up to 15 bytes, then length + 1
+    longer    word 0  a hash               word 1  length        17     whose bytes must be compared besides
+
+Equal keys of short strings mean equal strings. The keys of many strings are made several at a time: the loops
+of :func:`keys_of` are written so that the compiler turns them into vectors.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from structures.jit import inner
+from structures.simd import load_word, multiply_fold, pointer_to, prefetch
+
+__all__ = ["INLINE", "equal_bytes", "home_of", "is_long", "key_of", "keys_of"]
+
+INLINE = 15
+"""Bytes of a string that its key holds."""
+
+_LENGTH_BITS = 56
+_LONG = np.int64((INLINE + 2) << _LENGTH_BITS)
+_READ = 16  # bytes that are read of a string, however short
+# The fractional digits of the golden ratio and of the square roots of 2 and 3, odd.
+_FACTOR_0 = np.uint64(0x9E3779B97F4A7C15)
+_FACTOR_1 = np.uint64(0x6A09E667F3BCC909)
+_SEED_LONG = 0xBB67AE8584CAA73B - 2**64
+_HALF = np.uint64(32)
+
+
+@inner
+def is_long(word_1):
+    """Say whether a key is that of a string of more than :data:`INLINE` bytes."""
+    return word_1 >= _LONG
+
+
+@inner
+def length_of(word_1):
+    """Return the length of the string of a key."""
+    if is_long(word_1):
+        return word_1 - _LONG
+    return (word_1 >> _LENGTH_BITS) - 1
+
+
+@inner
+def home_of(word_0, word_1, shift):
+    """Return the slot of a table of ``2**(64 - shift)`` where a key is looked for first."""
+    hashed = np.uint64(word_0) * _FACTOR_0
+    hashed = ((hashed ^ (hashed >> _HALF)) + np.uint64(word_1)) * _FACTOR_1
+    return np.int64(hashed >> np.uint64(shift))
+
+
+@inner
+def key_of_words(word_0, word_1, length):
+    """Return the key of a short string, whose first 16 bytes, and what is behind them, are two words."""
+    n_second = min(max(length - 8, 0), 7)
+    unused = 4 * (8 - min(length, 8))  # half the bits: a shift by 64 is not defined
+    first = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(unused) >> np.uint64(unused)
+    second = (np.int64(1) << (8 * n_second)) - 1
+    return word_0 & np.int64(first), (word_1 & second) | (length + 1) << _LENGTH_BITS
+
+
+@inner
+def gather(string, start, n):
+    """Return `n` bytes, at most 8, of a string, padded with zeros."""
+    gathered = 0
+    for i in range(n):
+        gathered |= np.int64(string[start + i]) << (8 * i)
+    return gathered
+
+
+@inner
+def hash_long(string, length):
+    """Hash a string of 8 bytes at least."""
+    hashed = length
+    for i in range(0, length - 8, 8):
+        hashed = multiply_fold(hashed ^ load_word(string, i), _SEED_LONG)
+    return multiply_fold(hashed ^ load_word(string, length - 8), _SEED_LONG)
+
+
+@inner
+def rare_key_of(string, length):
+    """Return the key of a long string, or of one so near the end that loads would pass it."""
+    if length > INLINE:
+        return hash_long(string, length), length | _LONG
+    n_first = min(length, 8)
+    return key_of_words(gather(string, 0, n_first), gather(string, 8, length - n_first), length)
+
+
+@inner
+def key_of(string, length, n_readable):
+    """Return word 0 and word 1 of a string; `n_readable` bytes, `length` at least, may be read."""
+    if length > INLINE or n_readable < _READ:
+        return rare_key_of(string, length)
+    return key_of_words(load_word(string, 0), load_word(string, 8), length)
+
+
+@inner
+def keys_of(data, offsets, first, n, word_0s, word_1s):
+    """Write the keys of `n` strings, from the one at `first` on: ``data[offsets[i]:offsets[i + 1]]``."""
+    bytes_at, offset_at = pointer_to(data, 0), pointer_to(offsets, first)
+    if np.int64(offset_at[n - 1]) + _READ > data.size:
+        for i in range(n):
+            start = np.int64(offset_at[i])
+            length = np.int64(offset_at[i + 1]) - start
+            word_0s[i], word_1s[i] = key_of(pointer_to(data, start), length, data.size - start)
+        return
+    longest = 0
+    for i in range(n):
+        start = np.int64(offset_at[i])
+        length = np.int64(offset_at[i + 1]) - start
+        longest = max(longest, length)
+        word_0s[i], word_1s[i] = key_of_words(
+            load_word(bytes_at, start), load_word(bytes_at, start + 8), length
+        )
+    if longest > INLINE:
+        for i in range(n):
+            start = np.int64(offset_at[i])
+            length = np.int64(offset_at[i + 1]) - start
+            if length > INLINE:
+                word_0s[i], word_1s[i] = rare_key_of(pointer_to(data, start), length)
+
+
+@inner
+def homes_of(word_0s, word_1s, n, shift, slots, homes):
+    """Write the homes of `n` keys in a table of four words a slot, whose lines are then on their way."""
+    for i in range(n):
+        homes[i] = 4 * home_of(word_0s[i], word_1s[i], shift)
+    for i in range(n):
+        prefetch(slots, homes[i])
+
+
+@inner
+def equal_bytes(left, right, length):
+    """Say whether two strings of the same length, 8 bytes at least, are equal."""
+    for i in range(0, length - 8, 8):
+        if load_word(left, i) != load_word(right, i):
+            return False
+    return load_word(left, length - 8) == load_word(right, length - 8)
