@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -135,7 +135,8 @@ class _Lane:
 
 def _count_batches_in_threads(scanner: Scanner, batcher: Batcher, threads: int) -> ByteCounter:
     lanes = [_Lane() for _ in range(threads)]
-    rooms = np.empty((0, 0), np.int32)  # for the offsets of each part
+    rooms = [np.empty((0, 0), np.int32)] * 2  # for the offsets of each part, of this batch and the next
+    counted: list[Future[None]] = []
     n_parts = 0
     try:
         batch = batcher.next()
@@ -144,22 +145,27 @@ def _count_batches_in_threads(scanner: Scanner, batcher: Batcher, threads: int) 
             edges = np.linspace(batch.start, len(data), threads * _PARTS + 1).astype(np.int64).tolist()
             ranges = [(start, stop, batch.is_open or stop < len(data)) for start, stop in pairwise(edges)]
             turns = [lanes[(n_parts + i) % threads] for i in range(len(ranges))]
+            rooms.reverse()
             longest = max(stop - start for start, stop, _ in ranges) + 1
-            if longest > rooms.shape[1]:  # memory that was used before need not be cleared by the system
-                rooms = np.empty((len(ranges), longest), np.int32)
+            if longest > rooms[0].shape[1]:  # memory that was used before need not be cleared by the system
+                rooms[0] = np.empty((len(ranges), longest), np.int32)
             guesses = [
                 lane.pool.submit(_cut_range, scanner, data, batch, *found, room)
-                for lane, found, room in zip(turns, ranges, rooms, strict=True)
+                for lane, found, room in zip(turns, ranges, rooms[0], strict=True)
             ]
-            place, tasks = batch.start, []
+            place, counting = batch.start, []
             for lane, guess, (_, stop, is_open) in zip(turns, guesses, ranges, strict=True):
                 bridge, rest = _joined(scanner, data, batch, place, guess.result(), stop, is_open)
                 place = int(rest[-1])
-                tasks.append(lane.pool.submit(lane.count, scanner, data, bridge, rest))
-            for task in tasks:
+                counting.append(lane.pool.submit(lane.count, scanner, data, bridge, rest))
+            # What is counted meanwhile has its rooms until the batch after the next.
+            for task in counted:
                 task.result()
+            counted = counting
             n_parts += len(ranges)
             batch = batcher.next(batch, place)
+        for task in counted:
+            task.result()
     finally:
         for lane in lanes:
             lane.pool.shutdown(cancel_futures=True)
@@ -169,6 +175,7 @@ def _count_batches_in_threads(scanner: Scanner, batcher: Batcher, threads: int) 
 def _merged(lanes: list[_Lane], n_parts: int) -> ByteCounter:
     """Return what all lanes have counted: a word stands where the first of them has met it."""
     merged = ByteCounter()
+    merged.reserve(max(len(lane.counter) for lane in lanes))
     arrays = [lane.counter.to_arrays() for lane in lanes]
     for part in range(n_parts):
         turn, lane = divmod(part, len(lanes))

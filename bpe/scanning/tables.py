@@ -39,8 +39,9 @@ tables_type = TablesType(
         start_entry_not_empty_of=types.int64[::1],
         n_symbols=types.int64,
         looks_behind=types.boolean,
+        group_of=types.uint8[::1],  # by symbol: the bit of its group
         # Of bytes, each four times over:
-        range_starts=types.int32[::1],  # where the group changes, by byte value
+        range_starts=types.int32[::1],  # where the group changes, by ASCII character
         range_changes=types.int32[::1],  # exclusive or of the groups on both sides
         n_ranges=types.int64,  # 0: no windows
         products=types.int32[::1],  # those of the ends, then the open ones; one element a place
@@ -67,6 +68,7 @@ def _new_tables(
     start_entry_not_empty_of,
     n_symbols,
     looks_behind,
+    group_of,
     range_starts,
     range_changes,
     products,
@@ -79,6 +81,7 @@ def _new_tables(
     self.start_entry_not_empty_of = start_entry_not_empty_of
     self.n_symbols = n_symbols
     self.looks_behind = looks_behind
+    self.group_of = group_of
     self.range_starts = range_starts
     self.range_changes = range_changes
     self.n_ranges = range_starts.size
@@ -97,6 +100,7 @@ class View(NamedTuple):
     start_entry_not_empty_of: Any
     n_symbols: Any
     looks_behind: Any
+    group_of: Any
     range_starts: Any
     range_changes: Any
     n_ranges: Any
@@ -115,6 +119,7 @@ def view_of(self):
         pointer_to(self.start_entry_not_empty_of, 0),
         self.n_symbols,
         self.looks_behind,
+        pointer_to(self.group_of, 0),
         pointer_to(self.range_starts, 0),
         pointer_to(self.range_changes, 0),
         self.n_ranges,
@@ -144,7 +149,8 @@ def tables_of(automaton: Automaton, windows: Windows | None) -> Tables:
         entry_of[automaton.start_not_empty_of],
         automaton.n_symbols,
         automaton.looks_behind,
-        *map(_four_times, _ranges_of(windows)),
+        windows.group_of if windows else np.empty(0, np.uint8),
+        *map(_four_times, _ranges_of(automaton, windows)),
         _four_times(np.concatenate([windows.ends, windows.open]) if windows else np.empty(0, np.uint8)),
         len(windows.ends) if windows else 0,
     )
@@ -154,12 +160,11 @@ def _four_times(array: np.ndarray) -> np.ndarray:
     return np.repeat(array.ravel(), 4).view(np.int32)
 
 
-def _ranges_of(windows: Windows | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the group changes among the bytes, and by what."""
+def _ranges_of(automaton: Automaton, windows: Windows | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the group changes among the ASCII characters, and by what."""
     if windows is None:
         return np.empty(0, np.uint8), np.empty(0, np.uint8)
-    group_of = np.zeros(256, np.uint8)
-    group_of[:128] = windows.group_of
+    group_of = windows.group_of[automaton.symbol_of[:128]]
     change = np.concatenate([group_of[:1], group_of[1:] ^ group_of[:-1]])
     starts = np.flatnonzero(change)
     return starts.astype(np.uint8), change[starts]

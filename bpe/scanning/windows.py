@@ -9,8 +9,8 @@ the :data:`AHEAD` after it. Which windows of characters decide, and how, follows
 
 Symbols that the automaton treats alike are one *group*; there are at most :data:`GROUPS`, each a bit of a
 byte, so that a set of groups is a byte too. If there would be more, the symbols that make so many (for gpt2
-the apostrophe, without which no letter differs from another) are thrown together in the last one. Characters
-beyond ASCII are in none: windows that hold such a byte are open. Open windows are left to the automaton.
+the apostrophe, without which no letter differs from another) are thrown together in the last one, or are in
+none: then their windows are open. Open windows are left to the automaton.
 
 The windows in which a piece ends are a union of *products*, sets of groups for each place of the window.
 
@@ -30,6 +30,7 @@ from typing import TypeAlias
 import numpy as np
 
 from bpe.scanning.automaton import MAX_DELAY, NO_MATCH, Automaton
+from bpe.scanning.classes import N_CODE_POINTS
 
 __all__ = ["AHEAD", "BEHIND", "GROUPS", "PLACES", "Windows", "derive_windows"]
 
@@ -39,11 +40,12 @@ PLACES = BEHIND + AHEAD
 _MAX_CONFIGURATIONS = 2_000
 _MAX_PRODUCTS = 64
 
-# How often an ASCII character occurs in text and source code, roughly: the rarest give way.
+# How often a character occurs in text and source code, roughly: the rarest give way.
 _FREQUENT_FIRST = (
     " etaoinsrhldcumfpgwybvk\n,.ITASxCMBPH'\"EWDRLNO-jFGzqUJVKY0123456789_()\t/;:=<>*#![]{}?QXZ$+&|\\@%^~`\r"
 )
-_FREQUENCY_OF = np.array([1 / (1 + (_FREQUENT_FIRST + chr(c)).index(chr(c))) for c in range(128)])
+_FREQUENCY_OF = np.full(N_CODE_POINTS, 1e-5)
+_FREQUENCY_OF[:128] = [1 / (1 + (_FREQUENT_FIRST + chr(c)).index(chr(c))) for c in range(128)]
 
 _NO, _YES, _OPEN = 0, 1, 2
 
@@ -59,8 +61,8 @@ class Windows:
 
     Attributes
     ----------
-    group_of : (128,) uint8
-        By ASCII character: the bit of its group.
+    group_of : (symbols,) uint8
+        By symbol: the bit of its group.
     ends : (n, BEHIND + AHEAD) uint8
         Products: the windows in which a piece ends. What they say of open windows means nothing.
     open : (n, BEHIND + AHEAD) uint8
@@ -110,13 +112,12 @@ def _grouped(automaton: Automaton, symbols: list[int]) -> list[list[int]]:
 
 
 def _choose_groups(automaton: Automaton) -> list[list[int]]:
-    """Return at most :data:`GROUPS` groups of the symbols of ASCII characters."""
-    symbols = automaton.symbol_of[:128].tolist()
-    frequency = np.bincount(symbols, _FREQUENCY_OF)
-    alike = sorted(set(symbols), key=lambda symbol: -frequency[symbol])
+    """Return at most :data:`GROUPS` groups of the symbols."""
+    frequency = np.bincount(automaton.symbol_of, _FREQUENCY_OF, automaton.n_symbols)
+    alike = sorted(range(automaton.n_symbols), key=lambda symbol: -frequency[symbol])
     groups = _grouped(automaton, alike)
     others: list[int] = []
-    while len(groups) + bool(others) > GROUPS:
+    while len(groups) > GROUPS:
         # The symbol that is rarest for the number of groups that go with it.
         without = {symbol: [other for other in alike if other != symbol] for symbol in alike}
         gain = {symbol: len(groups) - len(_grouped(automaton, left)) for symbol, left in without.items()}
@@ -124,7 +125,7 @@ def _choose_groups(automaton: Automaton) -> list[list[int]]:
         others.append(given_up)
         alike = without[given_up]
         groups = _grouped(automaton, alike)
-    return [*groups, others] if others else groups
+    return [*groups, others] if others and len(groups) < GROUPS else groups
 
 
 # ----------------------------------------------------------------------------------------- configurations
@@ -279,9 +280,8 @@ def derive_windows(automaton: Automaton) -> Windows | None:
     --------
     >>> from bpe.scanning.automaton import compile_automaton
     >>> windows = derive_windows(compile_automaton("[a-z]+|[^a-z]"))
-    >>> letter, other = windows.group_of[[97, 32]]
-    >>> int(letter), int(other), windows.ends[:, BEHIND - 1 : BEHIND + 1].tolist()
-    (1, 2, [[3, 2], [2, 3]])
+    >>> windows.group_of.tolist(), windows.ends[:, BEHIND - 1 : BEHIND + 1].tolist()
+    ([1, 2], [[3, 2], [2, 3]])
     """
     if automaton.looks_behind or not _always_matches(automaton):
         return None
@@ -297,4 +297,4 @@ def derive_windows(automaton: Automaton) -> Windows | None:
     bit_of = np.zeros(automaton.n_symbols, np.uint8)
     for i, group in enumerate(groups):
         bit_of[group] = 1 << i
-    return Windows(bit_of[automaton.symbol_of[:128]], ends, unsure)
+    return Windows(bit_of, ends, unsure)
