@@ -18,7 +18,6 @@ __all__ = [
     "Specials",
     "check_specials",
     "find_special",
-    "last_decided",
     "refusal",
     "rules_of",
     "split_special",
@@ -137,44 +136,6 @@ def split_special(text: str, tokens: frozenset[str]) -> Iterator[tuple[bool, str
         yield False, text[end:]
 
 
-def last_decided(text: str, tokens: frozenset[str]) -> tuple[int, int]:
-    """Say what the beginning of a longer text already tells about its special tokens.
-
-    Parameters
-    ----------
-    text : str
-        More text may follow it.
-    tokens : frozenset of str
-
-    Returns
-    -------
-    (end, horizon) : (int, int)
-        `end` is where the last special token ends that stays, whatever follows; 0 without one. No other
-        begins before `horizon`; from there on one might.
-
-    Complexity
-    ----------
-    O(n) for n characters, times the number of tokens at worst.
-
-    Examples
-    --------
-    >>> last_decided("one<|end|>two<", frozenset(["<|end|>"]))
-    (10, 10)
-    >>> last_decided("one<|end|>two or three", frozenset(["<|end|>"]))
-    (10, 16)
-    """
-    if not tokens:
-        return 0, len(text)
-    # A token that begins at `horizon` or later might go on past the end, or give way to a longer one.
-    horizon = max(0, len(text) - max(map(len, tokens)) + 1)
-    end = 0
-    for match in _searcher(tokens).finditer(text):
-        if match.start() >= horizon:
-            break
-        end = match.end()
-    return end, max(end, horizon)
-
-
 # ------------------------------------------------------------------------------- what the caller allows
 class SpecialSearch:
     """Looks for some special tokens in bytes.
@@ -236,6 +197,41 @@ class SpecialSearch:
         if self.tokens:
             for match in self._pattern.finditer(data):
                 yield match.span()
+
+    def last_decided(self, data: bytes) -> tuple[int, int]:
+        """Say what the beginning of a longer text already tells about its tokens.
+
+        Parameters
+        ----------
+        data : bytes
+            More may follow it.
+
+        Returns
+        -------
+        (end, horizon) : (int, int)
+            `end` is where the last token ends that stays, whatever follows; 0 without one. No other begins
+            before `horizon`; from there on one might.
+
+        Complexity
+        ----------
+        As :meth:`find_all`.
+
+        Examples
+        --------
+        >>> SpecialSearch(frozenset(["<|end|>"])).last_decided(b"one<|end|>two<")
+        (10, 10)
+        >>> SpecialSearch(frozenset(["<|end|>"])).last_decided(b"one<|end|>two or three")
+        (10, 16)
+        """
+        # A token that begins at `horizon` or later might go on past the end, or give way to a longer one.
+        horizon = min(len(data), max(0, len(data) - self.reach + 1))
+        end = 0
+        if any(needle in data for needle in self.needles):
+            for start, stop in self.find_all(data):
+                if start >= horizon:
+                    break
+                end = stop
+        return end, max(end, horizon)
 
     def split(self, data: bytes) -> list[bytes]:
         """Cut a text at its tokens.
@@ -411,6 +407,7 @@ def rules_of(
 
 
 def _as_set(tokens: Specials, name: str) -> frozenset[str]:
-    if isinstance(tokens, (str, bytes)) or not all(isinstance(token, str) for token in tokens):
+    is_collection = isinstance(tokens, Collection) and not isinstance(tokens, (str, bytes))
+    if not is_collection or not all(isinstance(token, str) for token in tokens):
         raise TypeError(f"{name} must be 'all' or a collection of str, not {tokens!r}")
     return frozenset(tokens)

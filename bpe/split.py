@@ -29,7 +29,7 @@ from bpe.text import as_bytes, as_text
 if TYPE_CHECKING:
     from bpe.scanning import Scanner
 
-__all__ = ["PATTERNS", "Pattern", "split"]
+__all__ = ["MAX_PARTS", "PATTERNS", "Pattern", "check_expression", "split"]
 
 # ------------------------------------------------------------------------------------------ named patterns
 _CONTRACTIONS = "('s|'S|'t|'T|'re|'rE|'Re|'RE|'ve|'vE|'Ve|'VE|'m|'M|'ll|'lL|'Ll|'LL|'d|'D)"
@@ -101,15 +101,71 @@ _SPELLINGS = {(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?
 
 
 # -------------------------------------------------------------------------------------------------- engine
+MAX_PARTS = 100_000
+"""Of an expression: its characters and sets, each as often as it is repeated."""
+
+_PART = re.compile(
+    r"\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\{(?P<least>\d*)(?:,(?P<most>\d*))?\}|.", re.DOTALL
+)
+
+
 @functools.lru_cache(maxsize=256)
 def _compiled(source: str) -> regex.Pattern[str]:
+    check_expression(source)
     try:
         return regex.compile(source)
     except Exception as error:  # besides regex.error, odd sources bring up OverflowError and others
         position = getattr(error, "pos", None)
         where = f" at character {position}" if position is not None else ""
         what = getattr(error, "msg", None) or str(error) or type(error).__name__
-        raise ValueError(f"invalid regular expression {source!r}: {what}{where}. {_known()}") from None
+        raise ValueError(f"invalid regular expression {source!r:.200}: {what}{where}. {_known()}") from None
+
+
+def check_expression(source: str) -> None:
+    """Raise if an expression has more than :data:`MAX_PARTS`, counted repetitions written out.
+
+    Parameters
+    ----------
+    source : str
+        Any text at all; whether it is valid, others say.
+
+    Raises
+    ------
+    ValueError
+        It has.
+
+    Complexity
+    ----------
+    O(n) for n characters.
+
+    Examples
+    --------
+    >>> check_expression("[a-z]{1,3}")
+    >>> check_expression("(?:a{1000}){1000}")
+    Traceback (most recent call last):
+    ...
+    ValueError: the expression repeats too much at character 11: it has more than 100000 parts
+    """
+    sizes, last = [0], 0  # of the groups that are open, and of what a repetition would repeat
+    for found in _PART.finditer(source):
+        part, least = found.group(), found.group("least")
+        if least is not None:
+            times = max(1, *(int(digits[:9] or "0") for digits in (least, found.group("most") or "")))
+            sizes[-1] += last * (times - 1)
+            last *= times
+        elif part == "(":
+            sizes.append(0)
+        elif part == ")" and len(sizes) > 1:
+            last = sizes.pop()
+            sizes[-1] += last
+        elif part not in "?*+":
+            last = 1
+            sizes[-1] += 1
+        if sizes[-1] > MAX_PARTS:
+            raise ValueError(
+                f"the expression repeats too much at character {found.start()}: "
+                f"it has more than {MAX_PARTS} parts"
+            )
 
 
 @functools.cache
@@ -224,7 +280,7 @@ class Pattern:
         Raises
         ------
         ValueError
-            There is no pattern of the name, or an expression is invalid.
+            There is no pattern of the name, or an expression is invalid, or too large to be compiled.
         TypeError
             It is none of these.
 
@@ -390,8 +446,8 @@ class Pattern:
         """Return the last place where a text can be cut in two without a change to any piece.
 
         For a place p that this returns, whatever is appended to `text`,
-        ``split(text) == split(text[:p]) + split(text[p:])``. This is how a text is split that does not fit
-        memory. Only the named patterns know such places; "none" has none.
+        ``split(text) == split(text[:p]) + split(text[p:])``, wherever the text began: so a text is cut in
+        its middle. Only the named patterns know such places; "none" has none.
 
         Parameters
         ----------

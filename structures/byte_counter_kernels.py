@@ -289,7 +289,8 @@ def _get_into(self, data, offsets, first, after, default, counts):
         homes_of(word_0s, word_1s, n, self.shift, self.slots, homes)
         for i in range(n):
             home, word_0, word_1 = homes[i], word_0s[i], word_1s[i]
-            if (slots[home] ^ word_0) | (slots[home + 1] ^ word_1) != 0 or is_long(word_1):
+            differs = (slots[home] ^ word_0) | (slots[home + 1] ^ word_1)
+            if (differs != 0) | is_long(word_1):
                 slot = _find_key(self, pointer_to(data, offsets[start + i]), word_0, word_1)
                 counts[start - first + i] = _count_in(self, slot, default)
             else:
@@ -358,7 +359,7 @@ def _update_many(self, data, offsets, counts):
             count = slots[home + 3]
             # A short word at home is by far the most frequent case; _add_key knows what else may be.
             differs = (slots[home] ^ word_0) | (slots[home + 1] ^ word_1)
-            if differs != 0 or is_long(word_1) or sum_leaves_range(count, delta):
+            if (differs != 0) | is_long(word_1) | sum_leaves_range(count, delta):
                 failure = _add_key(self, pointer_to(data, offsets[first + i]), word_0, word_1, delta)
                 if failure < 0:
                     _take_back(self, data, offsets, counts, first + i, n_words)

@@ -25,6 +25,7 @@ from numba.core import cgutils
 from numba.core.caching import FunctionCache, _Cache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.extending import models, register_model
 
@@ -202,14 +203,29 @@ class _QuietDispatcher(CPUDispatcher):
     def _numba_type_(self) -> Any:
         return QuietType(self)
 
-    def typeof_pyval(self, val: Any) -> Any:
-        return _widened(super().typeof_pyval(val))
+    @functools.cached_property
+    def _looked_up(self) -> set[tuple[Any, ...]]:
+        """What numba's quick look at the arguments of a call finds an overload for."""
+        return set()
+
+    def compile(self, sig: Any) -> Any:
+        # Widened here and not where a value is given its type: numba remembers the types of values for all
+        # functions, other people's too.
+        given = tuple(sig)
+        with global_compiler_lock:
+            entry_point = super().compile(tuple(map(_widened, given)))
+            self._look_up(given, entry_point)
+        return entry_point
+
+    def _look_up(self, given: tuple[Any, ...], entry_point: Any) -> None:
+        # Never twice: of two that are found, numba takes neither.
+        if given not in self._looked_up:
+            self._looked_up.add(given)  # which also keeps the types, and so their codes
+            self._insert([typ._code for typ in given], entry_point, False)
 
     def add_overload(self, cres: Any) -> None:
         super().add_overload(cres)
-        # numba's quick look at an argument finds the owner's type: let that find this overload too.
-        codes = [getattr(typ, "owner", typ)._code for typ in cres.signature.args]
-        self._insert(codes, cres.entry_point, cres.objectmode)
+        self._looked_up.add(tuple(cres.signature.args))
 
 
 # ------------------------------------------------------------------------------------------ inner kernels
@@ -236,7 +252,10 @@ class _InnerCompiler(Compiler):
 
 class _InnerDispatcher(_QuietDispatcher):
     def add_overload(self, cres: Any) -> None:
-        self.overloads[tuple(cres.signature.args)] = cres  # nothing that Python could call
+        self.overloads[tuple(cres.signature.args)] = cres
+
+    def _look_up(self, given: tuple[Any, ...], entry_point: Any) -> None:
+        pass  # there is nothing that Python could call
 
     @functools.cached_property
     def _for_python(self) -> Any:

@@ -6,12 +6,12 @@ Everything is bytes on its way to the pieces, and is read in blocks, so that a c
       files       blocks of bytes, decompressed, watched       :mod:`bpe.corpus.files`
       records     documents of .jsonl and .parquet             :mod:`bpe.corpus.records`
       validity    bytes that are not UTF-8, where they matter  :mod:`bpe.corpus.validity`
-    cutting     stretches that no piece leaves                 :mod:`bpe.corpus.cutting`
+    cutting     places that no piece crosses                   :mod:`bpe.corpus.cutting`
     parts       ranges of files to be counted elsewhere        :mod:`bpe.corpus.parts`
 """
 
-from bpe.corpus.cutting import blocks_of, safe_cut, stretches
+from bpe.corpus.cutting import blocks_of
 from bpe.corpus.files import BLOCK_BYTES, STDIN
 from bpe.corpus.sources import Corpus, CorpusLike
 
-__all__ = ["BLOCK_BYTES", "STDIN", "Corpus", "CorpusLike", "blocks_of", "safe_cut", "stretches"]
+__all__ = ["BLOCK_BYTES", "STDIN", "Corpus", "CorpusLike", "blocks_of"]

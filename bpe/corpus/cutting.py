@@ -1,61 +1,61 @@
-"""Cutting a document into stretches, at places where no piece and no special token crosses.
-
-Patterns that are not named ones, and texts without a place to cut, are held until the document ends: slower,
-never wrong.
-"""
+"""Cutting a document where no piece and no special token crosses: at its end, or in its middle."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import AnyStr
 
 from bpe.corpus.files import BLOCK_BYTES
-from bpe.specials import last_decided
+from bpe.specials import SpecialSearch
 from bpe.split import Pattern
-from bpe.text import as_bytes
 
-__all__ = ["blocks_of", "cut_inside", "safe_cut", "stretches"]
-
+__all__ = ["blocks_of", "cut_inside", "decided"]
 
 _TAIL_BYTES = 4096
 
 
-def safe_cut(data: bytes, pattern: Pattern, specials: frozenset[str]) -> int:
-    """Return a place where the beginning of a document can be cut off, whatever follows.
-
-    What is before the place holds the same pieces and special tokens by itself as it does in the whole.
+def decided(data: bytes, pattern: Pattern, search: SpecialSearch) -> tuple[int, int]:
+    """Say how far the pieces and special tokens of a document are known, whatever follows.
 
     Parameters
     ----------
     data : bytes
-        The beginning of a longer document. A character at its end may be cut in two.
+        The beginning of a longer document, cut anywhere.
     pattern : Pattern
-    specials : frozenset of str
-        Special tokens.
+    search : SpecialSearch
+        Looks for the special tokens.
 
     Returns
     -------
-    int
-        A byte; 0 where nothing can be cut off.
+    (place, end) : (int, int)
+        Up to the byte `place`, ``data[:end]`` by itself has the pieces and tokens of the whole; what begins
+        there has those of the rest. (0, 0) where nothing is known. A pattern that looks behind, or that is
+        not compiled, is known up to a special token only.
 
     Complexity
     ----------
-    O(1) where there is such a place near the end; else O(n).
+    O(1) where a named pattern has a place to cut near the end; else O(n).
 
     Examples
     --------
-    >>> safe_cut(b"one two thr", Pattern.of("gpt2"), frozenset())
-    7
-    >>> safe_cut(b"one <| two <| thr", Pattern.of("gpt2"), frozenset(["<| two <|> |>"]))
-    3
+    >>> decided(b"one two thr", Pattern.of("gpt2"), SpecialSearch(frozenset()))
+    (7, 11)
+    >>> decided(b"one <| two <| thr", Pattern.of("gpt2"), SpecialSearch(frozenset(["<| two <|> |>"])))
+    (3, 5)
+    >>> decided(b"on<|e|>tw", Pattern.of("gpt2"), SpecialSearch(frozenset(["<|e|>"])))
+    (7, 7)
     """
-    tail = max(0, len(data) - _TAIL_BYTES)
-    if place := cut_inside(data[tail:], pattern, specials):
-        return tail + place
-    text, _ = codecs.utf_8_decode(data, "surrogateescape", False)  # what is cut in two at the end waits
-    end, horizon = last_decided(text, specials)
-    return len(as_bytes(text[: pattern.last_cut(text, end, horizon)]))
+    tail = len(data) - _TAIL_BYTES
+    if tail > 0 and (place := cut_inside(data[tail:], pattern, search.tokens)):
+        return tail + place, tail + place
+    start, stop = search.last_decided(data)
+    scanner = pattern.scanner
+    if scanner and start < stop:
+        n_bytes = scanner.decided(bytearray(memoryview(data)[start:stop]))
+        if n_bytes:
+            return start + n_bytes, stop
+    return start, start
 
 
 def cut_inside(data: bytes, pattern: Pattern, specials: frozenset[str]) -> int:
@@ -129,43 +129,3 @@ def blocks_of(text: AnyStr, size: int = BLOCK_BYTES) -> Iterator[AnyStr]:
     """
     for start in range(0, len(text), size):
         yield text[start : start + size]
-
-
-def stretches(blocks: Iterable[AnyStr], cut: Callable[[AnyStr], int]) -> Iterator[AnyStr]:
-    """Join the blocks of a document and cut them anew, at places that `cut` names.
-
-    Parameters
-    ----------
-    blocks : iterable of str or bytes
-    cut : callable
-        Takes the beginning of a document; returns how much of it can be cut off, as :func:`safe_cut` does.
-        Not asked about a document of one block.
-
-    Yields
-    ------
-    str or bytes
-        Joined, they are the document; none is empty.
-
-    Complexity
-    ----------
-    O(n), even if there is no place to cut.
-
-    Examples
-    --------
-    >>> list(stretches(["on", "e two th", "ree"], lambda text: max(0, text.rfind(" "))))
-    ['one two', ' three']
-    """
-    parts: list[AnyStr] = []
-    n_held = n_fresh = 0
-    for block in blocks:
-        # What was looked at in vain is looked at again only after it has doubled.
-        if n_fresh and n_fresh >= n_held:
-            text = block[:0].join(parts)
-            place = cut(text)
-            if place:
-                yield text[:place]
-            parts, n_held, n_fresh = [text[place:]], len(text) - place, 0
-        parts.append(block)
-        n_fresh += len(block)
-    if parts and (rest := parts[0][:0].join(parts)):
-        yield rest

@@ -1,26 +1,16 @@
-"""Bounds for what a few bytes of a file unfold to.
-
-Forty merges that each double a token would make a terabyte, and so would ``((a{1000}){1000}){1000}``.
-"""
+"""A bound for what a few bytes of a file unfold to: forty merges that each double a token make a terabyte."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from bpe.split import check_expression
 from bpe.vocabulary import DEFAULT_BYTE_IDS
 
-__all__ = ["MAX_BYTES", "MAX_PARTS", "check_expression", "check_lengths"]
+__all__ = ["MAX_BYTES", "check_expression", "check_lengths"]
 
 MAX_BYTES = 1 << 28
 """Of all tokens of a vocabulary that is read from a file."""
-
-MAX_PARTS = 100_000
-"""Of an expression that is read from a file: its characters and sets, each as often as it is repeated."""
-
-_PART = re.compile(
-    r"\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\{(?P<least>\d*)(?:,(?P<most>\d*))?\}|.", re.DOTALL
-)
 
 
 def check_lengths(
@@ -64,51 +54,4 @@ def check_lengths(
         if total > MAX_BYTES:
             raise ValueError(
                 f"merge {rank}, {(left, right)}, makes the tokens longer than {MAX_BYTES} bytes in all"
-            )
-
-
-def check_expression(source: str) -> None:
-    """Raise if a regular expression has more than :data:`MAX_PARTS`, counted repetitions written out.
-
-    Parameters
-    ----------
-    source : str
-        Any text at all; whether it is valid, others say.
-
-    Raises
-    ------
-    ValueError
-        It has.
-
-    Complexity
-    ----------
-    O(n) for n characters.
-
-    Examples
-    --------
-    >>> check_expression("[a-z]{1,3}")
-    >>> check_expression("(?:a{1000}){1000}")
-    Traceback (most recent call last):
-    ...
-    ValueError: the expression repeats too much at character 11: it has more than 100000 parts
-    """
-    sizes, last = [0], 0  # of the groups that are open, and of what a repetition would repeat
-    for found in _PART.finditer(source):
-        part, least = found.group(), found.group("least")
-        if least is not None:
-            times = max(1, *(int(digits[:9] or "0") for digits in (least, found.group("most") or "")))
-            sizes[-1] += last * (times - 1)
-            last *= times
-        elif part == "(":
-            sizes.append(0)
-        elif part == ")" and len(sizes) > 1:
-            last = sizes.pop()
-            sizes[-1] += last
-        elif part not in "?*+":
-            last = 1
-            sizes[-1] += 1
-        if sizes[-1] > MAX_PARTS:
-            raise ValueError(
-                f"the expression repeats too much at character {found.start()}: "
-                f"it has more than {MAX_PARTS} parts"
             )

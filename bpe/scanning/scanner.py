@@ -9,6 +9,7 @@ import numpy as np
 
 from bpe.scanning.automaton import compile_automaton
 from bpe.scanning.cutting import cut
+from bpe.scanning.gaps import end_of_gap
 from bpe.scanning.tables import Tables, tables_of
 from bpe.scanning.windows import derive_windows
 
@@ -35,6 +36,8 @@ class Scanner:
     ----------
     has_windows : bool
         Whether the bulk of a text is cut by windows, many places at a time.
+    looks_behind : bool
+        Whether pieces depend on the character before them.
 
     Complexity
     ----------
@@ -51,6 +54,7 @@ class Scanner:
         automata = [compile_automaton(source) for source in sources]
         windows = [derive_windows(automaton) for automaton in automata]
         self.has_windows = all(windows)
+        self.looks_behind = any(automaton.looks_behind for automaton in automata)
         self._tables = [tables_of(*pair) for pair in zip(automata, windows, strict=True)]
 
     @property
@@ -117,7 +121,7 @@ class Scanner:
         if out is None:
             stop = int(segment_ends[-1]) if len(segment_ends) else start
             out = np.empty(stop - start + 1, np.int32)
-        n = cut(self._tables[0], data, start, text_start, segment_ends, int(is_open), out)
+        n = cut(self._tables[0], data, start, text_start, segment_ends, is_open, out)
         return out[: n + 1]
 
     def refine(self, data: bytearray | np.ndarray, offsets: np.ndarray) -> np.ndarray:
@@ -152,6 +156,46 @@ class Scanner:
             n = cut(tables, data, start, start, offsets[1:], 0, finer)
             offsets = finer[: n + 1]
         return offsets
+
+    def decided(self, data: bytearray | np.ndarray) -> int:
+        r"""Return how far the pieces of a text are known, whatever follows.
+
+        A text that begins there has the same pieces as the rest of the whole.
+
+        Parameters
+        ----------
+        data : bytearray or (n_bytes,) uint8
+            The beginning of a text.
+
+        Returns
+        -------
+        int
+            A byte. 0 where nothing is known, and of patterns that look behind.
+
+        Complexity
+        ----------
+        As :meth:`cut`.
+
+        Examples
+        --------
+        >>> Scanner([r"\w+|\s+"]).decided(bytearray(b"one two thr"))
+        8
+        >>> Scanner(["[0-9]", "[a-z]+"]).decided(bytearray(b"1 one, t"))
+        5
+        """
+        if self.looks_behind:
+            return 0
+        if not isinstance(data, np.ndarray):
+            data = np.frombuffer(data, np.uint8)
+        place, stop = 0, len(data)
+        for tables in self._tables:
+            # The next expression goes on in what surely is no match of this one, though it may have no end.
+            offsets = np.empty(stop - place + 1, np.int32)
+            n = cut(tables, data, place, place, np.array([stop], np.int32), True, offsets)
+            place = int(offsets[n])
+            if tables is not self._tables[-1]:
+                stop = end_of_gap(tables, data, place, stop)
+        return place
 
     def split(self, data: bytes) -> list[int]:
         r"""Cut bytes into pieces.

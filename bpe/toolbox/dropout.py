@@ -9,6 +9,7 @@ Provilkov, Emelianenko and Voita, "BPE-Dropout: Simple and Effective Subword Reg
 
 from __future__ import annotations
 
+from numbers import Real
 from operator import index
 from typing import TYPE_CHECKING
 
@@ -74,7 +75,7 @@ class Dropout(Base):
         ValueError
             As :meth:`encode`; or `dropout` is no probability.
         TypeError
-            As :meth:`encode`; or the seed is no integer.
+            As :meth:`encode`; or `dropout` is no number, or the seed no integer.
 
         Complexity
         ----------
@@ -87,6 +88,8 @@ class Dropout(Base):
         >>> [tok.encode_with_dropout("low", 0.5, seed=seed) for seed in (1, 2, 3)]
         [[257], [257], [108, 111, 119]]
         """
+        if not isinstance(dropout, Real):
+            raise TypeError(f"dropout must be a number, not {type(dropout).__name__}")
         if not 0 <= dropout <= 1:
             raise ValueError(f"dropout must be a probability, from 0 to 1, not {dropout}")
         data = utf8_of(text)

@@ -13,7 +13,7 @@ import hashlib
 import os
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -21,10 +21,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bpe.corpus import Corpus, CorpusLike, safe_cut, stretches
+from bpe.corpus import Corpus, CorpusLike
+from bpe.corpus.cutting import decided
 from bpe.formats import native
 from bpe.progress import Progress, progress_bar
-from bpe.specials import Rules, Specials
+from bpe.specials import Rules, Specials, SpecialSearch
+from bpe.split import Pattern
 from bpe.threads import n_threads
 from bpe.toolbox.base import NO_TOKENS, Ordinary
 from bpe.toolbox.encode import Encoding, joined
@@ -66,6 +68,7 @@ class EncodedFiles:
 
 class _Stretch(NamedTuple):
     data: bytes
+    n_own: int  # bytes; what is behind them is there to be looked at, and begins the next stretch
     is_last: bool  # of its document
 
 
@@ -130,8 +133,8 @@ class Files(Encoding):
 
         Complexity
         ----------
-        As :meth:`encode`; memory for some mebibytes a thread. Of patterns without a name, and of "none", a
-        document is in memory as a whole.
+        As :meth:`encode`; memory for some mebibytes a thread, and for the longest piece. Of patterns that
+        look behind, or that are not compiled, a document is in memory as a whole.
 
         Examples
         --------
@@ -150,18 +153,15 @@ class Files(Encoding):
         if not path.resolve().parent.is_dir():
             raise FileNotFoundError(f"no such folder: {path.resolve().parent}")
         source = Corpus.of(corpus)
-        looked_for = rules.allowed.tokens | rules.disallowed.tokens
-
-        def cut(data: bytes) -> int:
-            return safe_cut(data, self._pattern, looked_for)
-
+        search = SpecialSearch(rules.allowed.tokens | rules.disallowed.tokens)
         with progress_bar(progress, source.n_bytes, "B", "encoding") as advance:
             output = Output(path, found, self._key(source, rules, found))
             if not output.state.is_done:
                 with output:
                     documents = _behind(source.documents(advance), output.state)
+                    stretches = _stretches(documents, self._pattern, search)
                     saved = time.monotonic()
-                    for batch in _batches(documents, cut, n_threads(threads) * BATCH_BYTES):
+                    for batch in _batches(stretches, n_threads(threads) * BATCH_BYTES):
                         self._write_batch(output, batch, rules, n_threads(threads))
                         if time.monotonic() - saved >= SECONDS:
                             output.save_state()
@@ -195,40 +195,67 @@ class Files(Encoding):
     def _write_batch(self, output: Output, batch: list[_Stretch], rules: Rules, threads: int) -> None:
         state = output.state
         try:
-            ids, offsets = joined(self._encode_many([data for data, _ in batch], threads, rules))
+            ids, offsets = joined(self._encode_many([stretch.data for stretch in batch], threads, rules))
         except ValueError:
             # Once more, one by one, to name the document.
             number, place = state.documents, state.document_bytes
-            for data, is_last in batch:
+            for data, n_own, is_last in batch:
                 rules.refuse(data, f"document {number}" + (f", from byte {place} on," if place else ""))
-                number, place = (number + 1, 0) if is_last else (number, place + len(data))
+                number, place = (number + 1, 0) if is_last else (number, place + n_own)
             raise
+        ids, offsets = self._own_ids(batch, ids, offsets)
         checksum, document_bytes = state.checksum, state.document_bytes
-        for data, is_last in batch:
-            checksum = zlib.crc32(data, checksum)
-            document_bytes = 0 if is_last else document_bytes + len(data)
-        ends_document = np.fromiter((is_last for _, is_last in batch), bool, len(batch))
+        for data, n_own, is_last in batch:
+            checksum = zlib.crc32(memoryview(data)[:n_own], checksum)
+            document_bytes = 0 if is_last else document_bytes + n_own
+        ends_document = np.fromiter((stretch.is_last for stretch in batch), bool, len(batch))
         output.write(ids, state.tokens + offsets[1:][ends_document], checksum, document_bytes)
 
+    def _own_ids(
+        self, batch: list[_Stretch], ids: np.ndarray, offsets: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Leave out the ids of what is not a stretch's own."""
+        is_own = np.ones(len(ids), bool)
+        for i, (data, n_own, _) in enumerate(batch):
+            n_more = len(data) - n_own
+            if n_more:
+                start, end = int(offsets[i]), int(offsets[i + 1])
+                last = ids[max(start, end - n_more) : end][::-1]  # of a byte at least, each
+                n_last = int(np.searchsorted(np.cumsum(self._table.lengths(last)), n_more)) + 1
+                is_own[end - n_last : end] = False
+        if is_own.all():
+            return ids, offsets
+        return ids[is_own], np.concatenate([[0], np.cumsum(is_own)])[offsets]
 
-def _batches(
-    documents: Iterable[Iterable[bytes]], cut: Callable[[bytes], int], n_bytes: int
-) -> Iterator[list[_Stretch]]:
-    """Cut documents into stretches; yield so many that they have a number of bytes."""
+
+def _stretches(
+    documents: Iterable[Iterable[bytes]], pattern: Pattern, search: SpecialSearch
+) -> Iterator[_Stretch]:
+    """Cut documents into stretches, of a block at least; the last of each has what is left, be it nothing."""
+    for blocks in documents:
+        parts: list[bytes] = []
+        n_held = n_fresh = 0
+        for block in blocks:
+            # What was looked at in vain is looked at again only after it has doubled.
+            if n_fresh and n_fresh >= n_held:
+                data = b"".join(parts)
+                place, end = decided(data, pattern, search)
+                if place:
+                    yield _Stretch(data[:end], place, False)
+                parts, n_held, n_fresh = [data[place:]], len(data) - place, 0
+            parts.append(block)
+            n_fresh += len(block)
+        data = b"".join(parts)
+        yield _Stretch(data, len(data), True)
+
+
+def _batches(stretches: Iterable[_Stretch], n_bytes: int) -> Iterator[list[_Stretch]]:
+    """Yield so many stretches that they have a number of bytes."""
     batch: list[_Stretch] = []
     size = 0
-    for blocks in documents:
-        held = b""
-        for data in stretches(blocks, cut):
-            if held:
-                batch.append(_Stretch(held, False))
-                size += len(held)
-            held = data
-            if size >= n_bytes:
-                yield batch
-                batch, size = [], 0
-        batch.append(_Stretch(held, True))
-        size += len(held) + 1  # of empty documents, there is an end too
+    for stretch in stretches:
+        batch.append(stretch)
+        size += stretch.n_own + 1  # of empty documents, there is an end too
         if size >= n_bytes:
             yield batch
             batch, size = [], 0

@@ -7,63 +7,21 @@
     held                                 fo      may still become "fox", or "fo<|end|>"
 
 What is held is encoded again when more is there. Where nothing can be decided, it is looked at again only
-after it has grown by half, so that the work stays linear. A pattern that looks behind, or that is not
-compiled, decides nothing before the end.
+after it has grown by half, so that the work stays linear. Every compiled pattern decides all but a piece or
+two, so that no more is held; one that looks behind, or that is not compiled, decides nothing before the next
+special token, or the end.
 """
 
 from __future__ import annotations
 
-import functools
-
-from bpe.corpus import safe_cut
+from bpe.corpus.cutting import decided
 from bpe.specials import Rules, Specials, refusal
-from bpe.split import Pattern
 from bpe.text import utf8_of
 from bpe.toolbox.base import NO_TOKENS, Base, Ordinary
 
-__all__ = ["AppendableEncoder", "StreamEncoder", "Streaming", "decided"]
+__all__ = ["AppendableEncoder", "StreamEncoder", "Streaming"]
 
 _SMALL = 4096  # bytes that are looked at every time
-
-
-@functools.lru_cache(maxsize=64)
-def _looks_behind(source: str) -> bool:
-    from bpe.scanning.automaton import compile_automaton  # not at import: it loads the compiler
-
-    return compile_automaton(source).looks_behind
-
-
-def decided(pattern: Pattern, data: bytes | bytearray) -> int:
-    """Return how far the pieces of a text are known, whatever follows.
-
-    A text that begins there has the same pieces as the rest of the whole.
-
-    Parameters
-    ----------
-    pattern : Pattern
-    data : bytes or bytearray
-
-    Returns
-    -------
-    int
-        A byte; 0 where nothing is known.
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> decided(Pattern.of("gpt2"), b"one two thr")
-    7
-    """
-    if len(pattern.sources) > 1:  # the first expression alone may decide late
-        return safe_cut(bytes(data), pattern, NO_TOKENS)
-    scanner = pattern.scanner
-    if scanner is None or _looks_behind(pattern.sources[0]):
-        return 0
-    held = data if isinstance(data, bytearray) else bytearray(data)
-    return int(scanner.cut(held, is_open=True)[-1])
 
 
 class StreamEncoder:
@@ -213,27 +171,14 @@ class StreamEncoder:
 
     def _known_ids(self) -> tuple[list[int], int]:
         """Return the ids that no longer change, and of how many bytes they are."""
-        data, search = bytes(self._held), self._rules.allowed
-        end, horizon = 0, len(data)
-        if search.tokens:
-            # A token that begins at the horizon or later might go on past the end, or give way to a longer.
-            horizon = max(0, len(data) - search.reach + 1)
-            for start, stop in search.find_all(data):
-                if start >= horizon:
-                    break
-                end = stop
-            horizon = max(end, horizon)
+        data, tokenizer = bytes(self._held), self._tokenizer
+        n_decided, end = decided(data, tokenizer._pattern, self._rules.allowed)
+        # Encoded with all that is known behind, as a piece may look ahead; which is then cut off.
         ids = self._ids_of(data[:end]) if end else []
-        text = data[end:horizon]
-        n_decided = decided(self._tokenizer._pattern, text) if text else 0
-        if n_decided:
-            # Encoded with all that is known behind, as a piece may look ahead; which is then cut off.
-            more = self._tokenizer._encoder.encode(text)
-            n_open = len(text) - n_decided
-            while n_open:
-                n_open -= len(self._tokenizer._vocabulary.bytes_of[more.pop()])
-            ids += more
-        return ids, end + n_decided
+        n_open = end - n_decided
+        while n_open:
+            n_open -= len(tokenizer._vocabulary.bytes_of[ids.pop()])
+        return ids, n_decided
 
 
 class AppendableEncoder:

@@ -36,8 +36,10 @@ ODD = {
     "blind to case": "(?i)(?:ß|ss|k|\u017f|'re|[a-f])+|\\PL",
     "far ahead": r"\w+(?=\s\S|!!\n)|\s+(?=a)|(?s:.)",
     "triples": r"(?s:.{3})|(?s:.)",
+    "steps": (r"\d{1,2}", r"(?:ab|a)+c|x*|[^\x00-\x7f]+", r"\s+(?!\S)|\s+|\w+(?= )"),
 }
 PATTERNS = {**bpe.PATTERNS, **ODD}
+NAMED = [name for name in bpe.PATTERNS if name != "none"]
 
 SEAMS = [*"aAbcsStTrReEdDlLmMvVxyk \n\r\t'1 23!/.,\"_", "\u017f", "\u212a", "ß", "ǅ", "ʰ", "é", "文", "か"]
 SEAMS += [
@@ -154,6 +156,18 @@ class TestAgainstRegex:
             done = pieces[-1]
         assert pieces == scanner.split(data)
 
+    @settings(deadline=None, max_examples=100)
+    @given(data=documents() | long_documents(), draw=st.data())
+    def test_decided(self, name, data, draw):
+        """What is known of a text stays, whatever follows, and the rest goes on from there."""
+        scanner = scanner_of(sources_of(name))
+        whole, known = scanner.split(data), draw.draw(st.integers(0, len(data)))
+        place = scanner.decided(bytearray(data[:known]))
+        n_before = whole.index(place)
+        assert place <= known
+        assert scanner.split(data[:known])[: n_before + 1] == whole[: n_before + 1]
+        assert [place + offset for offset in scanner.split(data[place:])] == whole[n_before:]
+
     @thorough
     @given(parts=st.lists(documents(8).filter(bool), max_size=8))
     def test_segments(self, name, parts):
@@ -199,6 +213,36 @@ def test_any_expression(source, texts):
     for text in [*texts, "".join(texts) * 10]:
         data = text.encode()
         assert scanner.split(data) == by_regex([source], data), text
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    st.lists(st.lists(expressions(), min_size=1, max_size=2).map("|".join), min_size=1, max_size=3),
+    st.lists(st.text("aabbA1' \n\t.é_", max_size=10), min_size=5, max_size=5),
+)
+def test_any_expressions_decide(sources, texts):
+    try:
+        scanner = Scanner(sources)
+    except UnsupportedError:
+        assume(False)
+    data = "".join(texts).encode()
+    whole, done = scanner.split(data), 0
+    for known in range(len(data) + 1):
+        place = done + scanner.decided(bytearray(data[done:known]))
+        assert place in whole
+        done = place
+    assert [done + offset for offset in scanner.split(data[done:])] == whole[whole.index(done) :]
+    assert done == 0 or not scanner.looks_behind
+
+
+@pytest.mark.parametrize("name", [*NAMED, "numbers and words", "empty matches", "far ahead", "steps"])
+def test_most_of_a_text_is_decided(name, book):
+    """So that no more of a stream is held than a piece or two."""
+    scanner, data, done, held = scanner_of(sources_of(name)), book[:20_000].encode(), 0, []
+    for known in range(100, len(data), 100):
+        done += scanner.decided(bytearray(data[done:known]))
+        held.append(known - done)
+    assert max(held) < 150
 
 
 # ------------------------------------------------------------------------------------------ the windows

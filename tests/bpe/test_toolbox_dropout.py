@@ -61,6 +61,9 @@ def test_special_tokens_are_not_dropped(tokenizer):
     for wrong in (-0.1, 1.1, float("nan")):
         with pytest.raises(ValueError, match="dropout must be a probability"):
             tokenizer.encode_with_dropout("a", wrong, seed=1)
+    for wrong in ("0.1", None):
+        with pytest.raises(TypeError, match="dropout must be a number"):
+            tokenizer.encode_with_dropout("a", wrong, seed=1)
     with pytest.raises(TypeError):
         tokenizer.encode_with_dropout("a", 0.1, seed=0.5)
     assert tokenizer.encode_with_dropout("", 0.1, seed=1) == []

@@ -15,6 +15,15 @@ import pytest
 
 import bpe
 from bpe.toolbox import files, output
+from bpe.vocabulary import Vocabulary
+
+ODD = {
+    "looks ahead": r"[a-z]+(?=e)|\s+(?!\S)|\w",
+    "gaps": r"[a-z]+(?=\s|$)|\d{2,3}?",
+    "steps": [r"\d{1,2}", r"(?:th|t)+e|x*|[^\x00-\x7f]+", r"\s+(?!\S)|\s+|\w+(?= )"],
+    "looks behind": r"(?<=a)[a-z]+|\w| +",
+}
+HELD = {"none", "looks behind"}
 
 
 @pytest.fixture
@@ -81,6 +90,34 @@ def test_files(tokenizer, corpus, tmp_path, small, name, dtype, threads):
     check(written, expected_of(tokenizer, corpus))
     size = sum(path.stat().st_size for path in corpus.iterdir())
     assert reports[-1] == (size, size)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("pattern", ["cl100k", "deepseek", "none", *ODD])
+def test_any_pattern(merges, book, tmp_path, small, monkeypatch, pattern, threads):
+    """Of those compiled that do not look behind, no long document is in memory as a whole."""
+    tokenizer = bpe.Tokenizer(
+        token_bytes=Vocabulary.assemble(merges),
+        merges=merges,
+        pattern=ODD.get(pattern, pattern),
+        special_tokens={"<|end|>": 600, "<|fim|>": 601},
+    )
+    longest, many = 0, tokenizer._encode_many
+
+    def watched(texts, *rest):
+        nonlocal longest
+        longest = max(longest, *map(len, texts))
+        return many(texts, *rest)
+
+    monkeypatch.setattr(tokenizer, "_encode_many", watched)
+    documents = [book[:25_000] + "<|fim|>" + book[:5000], "", book[:700] + "<|end|>" * 100, "é" * 3000]
+    for options in ({"allowed_special": "all"}, {"disallowed_special": ()}):
+        written = tokenizer.encode_files(documents, tmp_path / "ids.bin", threads=threads, **options)
+        check(written, [tokenizer.encode(document, **options) for document in documents])
+    with pytest.raises(ValueError, match=r"document 0(, from byte \d+ on,)? holds .* '<\|fim\|>'"):
+        tokenizer.encode_files(documents, tmp_path / "ids.bin", threads=threads)
+    assert (longest > 20_000) == (pattern in HELD)
+    assert longest < 7000 or pattern in HELD  # one document is a single piece
 
 
 def test_documents_in_memory(tokenizer, tmp_path):

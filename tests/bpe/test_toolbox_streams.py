@@ -31,12 +31,10 @@ datas = texts.map(str.encode) | st.lists(
     st.sampled_from([b"\xff", b"\xc3", b"\xa9", b"\xe2\x82", b" the", b" ", b"a"]), max_size=30
 ).map(b"".join)
 PATTERNS = {
-    "gpt2": "gpt2",
-    "cl100k": "cl100k",
-    "o200k": "o200k",
-    "deepseek": "deepseek",
-    "whitespace": "whitespace",
-    "none": "none",
+    **{name: name for name in bpe.PATTERNS},
+    "gaps": r"[a-z]+(?=\s|$)|\d{2,3}?",
+    "empty matches": r"a*|(?=1)",
+    "steps": [r"\d{1,2}", r"(?:th|t)+e|x*|[^\x00-\x7f]+", r"\s+(?!\S)|\s+|\w+(?= )"],
     "looks ahead": r"foo(?=bar)|\s+(?!\S)|\w",
     "looks behind": r"(?<=a)[a-z]+|\w| +",
     "anchors": r"^foo|\w+$|\b\w|.",
@@ -81,6 +79,19 @@ def test_a_stream_is_its_whole(any_tokenizer, text, chance, options):
         assert ids + stream.rest() == whole
         assert ids + stream.finish() == whole
     assert stream.finish() == []
+
+
+SEAM = "the  foobar 12345é\u0301 漢字\n\n <|end|>  <x> <|fim|\t'sé|>t1 "
+
+
+@pytest.mark.parametrize("options", CHOICES, ids=["allowed", "some", "ordinary"])
+def test_cut_at_every_byte(any_tokenizer, options):
+    data = SEAM.encode() + b"\xff foo\xe2\x82 bar"
+    whole = any_tokenizer.encode(data, **options)
+    stream = any_tokenizer.stream_encoder(**options)
+    for place in range(len(data) + 1):
+        assert stream.feed(data[:place]) + stream.feed(data[place:]) + stream.finish() == whole
+    assert [n for i in range(len(data)) for n in stream.feed(data[i : i + 1])] + stream.finish() == whole
 
 
 @settings(max_examples=100)
@@ -144,15 +155,25 @@ def test_str_and_bytes_in_turn(tokenizer):
     assert ids + stream.finish() == tokenizer.encode(b"\xc3\xa9\xc3\xa9 \xff\xf0\x9f\x98\x80\xef\xbf\xbdx")
 
 
-def test_ids_come_out_soon(tokenizer, book):
-    stream = tokenizer.stream_encoder()
-    n_held = []
-    n_in = n_out = 0
-    for character in book[:5000]:
-        n_in += len(character.encode())
-        n_out += sum(len(tokenizer.token_bytes(number)) for number in stream.feed(character))
-        n_held.append(n_in - n_out)
-    assert max(n_held) < 100
+HELD = {"none", "looks behind", "anchors", "not compiled"}  # to the end, or the next special token
+
+
+@pytest.mark.parametrize("size", [1, 1000, 10_000])
+def test_no_more_is_held_than_the_last_piece(any_tokenizer, request, book, size):
+    """So what memory a stream takes is bounded, and ids come out soon."""
+    data = book[:60_000].encode()[: 5000 * min(size, 12)]
+    stream = any_tokenizer.stream_encoder(specials="ordinary")
+    growing = any_tokenizer.appendable_encoder(specials="ordinary")
+    n_held, n_out = [], 0
+    for place in range(0, len(data), size):
+        n_out += sum(len(any_tokenizer.token_bytes(n)) for n in stream.feed(data[place : place + size]))
+        n_held.append(min(place + size, len(data)) - n_out)
+        growing.append(data[place : place + size])
+        assert len(growing._stream._held) == n_held[-1]
+    if request.node.callspec.params["any_tokenizer"] in HELD:
+        assert n_held[-1] == len(data)
+    else:
+        assert max(n_held) < 150
 
 
 @pytest.mark.parametrize("text", ["a" * 100_000, " " * 100_000, "中" * 30_000, "a1" * 50_000])

@@ -501,6 +501,60 @@ def test_python_may_call_an_inner_kernel():
         several_inside("five")
 
 
+@st.kernel(quiet=True)
+def both(n, scale):
+    return n, scale
+
+
+@st.kernel(quiet=True)
+def size_and(container, n):
+    return len(container), n
+
+
+def test_numba_finds_the_overload_by_a_quick_look(monkeypatch):
+    """Only the first call with arguments of some types takes the long way, tens of times as slow."""
+
+    def call_all():
+        for n in (1, True, np.bool_(True), np.int8(1), np.uint64(1), np.int64(1)):
+            assert both(n, np.float32(0.5)) == both(n, 0.5) == (1, 0.5)
+            for container in (IntMap({1: 2}), MaxHeap({1: 2})):
+                assert size_and(container, n) == (1, 1)
+
+    assert njit(lambda: both(1, 2.5))() == (1, 2.5)  # so that Python finds it compiled
+    call_all()
+    kind = type(both)
+    taken = [(name, getattr(kind, name)) for name in ("_compile_for_args", "typeof_pyval", "compile")]
+    for name, long_way in taken:
+        monkeypatch.setattr(kind, name, lambda *args, way=long_way: calls.append(args) or way(*args))
+    calls = []
+    call_all()
+    assert calls == []
+    assert (len(both.overloads), len(size_and.overloads)) == (1, 2)
+
+
+def test_quiet_kernels_leave_the_types_of_others_alone(python):
+    """What numba found to be the type of a value, it remembers for all functions."""
+    code = """
+        import numpy as np
+        from numba import njit
+        import structures as st
+
+        @njit
+        def same(value):
+            return value
+
+        @st.kernel(quiet=True)
+        def quiet(value):
+            return value
+
+        assert quiet(True) == quiet(np.bool_(True)) == quiet(np.float32(1)) == 1
+        for value in (5, True, 2.5, np.float32(1)):
+            assert type(same(value)) is type(njit(lambda value: value)(value)), value
+        assert same(True) is True and isinstance(same(st.IntMap()), st.IntMap)
+    """
+    python(textwrap.dedent(code))
+
+
 def test_a_loud_kernel_raises_in_compiled_callers():
     @njit
     def call(n):
