@@ -1,7 +1,4 @@
-"""Pickles of a vocabulary: what cannot be derived, the numbers as bytes; nothing is checked again.
-
-A pickle can run any code, so that whoever reads one trusts it. Files have :mod:`bpe.formats.native`.
-"""
+"""Pickles of a vocabulary: what cannot be derived, the numbers as bytes."""
 
 from __future__ import annotations
 
@@ -40,11 +37,10 @@ def packed(vocabulary: Vocabulary) -> Packed:
     >>> packed(words)
     (b'h\x00\x00\x00i\x00\x00\x00', None, None, {}, {})
     """
-    n_merges = len(vocabulary.merges)
-    in_order = vocabulary.merged_ids == list(range(256, 256 + n_merges))
+    in_order = np.array_equal(vocabulary.made, np.arange(256, 256 + len(vocabulary.made)))
     return (
-        np.array(vocabulary.merges, _NUMBER).tobytes(),
-        None if in_order else np.array(vocabulary.merged_ids, _NUMBER).tobytes(),
+        vocabulary.pairs.astype(_NUMBER).tobytes(),
+        None if in_order else vocabulary.made.astype(_NUMBER).tobytes(),
         None if vocabulary.byte_ids == DEFAULT_BYTE_IDS else vocabulary.byte_ids,
         vocabulary.other_tokens(),
         vocabulary.special_tokens,
@@ -69,22 +65,16 @@ def unpacked(parts: Packed) -> Vocabulary:
     Examples
     --------
     >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-    >>> unpacked(packed(words)).__dict__ == words.__dict__
+    >>> unpacked(packed(words)).bytes_of == words.bytes_of
     True
     """
-    merges, merged_ids, byte_ids, others, special_tokens = parts
-    words = Vocabulary.__new__(Vocabulary)
-    words.merges = list(zip(*np.frombuffer(merges, _NUMBER).reshape(-1, 2).T.tolist(), strict=True))
-    words.merged_ids = list(range(256, 256 + len(words.merges)))
-    if merged_ids is not None:
-        words.merged_ids = np.frombuffer(merged_ids, _NUMBER).tolist()
-    words.byte_ids = DEFAULT_BYTE_IDS[:] if byte_ids is None else byte_ids
-    bytes_of = {number: bytes([value]) for value, number in enumerate(words.byte_ids)}
-    bytes_of.update(others)
-    for (left, right), number in zip(words.merges, words.merged_ids, strict=True):
-        bytes_of[number] = bytes_of[left] + bytes_of[right]
-    words.id_of = {token: number for number, token in bytes_of.items()}
-    bytes_of.update((number, token.encode()) for token, number in special_tokens.items())
-    words.bytes_of, words.special_tokens = bytes_of, special_tokens
-    words.size = max(bytes_of) + 1
+    pair_data, made_data, byte_ids, others, special_tokens = parts
+    pairs = np.frombuffer(pair_data, _NUMBER).reshape(-1, 2).astype(np.int64)
+    made = None if made_data is None else np.frombuffer(made_data, _NUMBER).astype(np.int64)
+    byte_ids = byte_ids or DEFAULT_BYTE_IDS
+    words = Vocabulary.of_merges(pairs, special_tokens, byte_ids, made, others)
+    if words is None:  # out of the ordinary
+        merges = list(zip(*pairs.T.tolist(), strict=True))
+        merged_ids = None if made is None else made.tolist()
+        words = Vocabulary(Vocabulary.assemble(merges, byte_ids, merged_ids, others), merges, special_tokens)
     return words

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from bpe.decoding import join_tokens
 from bpe.files import atomic_write
 from bpe.formats import native
@@ -108,13 +110,13 @@ class Tokenizer(Files, Decoding, Measuring, Streaming, Dropout, OtherFormats):
         mine, theirs = self._vocabulary, other._vocabulary
         return (
             self._pattern == other._pattern
-            and mine.merges == theirs.merges
+            and np.array_equal(mine.pairs, theirs.pairs)
             and mine.special_tokens == theirs.special_tokens
             and mine.bytes_of == theirs.bytes_of
         )
 
     def __hash__(self) -> int:
-        return hash((self._pattern, self.vocab_size, len(self._vocabulary.merges), self._specials))
+        return hash((self._pattern, self.vocab_size, len(self._vocabulary.pairs), self._specials))
 
     def __reduce__(self) -> Any:
         derived = {name for cls in type(self).__mro__ for name in vars(cls)}  # what is computed at first use
@@ -352,7 +354,7 @@ class Tokenizer(Files, Decoding, Measuring, Streaming, Dropout, OtherFormats):
         """
         data = Path(path).read_bytes()
         try:
-            return cls(**native.arguments_of(native.parse(data)))
+            return cls._of(*native.parts_of(native.parse(data)))
         except ValueError as error:
             raise ValueError(f"{os.fspath(path)}: {error}") from None
 
@@ -362,7 +364,6 @@ _PARTS = {"_pattern", "_vocabulary"}
 
 
 def _unpickled(cls: type[Tokenizer], pattern: Pattern, parts: Packed, others: dict[str, Any]) -> Tokenizer:
-    tokenizer = cls.__new__(cls)
-    tokenizer._pattern, tokenizer._vocabulary = pattern, unpacked(parts)
+    tokenizer = cls._of(unpacked(parts), pattern)
     vars(tokenizer).update(others)
     return tokenizer

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from operator import index
 from typing import Any, Literal, NoReturn, TypeAlias
+
+import numpy as np
 
 from bpe.specials import check_specials
 
 __all__ = ["ALPHABETS", "Alphabet", "Vocabulary"]
 
 MAX_ID = 2**31 - 1
+
+ORDINARY_BYTES = 1 << 26  # of all tokens
+ORDINARY_DEPTH = 64  # of merges of what merges made
+_BASE = 0x9E3779B97F4A7C15
 DEFAULT_BYTE_IDS = list(range(256))
 
 Alphabet: TypeAlias = Literal["bytes", "gpt2"]
@@ -52,9 +59,14 @@ class Vocabulary:
         All ids, those of special tokens too.
     id_of : dict from bytes to int
         All tokens but the special ones.
-    merges : list of (int, int)
-    merged_ids : list of int
+    pairs : (merges, 2) int64
+        Left and right ids, in the order of the ranks.
+    made : (merges,) int64
         The id that the merge of each rank makes.
+    merges : list of (int, int)
+        The same as `pairs`.
+    merged_ids : list of int
+        The same as `made`.
     byte_ids : list of int
         The id of each byte value.
     special_tokens : dict from str to int
@@ -72,60 +84,177 @@ class Vocabulary:
     ([256], b'<end>', 258)
     """
 
+    merges: list[tuple[int, int]]
+    merged_ids: list[int]
+    bytes_of: dict[int, bytes]
+    id_of: dict[bytes, int]
+    _others: Mapping[int, bytes]  # of what is not made yet
+
     def __init__(
         self,
         token_bytes: Sequence[bytes | None] | Mapping[int, bytes],
         merges: Iterable[tuple[int, int]],
         special_tokens: Mapping[str, int],
     ) -> None:
-        self.bytes_of = _check_tokens(token_bytes)
-        self.id_of = {token: number for number, token in self.bytes_of.items()}
-        if len(self.id_of) < len(self.bytes_of):
-            _report_same_bytes(self.bytes_of)
-        missing = [value for value in range(256) if bytes([value]) not in self.id_of]
+        bytes_of = _check_tokens(token_bytes)
+        id_of = {token: number for number, token in bytes_of.items()}
+        if len(id_of) < len(bytes_of):
+            _report_same_bytes(bytes_of)
+        missing = [value for value in range(256) if bytes([value]) not in id_of]
         if missing:
             raise ValueError(
                 f"byte {missing[0]} has no token ({len(missing)} of 256 have none): "
                 "a vocabulary holds every single byte"
             )
-        self.byte_ids = [self.id_of[bytes([value])] for value in range(256)]
-        self.merges, self.merged_ids = self._check_merges(merges)
-        self.special_tokens = self._check_special(special_tokens)
-        self.bytes_of.update((number, token.encode()) for token, number in self.special_tokens.items())
-        self.size = max(self.bytes_of) + 1
+        pairs, made = _check_merges(merges, bytes_of, id_of)
+        self._set_whole(bytes_of, id_of, pairs, made, special_tokens)
 
-    def _check_merges(self, merges: Iterable[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[int]]:
-        pairs: dict[tuple[int, int], int] = {}
-        merged_ids = []
-        for rank, pair in enumerate(merges):
-            try:
-                left, right = map(index, pair)
-            except (TypeError, ValueError):
-                raise TypeError(f"merge {rank} must be a pair of integers, not {pair!r}") from None
-            for number in (left, right):
-                if number not in self.bytes_of:
-                    raise ValueError(f"merge {rank}, {(left, right)}, names id {number}, which is no token")
-            merged = self.bytes_of[left] + self.bytes_of[right]
-            if merged not in self.id_of:
-                raise ValueError(f"merge {rank}, {(left, right)}, makes {merged!r}, which is no token")
-            if (left, right) in pairs:
-                raise ValueError(f"merge {rank}, {(left, right)}, repeats merge {pairs[left, right]}")
-            pairs[left, right] = rank
-            merged_ids.append(self.id_of[merged])
-        return list(pairs), merged_ids
+    def _set(
+        self, pairs: np.ndarray, made: np.ndarray, ids: np.ndarray, special_tokens: Mapping[str, int]
+    ) -> None:
+        """Set what is not made at its first use; `ids`: those of all tokens but the special ones."""
+        self.pairs, self.made = pairs, made
+        self.special_tokens: dict[str, int] = {}  # for an error message
+        self.special_tokens = self._check_special(special_tokens, ids)
+        self.size = max(int(ids.max()), *self.special_tokens.values(), 0) + 1
 
-    def _check_special(self, special_tokens: Mapping[str, int]) -> dict[str, int]:
+    def _set_whole(
+        self,
+        bytes_of: dict[int, bytes],
+        id_of: dict[bytes, int],
+        pairs: np.ndarray,
+        made: np.ndarray,
+        special_tokens: Mapping[str, int],
+    ) -> None:
+        self.bytes_of, self.id_of = bytes_of, id_of
+        self.byte_ids = [id_of[bytes([value])] for value in range(256)]
+        self._set(pairs, made, np.fromiter(bytes_of, np.int64, len(bytes_of)), special_tokens)
+        bytes_of.update((number, token.encode()) for token, number in self.special_tokens.items())
+
+    def __getattr__(self, name: str) -> Any:
+        """Make the lists and dicts at their first use, in whatever thread."""
+        if name == "merges":
+            value: Any = list(zip(*self.pairs.T.tolist(), strict=True))
+        elif name == "merged_ids":
+            value = self.made.tolist()
+        elif name in ("bytes_of", "id_of"):
+            bytes_of = {number: bytes([value]) for value, number in enumerate(self.byte_ids)}
+            bytes_of.update(self._others)
+            lefts, rights = self.pairs.T.tolist()
+            for left, right, number in zip(lefts, rights, self.made.tolist(), strict=True):
+                bytes_of[number] = bytes_of[left] + bytes_of[right]
+            self.__dict__.setdefault("id_of", {token: number for number, token in bytes_of.items()})
+            bytes_of.update((number, token.encode()) for token, number in self.special_tokens.items())
+            self.__dict__.setdefault("bytes_of", bytes_of)
+            value = self.__dict__[name]
+        else:
+            raise AttributeError(f"a Vocabulary has no attribute {name!r}")
+        return self.__dict__.setdefault(name, value)
+
+    @classmethod
+    def of_parts(
+        cls,
+        bytes_of: dict[int, bytes],
+        id_of: dict[bytes, int],
+        pairs: np.ndarray,
+        made: np.ndarray,
+        special_tokens: Mapping[str, int],
+    ) -> Vocabulary:
+        """Return a vocabulary of parts that are known to fit together.
+
+        Parameters
+        ----------
+        bytes_of, id_of, pairs, made
+            As the attributes. Kept.
+        special_tokens : mapping from str to int
+            Checked.
+
+        Returns
+        -------
+        Vocabulary
+
+        Raises
+        ------
+        ValueError, TypeError
+            As the constructor, of special tokens.
+
+        Complexity
+        ----------
+        O(special tokens), and a look at the ids.
+
+        Examples
+        --------
+        >>> ids = {bytes([value]): value for value in range(256)}
+        >>> tokens = {number: token for token, number in ids.items()}
+        >>> Vocabulary.of_parts(tokens, ids, np.empty((0, 2), int), np.empty(0, int), {"<end>": 300}).size
+        301
+        """
+        self = cls.__new__(cls)
+        self._set_whole(bytes_of, id_of, pairs, made, special_tokens)
+        return self
+
+    @classmethod
+    def of_merges(
+        cls,
+        pairs: np.ndarray,
+        special_tokens: Mapping[str, int],
+        byte_ids: Sequence[int] = DEFAULT_BYTE_IDS,
+        made: np.ndarray | None = None,
+        others: Mapping[int, bytes] | None = None,
+    ) -> Vocabulary | None:
+        """Return the vocabulary that merges unfold to, in little time; where that cannot be done, None.
+
+        Parameters
+        ----------
+        pairs : (merges, 2) int64
+        special_tokens : mapping from str to int
+        byte_ids, made, others : optional
+            As for :meth:`assemble`.
+
+        Returns
+        -------
+        Vocabulary or None
+            None where something is wrong or out of the ordinary. What it is, :meth:`assemble` and the
+            constructor will say.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As the constructor, of special tokens.
+
+        Complexity
+        ----------
+        O(n log n) for n tokens; their bytes are put together at the first use.
+
+        Examples
+        --------
+        >>> Vocabulary.of_merges(np.array([[104, 105], [256, 33]]), {}).bytes_of[257]
+        b'hi!'
+        >>> Vocabulary.of_merges(np.array([[104, 300]]), {})
+        """
+        made = np.arange(256, 256 + len(pairs)) if made is None else made
+        others = others or {}
+        ids = np.concatenate([np.array([*byte_ids, *others], np.int64), made])
+        if not _unfolds(pairs, ids, [*(bytes([value]) for value in range(256)), *others.values()]):
+            return None
+        self = cls.__new__(cls)
+        self.byte_ids, self._others = [*byte_ids], others
+        self._set(pairs, made, ids, special_tokens)
+        return self
+
+    def _check_special(self, special_tokens: Mapping[str, int], ids: np.ndarray) -> dict[str, int]:
         if not isinstance(special_tokens, Mapping):
             raise TypeError(f"special_tokens must map str to id, not be {type(special_tokens).__name__}")
         check_specials(special_tokens)
         token_of: dict[int, str] = {}
+        taken = ids if len(special_tokens) < 100 else set(ids.tolist())
         for token, number in special_tokens.items():
             number = _check_id(number, f"the id of special token {token!r}")
             if number in token_of:
                 raise ValueError(
                     f"special tokens {token_of[number]!r} and {token!r} have the same id {number}"
                 )
-            if number in self.bytes_of:
+            if number in taken:
                 raise ValueError(
                     f"special token {token!r} has id {number}, the id of token {self.bytes_of[number]!r}"
                 )
@@ -235,6 +364,75 @@ def _check_tokens(token_bytes: Sequence[bytes | None] | Mapping[int, bytes]) -> 
             raise ValueError(f"the token of id {number} is empty")
         bytes_of[number] = token
     return bytes_of
+
+
+def _check_merges(
+    merges: Iterable[tuple[int, int]], bytes_of: Mapping[int, bytes], id_of: Mapping[bytes, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    pairs: dict[tuple[int, int], int] = {}
+    made = []
+    for rank, pair in enumerate(merges):
+        try:
+            left, right = map(index, pair)
+        except (TypeError, ValueError):
+            raise TypeError(f"merge {rank} must be a pair of integers, not {pair!r}") from None
+        for number in (left, right):
+            if number not in bytes_of:
+                raise ValueError(f"merge {rank}, {(left, right)}, names id {number}, which is no token")
+        token = bytes_of[left] + bytes_of[right]
+        if token not in id_of:
+            raise ValueError(f"merge {rank}, {(left, right)}, makes {token!r}, which is no token")
+        if (left, right) in pairs:
+            raise ValueError(f"merge {rank}, {(left, right)}, repeats merge {pairs[left, right]}")
+        pairs[left, right] = rank
+        made.append(id_of[token])
+    flat = np.fromiter(chain.from_iterable(pairs), np.int64, 2 * len(pairs))
+    return flat.reshape(-1, 2), np.array(made, np.int64)
+
+
+def _unfolds(pairs: np.ndarray, ids: np.ndarray, given: Sequence[bytes]) -> bool:
+    """Say whether merges make the last of `ids`, each of tokens before it, and no two ids the same bytes.
+
+    `given` are the bytes of the first ids. No bytes are put together: of each token, a hash is enough, as it
+    follows from those of its parts. Where two are the same, and in all that is out of the ordinary: False.
+    """
+    n, first = len(ids), len(given)
+    if not 0 <= ids.min() <= ids.max() < 16 * n or b"" in given:
+        return False
+    place_of = np.full(ids.max() + 1, n)
+    place_of[ids] = np.arange(n)
+    if not np.array_equal(place_of[ids], np.arange(n)):  # an id stands there twice
+        return False
+    if pairs.size and not 0 <= pairs.min() <= pairs.max() < len(place_of):
+        return False
+    left, right = np.ascontiguousarray(place_of[pairs].T)
+    if (np.maximum(left, right) >= np.arange(first, n)).any():  # no token yet
+        return False
+    lengths, hashes, powers = np.ones(n), np.zeros(n, np.uint64), np.zeros(n, np.uint64)
+    lengths[:first] = list(map(len, given))
+    hashes[:first], powers[:first] = zip(*map(_hash_of, given), strict=True)
+    is_known = np.arange(n) < first
+    places = np.arange(first, n)
+    for _ in range(ORDINARY_DEPTH):
+        if not len(places):
+            break
+        is_ready = is_known[left] & is_known[right]
+        now, one, two = places[is_ready], left[is_ready], right[is_ready]
+        lengths[now] = lengths[one] + lengths[two]
+        hashes[now] = hashes[one] * powers[two] + hashes[two]
+        powers[now] = powers[one] * powers[two]
+        is_known[now] = True
+        places, left, right = (some[~is_ready] for some in (places, left, right))
+    in_order = np.sort(hashes)
+    return not len(places) and lengths.sum() < ORDINARY_BYTES and bool((in_order[1:] != in_order[:-1]).all())
+
+
+def _hash_of(token: bytes) -> tuple[int, int]:
+    """Return a hash, and by what to multiply that of what stands before."""
+    total = 0
+    for value in token:
+        total = (total * _BASE + value + 1) % 2**64
+    return total, pow(_BASE, len(token), 2**64)
 
 
 def _report_same_bytes(bytes_of: Mapping[int, bytes]) -> NoReturn:

@@ -100,7 +100,7 @@ def main() -> None:
 # ------------------------------------------------------------------------------------------------ shared
 def load(path: str) -> Tokenizer:
     """Read a tokenizer of any format that holds a whole one."""
-    from bpe.formats.conversion import arguments_of, guess_format, naming
+    from bpe.formats.conversion import guess_format, naming
     from bpe.tokenizer import Tokenizer
 
     with naming(path):
@@ -109,7 +109,7 @@ def load(path: str) -> Tokenizer:
             raise ValueError(
                 f"a rank file has no split pattern: bpe convert {path} tok.json --pattern NAME gives it one"
             )
-        return Tokenizer(**arguments_of(path, format))
+    return Tokenizer._from_file(path, format)
 
 
 def read(file: str) -> bytes:

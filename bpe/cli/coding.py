@@ -5,62 +5,171 @@ from __future__ import annotations
 import io
 import json
 import sys
-from typing import Any
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from bpe.cli.app import STDIN, load, main, name_of, read, shorter
+from bpe.cli.app import STDIN, human, load, main, name_of, need_folder_of, read, shorter
+from bpe.cli.options import reading_options
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from bpe.corpus import Corpus
+    from bpe.tokenizer import Tokenizer
 
 __all__ = ["decode", "encode"]
 
+DTYPES = click.Choice(["uint16", "uint32"])
 
+
+# ---------------------------------------------------------------------------------------------- encode
 @main.command()
 @click.argument("tokenizer", metavar="TOKENIZER")
-@click.argument("file", default=STDIN)
-@click.option("--numpy", "array_file", metavar="FILE", help="Write the ids to a .npy file, as uint32.")
+@click.argument("paths", nargs=-1, metavar="[PATH...]")
+@click.option("-o", "--output", metavar="FILE", help="Write the ids to a .bin or .npy file.")
+@click.option("--dtype", type=DTYPES, help="Of that file; by default, the smallest that holds all ids.")
 @click.option("--allow-special", is_flag=True, help="Encode special tokens in the text as such.")
-@click.option("--json", "as_json", is_flag=True, help="Write the ids as a list in JSON.")
-def encode(tokenizer: str, file: str, array_file: str | None, allow_special: bool, as_json: bool) -> None:
-    """Encode a file, or standard input, to ids separated by spaces.
+@click.option("--ordinary", is_flag=True, help="Encode special tokens in the text as the text they are.")
+@reading_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: the ids, or with -o a summary.")
+def encode(
+    tokenizer: str,
+    paths: tuple[str, ...],
+    output: str | None,
+    dtype: str | None,
+    allow_special: bool,
+    ordinary: bool,
+    field: str,
+    errors: Any,
+    threads: int | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Encode texts to ids: printed, a line for each document, or written to a file.
+
+    A PATH is a file (.txt, .jsonl, .parquet, each also .gz or .zst; any other name is text), a folder with
+    such files, a quoted glob pattern, or - for standard input, which is also what is read without any.
+
+    \b
+    ids.bin           the ids and nothing else; ids.npy: a numpy array
+    ids.offsets.npy   beside it: where each document begins, and where the last ends
+
+    Of any amount of text only some is in memory. Neither file appears before both are complete; what was
+    interrupted or killed goes on where it was when the same command is given again.
+
+    Special tokens in the text are an error, unless an option says what they are.
 
     \b
     Example:
       echo 'Hello world' | bpe encode tok.json
-      bpe encode tok.json corpus.txt --allow-special --numpy corpus.npy
+      bpe encode tok.json corpus.txt --allow-special -o corpus.npy
+      bpe encode tok.json wiki/*.jsonl.gz --field body -o ids.bin --dtype uint16 --threads 2
     """  # noqa: D301
-    loaded = load(tokenizer)
-    try:
-        ids = loaded.encode_to_numpy(read(file), allowed_special="all" if allow_special else frozenset())
-    except ValueError as error:
-        raise ValueError(f"{name_of(file)}: {shorter(error)}") from None
+    if allow_special and ordinary:
+        raise click.UsageError("--allow-special and --ordinary exclude each other")
+    if output is None and dtype is not None:
+        raise click.UsageError("--dtype is of the file that -o names")
+    if output is not None:
+        if Path(output).suffix not in (".bin", ".npy"):
+            raise click.UsageError(f"-o {output}: the name must end in .bin (ids and nothing else) or .npy")
+        need_folder_of(output)
+    from bpe.corpus import Corpus
+
+    rules: dict[str, Any] = {"allowed_special": "all"} if allow_special else {}
+    if ordinary:
+        rules = {"specials": "ordinary"}
+    corpus = Corpus([Path(path) for path in paths or (STDIN,)], field=field, errors=errors)
+    if output is None:
+        _print_ids(load(tokenizer), corpus, rules, as_json)
+        return
+    options = {**rules, "dtype": dtype, "threads": threads, "progress": not quiet}
+    summary = _write_ids(load(tokenizer), corpus, output, options, is_quiet=quiet)
     if as_json:
-        click.echo(json.dumps(ids.tolist()))
-        return
-    if array_file is None:
-        click.echo(" ".join(map(str, ids.tolist())))
-        return
-    import numpy as np
-
-    from bpe.files import atomic_write
-
-    buffer = io.BytesIO()
-    np.save(buffer, ids)
-    atomic_write(array_file, buffer.getvalue())
+        click.echo(json.dumps(summary))
+    elif not quiet:
+        click.echo(_in_words(summary), err=True)
 
 
+def _print_ids(tokenizer: Tokenizer, corpus: Corpus, rules: dict[str, Any], as_json: bool) -> None:
+    for number, blocks in enumerate(corpus.documents()):
+        data = b"".join(blocks)
+        try:
+            ids = tokenizer.encode_to_numpy(data, **rules).tolist()
+        except ValueError as error:
+            raise ValueError(f"{corpus}, document {number}: {shorter(error)}") from None
+        click.echo(json.dumps(ids) if as_json else " ".join(map(str, ids)))
+
+
+def _write_ids(
+    tokenizer: Tokenizer, corpus: Corpus, output: str, options: dict[str, Any], *, is_quiet: bool
+) -> dict[str, Any]:
+    """Encode a corpus to a file; return a summary."""
+    started, n_bytes = time.perf_counter(), 0
+    read_documents = corpus.documents
+
+    def count(blocks: Iterable[bytes]) -> Iterator[bytes]:
+        nonlocal n_bytes
+        for block in blocks:
+            n_bytes += len(block)
+            yield block
+
+    def documents(*arguments: Any, **named: Any) -> Iterator[Iterable[bytes]]:
+        return map(count, read_documents(*arguments, **named))
+
+    corpus.documents = documents  # type: ignore[method-assign]
+    if Path(f"{output}.state").exists() and not is_quiet:
+        click.echo(f"{output}: goes on with what a run before has left, if it was of the same work", err=True)
+    try:
+        written = tokenizer.encode_files(corpus, output, **options)
+    except KeyboardInterrupt:
+        if Path(f"{output}.state").exists() and not is_quiet:
+            click.echo(f"{output}: the same command goes on from here", err=True)
+        raise
+    except ValueError as error:
+        raise shorter(error) from None
+    return {
+        "output": output,
+        "offsets": str(written.offsets),
+        "dtype": written.dtype.name,
+        "documents": written.n_documents,
+        "tokens": written.n_tokens,
+        "text_bytes": n_bytes,
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+
+
+def _in_words(summary: dict[str, Any]) -> str:
+    n_bytes, n_tokens, seconds = summary["text_bytes"], summary["tokens"], summary["seconds"]
+    documents = f"{human(summary['documents'])} document{'s' if summary['documents'] != 1 else ''}"
+    text = f"{summary['output']}: {documents}, {human(n_tokens)} tokens as {summary['dtype']}"
+    text += f", from {human(n_bytes, 'B')} in {seconds:.1f} s ({human(n_bytes / max(seconds, 1e-3), 'B/s')})"
+    return text + (f", {n_bytes / n_tokens:.3f} bytes a token" if n_tokens else "")
+
+
+# ---------------------------------------------------------------------------------------------- decode
 @main.command()
 @click.argument("tokenizer", metavar="TOKENIZER")
 @click.argument("file", default=STDIN)
-def decode(tokenizer: str, file: str) -> None:
+@click.option(
+    "--dtype", type=DTYPES, help="Of a file of ids and nothing else, as bpe encode -o ids.bin writes."
+)
+def decode(tokenizer: str, file: str, dtype: str | None) -> None:
     """Decode a file of ids, or standard input, to the exact bytes.
 
-    The ids are numbers separated by white space, or a .npy file.
+    The ids are numbers separated by white space, a .npy file, or, where --dtype tells of what, numbers of
+    two or four bytes each.
 
     \b
     Example:
       bpe decode tok.json ids.txt > text.txt
+      bpe decode tok.json ids.bin --dtype uint16 | head -c 1000
     """  # noqa: D301
-    ids = _parse_ids(read(file), name_of(file))
+    data = read(file)
+    ids = _parse_ids(data, name_of(file)) if dtype is None else _raw_ids(data, name_of(file), dtype)
     loaded = load(tokenizer)
     try:
         text = loaded.decode_bytes(ids)
@@ -68,6 +177,17 @@ def decode(tokenizer: str, file: str) -> None:
         raise ValueError(f"{name_of(file)}: {error}") from None
     sys.stdout.buffer.write(text)
     sys.stdout.buffer.flush()
+
+
+def _raw_ids(data: bytes, name: str, dtype: str) -> np.ndarray:
+    import numpy as np
+
+    found = np.dtype(dtype).newbyteorder("<")
+    if data.startswith(b"\x93NUMPY"):
+        raise ValueError(f"{name}: a .npy file knows its dtype: leave out --dtype")
+    if len(data) % found.itemsize:
+        raise ValueError(f"{name}: {len(data)} bytes are no whole number of ids of {found.itemsize} bytes")
+    return np.frombuffer(data, found)
 
 
 def _parse_ids(data: bytes, name: str) -> Any:
@@ -84,6 +204,8 @@ def _parse_ids(data: bytes, name: str) -> Any:
     ids = []
     for i, word in enumerate(data.split()):
         if not (word.isdigit() and len(word) < 20):
-            raise ValueError(f"{name}: ids[{i}] is {word[:50].decode('utf-8', 'replace')!r}, not a number")
+            hint = ". Of a .bin file, say --dtype uint16 or uint32" if name.endswith(".bin") else ""
+            shown = repr(word[:50].decode("utf-8", "replace"))
+            raise ValueError(f"{name}: ids[{i}] is {shown}, not a number{hint}")
         ids.append(int(word))
     return ids

@@ -121,7 +121,8 @@ def convert(
       bpe convert cl100k_base.tiktoken tok.json --pattern cl100k --special '<|endoftext|>=100257'
       bpe convert tokenizer.json ranks.tiktoken
     """  # noqa: D301
-    from bpe.formats.conversion import arguments_of, differences, guess_format, naming, write
+    from bpe.formats.conversion import differences, guess_format, naming, write
+    from bpe.formats.conversion import read as read_parts
     from bpe.tokenizer import Tokenizer
 
     special_tokens = dict(map(_special, specials))
@@ -133,8 +134,8 @@ def convert(
             )
         if read_as != "tiktoken" and (pattern is not None or specials):
             raise ValueError(f"the format {read_as} brings its own: leave out --pattern and --special")
-        tokenizer = Tokenizer(
-            **arguments_of(source, read_as, pattern=pattern, special_tokens=special_tokens or None)
+        tokenizer = Tokenizer._of(
+            *read_parts(source, read_as, pattern=pattern, special_tokens=special_tokens or None)
         )
     with naming(output):
         write_as = output_format or guess_format(output, is_there=False)

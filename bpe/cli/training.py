@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bpe.cli.app import human, main, need_folder_of
+from bpe.cli.options import reading_options
 
 if TYPE_CHECKING:
     from bpe.corpus import Corpus
@@ -21,36 +22,13 @@ __all__ = ["count", "train"]
 
 
 # ---------------------------------------------------------------------------------------------- corpora
-def _corpus_options(command: Callable[..., None]) -> Callable[..., None]:
+def _counting_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the arguments that say what to count, and how."""
     for decorate in (
-        click.option("--quiet", is_flag=True, help="No progress bars, no summary."),
         click.option(
             "--scheduler", metavar="ADDRESS", help="Count on a Dask cluster, such as tcp://10.0.0.1:8786."
         ),
-        click.option(
-            "--threads",
-            type=click.IntRange(1),
-            metavar="N",
-            help="At most so many threads; by default, one a processor.",
-        ),
-        click.option(
-            "--errors",
-            type=click.Choice(["keep", "strict", "replace", "skip"]),
-            default="keep",
-            show_default=True,
-            help="Bytes that are not UTF-8: keep them exactly, refuse them, put U+FFFD in their place, "
-            "or skip them (of records, the whole record).",
-        ),
-        click.option(
-            "--field",
-            "--column",
-            "field",
-            default="text",
-            show_default=True,
-            metavar="NAME",
-            help="Field of .jsonl, column of .parquet that holds the text.",
-        ),
+        reading_options,
         click.option(
             "--special", "specials", multiple=True, metavar="TOKEN", help="A special token; may be repeated."
         ),
@@ -97,7 +75,7 @@ def _looked_up(
 
 # ----------------------------------------------------------------------------------------------- count
 @main.command()
-@_corpus_options
+@_counting_options
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where to write the counts.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
 def count(
@@ -159,7 +137,7 @@ def count(
 
 # ----------------------------------------------------------------------------------------------- train
 @main.command()
-@_corpus_options
+@_counting_options
 @click.option(
     "--vocab-size", type=int, required=True, metavar="N", help="Tokens in all, special ones included."
 )

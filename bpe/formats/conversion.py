@@ -32,7 +32,7 @@ from bpe.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
 
-__all__ = ["FORMATS", "PROBE", "arguments_of", "differences", "guess_format", "naming", "write"]
+__all__ = ["FORMATS", "PROBE", "differences", "guess_format", "naming", "read", "write"]
 
 FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
 
@@ -101,13 +101,13 @@ def guess_format(path: str | os.PathLike[str], *, is_there: bool) -> str:
 
 
 # ---------------------------------------------------------------------------------------------- reading
-def arguments_of(
+def read(
     path: str | os.PathLike[str],
     format: str,
     *,
     pattern: Any = None,
     special_tokens: Mapping[str, int] | None = None,
-) -> dict[str, Any]:
+) -> tuple[Vocabulary, Pattern]:
     """Read a file of any format.
 
     Parameters
@@ -120,8 +120,7 @@ def arguments_of(
 
     Returns
     -------
-    dict
-        The keyword arguments of :class:`bpe.Tokenizer`.
+    (Vocabulary, Pattern)
 
     Raises
     ------
@@ -136,7 +135,7 @@ def arguments_of(
 
     Examples
     --------
-    >>> arguments_of("missing.model", "minbpe")
+    >>> read("missing.model", "minbpe")
     Traceback (most recent call last):
     ...
     FileNotFoundError: [Errno 2] No such file or directory: 'missing.model'
@@ -144,13 +143,7 @@ def arguments_of(
     if format == "tiktoken":
         if pattern is None:
             raise ValueError("a rank file has no split pattern: say which, such as cl100k for cl100k_base")
-        token_bytes, merges = tiktoken.parse(_read(path))
-        return {
-            "token_bytes": token_bytes,
-            "merges": merges,
-            "pattern": pattern,
-            "special_tokens": dict(special_tokens or {}),
-        }
+        return tiktoken.parse(_read(path), special_tokens or {}), Pattern.of(pattern)
     if pattern is not None or special_tokens:
         raise ValueError(f"the format {format} brings its pattern and special tokens: do not give others")
     if format == "gpt2":
@@ -159,7 +152,7 @@ def arguments_of(
     data = _read(path)
     if format == "huggingface":
         return huggingface.parse(data)
-    return minbpe.parse(data) if format == "minbpe" else native.arguments_of(native.parse(data))
+    return minbpe.parse(data) if format == "minbpe" else native.parts_of(native.parse(data))
 
 
 def _read(path: str | os.PathLike[str]) -> bytes:
@@ -283,7 +276,7 @@ def differences(tokenizer: Tokenizer, path: str | os.PathLike[str], format: str)
         given: dict[str, Any] = {"pattern": tokenizer.pattern, "special_tokens": tokenizer.special_tokens}
     else:
         given = {}
-    back = Tokenizer(**arguments_of(path, format, **given))
+    back = Tokenizer._of(*read(path, format, **given))
     answers = {"read back": back.encode(text, allowed_special="all")}
     try:
         if format == "huggingface":

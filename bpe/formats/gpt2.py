@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from typing import Any
 
 from bpe.formats.byte_level import bytes_of, text_of
 from bpe.formats.json_text import read_json
@@ -189,7 +188,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> tuple[bytes, bytes]:
 
 def parse(
     vocab_json: bytes, merges_txt: bytes, special_tokens: Collection[str] | None = None
-) -> dict[str, Any]:
+) -> tuple[Vocabulary, Pattern]:
     """Read the two files.
 
     Parameters
@@ -202,8 +201,7 @@ def parse(
 
     Returns
     -------
-    dict
-        The keyword arguments of :class:`bpe.Tokenizer`.
+    (Vocabulary, Pattern)
 
     Raises
     ------
@@ -217,8 +215,8 @@ def parse(
     Examples
     --------
     >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {"<end>": 300})
-    >>> arguments = parse(*dump(words, Pattern.of("gpt2")))
-    >>> arguments["merges"], arguments["special_tokens"]
+    >>> back, _ = parse(*dump(words, Pattern.of("gpt2")))
+    >>> back.merges, back.special_tokens
     ([(104, 105)], {'<end>': 300})
     """
     try:
@@ -234,12 +232,12 @@ def parse(
     for token in special_tokens:
         if token not in ids:
             raise ValueError(f"vocab.json: special token {token!r:.80} is not there")
-    return {
-        "token_bytes": tokens_of(ids, special_tokens, "vocab.json"),
-        "merges": merges_of_texts(texts, ids, "merges.txt"),
-        "pattern": "gpt2",
-        "special_tokens": {token: ids[token] for token in ids if token in special_tokens},
-    }
+    words = Vocabulary(
+        tokens_of(ids, special_tokens, "vocab.json"),
+        merges_of_texts(texts, ids, "merges.txt"),
+        {token: ids[token] for token in ids if token in special_tokens},
+    )
+    return words, Pattern.of("gpt2")
 
 
 def _is_special(text: str) -> bool:

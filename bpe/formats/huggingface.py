@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from bpe.formats.gpt2 import merges_of_texts, texts_of, tokens_of
 from bpe.formats.json_text import read_json
 from bpe.formats.pre_tokenizers import byte_level, pattern_of, pre_tokenizer_of
-from bpe.formats.ranks import encode
+from bpe.formats.ranks import unreached
 from bpe.split import Pattern
 from bpe.vocabulary import Vocabulary
 
@@ -136,7 +136,7 @@ def tokenizer_of(vocabulary: Vocabulary, pattern: Pattern) -> tokenizers.Tokeniz
 
 
 # ---------------------------------------------------------------------------------------------- reading
-def parse(data: bytes) -> dict[str, Any]:
+def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     """Read a ``tokenizer.json``.
 
     Parameters
@@ -146,8 +146,7 @@ def parse(data: bytes) -> dict[str, Any]:
 
     Returns
     -------
-    dict
-        The keyword arguments of :class:`bpe.Tokenizer`.
+    (Vocabulary, Pattern)
 
     Raises
     ------
@@ -166,8 +165,8 @@ def parse(data: bytes) -> dict[str, Any]:
     Examples
     --------
     >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {"<end>": 300})
-    >>> arguments = parse(dump(words, Pattern.of("gpt2")))
-    >>> arguments["merges"], arguments["pattern"].name, arguments["special_tokens"]
+    >>> back, pattern = parse(dump(words, Pattern.of("gpt2")))
+    >>> back.merges, pattern.name, back.special_tokens
     ([(104, 105)], 'gpt2', {'<end>': 300})
     """
     document = read_json(data)
@@ -181,14 +180,10 @@ def parse(data: bytes) -> dict[str, Any]:
     special_tokens = _added_tokens(document.get("added_tokens") or [], ids)
     token_bytes = tokens_of(ids, special_tokens, "model.vocab")
     merges = merges_of_texts(_pairs(model.get("merges")), ids, "model.merges")
+    words = Vocabulary(token_bytes, merges, special_tokens)
     if model.get("ignore_merges"):
-        _check_all_reached(token_bytes, merges)
-    return {
-        "token_bytes": token_bytes,
-        "merges": merges,
-        "pattern": pattern,
-        "special_tokens": special_tokens,
-    }
+        _check_all_reached(words)
+    return words, pattern
 
 
 def _need(is_right: bool, problem: str) -> None:
@@ -271,14 +266,11 @@ def _pairs(entries: Any) -> list[tuple[str, str]]:
     return pairs
 
 
-def _check_all_reached(token_bytes: dict[int, bytes], merges: list[tuple[int, int]]) -> None:
+def _check_all_reached(vocabulary: Vocabulary) -> None:
     """Raise unless every token's bytes encode to it: else it would make a difference to look it up first."""
-    vocabulary = Vocabulary(token_bytes, merges, {})
-    rank_of = {pair: rank for rank, pair in enumerate(vocabulary.merges)}
-    for number, token in token_bytes.items():
-        ids = encode([vocabulary.byte_ids[value] for value in token], rank_of, vocabulary.merged_ids)
-        if ids != [number]:
-            raise ValueError(
-                f"model.ignore_merges is set, and token {token!r:.80} (id {number}) is reached by no merges: "
-                "bpe goes by merges alone. Remove the token, or set ignore_merges to false"
-            )
+    token = unreached(vocabulary)
+    if token is not None:
+        raise ValueError(
+            f"model.ignore_merges is set, and token {token!r:.80} (id {vocabulary.id_of[token]}) is reached "
+            "by no merges: bpe goes by merges alone. Remove the token, or set ignore_merges to false"
+        )

@@ -36,13 +36,20 @@ class OtherFormats:
     _vocabulary: Vocabulary
     _pattern: Pattern
 
+    @classmethod
+    def _of(cls: type[Self], vocabulary: Vocabulary, pattern: Pattern) -> Self:
+        """Return the tokenizer of parts that are checked."""
+        self = cls.__new__(cls)
+        self._vocabulary, self._pattern = vocabulary, pattern
+        return self
+
     # ---------------------------------------------------------------------------------------- reading
     @classmethod
     def _from_file(cls: type[Self], path: str | os.PathLike[str], format: str, **given: Any) -> Self:
-        from bpe.formats.conversion import arguments_of, naming
+        from bpe.formats.conversion import naming, read
 
         with naming(path):
-            return cls(**arguments_of(path, format, **given))
+            return cls._of(*read(path, format, **given))
 
     def _to_file(self, path: str | os.PathLike[str], format: str) -> None:
         from bpe.formats.conversion import write

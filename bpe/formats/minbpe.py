@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import regex
 
@@ -27,7 +26,7 @@ FIRST_LINE = "minbpe v1"
 _IDS = re.compile(r"(\d{1,10}) (\d{1,10})", re.ASCII)
 
 
-def parse(data: bytes) -> dict[str, Any]:
+def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     r"""Read a file of minbpe.
 
     Parameters
@@ -37,8 +36,7 @@ def parse(data: bytes) -> dict[str, Any]:
 
     Returns
     -------
-    dict
-        The keyword arguments of :class:`bpe.Tokenizer`.
+    (Vocabulary, Pattern)
 
     Raises
     ------
@@ -51,7 +49,7 @@ def parse(data: bytes) -> dict[str, Any]:
 
     Examples
     --------
-    >>> parse(b"minbpe v1\n\n0\n104 105\n")["merges"]
+    >>> parse(b"minbpe v1\n\n0\n104 105\n")[0].merges
     [(104, 105)]
     """
     try:
@@ -90,12 +88,7 @@ def parse(data: bytes) -> dict[str, Any]:
         elif line.strip():
             raise ValueError(f"line {number} is not a merge of two ids: {line!r:.60}")
     check_lengths(merges)
-    return {
-        "token_bytes": Vocabulary.assemble(merges),
-        "merges": merges,
-        "pattern": pattern,
-        "special_tokens": special_tokens,
-    }
+    return Vocabulary(Vocabulary.assemble(merges), merges, special_tokens), pattern
 
 
 def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:

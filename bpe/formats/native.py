@@ -8,15 +8,18 @@
     "pattern": "gpt2",                        a name, or a list of expressions
     "unicode": "17.0.0",                      whose letters and numbers training went by
     "special_tokens": {"<|endoftext|>": 512},
-    "merges": [[104, 101], [256, 108]],
+    "merges": "aAAAAGUAAAA...",               left and right id, in the order of the ranks
     "byte_ids": [...],                        absent where the id of a byte is its value
-    "merged_ids": [...],                      absent where the merges make 256, 257, ...
+    "merged_ids": "AAEAAAEB...",              absent where the merges make 256, 257, ...
     "other_tokens": {"700": "YWJj"},          base64; absent where every token comes of bytes and merges
     "crc32": 123456789                        of all the above; a file written by hand may do without
     }
 
-Two layers: :func:`document_of` and :func:`arguments_of` turn the parts of a tokenizer into plain lists and
-back, which pickle uses too; :func:`dump` and :func:`parse` make text of those and read it.
+The ids of merges are 32-bit numbers, little-endian, in base64: as numbers of JSON they would take longer to
+read than all else together.
+
+Two layers: :func:`document_of` and :func:`parts_of` turn the parts of a tokenizer into what JSON can hold and
+back; :func:`dump` and :func:`parse` make text of that and read it.
 """
 
 from __future__ import annotations
@@ -28,14 +31,17 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from bpe.formats.json_text import read_json
 from bpe.formats.limits import check_expression, check_lengths
 from bpe.split import Pattern
 from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
-__all__ = ["arguments_of", "document_of", "dump", "parse"]
+__all__ = ["document_of", "dump", "parse", "parts_of"]
 
 FORMAT, VERSION = "bpe-structures", 1
+_NUMBER = np.dtype("<i4")  # an id is below 2**31
 
 
 # ------------------------------------------------------------------------------ parts of a tokenizer
@@ -68,12 +74,12 @@ def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
         "pattern": pattern.spec,
         "unicode": pattern.unicode_version,
         "special_tokens": vocabulary.special_tokens,
-        "merges": [list(pair) for pair in vocabulary.merges],
+        "merges": _text_of(vocabulary.pairs),
     }
     if vocabulary.byte_ids != DEFAULT_BYTE_IDS:
         document["byte_ids"] = vocabulary.byte_ids
-    if vocabulary.merged_ids != list(range(256, 256 + len(vocabulary.merges))):
-        document["merged_ids"] = vocabulary.merged_ids
+    if not np.array_equal(vocabulary.made, np.arange(256, 256 + len(vocabulary.made))):
+        document["merged_ids"] = _text_of(vocabulary.made)
     if others := vocabulary.other_tokens():
         document["other_tokens"] = {
             str(number): base64.b64encode(token).decode() for number, token in others.items()
@@ -81,8 +87,8 @@ def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
     return document
 
 
-def arguments_of(document: Any) -> dict[str, Any]:
-    """Return the arguments of ``Tokenizer`` for a document; the inverse of :func:`document_of`.
+def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
+    """Return the parts of a tokenizer; the inverse of :func:`document_of`.
 
     Parameters
     ----------
@@ -91,8 +97,7 @@ def arguments_of(document: Any) -> dict[str, Any]:
 
     Returns
     -------
-    dict
-        The keyword arguments of :class:`bpe.Tokenizer`.
+    (Vocabulary, Pattern)
 
     Raises
     ------
@@ -106,7 +111,7 @@ def arguments_of(document: Any) -> dict[str, Any]:
     Examples
     --------
     >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
-    >>> arguments_of(document_of(words, Pattern.of("gpt2")))["pattern"]
+    >>> parts_of(document_of(words, Pattern.of("gpt2")))[1].name
     'gpt2'
     """
     _need(isinstance(document, dict) and document.get("format") == FORMAT, f'"format" is not "{FORMAT}"')
@@ -125,32 +130,43 @@ def arguments_of(document: Any) -> dict[str, Any]:
     pattern = document["pattern"]
     for source in [pattern] if isinstance(pattern, str) else pattern:
         check_expression(source)
-    merges = []
-    for rank, pair in enumerate(document["merges"]):
-        _need(
-            _is_list_of_ints(pair) and len(pair) == 2, f'"merges"[{rank}] is not a pair of ids: {pair!r:.50}'
-        )
-        merges.append(tuple(pair))
-    for key in ("byte_ids", "merged_ids"):
-        for i, number in enumerate(document.get(key, ())):
-            _need(_is_id(number), f'"{key}"[{i}] is not an id: {number!r:.50}')
-    n_merged = len(document.get("merged_ids", merges))
-    _need(n_merged == len(merges), f'{len(merges)} "merges" but {n_merged} "merged_ids"')
+    pairs = _numbers_of(document, "merges", 2)
+    made = _numbers_of(document, "merged_ids", 1)[:, 0] if "merged_ids" in document else None
+    if made is not None and len(made) != len(pairs):
+        raise ValueError(f'{len(pairs)} "merges" but {len(made)} "merged_ids"')
+    for i, number in enumerate(document.get("byte_ids", ())):
+        _need(_is_id(number), f'"byte_ids"[{i}] is not an id: {number!r:.50}')
     for token, number in document["special_tokens"].items():
         _need(_is_id(number), f'"special_tokens"[{token!r}] is not an id: {number!r:.50}')
-    parts = (
-        merges,
+    byte_ids, others = (
         document.get("byte_ids", DEFAULT_BYTE_IDS),
-        document.get("merged_ids"),
         _other_tokens(document.get("other_tokens", {})),
     )
-    check_lengths(*parts)
-    return {
-        "token_bytes": Vocabulary.assemble(*parts),
-        "merges": merges,
-        "pattern": document["pattern"],
-        "special_tokens": document["special_tokens"],
-    }
+    words = Vocabulary.of_merges(pairs, document["special_tokens"], byte_ids, made, others)
+    if words is None:  # wrong somewhere, or out of the ordinary
+        merges = list(zip(*pairs.T.tolist(), strict=True))
+        merged_ids = None if made is None else made.tolist()
+        check_lengths(merges, byte_ids, merged_ids, others)
+        token_bytes = Vocabulary.assemble(merges, byte_ids, merged_ids, others)
+        words = Vocabulary(token_bytes, merges, document["special_tokens"])
+    return words, Pattern.of(document["pattern"])
+
+
+def _text_of(numbers: np.ndarray) -> str:
+    return base64.b64encode(numbers.astype(_NUMBER).tobytes()).decode()
+
+
+def _numbers_of(document: dict[str, Any], key: str, n_columns: int) -> np.ndarray:
+    try:
+        data = base64.b64decode(document[key], validate=True)
+    except ValueError:
+        raise ValueError(f'"{key}" is not base64') from None
+    row_bytes = n_columns * _NUMBER.itemsize
+    _need(len(data) % row_bytes == 0, f'"{key}" is cut off: {len(data)} bytes are not of {row_bytes} each')
+    numbers = np.frombuffer(data, _NUMBER).astype(np.int64).reshape(-1, n_columns)
+    for row in np.flatnonzero((numbers < 0).any(axis=1))[:1]:
+        raise ValueError(f'"{key}"[{row}] is not an id: {numbers[row].tolist()}')
+    return numbers
 
 
 def _other_tokens(texts: dict[str, str]) -> dict[int, bytes]:
@@ -181,10 +197,6 @@ def _is_id(value: Any) -> bool:
     return _is_int(value) and 0 <= value < 2**31
 
 
-def _is_list_of_ints(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_int, value))
-
-
 def _is_pattern(value: Any) -> bool:
     return isinstance(value, str) or (
         isinstance(value, list) and all(isinstance(source, str) for source in value)
@@ -198,9 +210,9 @@ _CHECKS: dict[str, tuple[bool, Callable[[Any], bool], str]] = {
     "pattern": (True, _is_pattern, "a name or a list of expressions"),
     "unicode": (True, lambda value: isinstance(value, str), "a str"),
     "special_tokens": (True, lambda value: isinstance(value, dict), "an object"),
-    "merges": (True, lambda value: isinstance(value, list), "a list"),
+    "merges": (True, lambda value: isinstance(value, str), "a str"),
     "byte_ids": (False, lambda value: isinstance(value, list) and len(value) == 256, "a list of 256 ids"),
-    "merged_ids": (False, lambda value: isinstance(value, list), "a list"),
+    "merged_ids": (False, lambda value: isinstance(value, str), "a str"),
     "other_tokens": (False, lambda value: isinstance(value, dict), "an object"),
 }
 

@@ -12,34 +12,38 @@ below its own alone, ends in exactly two parts. Then
    every piece as the ranks do.
 
 A token that does not end in two parts is refused: merges alone would never, or not always, give it.
+
+All tokens are encoded in one call of compiled code (:mod:`bpe.formats.rank_kernels`); those of hundreds of
+bytes each get a linked list and a heap.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+
+import numpy as np
 
 from bpe.vocabulary import Vocabulary
 
-__all__ = ["check_ranks", "encode", "merges_of"]
+__all__ = ["check_ranks", "merges_of", "unreached"]
 
-_LONG = 64  # from here on a heap is faster than looking through all pairs
-_SAME = range(2**31)
+_NO_PAIRS = np.empty((0, 2), np.int64)
 
 
-def merges_of(token_bytes: Mapping[int, bytes]) -> list[tuple[int, int]]:
+def merges_of(token_bytes: Mapping[int, bytes]) -> tuple[np.ndarray, np.ndarray]:
     """Return the merges that a vocabulary of ranks stands for.
 
     Parameters
     ----------
     token_bytes : mapping from int to bytes
-        The token of every rank.
+        The token of every rank; none is empty, no two are the same.
 
     Returns
     -------
-    list of (int, int)
+    pairs : (merges, 2) int64
         In the order of the ranks, one for each token of more than one byte.
+    made : (merges,) int64
+        The rank of each.
 
     Raises
     ------
@@ -52,92 +56,100 @@ def merges_of(token_bytes: Mapping[int, bytes]) -> list[tuple[int, int]]:
 
     Examples
     --------
-    >>> merges_of({**{value: bytes([value]) for value in range(256)}, 256: b"he", 257: b"hel"})
-    [(104, 101), (256, 108)]
+    >>> pairs, made = merges_of({**{value: bytes([value]) for value in range(256)}, 256: b"he", 257: b"hel"})
+    >>> pairs.tolist(), made.tolist()
+    ([[104, 101], [256, 108]], [256, 257])
     """
-    byte_ids: list[int] = [-1] * 256
-    for rank, token in token_bytes.items():
-        if len(token) == 1:
-            byte_ids[token[0]] = rank
-    if -1 in byte_ids:
-        raise ValueError(f"byte {byte_ids.index(-1)} has no token: a vocabulary holds every single byte")
-    merged: dict[tuple[int, int], int] = {}
-    for rank in sorted(token_bytes):
-        token = token_bytes[rank]
-        if len(token) == 1:
-            continue
-        # All ranks in `merged` are below this one, so that its own merge is not found.
-        parts = encode([byte_ids[value] for value in token], merged)
-        if len(parts) != 2:
-            raise ValueError(
-                f"the token of rank {rank}, {token!r:.80}, is reached by no merge: the ranks below it cut it "
-                f"into {len(parts)} parts, not 2. Remove it, or make it a special token"
-            )
-        merged[parts[0], parts[1]] = rank
-    return list(merged)
+    numbers = sorted(token_bytes)
+    tokens = list(map(token_bytes.__getitem__, numbers))
+    made = np.array(numbers, np.int64)
+    is_byte = np.fromiter(map(len, tokens), np.int64, len(tokens)) == 1
+    number_of = {tokens[i]: numbers[i] for i in np.flatnonzero(is_byte).tolist()}
+    missing = [value for value in range(256) if bytes([value]) not in number_of]
+    if missing:
+        raise ValueError(f"byte {missing[0]} has no token: a vocabulary holds every single byte")
+    parts = np.empty((len(tokens), 2), np.int64)
+    failed = _encode_all(tokens, [number_of[bytes([value])] for value in range(256)], made, parts=parts)
+    if failed is not None:
+        token, n_parts = failed
+        raise ValueError(
+            f"the token of rank {numbers[token]}, {tokens[token]!r:.80}, is reached by no merge: the ranks "
+            f"below it cut it into {n_parts} parts, not 2. Remove it, or make it a special token"
+        )
+    return parts[~is_byte], made[~is_byte]
 
 
-def encode(ids: list[int], rank_of: Mapping[tuple[int, int], int], made: Sequence[int] = _SAME) -> list[int]:
-    """Merge the adjacent pair of the lowest rank, the leftmost first, until none has one; in plain Python.
+def unreached(vocabulary: Vocabulary) -> bytes | None:
+    """Return the first token whose bytes do not encode to it, None where there is none.
 
     Parameters
     ----------
-    ids : list of int
-        Changed.
-    rank_of : mapping from (int, int) to int
-    made : sequence of int
-        The id that each rank makes; by default, the rank is the id.
+    vocabulary : Vocabulary
 
     Returns
     -------
-    list of int
+    bytes or None
 
     Complexity
     ----------
-    O(n log n) for n ids.
+    O(b log m) for b bytes in all tokens and m in the longest.
 
     Examples
     --------
-    >>> encode([97, 97, 97, 98], {(97, 97): 0, (97, 98): 1}, [256, 257])
-    [256, 257]
+    >>> unreached(Vocabulary([*(bytes([value]) for value in range(256)), b"hi", b"ho"], [(104, 105)], {}))
+    b'ho'
     """
-    if len(ids) >= _LONG:
-        return _encode_long(ids, rank_of, made)
-    get = rank_of.get
-    ranks = [get(pair) for pair in pairwise(ids)]
+    tokens = list(vocabulary.id_of)
+    failed = _encode_all(tokens, vocabulary.byte_ids, vocabulary.made, pairs=vocabulary.pairs)
+    return None if failed is None else tokens[failed[0]]
+
+
+def _encode_all(
+    tokens: Sequence[bytes],
+    byte_ids: Sequence[int],
+    id_of_rank: np.ndarray,
+    pairs: np.ndarray = _NO_PAIRS,
+    parts: np.ndarray | None = None,
+) -> tuple[int, int] | None:
+    """Encode tokens; return the first that does not end as it should, and in how many parts it does.
+
+    Either by `pairs`, to one part each; or by those that the tokens before it ended in, to two `parts` each,
+    which are written there.
+    """
+    from bpe.formats.rank_kernels import encode_tokens  # loads the compiler
+    from bpe.merging import LONG, merge_long
+    from structures import IntMap, MinHeap, TokenList, pack_pair
+
+    offsets = np.zeros(len(tokens) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)), out=offsets[1:])
+    data = np.frombuffer(bytearray().join(tokens), np.uint8)
+    id_of_byte = np.array(byte_ids, np.int64)
+    if parts is None:
+        n_wanted, parts = 1, _NO_PAIRS
+        rank_of_pair = IntMap.from_arrays(pairs[:, 0] << 32 | pairs[:, 1], np.arange(len(pairs)))
+    else:
+        n_wanted, rank_of_pair = 2, IntMap()
+    ids, ranks = np.empty(LONG, np.int64), np.empty(LONG, np.int64)
+    token = 0
     while True:
-        lowest, place = None, 0
-        for i, rank in enumerate(ranks):
-            if rank is not None and (lowest is None or rank < lowest):
-                lowest, place = rank, i
-        if lowest is None:
-            return ids
-        ids[place : place + 2] = [made[lowest]]
-        del ranks[place]
-        if place < len(ranks):
-            ranks[place] = get((ids[place], ids[place + 1]))
-        if place > 0:
-            ranks[place - 1] = get((ids[place - 1], ids[place]))
-
-
-def _encode_long(ids: list[int], rank_of: Mapping[tuple[int, int], int], made: Sequence[int]) -> list[int]:
-    n = len(ids)
-    before, behind = list(range(-1, n - 1)), [*range(1, n), -1]
-    heap = [(rank_of[pair], place) for place, pair in enumerate(pairwise(ids)) if pair in rank_of]
-    heapq.heapify(heap)
-    while heap:
-        rank, place = heapq.heappop(heap)
-        right = behind[place]
-        if ids[place] < 0 or right < 0 or rank_of.get((ids[place], ids[right])) != rank:
-            continue  # one of the two has been merged since
-        ids[place], ids[right] = made[rank], -1
-        behind[place] = behind[right]
-        if behind[place] >= 0:
-            before[behind[place]] = place
-        for left in (before[place], place):
-            if left >= 0 and behind[left] >= 0 and (pair := (ids[left], ids[behind[left]])) in rank_of:
-                heapq.heappush(heap, (rank_of[pair], left))
-    return [number for number in ids if number >= 0]
+        token = encode_tokens(
+            data, offsets, token, n_wanted, id_of_byte, rank_of_pair, id_of_rank, parts, ids, ranks
+        )
+        if token == len(tokens):
+            return None
+        if token < 0:
+            raise MemoryError(f"no memory for the merges of {len(tokens)} tokens")
+        piece = id_of_byte[data[offsets[token] : offsets[token + 1]]]
+        linked = TokenList(piece, np.array([0, len(piece)]))
+        if merge_long(linked, MinHeap(), rank_of_pair, id_of_rank) < 0:
+            raise MemoryError(f"no memory to encode a token of {len(piece)} bytes")
+        found = linked.to_arrays()[0]
+        if len(found) != n_wanted:
+            return token, len(found)
+        if n_wanted == 2:
+            parts[token] = found
+            rank_of_pair[pack_pair(*found.tolist())] = token
+        token += 1
 
 
 def check_ranks(vocabulary: Vocabulary, needed_by: str) -> None:
@@ -164,17 +176,17 @@ def check_ranks(vocabulary: Vocabulary, needed_by: str) -> None:
     >>> check_ranks(words, "a rank file")
     """
     try:
-        merges: Sequence[tuple[int, int]] = merges_of({i: token for token, i in vocabulary.id_of.items()})
+        pairs, _ = merges_of({i: token for token, i in vocabulary.id_of.items()})
     except ValueError as error:
         raise ValueError(f"{needed_by} keeps the ranks of tokens, not merges: {error}") from None
-    for rank, (ours, theirs) in enumerate(zip(vocabulary.merges, merges, strict=False)):
-        if ours != theirs:
-            raise ValueError(
-                f"{needed_by} keeps the ranks of tokens, not merges, and would turn merge {rank}, {ours}, "
-                f"into {theirs}. A tokenizer.json keeps merges"
-            )
-    if len(vocabulary.merges) != len(merges):
+    ours, n = vocabulary.pairs, min(len(vocabulary.pairs), len(pairs))
+    for rank in np.flatnonzero((ours[:n] != pairs[:n]).any(axis=1))[:1]:
         raise ValueError(
-            f"{needed_by} keeps the ranks of tokens, not merges: {len(vocabulary.merges)} merges would "
-            f"become {len(merges)}. A tokenizer.json keeps merges"
+            f"{needed_by} keeps the ranks of tokens, not merges, and would turn merge {rank}, "
+            f"{(*ours[rank].tolist(),)}, into {(*pairs[rank].tolist(),)}. A tokenizer.json keeps merges"
+        )
+    if len(ours) != len(pairs):
+        raise ValueError(
+            f"{needed_by} keeps the ranks of tokens, not merges: {len(ours)} merges would "
+            f"become {len(pairs)}. A tokenizer.json keeps merges"
         )

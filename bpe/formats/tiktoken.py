@@ -15,6 +15,7 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bpe.formats.expressions import render
@@ -28,25 +29,29 @@ if TYPE_CHECKING:
 __all__ = ["dump", "encoding_of", "parse"]
 
 _LINE = re.compile(rb"([A-Za-z0-9+/]+={0,2}) (\d{1,10})\r?")
+_LINES = re.compile(rb"(?:[A-Za-z0-9+/]+={0,2} \d{1,10}\r?\n)+")
 
 
-def parse(data: bytes) -> tuple[dict[int, bytes], list[tuple[int, int]]]:
+def parse(data: bytes, special_tokens: Mapping[str, int] = MappingProxyType({})) -> Vocabulary:
     r"""Read a rank file.
 
     Parameters
     ----------
     data : bytes
         Any bytes at all.
+    special_tokens : mapping from str to int
 
     Returns
     -------
-    (token_bytes, merges) : (dict from int to bytes, list of (int, int))
+    Vocabulary
 
     Raises
     ------
     ValueError
         A line is not of this form, two have the same rank or token, or the merges cannot be recovered; the
-        message names the line or the token.
+        message names the line or the token. Or the special tokens do not go with them.
+    TypeError
+        As :class:`bpe.vocabulary.Vocabulary`, of special tokens.
 
     Complexity
     ----------
@@ -55,10 +60,33 @@ def parse(data: bytes) -> tuple[dict[int, bytes], list[tuple[int, int]]]:
     Examples
     --------
     >>> lines = [base64.b64encode(bytes([value])) + b" %d" % value for value in range(256)]
-    >>> token_bytes, merges = parse(b"\n".join([*lines, b"aGk= 256"]))
-    >>> token_bytes[256], merges
+    >>> words = parse(b"\n".join([*lines, b"aGk= 256"]))
+    >>> words.bytes_of[256], words.merges
     (b'hi', [(104, 105)])
     """
+    token_bytes, ids = _read_at_once(data) or _read_lines(data)
+    pairs, made = merges_of(token_bytes)
+    return Vocabulary.of_parts(token_bytes, ids, pairs, made, special_tokens)
+
+
+def _read_at_once(data: bytes) -> tuple[dict[int, bytes], dict[bytes, int]] | None:
+    """Read what is an ordinary rank file; None where something is not, which :func:`_read_lines` names."""
+    if not _LINES.fullmatch(data):
+        return None
+    entries = data.split()
+    if any(len(text) % 4 for text in entries[::2]):  # base64 with too little or too much padding
+        return None
+    try:
+        tokens = list(map(binascii.a2b_base64, entries[::2]))
+    except binascii.Error:
+        return None
+    ranks = list(map(int, entries[1::2]))
+    token_bytes, ids = dict(zip(ranks, tokens, strict=True)), dict(zip(tokens, ranks, strict=True))
+    is_whole = len(token_bytes) == len(ids) == len(tokens) and max(ranks) < 2**31
+    return (token_bytes, ids) if is_whole else None
+
+
+def _read_lines(data: bytes) -> tuple[dict[int, bytes], dict[bytes, int]]:
     token_bytes: dict[int, bytes] = {}
     line_of: dict[bytes, int] = {}
     for number, line in enumerate(data.split(b"\n"), 1):
@@ -83,7 +111,7 @@ def parse(data: bytes) -> tuple[dict[int, bytes], list[tuple[int, int]]]:
         line_of[token] = number
     if not token_bytes:
         raise ValueError("no line gives a token and its rank")
-    return token_bytes, merges_of(token_bytes)
+    return token_bytes, {token: rank for rank, token in token_bytes.items()}
 
 
 def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:

@@ -271,32 +271,128 @@ def test_encode_and_decode(folder, tokenizer):
         assert run("decode", "tok.json", stdin=result.stdout).stdout_bytes == data
 
 
-def test_numpy(folder, tokenizer):
-    result = run("encode", "tok.json", "odd.txt", "--numpy", "ids.npy")
-    assert (result.exit_code, result.output) == (0, "")
-    ids = np.load("ids.npy")
-    data = (folder / "odd.txt").read_bytes()
-    assert (ids.dtype, ids.tolist()) == (np.uint32, tokenizer.encode(data))
-    assert run("decode", "tok.json", "ids.npy").stdout_bytes == data
+def test_a_line_for_each_document(folder, tokenizer):
+    result = run("encode", "tok.json", "records.jsonl", "odd.txt", "--ordinary")
+    data = [*[b"the sea", b"the <|end|>"] * 3, (folder / "odd.txt").read_bytes()]
+    lines = [tokenizer.encode_ordinary(text) for text in data]
+    assert [list(map(int, line.split())) for line in result.stdout.splitlines()] == lines
+    result = run("encode", "tok.json", "rec*.jsonl", "odd.txt", "--json", "--ordinary")
+    assert [json.loads(line) for line in result.stdout.splitlines()] == lines
+
+
+def ids_of(name, dtype="uint16"):
+    return np.load(name) if name.endswith(".npy") else np.fromfile(name, dtype)
+
+
+@pytest.mark.parametrize("name", ["ids.npy", "ids.bin"])
+def test_encode_to_a_file(folder, tokenizer, name):
+    result = run("encode", "tok.json", "odd.txt", "book.txt", "-o", name)
+    assert (result.exit_code, result.stdout) == (0, "")
+    texts = [(folder / path).read_bytes() for path in ("odd.txt", "book.txt")]
+    expected = list(map(tokenizer.encode, texts))
+    ids, offsets = ids_of(name), np.load("ids.offsets.npy")
+    assert ids.dtype == np.uint16
+    assert [ids[: offsets[1]].tolist(), ids[offsets[1] :].tolist()] == expected
+    assert re.fullmatch(
+        rf"{name}: 2 documents, [\d.]+ thousand tokens as uint16, from 5\.\d+ kB in \d+\.\d s "
+        r"\([\d.]+ [kM]?B/s\), 2\.\d{3} bytes a token\n",
+        result.stderr,
+    )
+    given = ["--dtype", "uint16"] if name == "ids.bin" else []
+    assert run("decode", "tok.json", name, *given).stdout_bytes == b"".join(texts)
+
+
+def test_encode_to_a_file_with_options(folder, tokenizer):
+    (folder / "x.jsonl.gz").write_bytes(gzip.compress(b'{"body": "<|end|>"}\n{"body": "\xff"}\n'))
+    result = run(
+        *("encode", "tok.json", "x.jsonl.gz", "--field", "body", "--errors", "skip", "--allow-special"),
+        *("--threads", 2, "--dtype", "uint32", "--json", "-o", "ids.bin"),
+    )
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert ids_of("ids.bin", "uint32").tolist() == [tokenizer.special_tokens["<|end|>"]]
+    summary = json.loads(result.stdout)
+    assert summary.pop("seconds") >= 0
+    assert os.path.samefile(summary.pop("offsets"), "ids.offsets.npy")
+    assert summary == {
+        "output": "ids.bin",
+        "dtype": "uint32",
+        "documents": 1,
+        "tokens": 1,
+        "text_bytes": 7,
+    }
+    assert run("encode", "tok.json", "empty.txt", "-o", "ids.bin", "--quiet").output == ""
+    assert ids_of("ids.bin").tolist() == []
+    result = run("encode", "tok.json", "-o", "ids.bin", stdin="the sea")
+    assert result.stderr.startswith("ids.bin: 1 document, ")
+    assert ids_of("ids.bin").tolist() == tokenizer.encode("the sea")
+    assert "0 tokens as uint16, from 0 B" in run("encode", "tok.json", "empty.txt", "-o", "ids.bin").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["odd.txt", "-o", "no/ids.npy"], "no such folder"),
+        (["odd.txt", "-o", "ids.txt"], r"-o ids\.txt: the name must end in \.bin .* or \.npy"),
+        (["odd.txt", "-o", "ids.npy", "--dtype", "int8"], "'int8' is not one of"),
+        (["odd.txt", "--dtype", "uint16"], "--dtype is of the file that -o names"),
+        (["odd.txt", "--ordinary", "--allow-special"], "exclude each other"),
+        (
+            ["special.txt", "-o", "ids.npy"],
+            r"document 0 holds the special token .* byte 4\. .*special$",
+        ),
+        (["bad.jsonl", "-o", "ids.npy"], r"bad\.jsonl, line 1 at byte 0: not JSON"),
+        (["text.gz", "-o", "ids.npy"], r"text\.gz: gz data damaged or cut off"),
+        (["odd.txt", "--errors", "strict", "-o", "ids.npy"], r"odd\.txt: not UTF-8 at byte 6.*--errors"),
+        (["records.jsonl", "--field", "body", "-o", "ids.bin"], "there is no field 'body'"),
+        (["no*.txt", "-o", "ids.bin"], r"no file matches no\*\.txt"),
+        (["missing.txt", "-o", "ids.bin"], r"no such file: missing\.txt"),
+    ],
+)
+def test_encode_that_fails_leaves_no_file(folder, arguments, message):
+    before = sorted(os.listdir())
+    fails(run("encode", "tok.json", *arguments), message)
+    assert sorted(os.listdir()) == before
+
+
+def test_ids_that_do_not_fit(folder):
+    tokens = {**{i: bytes([i]) for i in range(256)}, 70_000: b"ab"}
+    Tokenizer(token_bytes=tokens, merges=[(97, 98)], pattern="gpt2").save("large.json")
+    fails(
+        run("encode", "large.json", "odd.txt", "-o", "ids.bin", "--dtype", "uint16"),
+        "the greatest id is 70000, too much for uint16: use uint32",
+    )
+
+
+def test_files_of_ids_that_are_no_such(folder):
+    assert run("encode", "tok.json", "odd.txt", "-o", "ids.npy", "--quiet").exit_code == 0
     np.save("floats.npy", np.array([1.5]))
     fails(run("decode", "tok.json", "floats.npy"), r"floats\.npy: an array of 1 dimensions of float64")
     (folder / "half.npy").write_bytes((folder / "ids.npy").read_bytes()[:30])
     fails(run("decode", "tok.json", "half.npy"), r"half\.npy: damaged")
     np.save("objects.npy", np.array([None]), allow_pickle=True)
     fails(run("decode", "tok.json", "objects.npy"), r"objects\.npy: damaged")
-    fails(run("encode", "tok.json", "odd.txt", "--numpy", "no/ids.npy"), "no such folder")
+    fails(run("decode", "tok.json", "ids.npy", "--dtype", "uint16"), "leave out --dtype")
+    (folder / "odd.bin").write_bytes(b"1\0\0")
+    fails(
+        run("decode", "tok.json", "odd.bin"),
+        r"not a number\. Of a \.bin file, say --dtype",
+    )
+    fails(run("decode", "tok.json", "odd.bin", "--dtype", "uint16"), r"odd\.bin: 3 bytes are no whole number")
+    (folder / "odd.bin").write_bytes(b"\xff\xff")
+    fails(run("decode", "tok.json", "odd.bin", "--dtype", "uint16"), r"odd\.bin: ids\[0\]: 65535 is out of")
 
 
 def test_special_tokens(folder, tokenizer):
     fails(
-        run("encode", "tok.json", "special.txt", "--numpy", "ids.npy"),
-        r"special\.txt: text holds the special token '<\|end\|>' at byte 4\. .*use --allow-special$",
+        run("encode", "tok.json", "special.txt"),
+        r"special\.txt, document 0: text holds .* '<\|end\|>' at byte 4\. .*use --allow-special$",
     )
-    assert not (folder / "ids.npy").exists()
-    fails(run("encode", "tok.json", stdin="<|end|>"), "standard input: text holds")
+    fails(run("encode", "tok.json", stdin="<|end|>"), "standard input, document 0: text holds")
     result = run("encode", "tok.json", "special.txt", "--allow-special")
     assert str(tokenizer.special_tokens["<|end|>"]) in result.stdout.split()
     assert run("decode", "tok.json", stdin=result.stdout).stdout == "the <|end|> of the sea"
+    result = run("encode", "tok.json", "special.txt", "--ordinary")
+    assert list(map(int, result.stdout.split())) == tokenizer.encode_ordinary("the <|end|> of the sea")
 
 
 @pytest.mark.parametrize(
@@ -400,6 +496,35 @@ class TestProcesses:
         assert process.returncode == 130
         assert errors.strip() == "bpe: interrupted"
         assert "new.json" not in os.listdir()
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+    @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+    def test_encoding_goes_on(self, folder, tokenizer, how):
+        """A run that ends in the middle, and the same command again."""
+        part = (folder / "book.txt").read_bytes() * 200
+        arguments = command("encode", "tok.json", "-", "-o", "ids.bin", "--threads", 1)
+        process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        n_parts = 0
+        while not os.path.exists("ids.bin.state"):
+            process.stdin.write(part)
+            n_parts += 1
+            time.sleep(0.05)
+        process.send_signal(how)
+        _, errors = process.communicate(timeout=30)
+        assert process.returncode == (130 if how == signal.SIGINT else -how)
+        if how == signal.SIGINT:
+            assert errors.split(b"\n") == [
+                b"ids.bin: the same command goes on from here",
+                b"",
+                b"bpe: interrupted",
+                b"",
+            ]
+        assert "ids.bin" not in os.listdir()
+        data = part * (n_parts + 1)
+        errors = subprocess.run(arguments, input=data, capture_output=True, check=True).stderr
+        assert errors.startswith(b"ids.bin: goes on with what a run before has left")
+        assert f"from {human(len(data), 'B')} in".encode() in errors
+        assert np.array_equal(ids_of("ids.bin"), tokenizer.encode_to_numpy(data))
 
     @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
     def test_broken_pipe(self, folder):

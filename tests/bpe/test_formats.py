@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,11 @@ import pytest
 
 import bpe
 from bpe import reference
-from bpe.formats import gpt2, huggingface, minbpe, tiktoken
+from bpe.formats import gpt2, huggingface, minbpe, native, tiktoken
 from bpe.formats.byte_level import bytes_of, text_of
-from bpe.formats.conversion import FORMATS, PROBE, arguments_of, differences, guess_format, write
+from bpe.formats.conversion import FORMATS, PROBE, differences, guess_format, read, write
 from bpe.formats.limits import check_expression, check_lengths
-from bpe.formats.ranks import encode, merges_of
+from bpe.formats.ranks import merges_of, unreached
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import ALPHABETS, Vocabulary
 
@@ -136,7 +137,7 @@ def test_minbpe(tokenizer, pattern, tmp_path):
 
 
 def test_minbpe_by_hand():
-    tok = Tokenizer(**minbpe.parse(b"minbpe v1\r\n\r\n1\r\n<|end|> 300\r\n104 105\r\n256 33\r\n"))
+    tok = Tokenizer._of(*minbpe.parse(b"minbpe v1\r\n\r\n1\r\n<|end|> 300\r\n104 105\r\n256 33\r\n"))
     assert tok.encode("hi!<|end|>", allowed_special="all") == [257, 300]
     assert tok.pattern.name == "none"
 
@@ -285,7 +286,7 @@ def split(pattern, behavior="Isolated", invert=False):
 )
 def test_pre_tokenizers(pre_tokenizer, sources):
     data = hf(pre_tokenizer=pre_tokenizer)
-    tok = Tokenizer(**huggingface.parse(data))
+    tok = Tokenizer._of(*huggingface.parse(data))
     assert sources is None or tok.pattern.sources == (sources,)
     other = tokenizers.Tokenizer.from_str(data.decode())
     agree(tok, lambda text: other.encode(text).ids, [PROBE, "abaéb..é"])
@@ -361,13 +362,13 @@ def test_what_is_refused_of_huggingface(changes, message, tmp_path):
     ],
 )
 def test_what_makes_no_difference(changes):
-    assert Tokenizer(**huggingface.parse(hf(**changes))) == Tokenizer(**huggingface.parse(hf()))
+    assert Tokenizer._of(*huggingface.parse(hf(**changes))) == Tokenizer._of(*huggingface.parse(hf()))
 
 
 def test_what_is_left_out():
     with pytest.warns(UserWarning, match="padding and post_processor of the tokenizer.json left out"):
-        arguments = huggingface.parse(hf(post_processor={"type": "TemplateProcessing"}, padding={}))
-    assert arguments == huggingface.parse(hf())
+        parts = huggingface.parse(hf(post_processor={"type": "TemplateProcessing"}, padding={}))
+    assert Tokenizer._of(*parts) == Tokenizer._of(*huggingface.parse(hf()))
 
 
 def lines_of(*extra):
@@ -446,11 +447,11 @@ def test_what_is_refused_of_gpt2(change, message, tmp_path):
 
 def test_special_tokens_of_gpt2():
     words = Vocabulary([*BYTES, b"hi", b" dead"], [(104, 105)], {"<end>": 300, "ü b": 301})
-    arguments = gpt2.parse(*gpt2.dump(words, bpe.Pattern.of("gpt2")))
-    assert arguments["special_tokens"] == words.special_tokens
-    assert arguments["token_bytes"][257] == b" dead"
+    back, _ = gpt2.parse(*gpt2.dump(words, bpe.Pattern.of("gpt2")))
+    assert back.special_tokens == words.special_tokens
+    assert back.bytes_of[257] == b" dead"
     files = gpt2.dump(Vocabulary([*BYTES, b"hi"], [], {"<end>": 300}), bpe.Pattern.of("gpt2"))
-    assert gpt2.parse(*files, special_tokens=["<end>"])["token_bytes"][256] == b"hi"
+    assert gpt2.parse(*files, special_tokens=["<end>"])[0].bytes_of[256] == b"hi"
     with pytest.raises(ValueError, match="special token '<no>' is not there"):
         gpt2.parse(*files, special_tokens=["<no>"])
 
@@ -467,21 +468,44 @@ def test_bytes_as_characters():
     assert [bytes_of(text) for text in ("", " ", "Ġ\u0144", "中")] == [b"", None, None, None]
 
 
+def slow_merges_of(ranks):
+    """What `merges_of` does, in plain Python; in place of an error, the rank that is wrong."""
+    rank_of, made = {}, []
+    for number in sorted(ranks):
+        if len(ranks[number]) > 1:
+            parts = reference.encode_by_rank(ranks[number], rank_of, new_ids=made)
+            if len(parts) != 2:
+                return number
+            rank_of[tuple(parts)] = len(made)
+            made.append(number)
+    return [list(pair) for pair in rank_of], made
+
+
+def found_merges(ranks):
+    try:
+        pairs, made = merges_of(ranks)
+    except ValueError as error:
+        return int(re.match(r"the token of rank (\d+)", str(error))[1])
+    return pairs.tolist(), made.tolist()
+
+
 def test_merges_out_of_ranks(tokenizer):
     """A vocabulary that was trained is its own ranks; random ones are refused, or encode as tiktoken does."""
     words = tokenizer._vocabulary
-    assert merges_of({number: token for token, number in words.id_of.items()}) == words.merges
+    pairs, made = merges_of({number: token for token, number in words.id_of.items()})
+    assert np.array_equal(pairs, words.pairs)
+    assert np.array_equal(made, words.made)
     chance = np.random.default_rng(5)
     n_right = 0
     for _ in range(400):
         tokens = {bytes(chance.integers(97, 100, chance.integers(2, 5)).tolist()) for _ in range(4)}
         ranks = dict(enumerate([*BYTES, *sorted(tokens, key=lambda token: (len(token), chance.random()))]))
-        try:
-            merges = merges_of(ranks)
-        except ValueError:
+        merges = found_merges(ranks)
+        assert merges == slow_merges_of(ranks)
+        if isinstance(merges, int):
             continue
         n_right += 1
-        tok = Tokenizer(token_bytes=ranks, merges=merges, pattern="none")
+        tok = Tokenizer(token_bytes=ranks, merges=merges[0], pattern="none")
         other = peer.Encoding(
             "", pat_str="(?s:.+)", mergeable_ranks={t: i for i, t in ranks.items()}, special_tokens={}
         )
@@ -491,17 +515,53 @@ def test_merges_out_of_ranks(tokenizer):
     assert n_right > 20
 
 
-@pytest.mark.parametrize("size", [1, 2, 63, 64, 65, 300])
-def test_encoding_in_plain_python(tokenizer, size):
-    chance = np.random.default_rng(size)
-    merges = tokenizer.merges
-    rank_of, made = reference.rank_pairs(merges), range(256, 256 + len(merges))
-    for _ in range(20):
-        piece = bytes(chance.choice(list(b"the sand of"), size).tolist())
-        assert encode(list(piece), rank_of, made) == reference.encode_by_rank(piece, rank_of)
-    assert encode([97] * size, {(97, 97): 256, (256, 256): 257}) == reference.encode_by_rank(
-        b"a" * size, {(97, 97): 0, (256, 256): 1}
-    )
+def test_pieces_that_are_looked_up_first():
+    """With ignore_merges, a file is read where that makes no difference, and refused where it does."""
+    chance = np.random.default_rng(7)
+    n_read = n_refused = 0
+    for _ in range(150):
+        found = [b"a", b"b", b"c"]
+        while len(found) < 9:  # of two others, most of which merges then reach, or of three
+            token = b"".join(found[i] for i in chance.integers(len(found), size=chance.choice([2, 2, 2, 3])))
+            found += [token] * (token not in found)
+        tokens = [*BYTES, *found[3:]]
+        id_of = {token: number for number, token in enumerate(tokens)}
+        splits = [(token[:i], token[i:]) for token in tokens for i in range(1, len(token))]
+        merges = [(id_of[a], id_of[b]) for a, b in splits if a in id_of and b in id_of]
+        document = json.loads(huggingface.dump(Vocabulary(tokens, merges, {}), bpe.Pattern.of("none")))
+        by_merges = tokenizers.Tokenizer.from_str(json.dumps(document))
+        document["model"]["ignore_merges"] = True
+        other = tokenizers.Tokenizer.from_str(json.dumps(document))
+        try:
+            tok = Tokenizer._of(*huggingface.parse(json.dumps(document).encode()))
+        except ValueError as error:
+            n_refused += 1
+            number = int(re.search(r"token .* \(id (\d+)\) is reached by no merges", str(error))[1])
+            text = tokens[number].decode()
+            assert other.encode(text).ids == [number] != by_merges.encode(text).ids
+            continue
+        n_read += 1
+        texts = [token.decode() for token in tokens[256:]]
+        texts += ["".join(chance.choice(list("abc"), 12)) for _ in range(20)]
+        agree(tok, lambda text, other=other: other.encode(text).ids, texts)
+    assert min(n_read, n_refused) > 20
+
+
+@pytest.mark.parametrize("longest", [255, 256, 257, 600])
+def test_merges_of_long_tokens(longest):
+    """Those that one call of compiled code encodes, and those that it leaves to a list and a heap."""
+    runs = [b"a" * 2**i for i in range(1, longest.bit_length())]
+    others = [b"ab" * (longest // 2), b"a" * longest, b"b" * longest]
+    for wrong in (None, *others):
+        tokens = [*BYTES, *runs, b"ab", *(b"ab" * 2**i for i in range(1, 9)), *[wrong] * bool(wrong)]
+        ranks = dict(enumerate(dict.fromkeys(tokens)))
+        assert found_merges(ranks) == slow_merges_of(ranks)
+        merges = found_merges(ranks)
+        if not isinstance(merges, int):
+            words = Vocabulary(ranks, merges[0], {})
+            assert unreached(words) is None
+            more = {**ranks, len(ranks): b"b" * longest}
+            assert unreached(Vocabulary(more, merges[0], {})) == b"b" * longest
 
 
 def test_what_unfolds():
@@ -516,7 +576,7 @@ def test_what_unfolds():
         "special_tokens": {},
     }
     with pytest.raises(ValueError, match=r"merge 27, .* longer than"):
-        bpe.formats.native.arguments_of({**document, "merges": [list(pair) for pair in doubling]})
+        native.parts_of({**document, "merges": native._text_of(np.array(doubling))})
     with pytest.raises(ValueError, match="the expression repeats too much at character 8"):
         check_expression("(a{1000}{1000})b")
     for source in [
@@ -528,6 +588,28 @@ def test_what_unfolds():
     ]:
         check_expression(source)
     check_lengths([(97, 1000), *doubling])  # what is no merge at all, others say
+
+
+def rank_file(tokens):
+    return b"".join(base64.b64encode(token) + b" %d\n" % rank for rank, token in enumerate(tokens))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lines_of_a_rank_file_at_once(seed):
+    """Whatever is read at once is what is read line by line."""
+    chance = np.random.default_rng(seed)
+    whole = rank_file([*BYTES, b"hi", b"hip", "über".encode()])
+    n_at_once = 0
+    for _ in range(1500):
+        data = bytearray(whole)
+        for _ in range(chance.integers(1, 3)):
+            at, n_more, n_less = chance.integers(len(data)), chance.integers(2), chance.integers(3)
+            data[at : at + n_less] = chance.choice(list(b"\n\r =+/A19"), n_more).astype(np.uint8).tobytes()
+        at_once = tiktoken._read_at_once(bytes(data))
+        if at_once is not None:
+            n_at_once += 1
+            assert at_once == tiktoken._read_lines(bytes(data))
+    assert n_at_once > 50
 
 
 # ------------------------------------------------------------------------------------------------ by name
@@ -549,12 +631,12 @@ def test_guesses(tokenizer, tmp_path):
         write(plain._vocabulary, plain.pattern, path, format)
         assert guess_format(path, is_there=True) == format
         given = {"pattern": "gpt2", "special_tokens": {"<|end|>": 600}} if format == "tiktoken" else {}
-        assert with_pattern(Tokenizer(**arguments_of(path, format, **given)), "gpt2") == plain
+        assert with_pattern(Tokenizer._of(*read(path, format, **given)), "gpt2") == plain
         assert differences(plain, path, format) is None
     with pytest.raises(ValueError, match="say which, such as cl100k"):
-        arguments_of(tmp_path / "a.tiktoken", "tiktoken")
+        read(tmp_path / "a.tiktoken", "tiktoken")
     with pytest.raises(ValueError, match="brings its pattern"):
-        arguments_of(tmp_path / "native.json", "native", pattern="gpt2")
+        read(tmp_path / "native.json", "native", pattern="gpt2")
 
 
 def test_differences(tokenizer, tmp_path):

@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 import bpe
-from bpe.formats.conversion import arguments_of, guess_format, write
+from bpe.formats.conversion import guess_format, read, write
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
 
@@ -210,6 +210,6 @@ def test_nothing_is_run(tmp_path):
     with pytest.raises(ValueError, match="JSON"):
         guess_format(path, is_there=True)
     with pytest.raises(ValueError, match="JSON"):
-        arguments_of(path, "native")
+        read(path, "native")
     assert [file.name for file in tmp_path.iterdir()] == ["t.json"]
     assert bpe.__name__ == "bpe"

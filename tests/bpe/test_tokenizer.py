@@ -1,3 +1,4 @@
+import base64
 import json
 import os
 import pickle
@@ -325,7 +326,7 @@ def test_save_and_load(tokenizer, odd, tmp_path):
     assert os.listdir(tmp_path) == ["tok.json"]
     document = json.loads(path.read_bytes())
     assert (document["format"], document["version"]) == ("bpe-structures", 1)
-    assert [tuple(pair) for pair in document["merges"]] == tokenizer.merges
+    assert document["merges"] == numbers(*np.ravel(tokenizer.merges))
     copy = pickle.loads(pickle.dumps(tokenizer))
     assert copy == tokenizer
     text = "the abc <|end|>"
@@ -342,11 +343,15 @@ def test_ordinary_files_hold_nothing_derived(tokenizer, tmp_path):
     assert len(pickle.dumps(tokenizer)) < 20 * len(tokenizer.merges)
 
 
+def numbers(*values):
+    return base64.b64encode(np.array(values, "<i4").tobytes()).decode()
+
+
 def test_written_by_hand(tmp_path):
     path = tmp_path / "tok.json"
     path.write_text(
         '{"format": "bpe-structures", "version": 1, "pattern": "none", "unicode": "15.0.0",'
-        ' "special_tokens": {}, "merges": [[97, 98], [256, 99]]}'
+        ' "special_tokens": {}, "merges": "YQAAAGIAAAAAAQAAYwAAAA=="}'
     )
     assert Tokenizer.load(path) == make()
 
@@ -365,22 +370,24 @@ def test_written_by_hand(tmp_path):
         ({"pattern": None}, '"pattern" is missing'),
         ({"merges": None}, '"merges" is missing'),
         ({"unicode": 15}, '"unicode" is not a str'),
-        ({"merges": {}}, '"merges" is not a list'),
-        ({"merges": [[97, 98], [97]]}, r'"merges"\[1\] is not a pair of ids: \[97\]'),
-        ({"merges": [[97, 98.0]]}, r'"merges"\[0\] is not a pair'),
-        ({"merges": [[97, True]]}, r'"merges"\[0\] is not a pair'),
-        ({"merges": [[97, 98], [257, 99]]}, r"merge 1, \(257, 99\), names id 257, which is no token yet"),
-        ({"merges": [[97, 10**30]]}, "names id 1000"),
-        ({"merges": [[97, 98], [97, 98]]}, "ids 256 and 257 are both b'ab'"),
+        ({"merges": [[97, 98]]}, '"merges" is not a str'),
+        ({"merges": "YQAAAGIAAAB"}, '"merges" is not base64'),
+        ({"merges": "é"}, '"merges" is not base64'),
+        ({"merges": "YQAAAGIA"}, '"merges" is cut off: 6 bytes are not of 8 each'),
+        ({"merges": numbers(97, 98, 97, -5)}, r'"merges"\[1\] is not an id: \[97, -5\]'),
+        ({"merges": numbers(97, 98, 257, 99)}, r"merge 1, \(257, 99\), names id 257, which is no token yet"),
+        ({"merges": numbers(97, 10**9)}, "names id 1000000000, which is no token yet"),
+        ({"merges": numbers(97, 98, 97, 98)}, "ids 256 and 257 are both b'ab'"),
         ({"special_tokens": []}, '"special_tokens" is not an object'),
         ({"special_tokens": {"a": "b"}}, r'"special_tokens"\[\'a\'\] is not an id'),
         ({"special_tokens": {"a": 97}}, "has id 97"),
         ({"byte_ids": [0] * 256}, "byte 1 makes id 0, which is"),
         ({"byte_ids": [0]}, "not a list of 256 ids"),
         ({"byte_ids": [-1, *range(1, 256)]}, r'"byte_ids"\[0\] is not an id: -1'),
-        ({"merged_ids": [256]}, '2 "merges" but 1 "merged_ids"'),
-        ({"merged_ids": [256, 2**31]}, r'"merged_ids"\[1\] is not an id'),
-        ({"merged_ids": [256, 256]}, "merge 1 makes id 256, which is b'ab' already"),
+        ({"merged_ids": numbers(256)}, '2 "merges" but 1 "merged_ids"'),
+        ({"merged_ids": numbers(256, -(2**31))}, r'"merged_ids"\[1\] is not an id'),
+        ({"merged_ids": [256]}, '"merged_ids" is not a str'),
+        ({"merged_ids": numbers(256, 256)}, "merge 1 makes id 256, which is b'ab' already"),
         ({"other_tokens": {"x": "YQ=="}}, "'x' is no id"),
         ({"other_tokens": {"300": "?"}}, r"\['300'\] is not base64"),
         ({"other_tokens": {"300": 1}}, r"\['300'\] is not base64"),
@@ -450,6 +457,62 @@ def damaged(data, chance):
         if not data:
             break
     return bytes(data)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_vocabularies_in_little_time(seed):
+    """What is unfolded at once is what is put together token by token; what is wrong is left to that."""
+    chance = random.Random(seed)
+    n_at_once = n_wrong = 0
+    for _ in range(300):
+        byte_ids = chance.sample(range(300), 256) if chance.random() < 0.5 else list(range(256))
+        others = {chance.randrange(300, 310): b"ab" + bytes([97 + chance.randrange(3)]) * chance.randrange(3)}
+        others = others if chance.random() < 0.5 else {}
+        known, made, pairs = [*byte_ids[97:99], *others], [], []
+        for number in range(310, 310 + chance.randrange(12)):
+            pairs.append((chance.choice(known), chance.choice(known)))
+            made.append(number if chance.random() < 0.99 else chance.randrange(330))
+            known.append(number if chance.random() < 0.99 else chance.randrange(330))
+        found = Vocabulary.of_merges(
+            np.array(pairs, np.int64).reshape(-1, 2),
+            {"<end>": 400},
+            byte_ids,
+            np.array(made, np.int64),
+            others,
+        )
+        try:
+            token_bytes = Vocabulary.assemble(pairs, byte_ids, made, others)
+            wanted = Vocabulary(token_bytes, pairs, {"<end>": 400})
+        except ValueError:
+            assert found is None
+            n_wrong += 1
+            continue
+        if found is not None:
+            n_at_once += 1
+            for name in ("merges", "merged_ids", "id_of", "bytes_of", "byte_ids", "special_tokens", "size"):
+                assert getattr(found, name) == getattr(wanted, name)
+        else:
+            assert len(set(made)) < len(made), "two merges make the same"
+    assert min(n_at_once, n_wrong) > 50
+
+
+def test_vocabularies_out_of_the_ordinary():
+    def found(pairs, **given):
+        return Vocabulary.of_merges(np.array(pairs, np.int64).reshape(-1, 2), {}, **given)
+
+    chain = [(97, 97), *((number, 97) for number in range(256, 330))]
+    assert found(chain[:60]).bytes_of[315] == b"a" * 61
+    assert found(chain) is None, "deep"
+    assert found([(97, 97), *((number, number) for number in range(256, 290))]) is None, "long"
+    assert found([], others={300: b""}) is None
+    assert found([], others={10**9: b"ab"}) is None
+    assert found([(97, -1)]) is None
+    with pytest.raises(ValueError, match="special token '<end>' has id 97, the id of token b'a'"):
+        Vocabulary.of_merges(np.empty((0, 2), np.int64), {"<end>": 97})
+    many = {f"<{i}>": 256 + i for i in range(200)}
+    assert Vocabulary.of_merges(np.empty((0, 2), np.int64), many).size == 456
+    with pytest.raises(ValueError, match="special token '<0>' has id 256, the id of token b'ab'"):
+        Vocabulary.of_merges(np.array([[97, 98]]), many)
 
 
 @pytest.mark.parametrize("checksum", [True, False])

@@ -1,0 +1,41 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+
+__all__ = ["reading_options"]
+
+
+def reading_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say how a corpus is read."""
+    for decorate in (
+        click.option("--quiet", is_flag=True, help="No progress bars, no summary."),
+        click.option(
+            "--threads",
+            type=click.IntRange(1),
+            metavar="N",
+            help="At most so many threads; by default, one a processor.",
+        ),
+        click.option(
+            "--errors",
+            type=click.Choice(["keep", "strict", "replace", "skip"]),
+            default="keep",
+            show_default=True,
+            help="Bytes that are not UTF-8: keep them exactly, refuse them, put U+FFFD in their place, "
+            "or skip them (of records, the whole record).",
+        ),
+        click.option(
+            "--field",
+            "--column",
+            "field",
+            default="text",
+            show_default=True,
+            metavar="NAME",
+            help="Field of .jsonl, column of .parquet that holds the text.",
+        ),
+    ):
+        command = decorate(command)
+    return command

@@ -1,0 +1,50 @@
+"""The compiled half of :mod:`bpe.formats.ranks`: every token of a vocabulary encoded, one after the other."""
+
+from __future__ import annotations
+
+from bpe.merging import LONG, merge_short
+from structures import pack_pair
+from structures.jit import quiet
+
+__all__ = ["encode_tokens"]
+
+
+@quiet
+def encode_tokens(data, offsets, token, n_wanted, id_of_byte, rank_of_pair, id_of_rank, parts, ids, ranks):
+    """Encode tokens; return the first that does not end in `n_wanted` parts, or is long; behind the last.
+
+    -1 where there is no memory. Of two parts, a token becomes what they merge to, from then on.
+
+    Parameters
+    ----------
+    data : (n_bytes,) uint8
+    offsets : (tokens + 1,) int64
+        Token i is ``data[offsets[i]:offsets[i + 1]]``.
+    token : int
+        The first.
+    n_wanted : int
+        1 or 2. Of single bytes nothing is wanted.
+    id_of_byte : (256,) int64
+    rank_of_pair : IntMap
+        Packed pair -> rank. The rank of a merge that is made here is the number of its token.
+    id_of_rank : int64 array
+    parts : (tokens, 2) int64
+        Out, where two are wanted.
+    ids, ranks : (LONG,) int64
+        Scratch.
+    """
+    for i in range(token, offsets.size - 1):
+        start, n = offsets[i], offsets[i + 1] - offsets[i]
+        if n == 1:
+            continue
+        if n >= LONG:
+            return i
+        for k in range(n):
+            ids[k] = id_of_byte[data[start + k]]
+        if merge_short(ids, n, ranks, rank_of_pair, id_of_rank) != n_wanted:
+            return i
+        if n_wanted == 2:
+            parts[i, 0], parts[i, 1] = ids[0], ids[1]
+            if rank_of_pair.set(pack_pair(ids[0], ids[1]), i) < 0:
+                return -1
+    return offsets.size - 1
