@@ -14,7 +14,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from bpe.training.merging import FOUND_COLUMNS, SCRATCH_ROWS, count_pairs, join_all, merge_pair, update_pairs
+from bpe.training.merging import (
+    FOUND_COLUMNS,
+    SCRATCH_ROWS,
+    count_pairs,
+    join_all,
+    merge_pair,
+    runs_of,
+    update_pairs,
+)
 from structures import MaxHeap, PairIndex, TokenList, kernel, unpack_pair
 
 N_SYLLABLES, LONGEST = 4096, 5  # 12 bits a syllable: a word is one number
@@ -65,11 +73,12 @@ def close_gap(found, gap, start, n):
 
 class State:
     def __init__(self, words, n_merges):
-        data, offsets, self.weight_of = words
+        data, offsets, weight_of = words
+        self.weights = runs_of(offsets, weight_of)
         self.tokens = TokenList(data, offsets)
         self.index = PairIndex.build(self.tokens)
         self.queue = MaxHeap()
-        count_pairs(data, offsets, self.weight_of, np.arange(256), np.zeros(1 << 16, np.int64), self.queue)
+        count_pairs(data, offsets, weight_of, np.arange(256), np.zeros(1 << 16, np.int64), self.queue)
         self.start_of = np.zeros(256 + n_merges, np.int64)
         self.length_of = np.ones(256 + n_merges, np.int64)
         self.limits = np.array([1, 2**30])
@@ -86,7 +95,7 @@ def span(index, left, right):
 def walk(s, pool, left, right, new_token, start, end):
     """Join all occurrences of a pair, with a pool in two threads; return what :func:`join_all` does."""
     found = np.empty((end - start, FOUND_COLUMNS), np.int64)
-    work = (s.tokens, s.index, s.weight_of, left, right, new_token)
+    work = (s.tokens, s.index, s.weights, left, right, new_token)
     if pool is None:
         return found, *join_all(*work, start, end, found)
     middle = cut(s.tokens, s.index, start, end)
@@ -109,7 +118,7 @@ def learn(words, n_merges, pool, threshold):
         left, right = unpack_pair(pair)
         start, end = span(s.index, left, right)
         if end - start < threshold:
-            merge_pair(s.tokens, s.index, s.queue, s.weight_of, *s.rest(), left, right, new_token)
+            merge_pair(s.tokens, s.index, s.queue, s.weights, *s.rest(), left, right, new_token)
         else:
             walk_began = time.perf_counter()
             joined = walk(s, pool, left, right, new_token, start, end)

@@ -14,7 +14,13 @@ neighbour, and each distinct neighbour costs one access to queue and index, howe
 Where an occurrence follows another at once, they gain (new, new) between them, and (right, left) loses.
 
 Only *live* pairs are in queue and index: those within the limits, a least count and a greatest length of
-what they would make. A count never rises again once its pair is made, so what has left need not come back.
+what they would make. A count never rises again once its pair is made, so what has left need not come back,
+unless the least count is lowered: then the pairs are counted anew. Most pairs that merges make are rare, so
+that a least count which is little below that of the last merge to come saves half of the work.
+
+What a posting weighs is the count of its word. Equal counts that follow each other are one *run*, in
+``weights[..., run]``: where its words begin, and their count. Postings ascend, so that runs do too, and of
+words in the order of their counts there are but as many as there are different counts.
 
 Invariants
 ----------
@@ -29,9 +35,22 @@ import numpy as np
 
 from structures import kernel, pack_pair, unpack_pair
 
-__all__ = ["MAX_LENGTH", "MIN_COUNT", "SCRATCH_ROWS", "count_pairs", "discard", "merge_pair", "replay"]
+__all__ = [
+    "MAX_LENGTH",
+    "MIN_COUNT",
+    "SCRATCH_ROWS",
+    "count_pairs",
+    "discard",
+    "in_order",
+    "lower_min_count",
+    "merge_pair",
+    "narrow",
+    "replay",
+    "runs_of",
+]
 
 MIN_COUNT, MAX_LENGTH = 0, 1  # limits[...]
+BEGIN, COUNT = 0, 1  # weights[..., run]
 WEIGHT, SIZE = 0, 1  # scratch[..., neighbour]
 SCRATCH_ROWS = 2
 
@@ -41,7 +60,28 @@ BEFORE, BEHIND = 0, 1
 TOKEN, PLACE = 1, 3
 FOUND_COLUMNS = 5
 NOTHING = -1
+AHEAD = 32  # postings
 INT64_MAX = 2**63 - 1
+
+
+@kernel
+def in_order(data, offsets, order):
+    """Return words in another order, as `data` and `offsets`: word ``order[0]`` first."""
+    data_in_order = np.empty_like(data)
+    offsets_in_order = np.zeros_like(offsets)
+    end = 0
+    for i in range(order.size):
+        for k in range(offsets[order[i]], offsets[order[i] + 1]):
+            data_in_order[end] = data[k]
+            end += 1
+        offsets_in_order[i + 1] = end
+    return data_in_order, offsets_in_order
+
+
+def runs_of(offsets: np.ndarray, weight_of: np.ndarray) -> np.ndarray:
+    """Return `weights` of words: (2, n_runs) int64."""
+    first = np.flatnonzero(np.diff(weight_of, prepend=0))  # no word counts 0
+    return np.stack([offsets[first], weight_of[first]])
 
 
 @kernel(quiet=True)
@@ -75,12 +115,73 @@ def count_pairs(data, offsets, weight_of, byte_ids, counts, queue):
 
 
 @kernel(quiet=True)
+def run_at(weights, position, run):
+    """Return the run that `position` lies in, which is `run` or one behind it: O(log of the distance)."""
+    step = 1
+    while run + step < weights.shape[1] and weights[BEGIN, run + step] <= position:
+        run += step
+        step *= 2
+    while step > 1:
+        step //= 2
+        if run + step < weights.shape[1] and weights[BEGIN, run + step] <= position:
+            run += step
+    return run
+
+
+@kernel(quiet=True)
 def discard(index, queue, pairs):
     """Take pairs, packed, out of queue and index."""
     for i in range(pairs.size):
         left, right = unpack_pair(pairs[i])
         queue.remove(pairs[i])
         index.drop(left, right)
+
+
+@kernel(quiet=True)
+def narrow(index, queue, limits, outside, min_count, max_length):
+    """Set limits that leave out the pairs `outside`, packed."""
+    discard(index, queue, outside)
+    limits[MIN_COUNT] = min_count
+    limits[MAX_LENGTH] = max_length
+
+
+@kernel
+def lower_min_count(tokens, index, queue, weights, length_of, limits, refused, min_count):
+    """Let in the pairs that count at least so much, but for the `refused`: queue and index are made anew.
+
+    Parameters
+    ----------
+    tokens, index, queue, weights, length_of, limits
+        As :func:`merge_pair` takes them.
+    refused : (n,) int64
+        Packed pairs.
+    min_count : int
+
+    Raises
+    ------
+    MemoryError
+        Queue and index are left as they should not be.
+
+    Complexity
+    ----------
+    O(positions + pairs * log(pairs)).
+    """
+    if not index.rebuild():
+        raise MemoryError
+    pairs = index.pairs()
+    for i in range(pairs.shape[0]):
+        left, right = pairs[i, 0], pairs[i, 1]
+        start, end = index.span(left, right)
+        count = run = 0
+        for k in range(start, end):
+            run = run_at(weights, index.posting(k), run)
+            count += weights[COUNT, run]
+        if count < min_count or length_of[left] + length_of[right] > limits[MAX_LENGTH]:
+            index.drop(left, right)
+        elif queue.set(pack_pair(left, right), count) < 0:
+            raise MemoryError
+    discard(index, queue, refused)
+    limits[MIN_COUNT] = min_count
 
 
 @kernel(quiet=True)
@@ -96,7 +197,7 @@ def lose(index, queue, left, right, weight, min_count):
 
 
 @kernel(quiet=True)
-def join_all(tokens, index, weight_of, left, right, new_token, start, end, found):
+def join_all(tokens, index, weights, left, right, new_token, start, end, found):
     """Merge every occurrence of a pair among its postings from `start` to `end`; write down what is around.
 
     Returns
@@ -106,8 +207,14 @@ def join_all(tokens, index, weight_of, left, right, new_token, start, end, found
     adjacent : int
         The weight of those that follow another at once.
     """
-    n = adjacent = 0
+    n = adjacent = run = 0
     for i in range(start, end):
+        row = i - start
+        if row % AHEAD == 0:  # loads that wait for nothing, so that the memory brings many at a time
+            for k in range(row, min(row + AHEAD, end - start)):
+                found[k, TOKEN] = tokens.token(index.posting(start + k))
+        if found[row, TOKEN] != left:
+            continue
         position = index.posting(i)
         if tokens.token(position) != left:
             continue
@@ -115,7 +222,8 @@ def join_all(tokens, index, weight_of, left, right, new_token, start, end, found
         if following < 0 or tokens.token(following) != right:
             continue
         before, behind = tokens.prev(position), tokens.next(following)
-        weight = weight_of[tokens.segment_at(position)]
+        run = run_at(weights, position, run)
+        weight = weights[COUNT, run]
         found[n, WEIGHT] = weight
         found[n, TOKEN + BEHIND] = tokens.token(behind) if behind >= 0 else NOTHING
         found[n, PLACE + BEHIND] = position
@@ -206,7 +314,7 @@ def update_pairs(
 
 
 @kernel
-def merge_pair(tokens, index, queue, weight_of, start_of, length_of, limits, scratch, left, right, new_token):
+def merge_pair(tokens, index, queue, weights, start_of, length_of, limits, scratch, left, right, new_token):
     """Merge every occurrence of a pair and take it out of queue and index.
 
     Parameters
@@ -214,8 +322,8 @@ def merge_pair(tokens, index, queue, weight_of, start_of, length_of, limits, scr
     tokens : TokenList
     index : PairIndex
     queue : MaxHeap or CountBuckets
-    weight_of : (n_segments,) int64
-        The count of each word.
+    weights : (2, n_runs) int64
+        The counts of the words, as :func:`runs_of` returns them.
     start_of, length_of : (n_tokens,) int64
         A position where the bytes of each token stand, and how many; those of `new_token` are written.
     limits : (2,) int64
@@ -240,18 +348,18 @@ def merge_pair(tokens, index, queue, weight_of, start_of, length_of, limits, scr
     """
     start, end = index.span(left, right)
     found = np.empty((end - start, FOUND_COLUMNS), np.int64)
-    n, adjacent = join_all(tokens, index, weight_of, left, right, new_token, start, end, found)
+    n, adjacent = join_all(tokens, index, weights, left, right, new_token, start, end, found)
     return update_pairs(
         index, queue, start_of, length_of, limits, scratch, left, right, new_token, found, n, adjacent
     )
 
 
 @kernel
-def replay(tokens, index, queue, weight_of, start_of, length_of, limits, scratch, log, n_merges):
+def replay(tokens, index, queue, weights, start_of, length_of, limits, scratch, log, n_merges):
     """Do the first `n_merges` of a log again, on other words; write down what they count here."""
     for rank in range(n_merges):
         left, right, new_token = log[rank, 0], log[rank, 1], log[rank, 2]
         log[rank, 3] = queue.get(pack_pair(left, right))
         merge_pair(
-            tokens, index, queue, weight_of, start_of, length_of, limits, scratch, left, right, new_token
+            tokens, index, queue, weights, start_of, length_of, limits, scratch, left, right, new_token
         )

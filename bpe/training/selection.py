@@ -64,13 +64,13 @@ def must_ask(asks, state, pair):
 
 @kernel
 def run_smallest(
-    tokens, index, queue, weight_of, start_of, length_of, limits, scratch, log, state, wanted, asks
+    tokens, index, queue, weights, start_of, length_of, limits, scratch, log, state, wanted, asks
 ):  # fmt: skip
     """Learn merges until `wanted` are done, ties by smallest pair.
 
     Parameters
     ----------
-    tokens, index, queue, weight_of, start_of, length_of, limits, scratch
+    tokens, index, queue, weights, start_of, length_of, limits, scratch
         As :func:`bpe.training.merging.merge_pair` takes them.
     log : (capacity, 4) int64
         Left, right, new token, count; rows from ``state[DONE]`` on are written, but for the new token.
@@ -97,7 +97,7 @@ def run_smallest(
         left, right = unpack_pair(pair)
         new_token = log[state[DONE], 2]
         merge_pair(
-            tokens, index, queue, weight_of, start_of, length_of, limits, scratch, left, right, new_token
+            tokens, index, queue, weights, start_of, length_of, limits, scratch, left, right, new_token
         )
         write_down(log, state, left, right, count)
     return WANTS_NOTHING
@@ -190,14 +190,14 @@ def first_place(tokens, index, n_stale, pair):
 
 @kernel
 def run_with_front(
-    tokens, index, queue, weight_of, start_of, length_of, limits, scratch, log, state, wanted, asks,
+    tokens, index, queue, weights, start_of, length_of, limits, scratch, log, state, wanted, asks,
     front, n_stale, by_place, text,
 ):  # fmt: skip
     """Learn merges until `wanted` are done, ties by greatest bytes or by place.
 
     Parameters
     ----------
-    tokens, index, queue, weight_of, start_of, length_of, limits, scratch, log, state, wanted, asks
+    tokens, index, queue, weights, start_of, length_of, limits, scratch, log, state, wanted, asks
         As :func:`run_smallest` takes them.
     front : (capacity,) int64
         Binary heap of packed pairs, or of positions.
@@ -243,7 +243,7 @@ def run_with_front(
         if must_ask(asks, state, pair):
             return WANTS_ANSWER, 0
         created = merge_pair(
-            tokens, index, queue, weight_of, start_of, length_of, limits, scratch, left, right, new_token
+            tokens, index, queue, weights, start_of, length_of, limits, scratch, left, right, new_token
         )
         write_down(log, state, left, right, count)
         pop_front(front, state, text, start_of, length_of, by_place)

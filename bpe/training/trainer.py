@@ -13,7 +13,18 @@ from bpe.counts import WordCounts
 from bpe.progress import Progress, progress_bar
 from bpe.tokenizer import Tokenizer
 from bpe.training import selection as rules
-from bpe.training.merging import MAX_LENGTH, MIN_COUNT, SCRATCH_ROWS, count_pairs, discard, replay
+from bpe.training.merging import (
+    MAX_LENGTH,
+    MIN_COUNT,
+    SCRATCH_ROWS,
+    count_pairs,
+    discard,
+    in_order,
+    lower_min_count,
+    narrow,
+    replay,
+    runs_of,
+)
 from bpe.training.start import Start, choice, fresh_start, start_from
 from bpe.vocabulary import Alphabet
 from structures import CountBuckets, IntMap, MaxHeap, PairIndex, TokenList, unpack_pair
@@ -26,6 +37,9 @@ Keep: TypeAlias = Callable[[bytes, bytes], object]
 
 TIES: tuple[Ties, ...] = ("smallest", "lexicographic", "first")
 LONGEST = 2**30 - 1  # bytes of a token: what the token list can hold
+# The pairs that a run begins with: those that count at least one part in so many of what all pairs of bytes
+# count, for each merge wanted. Where they are used up, the least count is divided.
+PARTS, DIVISOR = 256, 16
 PATIENCE = 0.05  # seconds between two looks at the progress bar and at Ctrl-C
 _QUEUES: dict[str, Any] = {"heap": MaxHeap, "buckets": CountBuckets}
 
@@ -213,15 +227,21 @@ class Trainer:
         self._refused: set[int] = set()  # packed pairs
         self._is_broken = False
 
-        data, offsets, self._weight_of = counts.to_arrays()
+        data, offsets, weight_of = counts.to_arrays()
+        if ties != "first":  # which alone asks for the order of the words
+            order = np.argsort(-weight_of, kind="stable")
+            data, offsets = in_order(data, offsets, order)
+            weight_of = weight_of[order]
+        self._weights = runs_of(offsets, weight_of)
         byte_ids = np.array(start.byte_ids, np.int64)
+        self._queue = queue_class()
+        scratch = np.zeros(1 << 16, np.int64)
+        if not count_pairs(data, offsets, weight_of, byte_ids, scratch, self._queue):
+            raise OverflowError("the count of a pair passes 2**63 - 1")
+        self._greatest, self._total = int(scratch.max()), float(scratch.sum(dtype=np.float64))
         is_plain = start.byte_ids == [*range(256)]
         self._tokens = TokenList(data if is_plain else byte_ids.astype(np.int32)[data], offsets)
         self._index = PairIndex.build(self._tokens)
-        self._queue = queue_class()
-        scratch = np.zeros(1 << 16, np.int64)
-        if not count_pairs(data, offsets, self._weight_of, byte_ids, scratch, self._queue):
-            raise OverflowError("the count of a pair passes 2**63 - 1")
 
         self._state = np.zeros(rules.STATE_WORDS, np.int64)
         self._state[rules.ALLOWED] = -1
@@ -240,10 +260,9 @@ class Trainer:
 
         self._limits = np.array([1, LONGEST])
         self._replay()
-        self._limits[MIN_COUNT] = max(1, as_index(min_count))
-        self._limits[MAX_LENGTH] = min(LONGEST, max_token_length or LONGEST)
-        if self._limits.tolist() != [1, LONGEST]:
-            self._discard_outside_limits()
+        self._min_count = max(1, as_index(min_count))  # that of the limits may be above it for some time
+        self._narrow(self._min_count, min(LONGEST, max_token_length or LONGEST))
+        self._has_run = False
         self._bytes_of = {number: bytes([value]) for value, number in enumerate(start.byte_ids)}
         self._n_named = 0  # merges whose token is in bytes_of
 
@@ -290,7 +309,8 @@ class Trainer:
 
         Complexity
         ----------
-        O(n log n) for n bytes of distinct words, usually much less.
+        O(n log n) for n bytes of distinct words, usually much less. The first run looks at those pairs only
+        that are likely to be among so many merges; where they are used up, all are counted anew.
 
         Examples
         --------
@@ -306,6 +326,8 @@ class Trainer:
             raise ValueError(
                 f"vocab_size {vocab_size} asks for {wanted} merges, but {self._done} are learned"
             )
+        if not self._has_run:
+            self._put_off(wanted)
         batch = 1
         with progress_bar(progress, wanted - self._done, "merges", "merging") as advance:
             while self._done < wanted:
@@ -328,6 +350,8 @@ class Trainer:
         while True:
             try:
                 wants, room = self._run_kernel(wanted)
+                if wants == rules.WANTS_NOTHING and self._done < wanted and self._fetch():
+                    continue
             except MemoryError:
                 self._is_broken = True
                 raise
@@ -338,10 +362,32 @@ class Trainer:
             else:
                 return
 
+    def _put_off(self, n_merges: int) -> None:
+        """Leave out the pairs that are hardly among the first so many merges, until others are used up."""
+        min_count = min(self._greatest, int(self._total / (PARTS * max(n_merges, 1))))
+        if min_count > self._min_count:
+            self._narrow(min_count, int(self._limits[MAX_LENGTH]))
+        self._has_run = True
+
+    def _fetch(self) -> bool:
+        """Let in more pairs; return whether any were left out."""
+        min_count = int(self._limits[MIN_COUNT])
+        if min_count == self._min_count:
+            return False
+        if self._n_stale is not None:
+            self._n_stale.clear()
+        refused = np.array(sorted(self._refused), np.int64)
+        min_count = max(self._min_count, min_count // DIVISOR)
+        lower_min_count(
+            self._tokens, self._index, self._queue, self._weights, self._length_of, self._limits, refused,
+            min_count,
+        )  # fmt: skip
+        return True
+
     def _arrays(self) -> tuple[Any, ...]:
         """Return what every kernel that merges takes."""
         return (
-            self._tokens, self._index, self._queue, self._weight_of, self._start_of, self._length_of,
+            self._tokens, self._index, self._queue, self._weights, self._start_of, self._length_of,
             self._limits, self._scratch, self._log,
         )  # fmt: skip
 
@@ -392,11 +438,14 @@ class Trainer:
             replay(*self._arrays(), n_known)
             self._state[rules.DONE] = n_known
 
-    def _discard_outside_limits(self) -> None:
+    def _narrow(self, min_count: int, max_length: int) -> None:
+        """Set limits, and take the pairs outside them out of queue and index."""
+        if [min_count, max_length] == self._limits.tolist():
+            return
         pairs, counts = self._queue.to_arrays()
         lengths = self._length_of[pairs >> 32] + self._length_of[pairs & 0xFFFFFFFF]
-        outside = (counts < self._limits[MIN_COUNT]) | (lengths > self._limits[MAX_LENGTH])
-        discard(self._index, self._queue, pairs[outside])
+        outside = (counts < min_count) | (lengths > max_length)
+        narrow(self._index, self._queue, self._limits, pairs[outside], min_count, max_length)
 
     # ------------------------------------------------------------------------------------------ results
     @property
@@ -465,7 +514,7 @@ class Trainer:
         )
 
     def __repr__(self) -> str:
-        return f"<Trainer: {self._done} merges, {len(self._queue)} pairs left>"
+        return f"<Trainer: {self._done} merges>"
 
     def check(self) -> None:
         """Compare counts, postings and links with what a recount from scratch gives.
@@ -491,11 +540,13 @@ class Trainer:
             container._check()
         counts: dict[int, int] = {}
         postings: dict[int, list[int]] = {}
-        for position in self._tokens.positions().tolist():
+        begins, weights = self._weights
+        positions = self._tokens.positions()
+        weight_at = weights[np.searchsorted(begins, positions, side="right") - 1].tolist()
+        for position, weight in zip(positions.tolist(), weight_at, strict=True):
             following = self._tokens.next(position)
             if following >= 0:
                 pair = self._tokens.token(position) << 32 | self._tokens.token(following)
-                weight = int(self._weight_of[self._tokens.segment_at(position)])
                 counts[pair] = counts.get(pair, 0) + weight
                 postings.setdefault(pair, []).append(position)
         min_count, max_length = self._limits.tolist()

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.reference import IndexedPieces, learn, train_indexed, train_vanilla
-from bpe.training.merging import SCRATCH_ROWS, count_pairs, merge_pair
+from bpe.training import trainer as trainer_module
+from bpe.training.merging import SCRATCH_ROWS, count_pairs, in_order, merge_pair, run_at, runs_of
 from bpe.vocabulary import ALPHABETS
 from structures import CountBuckets, MaxHeap, PairIndex, TokenList, unpack_pair
 
@@ -55,6 +56,68 @@ def test_a_run_is_its_steps(corpus, selection, ties, n_merges):
     run.run(256 + n_merges)
     assert run.merges == stepped.merges
     run.check()
+
+
+@given(corpora, selections, ties_rules, st.integers(1, 12), st.integers(2, 9), st.integers(2, 6), st.data())
+@settings(max_examples=150)
+def test_pairs_that_are_put_off_come_in_time(corpus, selection, ties, n_first, divisor, max_length, data):
+    counts = bpe.WordCounts(corpus)
+    options = {"selection": selection, "ties": ties, "min_count": data.draw(st.integers(1, 3))}
+    if data.draw(st.booleans()):
+        options["max_token_length"] = max_length
+    asked: dict[str, list] = {"stepped": [], "run": []}
+    vetoes = data.draw(st.booleans())
+
+    def trainer(name):
+        def keep(left, right):
+            asked[name].append((left, right))
+            return hash(left + right) % divisor != 0
+
+        return bpe.Trainer(counts, keep=keep if vetoes else None, **options)
+
+    stepped, run = trainer("stepped"), trainer("run")  # steps put nothing off
+    while stepped.step():
+        pass
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trainer_module, "PARTS", data.draw(st.sampled_from([1, 4])))
+        patch.setattr(trainer_module, "DIVISOR", 2)
+        run.run(256 + n_first)
+        run.check()
+        run.run(10_000)
+    run.check()
+    assert run.merges == stepped.merges
+    assert asked["run"] == asked["stepped"]
+
+
+def test_a_large_run_puts_off_rare_pairs_and_learns_the_same(book):
+    counts = bpe.WordCounts.from_corpus([book]).scale(1000)
+    stepped, run = bpe.Trainer(counts), bpe.Trainer(counts)
+    run.run(300)
+    assert run._limits[0] > 1000  # the count of what occurs once
+    for size in (400, 2000, 5000):
+        run.run(size)
+    run.check()
+    assert run.merges == [stepped.step() for _ in run.merges]
+
+
+@given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 3)), min_size=1, max_size=40), st.data())
+@settings(max_examples=60)
+def test_runs_of_words_give_each_place_the_count_of_its_word(words, data):
+    lengths, weight_of = np.array(words, np.int64).T
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    order = np.array(data.draw(st.permutations(range(len(words)))), np.int64)
+    text = np.arange(offsets[-1]).astype(np.uint8)
+    moved, offsets_moved = in_order(text, offsets, order)
+    expected = [text[offsets[i] : offsets[i + 1]] for i in order]
+    assert moved.tolist() == np.concatenate(expected).tolist()
+    assert np.diff(offsets_moved).tolist() == lengths[order].tolist()
+    weights = runs_of(offsets_moved, weight_of[order])
+    weight_at = np.repeat(weight_of[order], lengths[order])
+    run = 0
+    for position in sorted(data.draw(st.sets(st.integers(0, len(text) - 1)))):
+        run = run_at(weights, position, run)
+        assert weights[1, run] == weight_at[position]
+        assert weights[0, run] <= position
 
 
 @given(st.text("ab ", min_size=1, max_size=60), ties_rules)
@@ -388,6 +451,7 @@ def test_merge_pair_names_what_it_created(queue_class, min_count, max_length, cr
     data, offsets = np.frombuffer(b"xababyaby", np.uint8), np.array([0, 6, 9])
     tokens = TokenList(data, offsets)
     weight_of, limits = np.array([5, 1]), np.array([min_count, max_length])
+    weights = runs_of(offsets, weight_of)
     start_of, length_of = np.zeros(257, np.int64), np.ones(257, np.int64)
     index, queue = PairIndex.build(tokens), queue_class()
     assert count_pairs(data, offsets, weight_of, np.arange(256), np.zeros(1 << 16, np.int64), queue)
@@ -397,7 +461,7 @@ def test_merge_pair_names_what_it_created(queue_class, min_count, max_length, cr
             index.drop(left, right)
             del queue[left << 32 | right]
     scratch = np.zeros((SCRATCH_ROWS, 257), np.int64)
-    pairs = merge_pair(tokens, index, queue, weight_of, start_of, length_of, limits, scratch, 97, 98, 256)
+    pairs = merge_pair(tokens, index, queue, weights, start_of, length_of, limits, scratch, 97, 98, 256)
     assert (start_of[256], length_of[256]) == (1, 2)
     assert {unpack_pair(pair) for pair in pairs} == set(created)
     assert {unpack_pair(pair): count for pair, count in queue.items()} == created
