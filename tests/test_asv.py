@@ -1,5 +1,6 @@
 """Every benchmark is run once, at a tiny size, so that none rots."""
 
+import argparse
 import importlib
 import importlib.util
 import inspect
@@ -8,7 +9,6 @@ import math
 import os
 import pickle
 import pkgutil
-import re
 import shutil
 import subprocess
 import sys
@@ -131,24 +131,84 @@ def slower():
     return module
 
 
-@pytest.mark.parametrize("code", [0, 1])
-def test_slower_asks_asv(slower, code, monkeypatch):
-    commands = []
+class Answers:
+    """Stands in for the process of a commit: gives one figure after another."""
 
-    def run(command, **options):
-        commands.append(command[2:])
-        return subprocess.CompletedProcess(command, code if "continuous" in command else 0)
+    def __init__(self, figures, names=()):
+        self.figures, self.names, self.n_starts = iter(figures), list(names), 0
 
-    monkeypatch.setattr(slower.subprocess, "run", run)
-    assert slower.main(["--bench", "training", "main", "topic", "--quick"]) == code
-    assert commands[0] == ["asv", "machine", "--yes"]
-    expected = "asv continuous --interleave-rounds --factor 1.15 --bench training --quick main topic"
-    assert commands[1] == expected.split()
+    def ask(self, wanted):
+        return self.names if wanted is None else next(self.figures)
+
+    def start(self):
+        self.n_starts += 1
+
+    def stop(self):
+        pass
 
 
-def test_slower_leaves_the_digests_out(slower):
-    assert not re.search(slower.ALL_BUT_DIGESTS, "sources.Sources.track_digest('bpe')")
-    assert re.search(slower.ALL_BUT_DIGESTS, "training.Merging.time_merges")
+def test_slower_takes_the_least_times(slower):
+    commits = [Answers([3.0, 1.0, *[2.0] * 100]), Answers([9.0, 9.0, 1.2, *[7.0] * 100])]
+    assert slower.compare("a", commits, factor=1.25, seconds=0) == (1.0, 1.2, False)
+
+
+def test_slower_looks_again_in_new_processes(slower):
+    once = [Answers(itertools.repeat(1.0)), Answers([2.0] * slower.LEAST_ROUNDS + [1.0] * 100)]
+    assert slower.compare("a", once, factor=1.25, seconds=0) == (1.0, 1.0, False)
+    always = [Answers(itertools.repeat(1.0)), Answers(itertools.repeat(1.5))]
+    assert slower.compare("a", always, factor=1.25, seconds=0) == (1.0, 1.5, True)
+    assert [commit.n_starts for commit in always] == [slower.LOOKS - 1] * 2
+
+
+def test_slower_and_what_fails(slower, capsys):
+    def code_of(base, changed):
+        commits = [Answers(itertools.repeat(base)), Answers(itertools.repeat(changed), ["a.b"])]
+        return slower.report(commits, argparse.Namespace(bench="", factor=1.25, seconds=0))
+
+    assert code_of(1.0, 1.0) == 0
+    assert "none of 1 is slower" in capsys.readouterr().out
+    assert code_of(1.0, {"error": "ValueError: no"}) == 1
+    assert "ValueError: no  a.b  SLOWER" in capsys.readouterr().out
+    assert code_of({"error": "TypeError: new"}, 1.0) == 2
+    assert code_of({"error": "TypeError: new"}, {"error": "TypeError: both"}) == 2
+
+
+def test_slower_with_real_processes(slower, monkeypatch):
+    """A process for the sources of a commit, here those that are being tested."""
+    monkeypatch.setenv("BENCHMARK_SMALL", "1")
+    commit = slower.Commit(ROOT)
+    try:
+        names = commit.ask(None)
+        kept = [name for name in names if not slower.LEFT_OUT.search(name)]
+        assert {"memory.BytesPerKey.track_bytes_per_key-0", "training.Merging.time_merges-0"} <= set(kept)
+        assert not any(name.startswith("sources") for name in kept)
+        assert 0 < commit.ask("training.Merging.time_merges-0") < 60
+        assert 10 < commit.ask("memory.BytesPerKey.track_bytes_per_key-0") < 200
+        assert "error" in commit.ask("training.Merging.time_nothing-0")
+        commit.process.kill()
+        commit.process.wait()
+        assert "died" in commit.ask("training.Merging.time_merges-0")["error"]
+        assert commit.ask("training.Merging.time_merges-0") > 0
+    finally:
+        commit.stop()
+
+
+def test_slower_takes_commits_out_of_git(slower, tmp_path, monkeypatch, capfd):
+    def git(*arguments):
+        identity = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
+        subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    git("init", "--quiet")
+    for text in ("one", "two"):
+        (tmp_path / "file").write_text(text)
+        git("add", "file")
+        git("commit", "--quiet", "--message", text)
+    monkeypatch.setattr(slower, "FOLDER", tmp_path / "asv_benchmarks")
+    for _ in range(2):  # made, and found again
+        assert (slower.sources_of("HEAD~1") / "file").read_text() == "one"
+    assert (slower.sources_of("HEAD") / "file").read_text() == "two"
+    assert slower.main(["HEAD~1", "no-such-branch"]) == 2
+    assert "fatal" in capfd.readouterr().err
 
 
 def test_slower_refuses_a_factor_that_everything_passes(slower, capsys):

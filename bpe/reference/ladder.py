@@ -1,12 +1,14 @@
 """The ladder of optimisations of training, climbed with a stopwatch: ``python -m bpe.reference.ladder TEXT``.
 
     python -m bpe.reference.ladder tests/data/treasure_island.txt
+    python -m bpe.reference.ladder gutenberg.txt --vocab-size 1000 --rungs vanilla heap bpe --budget 4
     python -m bpe.reference.ladder fra.txt --setting speedy --budget 60 --json
 
 Every rung trains on the same text, for the same vocabulary and by the same tie rule. Its seconds are those
-from the text in memory to the last merge, cutting and counting included; its merges must be those of the
-engine, as many as it gets to, or there are no figures and the exit code is 1. The rungs are those of
-``training`` and ``linked``; the last is the engine itself, its compiled code loaded before. The settings:
+that the processors spend, from the text in memory to the last merge, cutting and counting included; its
+merges must be those of the engine, as many as it gets to, or there are no figures and the exit code is 1. The
+rungs are those of ``training`` and ``linked``; the last is the engine itself, its compiled code loaded
+before. The settings:
 
 ===========  ========================================================================================
 ``full``     from one list of bytes to the engine: cut, put together, counted by difference, located,
@@ -32,7 +34,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any, NamedTuple, cast
 
 from .linked import LinkedPieces, LocatedPieces, QueuedPieces
@@ -40,7 +42,8 @@ from .pairs import Ties
 from .training import IncrementalPieces, IndexedPieces, Merge, RecountedPieces, learn
 
 BUDGET = 20.0  # seconds of a rung
-POINTS = (0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0)  # parts of all merges after which a slow rung is timed
+# Parts of all merges after which a slow rung is timed; every other one where getting there takes long.
+POINTS = (0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0)
 
 
 # ----------------------------------------------------------------------------------------------- the ladders
@@ -116,6 +119,10 @@ class Figure(NamedTuple):
     n_wanted: int
     times: float  # as fast as the first rung
 
+    def __str__(self) -> str:
+        """Return the seconds, with a sign where they are an estimate."""
+        return f"{'~' if self.n_merges < self.n_wanted else ''}{rounded(self.seconds)}"
+
 
 class Disagreement(RuntimeError):
     """Two rungs have learned different merges."""
@@ -162,9 +169,9 @@ class Ladder:
         for rung in rungs:
             wanted = len(self.expected(rung.unit))
             if rung.holder is None:
-                start = perf_counter()
+                start = process_time()
                 self.engine(rung.unit)
-                seconds, n_made = perf_counter() - start, wanted
+                seconds, n_made = process_time() - start, wanted
             else:
                 seconds, n_made = self.measure(rung)
             first = figures[0].seconds if figures else seconds
@@ -174,26 +181,29 @@ class Ladder:
     def measure(self, rung: Rung) -> tuple[float, int]:
         """Return the seconds of a rung in plain Python, and how many merges it made in its budget."""
         expected = self.expected(rung.unit)
-        start = before = perf_counter()
+        start = process_time()
         pieces = self.hold(rung, self.piece_counts(rung.unit))
+        ready = process_time() - start
         n_made, pace = 0, 0.0
-        while n_made < len(expected) and perf_counter() - start < self.budget:
-            before = perf_counter()
+        while n_made < len(expected) and process_time() - start < self.budget:
+            before = process_time()
             self.step(rung, pieces, n_made)
-            n_made, pace = n_made + 1, perf_counter() - before
-        seconds = perf_counter() - start
+            n_made, pace = n_made + 1, process_time() - before
+        seconds = process_time() - start
         if n_made == len(expected):
             return seconds, n_made
         points = [(n_made, pace)] if n_made else []
-        for n_merges, sequences, token_bytes in self.texts_after(rung.unit, n_made):
+        is_long = (ready + pace) * len(POINTS) > self.budget
+        parts = POINTS[::2] if is_long else POINTS
+        for n_merges, sequences, token_bytes in self.texts_after(rung.unit, n_made, parts):
             pieces = None  # two at a time may be too large
             pieces = self.hold(rung, self.expanded(rung.unit, sequences))
             pieces.token_bytes[:] = token_bytes
             if isinstance(pieces, QueuedPieces):
                 pieces.pair_counts()  # fills the heap, which the first merges had paid for
-            before = perf_counter()
+            before = process_time()
             self.step(rung, pieces, n_merges)
-            points.append((n_merges, perf_counter() - before))
+            points.append((n_merges, process_time() - before))
         return seconds + area(points, n_made, len(expected)), n_made
 
     def step(self, rung: Rung, pieces: Any, n_made: int) -> None:
@@ -245,8 +255,10 @@ class Ladder:
             self._expected[key] = [tuple(merge) for merge in self.engine(unit)]
         return self._expected[key]
 
-    def texts_after(self, unit: str, least: int) -> Iterator[tuple[int, list[list[int]], list[bytes]]]:
-        """Yield what the text has become after so many merges, at least `least`, at some points.
+    def texts_after(
+        self, unit: str, least: int, parts: Sequence[float] = POINTS
+    ) -> Iterator[tuple[int, list[list[int]], list[bytes]]]:
+        """Yield what the text has become after so many merges, at least `least`, at some parts of all.
 
         Encoded by what the engine has learned by then, which gives the text as training left it.
         """
@@ -255,7 +267,7 @@ class Ladder:
         piece_counts = dict(self.piece_counts(self._key(unit)))
         trainer = bpe.Trainer(bpe.WordCounts(piece_counts, pattern="none"), ties=self.ties)
         last = len(self.expected(unit)) - 1
-        for point in sorted({int(part * last) for part in POINTS}):
+        for point in sorted({int(part * last) for part in parts}):
             if point >= least:
                 trainer.run(256 + point)
                 tokenizer = trainer.tokenizer()
@@ -285,11 +297,21 @@ def table(figures: Sequence[Figure]) -> str:
     """Return the figures as a table in Markdown."""
     lines = [f"| rung | seconds | times as fast as {figures[0].rung} | merges made |", "|---|---:|---:|---|"]
     for figure in figures:
-        sign = "" if figure.n_merges == figure.n_wanted else "~"
-        made = f"all {figure.n_wanted}" if not sign else f"{figure.n_merges} of {figure.n_wanted}"
-        times = f"{figure.times:,.{0 if figure.times >= 100 else 1}f}"
-        lines.append(f"| {figure.rung} | {sign}{figure.seconds:.3g} | {times} | {made} |")
+        is_whole = figure.n_merges == figure.n_wanted
+        made = f"all {figure.n_wanted:,}" if is_whole else f"{figure.n_merges:,} of {figure.n_wanted:,}"
+        lines.append(f"| {figure.rung} | {figure} | {rounded(figure.times)} | {made} |")
     return "\n".join(lines)
+
+
+def rounded(number: float) -> str:
+    """Return a number with three digits, or with all of them before the point.
+
+    Examples
+    --------
+    >>> rounded(0.01234), rounded(2.0), rounded(25318.7)
+    ('0.0123', '2.00', '25,319')
+    """
+    return f"{number:,.0f}" if number >= 99.95 else f"{number:#.3g}"
 
 
 def plot(figures: Sequence[Figure], path: Path) -> None:
@@ -302,7 +324,7 @@ def plot(figures: Sequence[Figure], path: Path) -> None:
     axes = canvas.subplots()
     names = [figure.rung for figure in figures]
     bars = axes.barh(names, [figure.seconds for figure in figures], log=True)
-    axes.bar_label(bars, [f"{figure.seconds:.3g} s" for figure in figures], padding=3)
+    axes.bar_label(bars, [f"{figure} s" for figure in figures], padding=3)
     axes.invert_yaxis()
     axes.margins(x=0.2)
     drawn = io.BytesIO()
@@ -327,7 +349,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown := sorted(set(wanted) - set(names)):
         parser.error(f"setting {options.setting} has no rung {unknown[0]!r}; it has {', '.join(names)}")
     if options.plot and not importlib.util.find_spec("matplotlib"):
-        parser.error("--plot needs matplotlib, which is not installed")
+        parser.error("--plot needs matplotlib: pip install 'bpe-structures[plot]'")
     vocab_size = setting.vocab_size if options.vocab_size is None else options.vocab_size
     try:
         ladder = Ladder(options.text.read_bytes(), vocab_size, setting.ties, options.budget)

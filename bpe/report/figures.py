@@ -61,7 +61,7 @@ def figures_of(tokenizer: Tokenizer, data: bytes) -> dict[str, Any]:
     """
     if not data:
         raise ValueError("the text is empty: there is nothing to measure")
-    ids = np.array(tokenizer.encode(data, allowed_special="all"), np.int64)
+    ids = tokenizer.encode_to_numpy(data, allowed_special="all").astype(np.int64)
     words = tokenizer._vocabulary
     uses = np.bincount(ids, minlength=tokenizer.vocab_size)
     n_words = sum(1 for _ in _WORDS.finditer(data.decode("utf-8", "replace")))

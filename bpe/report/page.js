@@ -144,6 +144,20 @@ function short(value) {
   return String(Number(value.toPrecision(3)));
 }
 
+// Round numbers from the least to the greatest, some four; powers of ten on a logarithmic axis.
+function ticks(least, most, log) {
+  const kept = [];
+  if (log) {
+    const every = Math.ceil(Math.log10(most / least + 1) / 5);
+    for (let power = Math.ceil(Math.log10(least)); 10 ** power <= most; power += every) kept.push(10 ** power);
+    return kept;
+  }
+  const size = (most - least) / 4 || 1, unit = 10 ** Math.floor(Math.log10(size));
+  const step = unit * [1, 2, 5, 10].find((times) => unit * times >= size);
+  for (let i = Math.ceil(least / step); i * step <= most; i++) kept.push(i * step);
+  return kept;
+}
+
 // A table of the same figures, for who cannot see the drawing.
 function figure(id, svg, label, caption, head, rows) {
   svg.setAttribute("role", "img");
@@ -165,19 +179,20 @@ function curve(id, points, { label, caption, head, logX = false, logY = false, d
   const [x0, x1] = [Math.min(...xs), Math.max(...xs)], y0 = 0, y1 = Math.max(...ys) || 1;
   const px = (x) => left + ((x - x0) / (x1 - x0 || 1)) * (width - left - right);
   const py = (y) => height - bottom - ((y - y0) / (y1 - y0 || 1)) * (height - bottom - top);
-  for (let i = 0; i <= 4; i++) {
-    const y = y0 + ((y1 - y0) * i) / 4, x = x0 + ((x1 - x0) * i) / 4;
-    svg.append(drawn("line", { class: "axis", x1: left, x2: width - right, y1: py(y), y2: py(y) }));
-    svg.append(drawn("text", { x: left - 6, y: py(y) + 4, "text-anchor": "end" }, short(logY ? 10 ** y : y)));
-    const anchor = i === 0 ? "start" : i === 4 ? "end" : "middle";
-    svg.append(drawn("text", { x: px(x), y: height - 8, "text-anchor": anchor }, short(Math.round(logX ? 10 ** x : x))));
+  for (const value of ticks(logY ? 1 : 0, logY ? 10 ** y1 : y1, logY)) {
+    const y = py(sy(value));
+    svg.append(drawn("line", { class: "axis", x1: left, x2: width - right, y1: y, y2: y }));
+    svg.append(drawn("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, short(value)));
+  }
+  for (const value of ticks(points[0][0], points[points.length - 1][0], logX)) {
+    svg.append(drawn("text", { x: px(sx(value)), y: height - 8, "text-anchor": "middle" }, short(value)));
   }
   svg.append(drawn("polyline", { class: "curve", points: points.map((_, i) => `${px(xs[i]).toFixed(1)},${py(ys[i]).toFixed(1)}`).join(" ") }));
   figure(id, svg, label, caption, head, points.map(([x, y]) => [number(x), number(y, digits)]));
 }
 
 function bars(id, entries, { label, caption, head }) {
-  const row = 24, width = 480, left = 165, height = Math.max(row, entries.length * row);
+  const row = 24, width = 480, left = 24 + 11 * Math.max(...entries.map(([name]) => Math.min(13, String(name).length))), height = Math.max(row, entries.length * row);
   const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}` });
   const most = Math.max(1, ...entries.map(([, count]) => count));
   entries.forEach(([name, count], i) => {

@@ -120,7 +120,7 @@ def test_command(page, capsys):
     assert ladder.main([str(page), "--vocab-size", "280", "--budget", "0", "--rungs", "indexed"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[4].startswith("| indexed | ~")
-    assert lines[4].endswith("| 1.0 | 0 of 24 |")
+    assert lines[4].endswith("| 1.00 | 0 of 24 |")
     assert lines[-1].startswith("~ did not end in 0 s")
 
 

@@ -295,6 +295,19 @@ def test_all_figures_are_drawn(opened, tokenizer, book):
     assert page.locator("#unused .token").count() > 10
 
 
+def test_axes_have_round_numbers(opened, tokenizer):
+    page = opened(tokenizer, b"some text")
+    for arguments, numbers in {
+        "0, 3.8, false": [0, 1, 2, 3],
+        "256, 32000, false": [10_000, 20_000, 30_000],
+        "0, 4.133, false": [0, 2, 4],
+        "1, 31744, true": [1, 10, 100, 1000, 10_000],
+        "1, 1, true": [1],
+        "5, 5, false": [5],
+    }.items():
+        assert page.evaluate(f"ticks({arguments})") == numbers, arguments
+
+
 def test_a_tokenizer_without_merges(opened):
     tok = Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern="none")
     page = opened(tok, b" ")
