@@ -3,27 +3,29 @@
 ::
 
     documents  --->  batches  --->  offsets of the pieces  --->  ByteCounter
-                     (batching)     (scanning)                   one a thread
+                     (batching)     (scanning)                   one, or one a thread
 
-With several threads a batch is cut into parts, anywhere. Each is cut into pieces as if one began
-where it begins; that is wrong at first, and right from where a piece of the part before ends too::
+One of two threads cuts, the other counts what was cut. For more, a batch is divided into parts, anywhere.
+Each is cut into pieces as if one began where it begins; that is wrong at first, and right from where a piece
+of the part before ends too::
 
     part before    . . .|_the|_quick|_br                 its last piece crosses the edge
     this part                          own|_fox|_jum     cut as if a piece began at the edge
     true pieces                    |_brown|_fox|_jum     the same from behind "brown" on
 
-Every thread counts what is its own, and remembers when it met each word, so that the counts have the order of
-first appearance, whatever the number of threads.
+Every one of these threads counts what is its own, and remembers when it met each word, so that the counts
+have the order of first appearance, whatever the number of threads.
 
 Patterns that are not compiled are split by the ``regex`` package, a document at a time.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -38,6 +40,8 @@ from bpe.threads import n_threads
 from structures import ByteCounter, kernel
 
 __all__ = ["BATCH_BYTES", "count_corpus", "count_documents"]
+
+T = TypeVar("T")
 
 BATCH_BYTES = 1 << 20
 """What a thread gets at a time."""
@@ -57,7 +61,7 @@ def _count_pieces(counter: ByteCounter, data: np.ndarray, offsets: np.ndarray) -
         raise MemoryError(f"no memory for more than {len(counter)} distinct pieces")
 
 
-# --------------------------------------------------------------------------------------------- one thread
+# -------------------------------------------------------------------------------------- one thread, or two
 def _cut_range(
     scanner: Scanner,
     data: np.ndarray,
@@ -78,17 +82,34 @@ def _cut_range(
     return scanner.cut(data, ends, start=start, text_start=min(text_start, start), is_open=is_open, out=out)
 
 
-def _count_batches(scanner: Scanner, batcher: Batcher) -> ByteCounter:
+class _AtOnce(Executor):
+    """Does what it is given before it returns."""
+
+    def submit(self, function: Callable[..., T], /, *args: Any, **options: Any) -> Future[T]:
+        done: Future[T] = Future()
+        done.set_result(function(*args, **options))
+        return done
+
+
+def _count_batches(scanner: Scanner, batcher: Batcher, threads: int) -> ByteCounter:
+    """Count with one thread, or with one that cuts and one that counts."""
     counter = ByteCounter()
-    room = np.empty(0, np.int32)
-    batch = batcher.next()
-    while batch:
-        data = np.frombuffer(batch.data, np.uint8)
-        if len(room) <= len(data):  # memory that was used before need not be cleared by the system
-            room = np.empty(len(data) + len(data) // 8 + 1, np.int32)
-        offsets = _cut_range(scanner, data, batch, batch.start, len(data), batch.is_open, room)
-        _count_pieces(counter, data, scanner.refine(data, offsets))
-        batch = batcher.next(batch, int(offsets[-1]))
+    rooms = deque([np.empty(0, np.int32)] * threads)  # memory that was used before need not be cleared again
+    with ThreadPoolExecutor(1) if threads > 1 else _AtOnce() as executor:
+        counted: Future[None] | None = None
+        batch = batcher.next()
+        while batch:
+            data = np.frombuffer(batch.data, np.uint8)
+            rooms.rotate()
+            if len(rooms[0]) <= len(data):
+                rooms[0] = np.empty(len(data) + len(data) // 8 + 1, np.int32)
+            offsets = _cut_range(scanner, data, batch, batch.start, len(data), batch.is_open, rooms[0])
+            if counted:
+                counted.result()
+            counted = executor.submit(_count_pieces, counter, data, scanner.refine(data, offsets))
+            batch = batcher.next(batch, int(offsets[-1]))
+        if counted:
+            counted.result()
     return counter
 
 
@@ -241,8 +262,8 @@ def count_documents(
     scanner = pattern.scanner
     if scanner is None:
         return _count_by_regex(documents, pattern, specials)
-    if threads == 1:
-        return _count_batches(scanner, Batcher(documents, specials, BATCH_BYTES))
+    if threads <= 2:
+        return _count_batches(scanner, Batcher(documents, specials, BATCH_BYTES), threads)
     batcher = Batcher(documents, specials, threads * _PARTS * BATCH_BYTES)
     return _count_batches_in_threads(scanner, batcher, threads)
 

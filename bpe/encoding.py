@@ -4,8 +4,8 @@
 
     bytes      o n e _ t w o _ o n e         scanned: where pieces begin
     pieces     one|_two|_one
-    known      one -> 505   _two -> 734      looked up, a hundred at a time
-    ids        505 734 1,505 ...             those of a piece that is not known: merged, and remembered
+    known      one -> 505   _two -> 734      looked up, a thousand at a time
+    ids        505 734 1,505 ...             those that are not known: merged all at once, and remembered
 
 What is remembered of a piece is its ids: one or two in the very entry of the table, more in a pool. The
 memory is bounded; when it is full, all is forgotten. Each thread has its own.
@@ -21,15 +21,14 @@ import numpy as np
 from numba import types
 from numba.experimental import structref
 
-from bpe.merging import LONG, NO_RANK, merge_long, merge_ranked
+from bpe.rounds import NO_RANK, are_in_order, make_room, merge_pieces, new_rounds, put_piece, rounds_type
 from bpe.scanning.cutting import cut
 from bpe.split import Pattern
 from bpe.vocabulary import Vocabulary
-from structures import ByteCounter, IntMap, MinHeap, TokenList, kernel
+from structures import ByteCounter, IntMap, kernel
 from structures.byte_counter_kernels import byte_counter_type
-from structures.int_map_kernels import int_map_type
 from structures.jit import inner, quiet
-from structures.simd import local_words, pointer_to
+from structures.simd import local_words
 from structures.struct_type import StructType, fields_of
 
 __all__ = ["Encoder"]
@@ -43,7 +42,8 @@ KNOWN_BYTES = 127
 SMALL = 4096  # bytes of a text that is encoded in one call of a kernel
 BLOCK_BYTES = 1 << 20  # of a longer one, at a time
 _MOST_BYTES = 2**31 - 1  # offsets are int32
-_BATCH = 128
+_BATCH = 1024  # pieces
+_ROOM = 1 << 14  # bytes of those that are merged at once, if none is longer
 _MISSING = -1
 _ID_BITS = 31
 _ID_MASK = (1 << _ID_BITS) - 1
@@ -62,13 +62,10 @@ memory_type = MemoryType(
         pool=types.uint32[::1],
         pool_size=types.int64,
         most_known=types.int64,
-        rank_of_pair=int_map_type,
+        rounds=rounds_type,
         rank_of_bytes=types.int64[::1],  # of two bytes, the first times 256
-        id_of_rank=types.int64[::1],
         id_of_byte=types.int64[::1],
-        # Scratch: a piece that is merged; a small text, where its pieces begin, its ids.
-        merged=types.int64[::1],
-        ranks=types.int64[::1],
+        # Scratch: a small text, where its pieces begin, its ids.
         data=types.uint8[::1],
         offsets=types.int32[::1],
         ids=types.uint32[::1],
@@ -86,32 +83,16 @@ structref.define_boxing(MemoryType, Memory)
 
 
 @kernel
-def new_memory(
-    known,
-    pool,
-    most_known,
-    rank_of_pair,
-    rank_of_bytes,
-    id_of_rank,
-    id_of_byte,
-    merged,
-    ranks,
-    data,
-    offsets,
-    ids,
-):
+def new_memory(known, pool, most_known, rounds, rank_of_bytes, id_of_byte, data, offsets, ids):
     """Return what a thread encodes with."""
     self = structref.new(memory_type)
     self.known = known
     self.pool = pool
     self.pool_size = 0
     self.most_known = most_known
-    self.rank_of_pair = rank_of_pair
+    self.rounds = rounds
     self.rank_of_bytes = rank_of_bytes
-    self.id_of_rank = id_of_rank
     self.id_of_byte = id_of_byte
-    self.merged = merged
-    self.ranks = ranks
     self.data = data
     self.offsets = offsets
     self.ids = ids
@@ -134,24 +115,26 @@ def remember(self, data, start, end, ids, first, n):
 
 
 @inner
-def merge_piece(self, data, start, end, ids, n):
-    """Write the ids of a piece that is not known, and not long; return where they end."""
-    merged, ranks, text = self.merged, self.ranks, pointer_to(data, start)
-    for i in range(end - start):
-        merged[i] = self.id_of_byte[text[i]]
-    for i in range(end - start - 1):
-        ranks[i] = self.rank_of_bytes[np.int64(text[i]) << 8 | np.int64(text[i + 1])]
-    n_ids = merge_ranked(merged, end - start, ranks, self.rank_of_pair, self.id_of_rank)
-    for k in range(n_ids):
-        ids[n + k] = merged[k]
-    if end - start <= KNOWN_BYTES:
-        remember(self, data, start, end, ids, n, n_ids)
-    return n + n_ids
+def merge_unknown(self, data, offsets, first, after, packed_of):
+    """Merge the pieces that are not known, as long as there is room; return behind the last piece."""
+    rounds = self.rounds
+    place, room = 0, rounds.tokens.size
+    for i in range(first, after):
+        if packed_of[i - first] == _MISSING:
+            start, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
+            if place + end - start > room:
+                after = i
+                break
+            put_piece(rounds, data, start, end, place, self.id_of_byte, self.rank_of_bytes)
+            place += end - start
+    if place > 0:
+        merge_pieces(rounds)
+    return after
 
 
 @quiet
 def encode_pieces(self, data, offsets, piece, n_pieces, ids, n, id_offsets):
-    """Write the ids of pieces; return the piece that is too long for this, or `n_pieces`, and where ids end.
+    """Write the ids of pieces; return the piece that there is no room for, or `n_pieces`, and where ids end.
 
     Parameters
     ----------
@@ -168,13 +151,18 @@ def encode_pieces(self, data, offsets, piece, n_pieces, ids, n, id_offsets):
     """
     packed_of = local_words(_BATCH)
     pool = self.pool
-    for first in range(piece, n_pieces, _BATCH):
+    first = piece
+    while first < n_pieces:
         after = min(first + _BATCH, n_pieces)
         # Not in the middle of a batch, whose look-ups would be of no use any more.
         if len(self.known) + _BATCH > self.most_known or self.pool_size + _BATCH * KNOWN_BYTES > pool.size:
             self.known.clear()
             self.pool_size = 0
         self.known.get_into(data, offsets, first, after, _MISSING, packed_of)
+        after = merge_unknown(self, data, offsets, first, after, packed_of)
+        if after == first:
+            return first, n
+        place = 0
         for i in range(first, after):
             packed = packed_of[i - first]
             if packed >= 0:
@@ -188,22 +176,33 @@ def encode_pieces(self, data, offsets, piece, n_pieces, ids, n, id_offsets):
                     ids[n] = pool[start + k]
                     n += 1
             else:
-                start, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
-                if end - start >= LONG:
-                    return i, n
-                n = merge_piece(self, data, start, end, ids, n)
+                start, end, n_before = np.int64(offsets[i]), np.int64(offsets[i + 1]), n
+                token = place
+                while token >= 0:
+                    ids[n] = self.rounds.tokens[token]
+                    n += 1
+                    token = np.int64(self.rounds.behind[token])
+                place += end - start
+                if end - start <= KNOWN_BYTES:
+                    remember(self, data, start, end, ids, n_before, n - n_before)
             if id_offsets.size > 0:
                 id_offsets[i + 1] = n
+        first = after
     return n_pieces, n
+
+
+@kernel
+def make_room_for(self, n_bytes):
+    """Make room for merging a piece of `n_bytes`."""
+    make_room(self.rounds, n_bytes)
 
 
 @quiet
 def encode_small(self, tables, n_bytes, ends, no_offsets):
-    """Encode the text in ``self.data``; return the number of ids, -1 where a piece is too long for this."""
+    """Encode the text in ``self.data``; return the number of ids."""
     ends[0] = n_bytes
     n_pieces = cut(tables, self.data, 0, 0, ends, False, self.offsets)
-    piece, n = encode_pieces(self, self.data, self.offsets, 0, n_pieces, self.ids, 0, no_offsets)
-    return n if piece == n_pieces else -1
+    return encode_pieces(self, self.data, self.offsets, 0, n_pieces, self.ids, 0, no_offsets)[1]
 
 
 # ----------------------------------------------------------------------------------------------- facade
@@ -235,16 +234,16 @@ class _Rules(NamedTuple):
     rank_of_bytes: np.ndarray
     id_of_rank: np.ndarray
     id_of_byte: np.ndarray
+    are_in_order: bool
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> _Rules:
-        pairs = np.array(vocabulary.merges, np.int64).reshape(-1, 2)
-        ranks = np.arange(len(pairs))
+        pairs, made = vocabulary.pairs, vocabulary.made
         id_of_byte = np.array(vocabulary.byte_ids, np.int64)
-        rank_of_pair = IntMap.from_arrays(pairs[:, 0] << 32 | pairs[:, 1], ranks)
+        rank_of_pair = IntMap.from_arrays(pairs[:, 0] << 32 | pairs[:, 1], np.arange(len(pairs)))
         pairs_of_bytes = (id_of_byte[:, np.newaxis] << 32 | id_of_byte).ravel()
         rank_of_bytes = rank_of_pair.get_many(pairs_of_bytes, NO_RANK)
-        return cls(rank_of_pair, rank_of_bytes, np.array(vocabulary.merged_ids, np.int64), id_of_byte)
+        return cls(rank_of_pair, rank_of_bytes, made, id_of_byte, are_in_order(pairs, made))
 
 
 _Note: TypeAlias = Callable[[np.ndarray, np.ndarray], None]
@@ -263,9 +262,9 @@ class _Worker:
             ByteCounter(),
             np.empty(8 * KNOWN_PIECES, np.uint32),  # of pages that are not used there is none
             KNOWN_PIECES,
-            *rules,
-            np.empty(LONG, np.int64),
-            np.empty(LONG, np.int64),
+            new_rounds(_ROOM, rules.rank_of_pair, rules.id_of_rank, rules.are_in_order),
+            rules.rank_of_bytes,
+            rules.id_of_byte,
             data,
             self.offsets,
             self.ids,
@@ -285,8 +284,8 @@ class Encoder:
 
     Complexity
     ----------
-    O(merges). Encoding takes O(n) for n bytes in pieces that are remembered; a piece of k bytes that is not
-    takes O(k log k), or O(k ** 2) for k below :data:`bpe.merging.LONG`.
+    O(merges). Encoding takes O(n) for n bytes in pieces that are remembered, or that are not, as
+    :func:`bpe.rounds.merge_pieces` says.
 
     Examples
     --------
@@ -327,11 +326,7 @@ class Encoder:
             return None, 0
         worker = self._take()
         worker.data[:n_bytes] = data
-        n = encode_small(worker.memory, self._tables, n_bytes, worker.ends, _NOTHING)
-        if n < 0:
-            self._idle.append(worker)
-            return None, 0
-        return worker, n
+        return worker, encode_small(worker.memory, self._tables, n_bytes, worker.ends, _NOTHING)
 
     # ---------------------------------------------------------------------------------------- encoding
     def encode(self, data: bytes) -> list[int]:
@@ -539,18 +534,7 @@ class Encoder:
                 if note:
                     note(offsets, id_offsets)
                 return n
-            long = self._merge_long(worker, data[offsets[piece] : offsets[piece + 1]])
-            ids[n : n + len(long)] = long
-            n += len(long)
-            piece += 1
-            if len(id_offsets):
-                id_offsets[piece] = n
-
-    def _merge_long(self, worker: _Worker, piece: np.ndarray) -> np.ndarray:
-        tokens = TokenList(self._rules.id_of_byte[piece], np.array([0, len(piece)]))
-        if merge_long(tokens, MinHeap(), self._rules.rank_of_pair, self._rules.id_of_rank) < 0:
-            raise MemoryError(f"no memory to encode a piece of {len(piece)} bytes")
-        return tokens.to_arrays()[0]
+            make_room_for(worker.memory, 2 * int(offsets[piece + 1] - offsets[piece]))
 
     def _encode_by_regex(self, data: bytes, ends: np.ndarray, note: _Note | None) -> np.ndarray:
         lengths = [0]

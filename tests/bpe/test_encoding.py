@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 
 import bpe
-from bpe import encoding, merging, reference
+from bpe import encoding, merging, reference, rounds
 from bpe.encoding import Encoder
 from bpe.vocabulary import Vocabulary
 from structures import IntMap, MinHeap, TokenList, kernel, pack_pair
@@ -56,8 +57,49 @@ def run_long(piece, merges, made):
     return tokens.to_arrays()[0].tolist()
 
 
+@njit
+def merge_all(room, data, offsets, id_of_byte, rank_of_bytes):
+    """Merge pieces at once; return the ids of each."""
+    for i in range(offsets.size - 1):
+        if offsets[i + 1] > offsets[i]:
+            rounds.put_piece(room, data, offsets[i], offsets[i + 1], offsets[i], id_of_byte, rank_of_bytes)
+    rounds.merge_pieces(room)
+
+
+def run_rounds(pieces, merges, made, room=None):
+    """Merge pieces, all at once; return the ids of each."""
+    rank_of_pair, id_of_rank = tables(merges, made)
+    id_of_byte = np.arange(256)
+    pairs_of_bytes = (id_of_byte[:, np.newaxis] << 32 | id_of_byte).ravel()
+    rank_of_bytes = rank_of_pair.get_many(pairs_of_bytes, rounds.NO_RANK)
+    offsets = np.cumsum([0, *map(len, pieces)])
+    pairs = np.array(merges, np.int64).reshape(-1, 2)
+    in_order = rounds.are_in_order(pairs, id_of_rank)
+    room = rounds.new_rounds(int(offsets[-1]), rank_of_pair, id_of_rank, in_order)
+    data = np.frombuffer(b"".join(pieces), np.uint8)
+    merge_all(room, data, offsets, id_of_byte, rank_of_bytes)
+    all_tokens, behind, before, ranks, first_of, waiting, marked = rounds.state(room)
+    assert (first_of == -1).all()
+    assert not waiting.any()
+    assert not marked.any()
+    found = []
+    for piece, first in zip(pieces, offsets.tolist(), strict=False):
+        found.append([])
+        place, place_before = first if piece else -1, -1
+        while place >= 0:
+            assert ranks[place] == rounds.NO_RANK
+            assert before[place] == place_before
+            found[-1].append(int(all_tokens[place]))
+            place_before, place = place, int(behind[place])
+    return found
+
+
+def run_at_once(piece, merges, made):
+    return run_rounds([piece], merges, made)[0]
+
+
 # ------------------------------------------------------------------------------------------- kernels
-@pytest.mark.parametrize("run", [run_short, run_long])
+@pytest.mark.parametrize("run", [run_short, run_long, run_at_once])
 class TestKernels:
     @thorough
     @given(piece=pieces, vocabulary=vocabularies())
@@ -92,9 +134,9 @@ def test_segments_do_not_meet(batch, vocabulary):
     offsets = np.cumsum([0, *map(len, batch)])
     tokens = TokenList(list(b"".join(batch)), offsets)
     assert merging.merge_long(tokens, MinHeap(), *tables(merges, made)) == 0
-    assert [list(tokens.segment(i)) for i in range(len(batch))] == [
-        run_short(piece, merges, made) for piece in batch
-    ]
+    expected = [run_short(piece, merges, made) for piece in batch]
+    assert [list(tokens.segment(i)) for i in range(len(batch))] == expected
+    assert run_rounds(batch, merges, made) == expected
 
 
 def test_a_long_piece_takes_no_quadratic_time(merges):
@@ -183,15 +225,16 @@ class TestEncoder:
 
 def test_every_way_is_taken(merges, slowly, book, monkeypatch):
     encoder = encoder_of(merges)
+    monkeypatch.setattr(encoding, "_ROOM", encoding.SMALL)
     calls = []
-    for name in ("encode_small", "encode_pieces", "merge_long"):
+    for name in ("encode_small", "encode_pieces", "make_room_for"):
         kernel = getattr(encoding, name)
         monkeypatch.setattr(encoding, name, lambda *a, k=kernel, n=name: calls.append(n) or k(*a))
-    short, long = book[:1_000].encode(), b"x" * merging.LONG
+    short, long = book[:1_000].encode(), b"x" * (encoding.SMALL + 1)
     assert encoder.encode(short) == slowly(short)
     assert calls == ["encode_small"]
     assert encoder.encode(short + long) == slowly(short + long)
-    assert calls == ["encode_small", "encode_small", "encode_pieces", "merge_long", "encode_pieces"]
+    assert calls == ["encode_small", "encode_pieces", "make_room_for", "encode_pieces"]
     known = encoder._idle[0].memory
     n_known = counted(known)
     assert n_known > 100

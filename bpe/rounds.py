@@ -1,0 +1,345 @@
+"""``Rounds``: pieces merged by the ranks of a vocabulary, many at once.
+
+The rule is one: among all adjacent pairs of a piece, merge the one of lowest rank, the leftmost of several,
+until no pair has a rank. Pieces do not meet, and what a merge makes is only part of pairs of higher rank, in
+every vocabulary that was learned. So all places of one rank are merged in a round, in any order but where
+they overlap; then those of the next rank that there is::
+
+    place      0  1  2  3  4   5  6  7
+    tokens     t  h  e  r  e   t  h  e       one piece, and another
+    behind     1  2  3  4  -   6  7  -       the next token of the piece; before: the one before
+    ranks      9  2  -  5  -   9  2  -       of the pair that begins here
+    first_of   [2] = 6   [5] = 3   [9] = 5   the first place of a rank; follows, precedes: its other places
+    waiting    . . 1 . . 1 . . . 1           a bit a rank: whether it may have a place
+
+Merges of a round do not depend on each other, and so a processor waits for many look-ups of pairs at a time,
+where one piece after the other would have it wait for each.
+
+Invariants, before and after every merge
+----------------------------------------
+1. ``behind`` and ``before`` link the tokens of each piece, from its first place on, and are -1 at its ends.
+2. ``ranks[place]`` is the rank of the tokens at `place` and ``behind[place]``, :data:`NO_RANK` if they
+   have none.
+3. A place that has a rank is in the list of that rank, once, and in no other; ``waiting`` has the bit of
+   every rank whose list is not empty.
+
+Where a merge makes a pair of lower rank, as merges that nobody has learned may, the round ends there, and all
+rounds go from left to right.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.experimental import structref
+
+from structures import kernel, pack_pair
+from structures.int_map_kernels import int_map_type
+from structures.jit import inner, quiet
+from structures.simd import lowest_lane, pointer_to
+from structures.struct_type import StructType, fields_of
+
+__all__ = [
+    "NO_RANK",
+    "Rounds",
+    "are_in_order",
+    "make_room",
+    "merge_pieces",
+    "new_rounds",
+    "put_piece",
+    "rounds_type",
+    "state",
+]
+
+NO_RANK = 2**31 - 1
+_NOWHERE = -1
+
+
+def are_in_order(pairs: np.ndarray, made: np.ndarray) -> bool:
+    """Say whether every merge is of tokens that are made by earlier merges only.
+
+    Parameters
+    ----------
+    pairs : (merges, 2) int64
+    made : (merges,) int64
+        The id that each makes.
+    """
+    if not len(made):
+        return True
+    made_last = np.full(max(int(pairs.max()), int(made.max())) + 1, -1)
+    made_last[made] = np.arange(len(made))  # of several the last one stays
+    return bool((made_last[pairs].max(axis=1) < np.arange(len(made))).all())
+
+
+# ------------------------------------------------------------------------------------------------- type
+@structref.register
+class RoundsType(StructType):
+    """numba type of :class:`Rounds`."""
+
+
+rounds_type = RoundsType(
+    fields_of(
+        tokens=types.uint32[::1],  # by place
+        behind=types.int32[::1],
+        before=types.int32[::1],
+        ranks=types.int32[::1],
+        follows=types.int32[::1],
+        precedes=types.int32[::1],
+        marked=types.int64[::1],  # a bit a place, none but while places are put in order
+        first_of=types.int32[::1],  # by rank
+        waiting=types.int64[::1],
+        rank_of_pair=int_map_type,
+        id_of_rank=types.int64[::1],
+        in_order=types.boolean,  # of the merges: whether rounds follow each other upwards
+    )
+)
+
+
+class Rounds(structref.StructRefProxy):
+    """Python's handle of room for pieces that are merged: something to hand to kernels."""
+
+    __slots__ = ()
+
+
+structref.define_boxing(RoundsType, Rounds)
+
+
+class View(NamedTuple):
+    """Pointers into the arrays, for kernels: there are no references to count."""
+
+    tokens: Any
+    behind: Any
+    before: Any
+    ranks: Any
+    follows: Any
+    precedes: Any
+    marked: Any
+    first_of: Any
+    waiting: Any
+
+
+@inner
+def view_of(self):
+    """Return a view of arrays that the caller keeps alive."""
+    return View(
+        pointer_to(self.tokens, 0),
+        pointer_to(self.behind, 0),
+        pointer_to(self.before, 0),
+        pointer_to(self.ranks, 0),
+        pointer_to(self.follows, 0),
+        pointer_to(self.precedes, 0),
+        pointer_to(self.marked, 0),
+        pointer_to(self.first_of, 0),
+        pointer_to(self.waiting, 0),
+    )
+
+
+@kernel
+def make_room(self, n_places):
+    """Make room for pieces of `n_places` bytes together, none of which is there."""
+    tokens = np.empty(n_places, np.uint32)
+    behind, before = np.empty(n_places, np.int32), np.empty(n_places, np.int32)
+    ranks, follows = np.empty(n_places, np.int32), np.empty(n_places, np.int32)
+    precedes, marked = np.empty(n_places, np.int32), np.empty((n_places >> 6) + 1, np.int64)
+    for i in range(marked.size):
+        marked[i] = 0
+    self.tokens = tokens
+    self.behind, self.before = behind, before
+    self.ranks, self.follows = ranks, follows
+    self.precedes, self.marked = precedes, marked
+
+
+@kernel
+def new_rounds(n_places, rank_of_pair, id_of_rank, in_order):
+    """Return room for pieces of `n_places` bytes together.
+
+    Parameters
+    ----------
+    n_places : int
+    rank_of_pair : IntMap
+        Packed pair -> rank.
+    id_of_rank : (merges,) int64
+        The id that each merge makes.
+    in_order : bool
+        As :func:`are_in_order` tells.
+    """
+    self = structref.new(rounds_type)
+    make_room(self, n_places)
+    n_ranks = id_of_rank.size
+    first_of, waiting = np.empty(n_ranks, np.int32), np.empty((n_ranks >> 6) + 1, np.int64)
+    for rank in range(n_ranks):
+        first_of[rank] = _NOWHERE
+    for i in range(waiting.size):
+        waiting[i] = 0
+    self.first_of = first_of
+    self.waiting = waiting
+    self.rank_of_pair = rank_of_pair
+    self.id_of_rank = id_of_rank
+    self.in_order = in_order
+    return self
+
+
+# ---------------------------------------------------------------------------------------------- kernels
+@inner
+def enlist(view, place, rank):
+    """Give the pair at `place` a rank, where it has none."""
+    first = view.first_of[rank]
+    view.ranks[place] = rank
+    view.follows[place] = first
+    view.precedes[place] = _NOWHERE
+    if first >= 0:
+        view.precedes[first] = place
+    view.first_of[rank] = place
+    view.waiting[rank >> 6] |= np.int64(1) << (rank & 63)
+
+
+@inner
+def delist(view, place):
+    """Take its rank from the pair at `place`, if it has one."""
+    rank = view.ranks[place]
+    if rank != NO_RANK:
+        following, preceding = view.follows[place], view.precedes[place]
+        if following >= 0:
+            view.precedes[following] = preceding
+        if preceding >= 0:
+            view.follows[preceding] = following
+        else:
+            view.first_of[rank] = following
+        view.ranks[place] = NO_RANK
+
+
+@inner
+def put_piece(self, data, start, end, place, id_of_byte, rank_of_bytes):
+    """Put ``data[start:end]``, one byte at least, at `place` and behind it, where there is room.
+
+    Parameters
+    ----------
+    self : Rounds
+    data : uint8 array
+    start, end, place : int
+    id_of_byte : (256,) int64
+    rank_of_bytes : (65536,) int64
+        The rank of two bytes, the first times 256, or more than any.
+    """
+    view, text = view_of(self), pointer_to(data, start)
+    n = end - start
+    for i in range(n):
+        view.tokens[place + i] = id_of_byte[text[i]]
+        view.behind[place + i] = place + i + 1
+        view.before[place + i] = place + i - 1
+        view.ranks[place + i] = NO_RANK
+    view.before[place] = view.behind[place + n - 1] = _NOWHERE
+    for i in range(n - 1):
+        rank = rank_of_bytes[np.int64(text[i]) << 8 | np.int64(text[i + 1])]
+        if rank < NO_RANK:
+            enlist(view, place + i, rank)
+
+
+@inner
+def rank_at(self, view, place, behind):
+    """Return the rank of the pair of tokens at two places."""
+    pair = pack_pair(np.int64(view.tokens[place]), np.int64(view.tokens[behind]))
+    return self.rank_of_pair.get(pair, NO_RANK)
+
+
+@inner
+def merge_at(self, view, place, new_id):
+    """Merge the pair at `place`; return the lowest rank of the pairs that this makes."""
+    gone = np.int64(view.behind[place])
+    behind, before = np.int64(view.behind[gone]), np.int64(view.before[place])
+    delist(view, gone)
+    delist(view, place)
+    view.tokens[place] = new_id
+    view.behind[place] = behind
+    lowest = NO_RANK
+    if behind >= 0:
+        view.before[behind] = place
+        lowest = rank_at(self, view, place, behind)
+        if lowest != NO_RANK:
+            enlist(view, place, lowest)
+    if before >= 0:
+        delist(view, before)
+        rank = rank_at(self, view, before, place)
+        if rank != NO_RANK:
+            enlist(view, before, rank)
+            lowest = min(lowest, rank)
+    return lowest
+
+
+@inner
+def merge_from_left(self, view, rank, new_id):
+    """Merge the places of a rank from left to right, until a lower rank is made; return the lowest made."""
+    first = np.int64(view.first_of[rank])
+    place, is_sorted = first, True
+    while view.follows[place] >= 0:  # the list has the last one first
+        is_sorted &= view.follows[place] < place
+        place = np.int64(view.follows[place])
+    lowest = NO_RANK
+    if is_sorted:
+        while place >= 0 and lowest > rank:
+            further = np.int64(view.precedes[place])
+            if further >= 0 and further == view.behind[place]:  # it overlaps with this one
+                further = np.int64(view.precedes[further])
+            lowest = min(lowest, merge_at(self, view, place, new_id))
+            place = further
+        return lowest
+    place, word, last_word = first, first >> 6, first >> 6
+    while place >= 0:
+        view.marked[place >> 6] |= np.int64(1) << (place & 63)
+        word, last_word = min(word, place >> 6), max(last_word, place >> 6)
+        place = np.int64(view.follows[place])
+    while word <= last_word:
+        while view.marked[word] != 0:
+            place = word << 6 | lowest_lane(view.marked[word])
+            view.marked[word] &= view.marked[word] - 1
+            if view.ranks[place] == rank and lowest > rank:
+                lowest = min(lowest, merge_at(self, view, place, new_id))
+        word += 1
+    return lowest
+
+
+@quiet
+def merge_pieces(self):
+    """Merge all pieces, to the end: a piece is what is linked from its first place on.
+
+    O(n + merges / 64) for n bytes, and O(n / 64) for each rank of two equal tokens; O(n ** 2) at worst where
+    merges are not in order.
+    """
+    view = view_of(self)
+    word, n_words = 0, self.waiting.size
+    while word < n_words:
+        ranks = view.waiting[word]
+        if ranks == 0:
+            word += 1
+            continue
+        view.waiting[word] = ranks & (ranks - 1)
+        rank = word << 6 | lowest_lane(ranks)
+        place = np.int64(view.first_of[rank])
+        if place < 0:
+            continue
+        new_id = self.id_of_rank[rank]
+        if self.in_order and view.tokens[place] != view.tokens[view.behind[place]]:
+            while place >= 0:
+                merge_at(self, view, place, new_id)
+                place = np.int64(view.first_of[rank])
+        else:
+            lowest = merge_from_left(self, view, rank, new_id)
+            if view.first_of[rank] >= 0:
+                view.waiting[word] |= np.int64(1) << (rank & 63)
+            word = min(word, lowest >> 6)
+
+
+@kernel
+def state(self):
+    """Return what the invariants are about: tokens, behind, before, ranks, first_of, waiting and marked."""
+    return (
+        self.tokens.copy(),
+        self.behind.copy(),
+        self.before.copy(),
+        self.ranks.copy(),
+        self.first_of.copy(),
+        self.waiting.copy(),
+        self.marked.copy(),
+    )
