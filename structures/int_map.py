@@ -1,22 +1,24 @@
-"""``IntMap``: a hash table from int64 to int64, open addressing with linear probing.
+"""``IntMap``: a hash table from int64 to int64, open addressing with linear probing of buckets.
 
-One array holds everything, a key beside its value, so that one operation touches one cache line::
+One array holds everything. A bucket is a cache line, four slots, its keys before its values, so that one
+vector instruction looks at all four::
 
-    slot          0         1         2               capacity
-    slots    | key  val | EMPTY 0 | key  val | ... || EMPTY/0  val |
-                                                     '- the key that equals EMPTY lives here
+    bucket        0                           1                2 ** bits
+    slots    | k0 k1 -- -- v0 v1 0 0 | k2 -- -- -- v2 0 0 0 | ... || here? -- -- -- v -- -- -- |
+               place            place + VALUE                     '- the key that equals EMPTY lives here
 
-A key starts at its home slot, the top bits of its hash, and moves right past occupied slots, around the
-end of the table. Deletion shifts the entries behind the hole back towards their homes, so that there are
-no tombstones and a probe always ends at the first empty slot.
+A key starts at its home bucket, the top bits of its hash, and moves right past full buckets, around the end
+of the table. Deletion fills the hole with the last entry of the bucket, or with one that had to pass it, so
+that there are no tombstones and a probe always ends at the first bucket with an empty slot. Growth doubles
+the table; as homes are top bits, the new one is written from left to right.
 
 Invariants
 ----------
-1. The capacity is a power of two, ``shift == 64 - log2(capacity)``, and ``slots`` has
-   ``2 * (capacity + 1)`` elements.
-2. ``size`` is the number of occupied slots, at most 5/8 of the capacity (the spare slot not counted).
-3. Every key is found: no empty slot lies between its home and where it is.
-4. No key stands there twice; the value of an empty slot is 0.
+1. There are ``2**bits`` buckets, ``shift == 64 - bits``, and one more: ``slots`` has ``8 * (2**bits + 1)``
+   elements.
+2. ``size`` is the number of occupied slots, at most 5/8 of all (the spare bucket not counted).
+3. Every key is found: no bucket from its home to the one before it has an empty slot.
+4. No key stands there twice; the occupied slots of a bucket come first; the value of an empty slot is 0.
 
 Complexity
 ----------
@@ -27,7 +29,7 @@ reserve, copy, iteration    O(capacity)
 memory                      16 bytes a slot: 26 to 51 bytes a key after growth
 ==========================  ==================================================
 
-Source: linear probing with backward-shift deletion, Knuth, The Art of Computer Programming, 6.4, R.
+Source: buckets and linear probing, deletion without marks, Knuth, The Art of Computer Programming, 6.4.
 """
 
 from __future__ import annotations
@@ -36,7 +38,16 @@ from typing import Any
 
 import numpy as np
 
-from structures.int_map_kernels import EMPTY, IntMapType, int_map_type, locate, new_int_map, state
+from structures.int_map_kernels import (
+    BUCKET,
+    EMPTY,
+    ROOM,
+    IntMapType,
+    int_map_type,
+    locate,
+    new_int_map,
+    state,
+)
 from structures.keyed import NOTHING, Keyed
 from structures.status import int64, int64_array
 from structures.struct_type import bind
@@ -289,15 +300,18 @@ class IntMap(Keyed):
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
         slots, size, shift = state(self)
-        capacity = 1 << (64 - shift)
+        n_buckets = 1 << (64 - shift)
         keys, _ = self._kernels.to_arrays(self)
-        assert slots.size == 2 * (capacity + 1), "1: capacity"
-        assert size == np.count_nonzero(slots[::2] != EMPTY), "2: size"
-        assert 8 * (size - (slots[-2] != EMPTY)) <= 5 * capacity, "2: load"
+        buckets = slots.reshape(-1, 2, ROOM)
+        is_empty = buckets[:, 0] == EMPTY
+        assert slots.size == BUCKET * (n_buckets + 1), "1: capacity"
+        assert size == np.count_nonzero(~is_empty) == keys.size, "2: size"
+        assert 8 * np.count_nonzero(~is_empty[:-1]) <= 5 * ROOM * n_buckets, "2: load"
         for key in keys.tolist():
             assert locate(slots, shift, key) >= 0, f"3: {key} is not found"
         assert np.unique(keys).size == size, "4: a key stands twice"
-        assert not np.any(slots[1:-2:2][slots[:-2:2] == EMPTY]), "4: an empty slot has a value"
+        assert not np.any(is_empty[:, :-1] & ~is_empty[:, 1:]), "4: an empty slot before an occupied one"
+        assert not np.any(buckets[:, 1][is_empty]), "4: an empty slot has a value"
 
 
 bind(IntMapType, IntMap)

@@ -15,19 +15,22 @@ from structures.jit import inner, kernel, quiet
 from structures.keyed import KeyedType
 from structures.memory import new_words
 from structures.priorities import sum_leaves_range
-from structures.simd import prefetch
+from structures.simd import lanes_with, lowest_lane, pointer_to, prefetch, rarely
 from structures.struct_type import fields_of, method, new_like
 
 EMPTY = status.INT64_MIN
-_MIN_BITS = 3
+ROOM = 4  # slots a bucket
+BUCKET = 2 * ROOM  # words
+VALUE = ROOM  # from the place of a key to that of its value
+_MIN_BITS = 1
 
 
 # ------------------------------------------------------------------------------ kernels on plain arrays
 @inner
-def capacity_bits(n_keys):
-    """Return log2 of the smallest capacity that holds `n_keys` at a load of at most 5/8."""
+def bucket_bits(n_keys):
+    """Return log2 of the least number of buckets that hold `n_keys` at a load of at most 5/8."""
     bits = _MIN_BITS
-    while (5 << bits) < 8 * n_keys:
+    while (5 * ROOM << bits) < 8 * n_keys:
         bits += 1
     return bits
 
@@ -35,79 +38,98 @@ def capacity_bits(n_keys):
 @inner
 def wipe(slots):
     """Make every slot an empty one."""
-    for slot in range(slots.size >> 1):
-        slots[2 * slot] = EMPTY
-        slots[2 * slot + 1] = 0
+    for bucket in range(0, slots.size, BUCKET):
+        for lane in range(ROOM):
+            slots[bucket + lane] = EMPTY
+            slots[bucket + lane + VALUE] = 0
 
 
 @kernel
 def empty_slots(bits):
-    """Return the ``slots`` array of an empty table of ``2**bits`` slots and the spare one."""
-    slots = new_words(2 * ((1 << bits) + 1))
+    """Return the ``slots`` array of an empty table of ``2**bits`` buckets and the spare one."""
+    slots = new_words(BUCKET * ((1 << bits) + 1))
     wipe(slots)
     return slots
 
 
 @inner
 def probe(slots, shift, key):
-    """Return the slot of `key`, or the empty one where it belongs.
+    """Return the place of `key`, or the empty one where it belongs.
 
     One exit for both, so that nobody has to predict whether a key is there.
     """
-    spare = (slots.size >> 1) - 1
+    spare = slots.size - BUCKET
     if key == EMPTY:
         return spare
-    slot = mix(key, shift)
-    while (slots[2 * slot] != key) & (slots[2 * slot] != EMPTY):
-        slot = (slot + 1) & (spare - 1)
-    return slot
+    bucket = BUCKET * mix(key, shift)
+    lanes = lanes_with(slots, bucket, key, EMPTY)
+    while lanes == 0:
+        bucket = (bucket + BUCKET) & (spare - 1)
+        lanes = lanes_with(slots, bucket, key, EMPTY)
+    return bucket + lowest_lane(lanes)
 
 
 @inner
 def locate(slots, shift, key):
-    """Return the slot of `key`, or ``~slot`` of the empty slot where it belongs."""
-    slot = probe(slots, shift, key)
-    return slot if slots[2 * slot] != EMPTY else ~slot
+    """Return the place of `key`, or ``~place`` of the empty one where it belongs."""
+    place = probe(slots, shift, key)
+    return place if slots[place] != EMPTY else ~place
 
 
 @inner
-def occupy(slots, slot, key, value):
-    """Write an entry into the slot that :func:`probe` named."""
-    # In the spare slot any key but EMPTY says "here": its key is known.
-    slots[2 * slot] = 0 if key == EMPTY else key
-    slots[2 * slot + 1] = value
+def occupy(slots, place, key, value):
+    """Write an entry at the place that :func:`probe` named."""
+    entry = pointer_to(slots, place)
+    # In the spare bucket any key but EMPTY says "here": its key is known.
+    entry[0] = 0 if key == EMPTY else key
+    entry[VALUE] = value
 
 
 @inner
-def vacate(slots, shift, slot):
-    """Empty an occupied slot, shifting the entries behind it back towards their homes."""
-    spare = (slots.size >> 1) - 1
-    mask = spare - 1
-    hole = slot
-    if slot != spare:
-        probe = (hole + 1) & mask
-        while slots[2 * probe] != EMPTY:
-            home = mix(slots[2 * probe], shift)
-            # The entry may move if its home does not lie cyclically in (hole, probe].
-            if ((probe - home) & mask) >= ((probe - hole) & mask):
-                slots[2 * hole] = slots[2 * probe]
-                slots[2 * hole + 1] = slots[2 * probe + 1]
-                hole = probe
-            probe = (probe + 1) & mask
-    slots[2 * hole] = EMPTY
-    slots[2 * hole + 1] = 0
+def beyond(slots, shift, bucket):
+    """Return the place of an entry that passed a full bucket on its way, or the bucket's last one."""
+    mask = slots.size - BUCKET - 1
+    other = bucket
+    while True:
+        other = (other + BUCKET) & mask
+        for place in range(other, other + ROOM):
+            if slots[place] == EMPTY:
+                return bucket + ROOM - 1
+            # It passed the bucket if its home does not lie cyclically in (bucket, other].
+            if ((other - BUCKET * mix(slots[place], shift)) & mask) >= ((other - bucket) & mask):
+                return place
+
+
+@inner
+def vacate(slots, shift, place):
+    """Empty an occupied slot: the last entry of its bucket fills it, or one that passed the bucket."""
+    hole = place
+    while hole < slots.size - BUCKET:
+        bucket = hole & -BUCKET
+        n_free = lanes_with(slots, bucket, EMPTY, EMPTY)
+        last = bucket + lowest_lane(n_free) - 1 if n_free else beyond(slots, shift, bucket)
+        slots[hole] = slots[last]
+        slots[hole + VALUE] = slots[last + VALUE]
+        hole = last
+        if last < bucket + ROOM and last >= bucket:
+            break
+    slots[hole] = EMPTY
+    slots[hole + VALUE] = 0
 
 
 @inner
 def rehash(old_slots, slots, shift):
-    """Insert every entry of `old_slots` into the empty table `slots`."""
-    old_spare = (old_slots.size >> 1) - 1
-    for slot in range(old_spare):
-        key = old_slots[2 * slot]
-        if key != EMPTY:
-            occupy(slots, probe(slots, shift, key), key, old_slots[2 * slot + 1])
-    slots[-2] = old_slots[-2]
-    slots[-1] = old_slots[-1]
+    """Insert every entry of `old_slots` into the empty table `slots`, which is written from left to right."""
+    old_spare, spare = old_slots.size - BUCKET, slots.size - BUCKET
+    for old_bucket in range(0, old_spare, BUCKET):
+        place = old_bucket
+        while place < old_bucket + ROOM and old_slots[place] != EMPTY:
+            target = probe(slots, shift, old_slots[place])
+            slots[target] = old_slots[place]
+            slots[target + VALUE] = old_slots[place + VALUE]
+            place += 1
+    slots[spare] = old_slots[old_spare]
+    slots[spare + VALUE] = old_slots[old_spare + VALUE]
 
 
 @kernel
@@ -115,13 +137,15 @@ def entries(slots, n_keys):
     """Return keys and values, each ``(n_keys,) int64``, in the order of the table."""
     keys = np.empty(n_keys, np.int64)
     values = np.empty(n_keys, np.int64)
-    spare = (slots.size >> 1) - 1
+    spare = slots.size - BUCKET
     n = 0
-    for slot in range(spare + 1):
-        if slots[2 * slot] != EMPTY:
-            keys[n] = slots[2 * slot] if slot != spare else EMPTY
-            values[n] = slots[2 * slot + 1]
+    for bucket in range(0, slots.size, BUCKET):
+        place = bucket
+        while place < bucket + ROOM and slots[place] != EMPTY:
+            keys[n] = slots[place] if place != spare else EMPTY
+            values[n] = slots[place + VALUE]
             n += 1
+            place += 1
     return keys, values
 
 
@@ -133,7 +157,7 @@ class IntMapType(KeyedType):
 
 int_map_type = IntMapType(
     fields_of(
-        slots=types.int64[::1],  # slots[2 * slot] is a key, slots[2 * slot + 1] its value
+        slots=types.int64[::1],  # slots[place] is a key, slots[place + VALUE] its value
         size=types.int64,
         shift=types.int64,
     )
@@ -144,7 +168,7 @@ int_map_type = IntMapType(
 def new_int_map():
     """Return an empty map."""
     self = structref.new(int_map_type)
-    bits = capacity_bits(0)
+    bits = bucket_bits(0)
     self.slots = empty_slots(bits)
     self.size = 0
     self.shift = 64 - bits
@@ -153,7 +177,7 @@ def new_int_map():
 
 @inner
 def _resize(self, n_keys):
-    bits = capacity_bits(n_keys)
+    bits = bucket_bits(n_keys)
     slots = empty_slots(bits)
     rehash(self.slots, slots, 64 - bits)
     self.slots = slots
@@ -164,7 +188,7 @@ def _resize(self, n_keys):
 @method(IntMapType, "reserve")
 @quiet
 def _reserve(self, n_keys):
-    if capacity_bits(n_keys) > 64 - self.shift and not _resize(self, n_keys):
+    if bucket_bits(n_keys) > 64 - self.shift and not _resize(self, n_keys):
         return status.NO_MEMORY
     return status.OK
 
@@ -173,55 +197,68 @@ def _reserve(self, n_keys):
 @quiet
 def _is_full(self):
     """Say whether one more key makes the table grow."""
-    return 8 * (self.size + 1) > 5 * ((self.slots.size >> 1) - 1)
+    return 8 * (self.size + 1) > 5 * (self.slots.size // 2 - ROOM)
 
 
 @inner
-def _make_room(self, key):
-    """Let a full table grow unless `key` is in it already; say whether the key has a place."""
-    return locate(self.slots, self.shift, key) >= 0 or _resize(self, self.size + 1)
+def exceeds(self, size):
+    """Say whether so many keys are too many for the table."""
+    return 16 * size > 5 * (self.slots.size - BUCKET)
+
+
+@inner
+def _grow_for(self, key):
+    """Let the table grow; return where a new key then belongs, -1 where there is no memory."""
+    return probe(self.slots, self.shift, key) if _resize(self, self.size + 1) else -1
 
 
 @method(IntMapType, "set")
 @quiet
 def _set(self, key, value):
-    if _is_full(self) and not _make_room(self, key):
-        return status.NO_MEMORY
-    slot = probe(self.slots, self.shift, key)
-    self.size += self.slots[2 * slot] == EMPTY
-    occupy(self.slots, slot, key, value)
+    place = probe(self.slots, self.shift, key)
+    size = self.size + (pointer_to(self.slots, place)[0] == EMPTY)
+    if rarely(exceeds(self, size)):
+        place = _grow_for(self, key)
+        if place < 0:
+            return status.NO_MEMORY
+    self.size = size
+    occupy(self.slots, place, key, value)
     return status.OK
 
 
 @method(IntMapType, "add")
 @quiet
 def _add(self, key, delta=1):
-    if _is_full(self) and not _make_room(self, key):
-        return status.NO_MEMORY
-    slot = probe(self.slots, self.shift, key)
-    value = self.slots[2 * slot + 1]  # of an empty slot: 0
-    if sum_leaves_range(value, delta):
+    place = probe(self.slots, self.shift, key)
+    entry = pointer_to(self.slots, place)
+    value = entry[VALUE]  # of an empty slot: 0
+    size = self.size + (entry[0] == EMPTY)
+    if rarely(exceeds(self, size)):
+        place = _grow_for(self, key)
+        if place < 0:
+            return status.NO_MEMORY
+    if rarely(sum_leaves_range(value, delta)):
         return status.OVERFLOW
-    self.size += self.slots[2 * slot] == EMPTY
-    occupy(self.slots, slot, key, value + delta)
+    self.size = size
+    occupy(self.slots, place, key, value + delta)
     return status.OK
 
 
 @method(IntMapType, "get")
 @quiet
 def _get(self, key, default=0):
-    slot = locate(self.slots, self.shift, key)
-    return self.slots[2 * slot + 1] if slot >= 0 else default
+    entry = pointer_to(self.slots, probe(self.slots, self.shift, key))
+    return entry[VALUE] if entry[0] != EMPTY else default
 
 
 @method(IntMapType, "pop")
 @quiet
 def _pop(self, key, default=0):
-    slot = locate(self.slots, self.shift, key)
-    if slot < 0:
+    place = locate(self.slots, self.shift, key)
+    if place < 0:
         return default
-    value = self.slots[2 * slot + 1]
-    vacate(self.slots, self.shift, slot)
+    value = self.slots[place + VALUE]
+    vacate(self.slots, self.shift, place)
     self.size -= 1
     return value
 
@@ -236,7 +273,7 @@ def _contains(self, key):
 @quiet
 def _prefetch(self, key):
     """Ask for the cache line where `key` is looked for first."""
-    prefetch(self.slots, 2 * mix(key, self.shift))
+    prefetch(self.slots, BUCKET * mix(key, self.shift))
 
 
 @method(IntMapType, "to_arrays")
@@ -266,10 +303,10 @@ def _copy(self):
 @method(IntMapType, "remove")
 @quiet
 def _remove(self, key):
-    slot = locate(self.slots, self.shift, key)
-    if slot < 0:
+    place = locate(self.slots, self.shift, key)
+    if place < 0:
         return status.MISSING
-    vacate(self.slots, self.shift, slot)
+    vacate(self.slots, self.shift, place)
     self.size -= 1
     return status.OK
 
@@ -291,7 +328,7 @@ def _set_many(self, keys, values):
         return status.OUT_OF_RANGE
     # Room is made first, so that nothing can fail half-way; for new keys only, if that makes a difference.
     n_new = keys.size
-    if capacity_bits(self.size + n_new) > 64 - self.shift:
+    if bucket_bits(self.size + n_new) > 64 - self.shift:
         for i in range(keys.size):
             n_new -= _contains(self, keys[i])
     if _reserve(self, self.size + n_new) < 0:

@@ -1,4 +1,6 @@
-"""Memory of containers: large arrays ask for huge pages.
+"""Memory of containers: arrays start with a cache line, large ones ask for huge pages.
+
+A row of eight words that is a cache line takes one access; across two lines it takes two.
 
 A first touch of a page costs the kernel a fault, and a random access beyond some thousand pages a walk
 of the page table. With pages of 2 MB there are 512 times fewer. numpy asks for them where it allocates;
@@ -15,11 +17,13 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 
 from structures.jit import inner, kernel, twin
 
 __all__ = ["copy_prefix", "new_words"]
 
+_LINE = 64
 _LARGE = 1 << 19  # words: 4 MB, where numpy begins to ask
 _PAGE = 4096
 _MADV_HUGEPAGE = 14
@@ -52,10 +56,32 @@ def ask_for_huge_pages(typingctx, array):
     return types.none(array), codegen
 
 
+def _py_aligned_words(n: int) -> Any:
+    """Allocate; the alignment is for the processor's sake only."""
+    return np.empty(n, np.int64)
+
+
+@twin(_py_aligned_words)
+@intrinsic
+def aligned_words(typingctx, n):
+    array_type = types.Array(types.int64, 1, "C")
+
+    def codegen(context, builder, signature, values):
+        word = ir.IntType(64)
+        size = builder.mul(values[0], word(8))
+        meminfo = context.nrt.meminfo_alloc_aligned(builder, size, ir.IntType(32)(_LINE))
+        array = context.make_array(array_type)(context, builder)
+        data = builder.bitcast(context.nrt.meminfo_data(builder, meminfo), word.as_pointer())
+        populate_array(array, data, values, (word(8),), word(8), meminfo)
+        return array._getvalue()
+
+    return array_type(types.int64), codegen
+
+
 @kernel
 def new_words(n):
     """Return an array of `n` int64, not initialised."""
-    words = np.empty(n, np.int64)
+    words = aligned_words(n)
     if n >= _LARGE:
         ask_for_huge_pages(words)
     return words

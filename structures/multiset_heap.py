@@ -8,23 +8,21 @@ The eight children of a slot are one block of 24 words, read with two vector ins
 
     slot 0 is the root; the children of slot s are 8 * s + 1 ... 8 * s + 8, all in block s + 1
 
-    blocks     rank x 8 | key x 8 | handle x 8    one such row per block; the root is lane 7 of row 0
-                                       |
-    slot_of[handle] -> slot  <---------'
-    handle_of[key]  -> handle (an IntMap)
+    blocks         rank x 8 | key x 8 | place x 8    one such row per block; the root is lane 7 of row 0
+                                           |
+    map.slots      ... key --> slot + 1 <--'         an IntMap, in which an entry knows its place
 
-A handle is a small number that a key keeps while it is in the heap, so that moving an entry updates one
-array element instead of a hash table. The handle lanes of the slots past the end hold the free handles.
-Nor does removing a key touch the hash table: a key that has left is told by the other key, or none, at the
-slot that its handle leads to. Such keys are thrown out when the table is full and they are a fifth of it,
-or when there is no memory for a larger one.
+An entry that moves writes its slot at its place of the map, without a search for its key. Nor does a key that
+leaves move others in the map: it stays there with 0 for its slot, which is what a missing key reads as. Such
+keys are thrown out when the map is full and they are a fifth of it, or when there is no memory for a larger
+one. A map that grows is made anew from the rows, which then learn their places.
 
 Invariants
 ----------
 1. Heap order: no entry precedes its parent, by (rank, key).
-2. ``slot_of`` and the handle lanes are inverse permutations of the capacity.
-3. ``handle_of`` maps the key of each of the first ``size`` slots to its handle; its other keys have left.
-4. The rank lanes of the slots past the end hold the greatest int64.
+2. ``map`` has slot + 1 for the key of each of the first ``size`` slots, and 0 for its other keys.
+3. The place of each of these entries is where its key is in the map.
+4. The rank lanes of the slots past the end hold the greatest int64, in the row of the last entry.
 5. The capacity is ``8 * number of blocks - 7``, at least ``size``.
 
 Complexity
@@ -35,7 +33,7 @@ set, add, sub, remove, pop           O(log n), at most log8(n) levels; amortised
 update_many, pop_many                O(log n) an item
 from_arrays, copy, ties              O(n); ties O(number of ties)
 nlargest, nsmallest of k             O(k log k)
-memory                               32 bytes a slot; 26 to 51 a key in the map, where keys that
+memory                               24 bytes a slot; 26 to 51 a key in the map, where keys that
                                      have left count until they are thrown out: at most 64 a key
 ===================================  =====================================================
 
@@ -59,6 +57,7 @@ from structures.multiset_heap_kernels import (
     fill,
     heap_type,
     new_heap,
+    place_in,
     state,
 )
 from structures.status import INT64_MAX, as_array, error, float64_array, int64_array
@@ -139,18 +138,21 @@ class _Heap(Counted):
 
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
-        blocks, slot_of, handle_of = state(self)
-        size, capacity = len(self), slot_of.size
+        blocks, slot_of = state(self)
+        size = len(self)
         lanes = blocks.reshape(-1, 3, ARITY)
-        rank, key, handle = (lanes[:, i].ravel()[ARITY - 1 :] for i in range(3))
+        rank, key, place = (lanes[:, i].ravel()[ARITY - 1 :] for i in range(3))
         for slot in range(1, size):
             above = (slot - 1) >> ARITY_BITS
             assert (rank[above], key[above]) < (rank[slot], key[slot]), f"1: slot {slot} precedes its parent"
-        assert np.array_equal(slot_of[handle], np.arange(capacity)), "2: slots and handles"
-        handle_of._check()
-        assert np.array_equal(handle_of.get_many(key[:size], -1), handle[:size]), "3: keys and handles"
-        assert np.all(rank[size:] == INT64_MAX), "4: ranks past the end"
-        assert rank.size == capacity >= size, "5: capacity"
+        slot_of._check()
+        slots = {key: value - 1 for key, value in slot_of.items() if value != 0}
+        assert slots == {key: slot for slot, key in enumerate(key[:size].tolist())}, "2: keys and slots"
+        for slot in range(size):
+            assert place_in(slot_of, key[slot]) == place[slot], f"3: the place of slot {slot}"
+        row_end = -(-(size - 1) // ARITY) * ARITY + 1
+        assert np.all(rank[max(size, 1) : row_end] == INT64_MAX), "4: ranks past the end"
+        assert rank.size >= max(size, 1), "5: capacity"
 
 
 class MaxHeap(_Heap):

@@ -15,8 +15,19 @@ from numba.experimental import structref
 
 from structures import status
 from structures.counted import CountedType
-from structures.int_map_kernels import int_map_type, new_int_map
+from structures.int_map_kernels import (
+    EMPTY,
+    VALUE,
+    bucket_bits,
+    empty_slots,
+    exceeds,
+    int_map_type,
+    new_int_map,
+    occupy,
+    probe,
+)
 from structures.jit import inner, kernel, quiet
+from structures.keyed import AHEAD
 from structures.memory import copy_prefix, new_words
 from structures.priorities import (
     as_count,
@@ -25,7 +36,7 @@ from structures.priorities import (
     sum_leaves_range,
     to_order,
 )
-from structures.simd import least_lanes, least_lanes_among, lowest_lane
+from structures.simd import least_lanes, least_lanes_among, lowest_lane, pointer_to, rarely
 from structures.sorting import sort
 from structures.status import INT64_MAX
 from structures.struct_type import fields_of, method, new_like
@@ -33,7 +44,7 @@ from structures.struct_type import fields_of, method, new_like
 ARITY_BITS = 3
 ARITY = 1 << ARITY_BITS
 BLOCK = 3 * ARITY
-KEY, HANDLE = ARITY, 2 * ARITY  # from the rank of an entry to its key and its handle
+KEY, PLACE = ARITY, 2 * ARITY  # from the rank of an entry to its key and to its place in the map
 
 
 # ------------------------------------------------------------------------------ kernels on plain arrays
@@ -57,31 +68,30 @@ def capacity_of(n_blocks):
 
 
 @inner
-def write_entry(blocks, slot_of, slot, rank, key, handle):
-    """Put an entry into a slot."""
-    place = place_of(slot)
-    blocks[place] = rank
-    blocks[place + KEY] = key
-    blocks[place + HANDLE] = handle
-    slot_of[handle] = slot
+def write_entry(blocks, map_slots, slot, rank, key, place):
+    """Put an entry into a slot, and tell the map."""
+    entry = pointer_to(blocks, place_of(slot))
+    entry[0] = rank
+    entry[KEY] = key
+    entry[PLACE] = place
+    pointer_to(map_slots, place)[VALUE] = slot + 1
 
 
 @inner
-def sift_up(blocks, slot_of, slot, rank, key, handle):
+def sift_up(blocks, map_slots, slot, rank, key, place):
     """Move the hole at `slot` up to where the entry belongs, and put it there."""
     while slot > 0:
         parent = (slot - 1) >> ARITY_BITS
-        place = place_of(parent)
-        above = blocks[place]
-        if above < rank or (above == rank and blocks[place + KEY] < key):
+        above = pointer_to(blocks, place_of(parent))
+        if above[0] < rank or (above[0] == rank and above[KEY] < key):
             break
-        write_entry(blocks, slot_of, slot, above, blocks[place + KEY], blocks[place + HANDLE])
+        write_entry(blocks, map_slots, slot, above[0], above[KEY], above[PLACE])
         slot = parent
-    write_entry(blocks, slot_of, slot, rank, key, handle)
+    write_entry(blocks, map_slots, slot, rank, key, place)
 
 
 @inner
-def sift_down(blocks, slot_of, size, slot, rank, key, handle):
+def sift_down(blocks, map_slots, size, slot, rank, key, place):
     """Move the hole at `slot` down to where the entry belongs, and put it there."""
     while ARITY * slot + 1 < size:
         first = ARITY * slot + 1
@@ -92,47 +102,55 @@ def sift_down(blocks, slot_of, size, slot, rank, key, handle):
         if lanes & (lanes - 1):
             lanes = least_lanes_among(blocks, row + KEY, lanes)
         lane = lowest_lane(lanes)
-        below = blocks[row + lane]
-        if rank < below or (rank == below and key < blocks[row + lane + KEY]):
+        below = pointer_to(blocks, row + lane)
+        if rank < below[0] or (rank == below[0] and key < below[KEY]):
             break
-        write_entry(blocks, slot_of, slot, below, blocks[row + lane + KEY], blocks[row + lane + HANDLE])
+        write_entry(blocks, map_slots, slot, below[0], below[KEY], below[PLACE])
         slot = first + lane
-    write_entry(blocks, slot_of, slot, rank, key, handle)
+    write_entry(blocks, map_slots, slot, rank, key, place)
 
 
 @inner
-def change_rank(blocks, slot_of, size, slot, rank):
+def change_rank(blocks, map_slots, size, slot, rank):
     """Give the entry at `slot` another rank and move it to where it then belongs."""
-    place = place_of(slot)
-    old, key, handle = blocks[place], blocks[place + KEY], blocks[place + HANDLE]
-    if rank < old:
-        sift_up(blocks, slot_of, slot, rank, key, handle)
+    entry = pointer_to(blocks, place_of(slot))
+    if rank < entry[0]:
+        sift_up(blocks, map_slots, slot, rank, entry[KEY], entry[PLACE])
     else:
-        sift_down(blocks, slot_of, size, slot, rank, key, handle)
+        sift_down(blocks, map_slots, size, slot, rank, entry[KEY], entry[PLACE])
 
 
 @inner
-def cut_entry(blocks, slot_of, size, slot):
-    """Take the entry at `slot` out; its handle becomes the free handle of the last slot."""
-    handle = blocks[place_of(slot) + HANDLE]
-    last = place_of(size - 1)
-    rank, key, last_handle = blocks[last], blocks[last + KEY], blocks[last + HANDLE]
-    write_entry(blocks, slot_of, size - 1, INT64_MAX, 0, handle)
+def cut_entry(blocks, map_slots, size, slot):
+    """Take the entry at `slot` out; the last one fills the hole."""
+    pointer_to(map_slots, blocks[place_of(slot) + PLACE])[VALUE] = 0
+    last = pointer_to(blocks, place_of(size - 1))
+    rank, key, place = last[0], last[KEY], last[PLACE]
+    last[0] = INT64_MAX
     if slot != size - 1:
-        # The last entry fills the hole: from below it belongs down, from another branch perhaps up.
-        parent = place_of((slot - 1) >> ARITY_BITS)
-        if slot > 0 and (rank < blocks[parent] or (rank == blocks[parent] and key < blocks[parent + KEY])):
-            sift_up(blocks, slot_of, slot, rank, key, last_handle)
+        # From below it belongs down, from another branch perhaps up.
+        above = pointer_to(blocks, place_of((slot - 1) >> ARITY_BITS))
+        if slot > 0 and (rank < above[0] or (rank == above[0] and key < above[KEY])):
+            sift_up(blocks, map_slots, slot, rank, key, place)
         else:
-            sift_down(blocks, slot_of, size - 1, slot, rank, key, last_handle)
+            sift_down(blocks, map_slots, size - 1, slot, rank, key, place)
 
 
 @inner
-def heapify(blocks, slot_of, size):
+def open_slot(blocks, slot):
+    """Make the row of a slot past the end fit to be read, if the slot is its first."""
+    lane = slot + ARITY - 1
+    if lane & (ARITY - 1) == 0:
+        for rank in range(BLOCK * (lane >> ARITY_BITS), BLOCK * (lane >> ARITY_BITS) + ARITY):
+            blocks[rank] = INT64_MAX
+
+
+@inner
+def heapify(blocks, map_slots, size):
     """Establish the heap order over the first `size` slots (Floyd)."""
     for slot in range((size - 2) // ARITY, -1, -1):
-        place = place_of(slot)
-        sift_down(blocks, slot_of, size, slot, blocks[place], blocks[place + KEY], blocks[place + HANDLE])
+        entry = pointer_to(blocks, place_of(slot))
+        sift_down(blocks, map_slots, size, slot, entry[0], entry[KEY], entry[PLACE])
 
 
 @kernel
@@ -160,36 +178,30 @@ def tied_keys(blocks, size):
     return keys
 
 
-@inner
-def fill_free(blocks, slot_of, start):
-    """Make every slot from `start` on a free one that holds the handle of its own number."""
-    for slot in range(start, slot_of.size):
-        write_entry(blocks, slot_of, slot, INT64_MAX, 0, slot)
-
-
 @kernel
 def first_slots(blocks, size, n):
     """Return the slots of the first `n` of `size` entries in order, ``(n,) int64``."""
     slots = np.empty(n, np.int64)
     # The next one is the root or a child of one before it; a second heap holds those that may be.
-    n_blocks = blocks_for(min((ARITY - 1) * n + 1, size))
-    front = np.empty(n_blocks * BLOCK, np.int64)
-    slot_of = np.empty(capacity_of(n_blocks), np.int64)
-    fill_free(front, slot_of, 0)
-    origin = np.zeros(slot_of.size, np.int64)  # origin[handle in front]: slot in blocks
+    front = np.empty(blocks_for(min((ARITY - 1) * n + 1, size)) * BLOCK, np.int64)
+    open_slot(front, 0)
+    n_known = 1
+    known = np.zeros(min(ARITY * n + 1, size) + VALUE + 1, np.int64)  # known[place in front]: slot in blocks
+    moved = known.copy()  # in front nobody asks where an entry is
     n_front = 1
-    write_entry(front, slot_of, 0, blocks[place_of(0)], blocks[place_of(0) + KEY], 0)
+    write_entry(front, moved, 0, blocks[place_of(0)], blocks[place_of(0) + KEY], 0)
     for i in range(n):
-        slots[i] = origin[front[place_of(0) + HANDLE]]
-        cut_entry(front, slot_of, n_front, 0)
+        slots[i] = known[front[place_of(0) + PLACE]]
+        cut_entry(front, moved, n_front, 0)
         n_front -= 1
         first = ARITY * slots[i] + 1
         for slot in range(first, min(first + ARITY, size)):
-            place = place_of(slot)
-            handle = front[place_of(n_front) + HANDLE]
-            origin[handle] = slot
-            sift_up(front, slot_of, n_front, blocks[place], blocks[place + KEY], handle)
+            known[n_known] = slot
+            open_slot(front, n_front)
+            entry = pointer_to(blocks, place_of(slot))
+            sift_up(front, moved, n_front, entry[0], entry[KEY], n_known)
             n_front += 1
+            n_known += 1
     return slots
 
 
@@ -220,9 +232,8 @@ class MinHeapType(HeapType):
 
 def _fields(count_type: Any) -> list[tuple[str, Any]]:
     return fields_of(
-        blocks=types.int64[::1],  # blocks[BLOCK * b + lane] is a rank; + KEY its key, + HANDLE its handle
-        slot_of=types.int64[::1],  # slot_of[handle]
-        handle_of=int_map_type,
+        blocks=types.int64[::1],  # blocks[BLOCK * b + lane] is a rank; + KEY its key, + PLACE its place
+        map=int_map_type,  # key -> slot + 1, 0 for a key that has left
         size=types.int64,
         complement=types.int64,  # -1 turns the order of counts around (MaxHeap), 0 keeps it
         zero=count_type,  # the count of a missing key; its type is that of the counts
@@ -268,12 +279,9 @@ def heap_type(greatest_first: bool, dtype: str = "int64") -> HeapType:
 def new_heap(typ, zero, complement):
     """Return an empty heap of a type, with a zero of the type of its counts."""
     self = structref.new(typ)
-    self.blocks = np.empty(BLOCK, np.int64)
-    for i in range(BLOCK):
-        self.blocks[i] = INT64_MAX
-    self.slot_of = np.empty(1, np.int64)
-    fill_free(self.blocks, self.slot_of, 0)
-    self.handle_of = new_int_map()
+    self.blocks = new_words(BLOCK)
+    open_slot(self.blocks, -(ARITY - 1))
+    self.map = new_int_map()
     self.size = 0
     self.complement = complement
     self.zero = zero
@@ -282,66 +290,97 @@ def new_heap(typ, zero, complement):
 
 @inner
 def _grow(self, n_keys):
-    n_blocks = blocks_for(n_keys)
-    blocks = new_words(n_blocks * BLOCK)
+    blocks = new_words(blocks_for(n_keys) * BLOCK)
     copy_prefix(self.blocks, self.blocks.size, blocks)
-    for i in range(self.blocks.size, blocks.size):
-        blocks[i] = INT64_MAX
-    slot_of = new_words(capacity_of(n_blocks))
-    copy_prefix(self.slot_of, self.slot_of.size, slot_of)
-    fill_free(blocks, slot_of, self.slot_of.size)
     self.blocks = blocks
-    self.slot_of = slot_of
+    return True
+
+
+@inner
+def _enter_all(self):
+    """Enter the keys of all slots into the map, which is empty."""
+    for slot in range(self.size):
+        self.map.prefetch(self.blocks[place_of(min(slot + AHEAD, self.size - 1)) + KEY])
+        entry = pointer_to(self.blocks, place_of(slot))
+        place = probe(self.map.slots, self.map.shift, entry[KEY])
+        occupy(self.map.slots, place, entry[KEY], slot + 1)
+        entry[PLACE] = place
+    self.map.size = self.size
+
+
+@inner
+def _renew_map(self, n_keys):
+    """Make the map anew, with room for so many keys, without those that have left."""
+    map_slots, shift = empty_slots(bucket_bits(n_keys)), 64 - bucket_bits(n_keys)
+    self.map.slots = map_slots
+    self.map.shift = shift
+    _enter_all(self)
     return True
 
 
 @method(HeapType, "reserve")
 @quiet
 def _reserve(self, n_keys):
-    if n_keys > self.slot_of.size and not _grow(self, n_keys):
+    if n_keys > capacity_of(self.blocks.size // BLOCK) and not _grow(self, n_keys):
         return status.NO_MEMORY
     # A quarter more than there will be keys: so many may leave before the rest are put in anew.
-    return self.handle_of.reserve(n_keys + n_keys // 4 + 1)
+    n_keys += n_keys // 4 + 1
+    if bucket_bits(n_keys) > 64 - self.map.shift and not _renew_map(self, n_keys):
+        return status.NO_MEMORY
+    return status.OK
+
+
+@inner
+def _place(self, key):
+    """Return the place of a key in the map, or the empty one where it belongs."""
+    return probe(self.map.slots, self.map.shift, key)
+
+
+@inner
+def _slot_at(self, place):
+    """Return the slot of the key at a place of the map, -1 where it is not in the heap."""
+    return pointer_to(self.map.slots, place)[VALUE] - 1
 
 
 @inner
 def _slot(self, key):
-    """Return the slot of a key, -1 where it is not in the heap."""
-    handle = self.handle_of.get(key, -1)
-    if handle < 0:
-        return -1
-    slot = self.slot_of[handle]
-    return slot if slot < self.size and self.blocks[place_of(slot) + KEY] == key else -1
-
-
-@inner
-def _forget_gone_keys(self):
-    self.handle_of.clear()
-    for slot in range(self.size):
-        place = place_of(slot)
-        self.handle_of.set(self.blocks[place + KEY], self.blocks[place + HANDLE])
+    return _slot_at(self, _place(self, key))
 
 
 @inner
 def _count_at(self, slot):
-    return from_order(self.blocks[place_of(slot)] ^ self.complement, self.zero)
+    return from_order(pointer_to(self.blocks, place_of(slot))[0] ^ self.complement, self.zero)
+
+
+@quiet
+def _make_room(self, key):
+    """Make room for one more key; return its place in the map, or a status below 0."""
+    if self.size == capacity_of(self.blocks.size // BLOCK) and not _grow(self, 2 * self.size + 1):
+        return status.NO_MEMORY
+    if self.map.is_full() and pointer_to(self.map.slots, _place(self, key))[0] == EMPTY:
+        many_have_left = 5 * self.size < 4 * self.map.size
+        if many_have_left or not _renew_map(self, self.map.size + 1):
+            if self.size == self.map.size:
+                return status.NO_MEMORY
+            self.map.clear()
+            _enter_all(self)
+    return _place(self, key)
 
 
 @inner
-def _insert(self, key, rank):
+def _insert(self, key, place, rank):
     slot = self.size
-    if slot == self.slot_of.size and not _grow(self, 2 * slot + 1):
-        return status.NO_MEMORY
-    if self.handle_of.is_full() and 5 * slot < 4 * self.handle_of.size:
-        _forget_gone_keys(self)
-    handle = self.blocks[place_of(slot) + HANDLE]
-    if self.handle_of.set(key, handle) < 0:
-        if slot == self.handle_of.size:
+    map_size = self.map.size + (pointer_to(self.map.slots, place)[0] == EMPTY)
+    if rarely((slot == capacity_of(self.blocks.size // BLOCK)) | exceeds(self.map, map_size)):
+        place = _make_room(self, key)
+        if place < 0:
             return status.NO_MEMORY
-        _forget_gone_keys(self)
-        self.handle_of.set(key, handle)
+        map_size = self.map.size + (pointer_to(self.map.slots, place)[0] == EMPTY)
+    self.map.size = map_size
+    occupy(self.map.slots, place, key, slot + 1)
+    open_slot(self.blocks, slot)
     self.size = slot + 1
-    sift_up(self.blocks, self.slot_of, slot, rank, key, handle)
+    sift_up(self.blocks, self.map.slots, slot, rank, key, place)
     return status.OK
 
 
@@ -351,23 +390,24 @@ def _set(self, key, count):
     if count != count:
         return status.NOT_A_NUMBER
     rank = to_order(as_count(count, self.zero)) ^ self.complement
-    slot = _slot(self, key)
+    place = _place(self, key)
+    slot = _slot_at(self, place)
     if slot < 0:
-        return _insert(self, key, rank)
-    change_rank(self.blocks, self.slot_of, self.size, slot, rank)
+        return _insert(self, key, place, rank)
+    change_rank(self.blocks, self.map.slots, self.size, slot, rank)
     return status.OK
 
 
 @inner
 def _cut(self, slot):
-    cut_entry(self.blocks, self.slot_of, self.size, slot)
+    cut_entry(self.blocks, self.map.slots, self.size, slot)
     self.size -= 1
     return status.OK
 
 
 @inner
-def _become(self, key, slot, count, leaves_range):
-    """Give `key`, which stands at `slot` (below 0: nowhere), the count that a sum has come to."""
+def _become(self, key, place, slot, count, leaves_range):
+    """Give `key`, which is at `slot` (below 0: nowhere), the count that a sum has come to."""
     if leaves_range:
         return status.OVERFLOW if count == count else status.NOT_A_NUMBER
     if count < self.zero:
@@ -376,27 +416,29 @@ def _become(self, key, slot, count, leaves_range):
         return _cut(self, slot) if slot >= 0 else status.OK
     rank = to_order(count) ^ self.complement
     if slot < 0:
-        return _insert(self, key, rank)
-    change_rank(self.blocks, self.slot_of, self.size, slot, rank)
+        return _insert(self, key, place, rank)
+    change_rank(self.blocks, self.map.slots, self.size, slot, rank)
     return status.OK
 
 
 @method(HeapType, "add")
 @quiet
 def _add(self, key, n=1):
-    slot = _slot(self, key)
+    place = _place(self, key)
+    slot = _slot_at(self, place)
     count = _count_at(self, slot) if slot >= 0 else self.zero
     delta = as_count(n, self.zero)
-    return _become(self, key, slot, count + delta, sum_leaves_range(count, delta))
+    return _become(self, key, place, slot, count + delta, sum_leaves_range(count, delta))
 
 
 @method(HeapType, "sub")
 @quiet
 def _sub(self, key, n=1):
-    slot = _slot(self, key)
+    place = _place(self, key)
+    slot = _slot_at(self, place)
     count = _count_at(self, slot) if slot >= 0 else self.zero
     delta = as_count(n, self.zero)
-    return _become(self, key, slot, count - delta, difference_leaves_range(count, delta))
+    return _become(self, key, place, slot, count - delta, difference_leaves_range(count, delta))
 
 
 @method(HeapType, "remove")
@@ -422,7 +464,7 @@ def _contains(self, key):
 @method(HeapType, "prefetch")
 @quiet
 def _prefetch(self, key):
-    self.handle_of.prefetch(key)
+    self.map.prefetch(key)
 
 
 @method(HeapType, "peek")
@@ -466,8 +508,7 @@ def _first_many(self, k):
 def _copy(self):
     other = new_like(self)
     other.blocks = self.blocks.copy()
-    other.slot_of = self.slot_of.copy()
-    other.handle_of = self.handle_of.copy()
+    other.map = self.map.copy()
     other.size = self.size
     other.complement = self.complement
     other.zero = self.zero
@@ -477,8 +518,7 @@ def _copy(self):
 @method(HeapType, "clear")
 @quiet
 def _clear(self):
-    self.handle_of.clear()
-    fill_free(self.blocks, self.slot_of, 0)
+    self.map.clear()
     self.size = 0
     return status.OK
 
@@ -487,17 +527,23 @@ def _clear(self):
 def fill(self, keys, counts):
     """Fill an empty heap. Returns (status, index of the item that failed)."""
     n = keys.size
-    if (n > self.slot_of.size and not _grow(self, n)) or self.handle_of.reserve(n) < 0:
+    if n > capacity_of(self.blocks.size // BLOCK) and not _grow(self, n):
+        return status.NO_MEMORY, n
+    if self.map.reserve(n) < 0:
         return status.NO_MEMORY, n
     for i in range(n):
+        self.map.prefetch(keys[min(i + AHEAD, n - 1)])
         if counts[i] != counts[i]:
             return status.NOT_A_NUMBER, i
-        if self.handle_of.contains(keys[i]):
+        place = _place(self, keys[i])
+        if pointer_to(self.map.slots, place)[0] != EMPTY:
             return status.DUPLICATE, i
-        self.handle_of.set(keys[i], i)
-        write_entry(self.blocks, self.slot_of, i, to_order(counts[i]) ^ self.complement, keys[i], i)
+        occupy(self.map.slots, place, keys[i], i + 1)
+        open_slot(self.blocks, i)
+        write_entry(self.blocks, self.map.slots, i, to_order(counts[i]) ^ self.complement, keys[i], place)
+    self.map.size = n
     self.size = n
-    heapify(self.blocks, self.slot_of, n)
+    heapify(self.blocks, self.map.slots, n)
     return status.OK, n
 
 
@@ -507,13 +553,19 @@ def _to_arrays(self):
     return self.copy().pop_many(self.size)
 
 
+@quiet
+def place_in(slot_of, key):
+    """Return the place of a key in a map."""
+    return probe(slot_of.slots, slot_of.shift, key)
+
+
 @kernel
 def state(self):
     """Return the arrays and what else the invariants are about."""
-    return self.blocks.copy(), self.slot_of.copy(), self.handle_of.copy()
+    return self.blocks.copy(), self.map.copy()
 
 
 @method(HeapType, "nbytes")
 @quiet
 def _nbytes(self):
-    return self.blocks.nbytes + self.slot_of.nbytes + self.handle_of.nbytes()
+    return self.blocks.nbytes + self.map.nbytes()

@@ -24,6 +24,7 @@ __all__ = [
     "LANES",
     "byte_lanes_in_products",
     "byte_lanes_with",
+    "lanes_with",
     "least_lanes",
     "least_lanes_among",
     "load_word",
@@ -33,10 +34,12 @@ __all__ = [
     "multiply_fold",
     "pointer_to",
     "prefetch",
+    "rarely",
     "translate_byte_lanes",
 ]
 
 LANES = 8
+QUAD = 4
 BYTE_LANES = 64
 _I64 = ir.IntType(64)
 _I128 = ir.IntType(128)
@@ -61,8 +64,16 @@ def _py_lowest_lane(lanes: int) -> int:
     return (int(lanes) & -int(lanes)).bit_length() - 1
 
 
+def _py_lanes_with(array: Any, start: int, one: int, other: int) -> int:
+    return sum(1 << lane for lane in range(QUAD) if array[start + lane] in (one, other))
+
+
 def _py_prefetch(array: Any, i: int) -> None:
     pass
+
+
+def _py_rarely(condition: bool) -> bool:
+    return condition
 
 
 def _py_pointer_to(array: Any, i: int) -> Any:
@@ -118,17 +129,21 @@ def _load_lanes(context: Any, builder: Any, array_type: Any, array: Any, start: 
     return builder.load(pointer, align=8)
 
 
+def _spread(builder: Any, number: Any, vector_type: Any) -> Any:
+    """Emit a vector with the number in all of its lanes."""
+    undefined = ir.Constant(vector_type, ir.Undefined)
+    lane_0 = builder.insert_element(undefined, number, ir.IntType(32)(0))
+    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), vector_type.count), [0] * vector_type.count)
+    return builder.shuffle_vector(lane_0, undefined, everywhere)
+
+
 def _equal_to_least(builder: Any, vector: Any) -> Any:
     """Emit the set of lanes that equal the minimum of `vector`."""
     reduce_type = ir.FunctionType(_I64, [_VECTOR])
     reduce = cgutils.get_or_insert_function(
         builder.module, reduce_type, f"llvm.vector.reduce.smin.v{LANES}i64"
     )
-    undefined = ir.Constant(_VECTOR, ir.Undefined)
-    lane_0 = builder.insert_element(undefined, builder.call(reduce, [vector]), ir.IntType(32)(0))
-    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-    least = builder.shuffle_vector(lane_0, undefined, everywhere)
-    equal = builder.icmp_signed("==", vector, least)
+    equal = builder.icmp_signed("==", vector, _spread(builder, builder.call(reduce, [vector]), _VECTOR))
     return builder.zext(builder.bitcast(equal, ir.IntType(LANES)), _I64)
 
 
@@ -170,6 +185,21 @@ def lowest_lane(typingctx, lanes):
     return types.int64(types.int64), codegen
 
 
+@twin(_py_lanes_with)
+@intrinsic
+def lanes_with(typingctx, array, start, one, other):
+    """Return the lanes of ``array[start : start + 4]`` that hold one of two numbers."""
+
+    def codegen(context, builder, signature, values):
+        data = context.make_array(array)(context, builder, value=values[0]).data
+        quad = ir.VectorType(_I64, QUAD)
+        vector = builder.load(builder.bitcast(builder.gep(data, [values[1]]), quad.as_pointer()), align=8)
+        equal = [builder.icmp_signed("==", vector, _spread(builder, value, quad)) for value in values[2:]]
+        return builder.zext(builder.bitcast(builder.or_(*equal), ir.IntType(QUAD)), _I64)
+
+    return types.int64(array, types.int64, types.int64, types.int64), codegen
+
+
 @twin(_py_prefetch)
 @intrinsic
 def prefetch(typingctx, array, i):
@@ -185,6 +215,21 @@ def prefetch(typingctx, array, i):
         return context.get_dummy_value()
 
     return types.none(array, types.int64), codegen
+
+
+@twin(_py_rarely)
+@intrinsic
+def rarely(typingctx, condition):
+    """Return a condition, which seldom holds: what it leads to is kept out of the way."""
+
+    def codegen(context, builder, signature, values):
+        bit = ir.IntType(1)
+        expect = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(bit, [bit, bit]), "llvm.expect.i1"
+        )
+        return builder.call(expect, [values[0], bit(0)])
+
+    return types.boolean(types.boolean), codegen
 
 
 @twin(_py_pointer_to)
@@ -235,10 +280,7 @@ def multiply_fold(typingctx, word, factor):
 def _splat(builder: Any, quad: Any) -> Any:
     """Emit a vector with the bytes of `quad`, an int32, over and over."""
     quads = ir.VectorType(ir.IntType(32), BYTE_LANES // 4)
-    undefined = ir.Constant(quads, ir.Undefined)
-    lane_0 = builder.insert_element(undefined, quad, ir.IntType(32)(0))
-    everywhere = ir.Constant(quads, [0] * (BYTE_LANES // 4))
-    return builder.bitcast(builder.shuffle_vector(lane_0, undefined, everywhere), _BYTES)
+    return builder.bitcast(_spread(builder, quad, quads), _BYTES)
 
 
 def _splat_at(builder: Any, quads: Any, i: Any) -> Any:

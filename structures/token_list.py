@@ -65,7 +65,7 @@ class TokenList(Facade):
     merge keeps the position of its left token and leaves a tombstone at that of its right one.
     One writer at a time. Inside ``@njit`` the same verbs are there as methods; nothing is checked there.
     :meth:`segment` gives an array there, :meth:`compact` a status, and ``n_segments()``, ``n_positions()``
-    and ``nbytes()`` are calls.
+    and ``nbytes()`` are calls; ``prefetch(position)`` asks for the memory of a token that is soon read.
 
     * :meth:`next`, :meth:`prev`, :meth:`token`, :meth:`segment_at`, ``len(t)``
     * :meth:`merge`, :meth:`compact`

@@ -12,6 +12,7 @@ from numba.experimental import structref
 from structures import status
 from structures.jit import inner, kernel, quiet
 from structures.memory import new_words
+from structures.simd import prefetch
 from structures.struct_type import StructType, fields_of, method, new_like
 
 FIRST = 1
@@ -150,6 +151,13 @@ def _token(self, position):
 @quiet
 def _segment_at(self, position):
     return self.segment_of[position]
+
+
+@method(TokenListType, "prefetch")
+@quiet
+def _prefetch(self, position):
+    """Ask for the cache line where the token at a position is."""
+    prefetch(self.cells, position)
 
 
 @method(TokenListType, "merge")

@@ -4,8 +4,10 @@ Replace the most frequent pair of adjacent tokens by a new token, again and agai
 What is left is a sequence and one rule for each new token; :func:`expand` undoes it.
 
 What it shows: the three containers made in Python and handed to one ``@njit`` function. The list holds the
-sequence, the index says where a pair stands, the heap says which pair is next. An occurrence that is
-replaced changes at most four counts, those of the pairs around it; nothing is ever counted again.
+sequence, the index says where a pair stands, the heap says which pair is next. Nothing is ever counted again:
+an occurrence that is replaced changes at most four counts, those of the pairs around it. These changes are
+gathered first, so that heap and index are asked once for each distinct neighbour, not for each occurrence;
+and pairs that occur once are in neither, for they never come to occur twice.
 
 Which count: occurrences that do not overlap. Inside a run of n equal tokens, such as ``aaaa``, the pair
 ``aa`` counts as n // 2, which is how often it is replaced, from left to right. Of pairs that occur
@@ -26,6 +28,9 @@ from numba import njit
 from structures import MaxHeap, PairIndex, TokenList, pack_pair, unpack_pair
 
 FIRST_NEW = 256  # tokens below are bytes
+BEFORE, BEHIND = 0, 1  # sides of an occurrence
+NOTHING = -1  # in place of a neighbour: the end of the text, or counted on another side
+AHEAD = 16  # how many postings before its turn the memory for a token is asked for
 
 
 class Grammar(NamedTuple):
@@ -60,77 +65,152 @@ def length_of_run_from(tokens, position):
 
 # ------------------------------------------------------------------------------------------ counting
 @njit(cache=True)
-def count_from(tokens, queue, position):
-    """Count the pair that starts at `position`; that of a run as a whole, where the run starts."""
-    following = tokens.next(position)
-    if following < 0:
-        return
-    token, before = tokens.token(position), tokens.prev(position)
-    if token != tokens.token(following):
-        queue.add(pack_pair(token, tokens.token(following)), 1)
-    elif before < 0 or tokens.token(before) != token:
-        queue.add(pack_pair(token, token), length_of_run_from(tokens, position) // 2)
+def count_pairs(tokens, queue):
+    """Fill an empty queue with the pairs of bytes that occur twice or more."""
+    counts = np.zeros((FIRST_NEW, FIRST_NEW), np.int64)
+    position = 0 if len(tokens) > 0 else NOTHING
+    run = 1
+    while position >= 0 and tokens.next(position) >= 0:
+        left, right = tokens.token(position), tokens.token(tokens.next(position))
+        run = run + 1 if left == right else 1
+        counts[left, right] += left != right or run % 2 == 0
+        position = tokens.next(position)
+    for left in range(FIRST_NEW):
+        for right in range(FIRST_NEW):
+            if counts[left, right] > 1:
+                queue[pack_pair(left, right)] = counts[left, right]
 
 
 @njit(cache=True)
-def uncount_around(tokens, queue, position, new_token):
-    """Take off the counts what they lose when the pair at `position` is replaced.
-
-    A neighbour that is already `new_token` has taken off what the two shared.
-    """
-    following = tokens.next(position)
-    left, right = tokens.token(position), tokens.token(following)
-    before, behind = tokens.prev(position), tokens.next(following)
-    if before >= 0 and tokens.token(before) != new_token:
-        if tokens.token(before) != left:
-            queue.sub(pack_pair(tokens.token(before), left), 1)
-        elif left != right and length_of_run_to(tokens, position) % 2 == 0:
-            queue.sub(pack_pair(left, left), 1)
-    if behind >= 0:
-        if tokens.token(behind) != right:
-            queue.sub(pack_pair(right, tokens.token(behind)), 1)
-        elif left != right and length_of_run_from(tokens, following) % 2 == 0:
-            queue.sub(pack_pair(right, right), 1)
+def lose(queue, left, right, n):
+    """Take `n` from the count of a pair, which leaves the queue if less than two are left."""
+    pair = pack_pair(left, right)
+    count = queue[pair]
+    if count - n > 1:
+        queue[pair] = count - n
+    elif count > 0:
+        del queue[pair]
 
 
 # ----------------------------------------------------------------------------------------- replacing
 @njit(cache=True)
-def replace(tokens, index, queue, left, right, new_token):
-    """Replace every occurrence of a pair, whose count has left the queue."""
-    postings = index.postings(left, right)
-    for position in postings:
+def replace(tokens, index, left, right, new_token, neighbours, places):
+    """Replace every occurrence of a pair; write down the tokens on both sides, and where their pairs stand.
+
+    Returns
+    -------
+    n : int
+        The number of occurrences.
+    touching : int
+        How many of them follow another at once: their neighbour is counted on neither side.
+    paired : int
+        The count of (new_token, new_token).
+    kept : (int, int)
+        How many runs of `left` before an occurrence, and of `right` behind one, keep their count: odd ones.
+    """
+    n = touching = paired = kept_before = kept_behind = run = 0
+    start, end = index.span(left, right)
+    for i in range(start, end):
+        tokens.prefetch(index.posting(min(i + AHEAD, end - 1)))
+        position = index.posting(i)
+        if tokens.token(position) != left:
+            continue  # stale, or the left token of an overlapping occurrence in a run
         following = tokens.next(position)
-        # In a run, the occurrence before this one may have used up its left token.
-        if tokens.token(position) == left and following >= 0 and tokens.token(following) == right:
-            uncount_around(tokens, queue, position, new_token)
-            tokens.merge(position, new_token)
-    index.drop(left, right)
-    for position in postings:
-        if tokens.token(position) == new_token:
-            before, following = tokens.prev(position), tokens.next(position)
-            if before >= 0 and tokens.token(before) != new_token:
-                count_from(tokens, queue, before)
-                index.add(tokens.token(before), new_token, before)
-            if following >= 0:
-                count_from(tokens, queue, position)
-                index.add(new_token, tokens.token(following), position)
+        if following < 0 or tokens.token(following) != right:
+            continue
+        before, behind = tokens.prev(position), tokens.next(following)
+        neighbours[BEFORE, n] = tokens.token(before) if before >= 0 else NOTHING
+        neighbours[BEHIND, n] = tokens.token(behind) if behind >= 0 else NOTHING
+        places[BEFORE, n] = before
+        places[BEHIND, n] = position
+        if neighbours[BEFORE, n] == new_token:
+            neighbours[BEHIND, n - 1] = NOTHING
+            touching += 1
+            run += 1
+            paired += run % 2 == 0
+        else:
+            run = 1
+        if left != right:
+            if neighbours[BEFORE, n] == left:
+                kept_before += length_of_run_to(tokens, position) % 2
+            if neighbours[BEHIND, n] == right:
+                kept_behind += length_of_run_from(tokens, following) % 2
+        tokens.merge(position, new_token)
+        n += 1
+    return n, touching, paired, (kept_before, kept_behind)
+
+
+@njit(cache=True)
+def settle(
+    index, queue, pair, new_token, side, neighbours, places, n, paired, kept, end_of, distinct, grouped
+):
+    """Bring the pairs on one side of `n` occurrences up to date.
+
+    ``end_of[token]`` is 0 for every token, before and after; `distinct` and `grouped` are scratch.
+    """
+    left, right = pair
+    n_distinct = 0
+    for i in range(n):
+        token = neighbours[i]
+        if token != NOTHING:
+            if end_of[token] == 0:
+                distinct[n_distinct] = token
+                n_distinct += 1
+                queue.prefetch(pack_pair(token, left) if side == BEFORE else pack_pair(right, token))
+            end_of[token] += 1
+    # The places of a neighbour go together: its count becomes their start, and while they come, their end.
+    start = 0
+    for i in range(n_distinct):
+        count = end_of[distinct[i]]
+        end_of[distinct[i]] = start
+        start += count
+    for i in range(n):
+        token = neighbours[i]
+        if token != NOTHING:
+            grouped[end_of[token]] = places[i]
+            end_of[token] += 1
+    start = 0
+    for i in range(n_distinct):
+        token = distinct[i]
+        end = end_of[token]
+        end_of[token] = 0
+        if side == BEFORE:
+            lose(queue, token, left, end - start - (kept if token == left else 0))
+            first, second = token, new_token
+        else:
+            lose(queue, right, token, end - start - (kept if token == right else 0))
+            first, second = new_token, token
+        count = paired if first == second else end - start
+        if count > 1:
+            queue[pack_pair(first, second)] = count
+            index.add_many(first, second, grouped[start:end])
+        start = end
 
 
 @njit(cache=True)
 def find_rules(tokens, index, queue, rules):
-    """Replace pairs until none occurs twice; return the number of rules."""
-    position = 0 if len(tokens) > 0 else -1
-    while position >= 0:
-        count_from(tokens, queue, position)
-        position = tokens.next(position)
+    """Replace pairs until none occurs twice, or `rules` is full; return the number of rules."""
+    count_pairs(tokens, queue)
+    n_most = queue.peek()[1]  # no pair ever occurs more often than the first
+    neighbours, places = np.empty((2, n_most), np.int64), np.empty((2, n_most), np.int64)
+    distinct, grouped = np.empty(n_most, np.int64), np.empty(n_most, np.int64)
+    end_of = np.zeros(FIRST_NEW + rules.shape[0], np.int64)
     n_rules = 0
-    while queue.peek()[1] > 1:
-        pair, _ = queue.pop()
-        left, right = unpack_pair(pair)
+    while len(queue) > 0 and n_rules < rules.shape[0]:
+        left, right = unpack_pair(queue.pop()[0])
+        new_token = FIRST_NEW + n_rules
         rules[n_rules, 0] = left
         rules[n_rules, 1] = right
-        replace(tokens, index, queue, left, right, FIRST_NEW + n_rules)
         n_rules += 1
+        n, touching, paired, kept = replace(tokens, index, left, right, new_token, neighbours, places)
+        index.drop(left, right)
+        if touching > 0:
+            lose(queue, right, left, touching)
+        for side in range(2):
+            settle(
+                index, queue, (left, right), new_token, side, neighbours[side], places[side], n,
+                paired, kept[side], end_of, distinct, grouped,
+            )  # fmt: skip
     return n_rules
 
 

@@ -1,7 +1,8 @@
-"""The same grammar as :mod:`re_pair` finds, by the same operations, in plain Python.
+"""The same grammar as :mod:`re_pair` finds, in plain Python, occurrence by occurrence.
 
-What the containers do there, lists and dicts do here; the queue is a ``heapq`` whose entries may be out of
-date: one whose count has fallen since goes back in with its true count.
+What the containers do there, lists and dicts do here, and every occurrence that is replaced changes its
+four counts at once: nothing is gathered. The queue is a ``heapq`` whose entries may be out of date: one whose
+count has fallen since goes back in with its true count.
 """
 
 from heapq import heapify, heappop, heappush

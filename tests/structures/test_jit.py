@@ -182,7 +182,7 @@ def test_two_processes_compile_the_same_at_once(python, tmp_path):
     code = """
         from structures import int_map_kernels as int_map
         from structures import token_list_kernels as token_list
-        bits = int_map.capacity_bits(100)
+        bits = int_map.bucket_bits(100)
         slots = int_map.empty_slots(bits)
         int_map.occupy(slots, ~int_map.locate(slots, 64 - bits, 5), 5, 7)
         print(bits, int_map.entries(slots, 1), token_list.cell(1, 2, 3), end=" ")
@@ -190,7 +190,7 @@ def test_two_processes_compile_the_same_at_once(python, tmp_path):
     """
     started = [python.start(textwrap.dedent(code), NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(3)]
     results = [python.finish(process).partition("found")[0] for process in started]
-    assert results == ["8 (array([5]), array([7])) 4294967307 "] * 3
+    assert results == ["6 (array([5]), array([7])) 4294967307 "] * 3
     assert python(textwrap.dedent(code), NUMBA_CACHE_DIR=str(tmp_path)).endswith("found 1\n")
 
 
@@ -207,8 +207,8 @@ def test_inner_kernels_serve_callers_of_later_processes(python, tmp_path):
         "heap.add(7)": "7 1 0",
         "heap.add(7), heap.update_many([7, 8], [1, 5])": "8 5 0",
         "njit(lambda h: h.add(7, 2) + h.sub(7))(heap)": "7 1 1",  # sub calls what add called
-        "heap[3] = int_map_kernels.capacity_bits(100)": "3 8 0",
-        "heap[4] = int_map_kernels.capacity_bits(100)": "4 8 0",
+        "heap[3] = int_map_kernels.bucket_bits(100)": "3 6 0",
+        "heap[4] = int_map_kernels.bucket_bits(100)": "4 6 0",
     }
     for use, result in results.items():
         assert python(textwrap.dedent(code).format(use=use), NUMBA_CACHE_DIR=str(tmp_path)) == f"{result}\n"

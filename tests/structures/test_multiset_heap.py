@@ -8,7 +8,8 @@ from numba import njit
 
 from structures import MaxHeap, MinHeap, kernel
 from structures import multiset_heap_kernels as module
-from structures.multiset_heap_kernels import ARITY, BLOCK, HANDLE, KEY
+from structures.int_map_kernels import VALUE
+from structures.multiset_heap_kernels import ARITY, KEY, PLACE
 from structures.status import INT64_MAX, INT64_MIN, NEGATIVE, NO_MEMORY, NOT_A_NUMBER, OK
 from structures.testing import LANGUAGES, HeapMachine, HeapModel, check_program, counts, keys, random_program
 
@@ -98,7 +99,7 @@ def test_the_least_of_ranks_is_as_good_as_any(heap_class):
     assert [heap.pop()[0] for _ in range(17)] == [60, 50, *range(1, 30, 2)]
 
 
-def test_handles_are_used_again():
+def test_room_is_used_again():
     heap, sizes = MaxHeap(), set()
     for n in range(4000):
         heap[n] = n % 7
@@ -383,30 +384,30 @@ def test_floats_inside_njit():
 
 # ---------------------------------------------------------------------------------- kernels on plain arrays
 def arrays_of(entries):
-    """Return blocks and slot_of with the given (rank, key) in the first slots, in no order."""
-    n_blocks = len(entries) // ARITY + 2
-    blocks = np.full(n_blocks * BLOCK, INT64_MAX)
-    slot_of = np.empty(ARITY * n_blocks - ARITY + 1, np.int64)
-    module.fill_free(blocks, slot_of, 0)
+    """Return blocks and the slots of a map with the given (rank, key) in the first slots, in no order."""
+    blocks = np.empty(module.blocks_for(max(len(entries), 1)) * module.BLOCK, np.int64)
+    map_slots = np.zeros(len(entries) + VALUE, np.int64)  # the place of a key is the key itself
+    module.open_slot(blocks, 1 - ARITY)
     for slot, (rank, key) in enumerate(entries):
-        module.write_entry(blocks, slot_of, slot, rank, key, slot)
-    return blocks, slot_of
+        module.open_slot(blocks, slot)
+        module.write_entry(blocks, map_slots, slot, rank, key, key)
+    return blocks, map_slots
 
 
 def entry_at(blocks, slot):
-    place = module.place_of(slot)
-    return int(blocks[place]), int(blocks[place + KEY]), int(blocks[place + HANDLE])
+    rank = module.place_of(slot)
+    return int(blocks[rank]), int(blocks[rank + KEY]), int(blocks[rank + PLACE])
 
 
 def test_kernels_against_a_list(rng):
     entries = [(int(rank), key) for key, rank in enumerate(rng.integers(0, 9, 130))]
-    blocks, slot_of = arrays_of(entries)
-    module.heapify(blocks, slot_of, 130)
+    blocks, map_slots = arrays_of(entries)
+    module.heapify(blocks, map_slots, 130)
     left = {key: rank for rank, key in entries}
     for size in range(130, 0, -1):
-        rank, key, handle = entry_at(blocks, 0)
+        rank, key, place = entry_at(blocks, 0)
         assert (rank, key) == min((rank, key) for key, rank in left.items())
-        assert key == handle
+        assert key == place
         tied = [key for key, other in left.items() if other == rank]
         assert module.tied_keys(blocks, size).tolist() == sorted(tied)
         if size % 16 == 2:
@@ -415,14 +416,16 @@ def test_kernels_against_a_list(rng):
             assert [entry_at(blocks, slot)[:2] for slot in first] == in_order[: size // 3]
         changed = int(rng.choice(list(left)))
         left[changed] = int(rng.integers(0, 9))
-        module.change_rank(blocks, slot_of, size, slot_of[changed], left[changed])
+        module.change_rank(blocks, map_slots, size, map_slots[changed + VALUE] - 1, left[changed])
         removed = int(rng.choice(list(left)))
-        module.cut_entry(blocks, slot_of, size, slot_of[removed])
+        module.cut_entry(blocks, map_slots, size, map_slots[removed + VALUE] - 1)
         del left[removed]
         for slot in range(1, size - 1):
             assert entry_at(blocks, (slot - 1) // ARITY)[:2] < entry_at(blocks, slot)[:2]
         assert sorted(entry_at(blocks, slot)[1] for slot in range(size - 1)) == sorted(left)
-        assert all(entry_at(blocks, slot_of[handle])[2] == handle for handle in range(slot_of.size))
+        slots = {key: map_slots[key + VALUE] - 1 for key in range(130)}
+        assert {key for key, slot in slots.items() if slot >= 0} == set(left)
+        assert all(entry_at(blocks, slots[key])[1:] == (key, key) for key in left)
 
 
 def test_no_ties_in_an_empty_heap():

@@ -5,7 +5,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numba import njit
 
-from structures.simd import LANES, least_lanes, least_lanes_among, lowest_lane, prefetch
+from structures.simd import (
+    LANES,
+    QUAD,
+    lanes_with,
+    least_lanes,
+    least_lanes_among,
+    lowest_lane,
+    prefetch,
+    rarely,
+)
 from structures.testing import keys
 
 ROWS = hnp.arrays(np.int64, 3 * LANES, elements=st.one_of(st.integers(-1, 1), keys()))
@@ -37,3 +46,15 @@ def test_least_lanes(row, start, lanes):
 def test_all_lanes_tie(value):
     row = np.full(LANES, value)
     assert _lanes(row, 0, 0b1010_0100) == (0xFF, 0b1010_0100, 2)
+
+
+@njit
+def _lanes_with(row, start, one, other):
+    return lanes_with(row, start, one, other), rarely(one == other)
+
+
+@given(ROWS, st.integers(0, 2 * LANES), keys(), st.data())
+def test_lanes_with(row, start, one, data):
+    other = data.draw(st.sampled_from([one, *row.tolist()]))
+    expected = sum(1 << lane for lane in range(QUAD) if row[start + lane] in (one, other))
+    assert _lanes_with(row, start, one, other) == (expected, one == other)
