@@ -71,10 +71,4 @@ def unpacked(parts: Packed) -> Vocabulary:
     pair_data, made_data, byte_ids, others, special_tokens = parts
     pairs = np.frombuffer(pair_data, _NUMBER).reshape(-1, 2).astype(np.int64)
     made = None if made_data is None else np.frombuffer(made_data, _NUMBER).astype(np.int64)
-    byte_ids = byte_ids or DEFAULT_BYTE_IDS
-    words = Vocabulary.of_merges(pairs, special_tokens, byte_ids, made, others)
-    if words is None:  # out of the ordinary
-        merges = list(zip(*pairs.T.tolist(), strict=True))
-        merged_ids = None if made is None else made.tolist()
-        words = Vocabulary(Vocabulary.assemble(merges, byte_ids, merged_ids, others), merges, special_tokens)
-    return words
+    return Vocabulary.unfold(pairs, special_tokens, byte_ids or DEFAULT_BYTE_IDS, made, others)

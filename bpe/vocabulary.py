@@ -242,6 +242,47 @@ class Vocabulary:
         self._set(pairs, made, ids, special_tokens)
         return self
 
+    @classmethod
+    def unfold(
+        cls,
+        pairs: np.ndarray,
+        special_tokens: Mapping[str, int],
+        byte_ids: Sequence[int] = DEFAULT_BYTE_IDS,
+        made: np.ndarray | None = None,
+        others: Mapping[int, bytes] | None = None,
+    ) -> Vocabulary:
+        """Return the vocabulary that merges unfold to, ordinary or not.
+
+        Parameters
+        ----------
+        pairs, special_tokens, byte_ids, made, others
+            As for :meth:`of_merges`.
+
+        Returns
+        -------
+        Vocabulary
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :meth:`assemble` and the constructor.
+
+        Complexity
+        ----------
+        As :meth:`of_merges`; O(b) for b bytes in all tokens where they are out of the ordinary.
+
+        Examples
+        --------
+        >>> Vocabulary.unfold(np.array([[104, 105], [256, 33]]), {}).bytes_of[257]
+        b'hi!'
+        """
+        words = cls.of_merges(pairs, special_tokens, byte_ids, made, others)
+        if words is None:
+            merges = list(zip(*pairs.T.tolist(), strict=True))
+            merged_ids = None if made is None else made.tolist()
+            words = cls(cls.assemble(merges, byte_ids, merged_ids, others), merges, special_tokens)
+        return words
+
     def _check_special(self, special_tokens: Mapping[str, int], ids: np.ndarray) -> dict[str, int]:
         if not isinstance(special_tokens, Mapping):
             raise TypeError(f"special_tokens must map str to id, not be {type(special_tokens).__name__}")

@@ -26,7 +26,7 @@ from bpe.training.merging import (
     runs_of,
 )
 from bpe.training.start import Start, choice, fresh_start, start_from
-from bpe.vocabulary import Alphabet
+from bpe.vocabulary import Alphabet, Vocabulary
 from structures import CountBuckets, IntMap, MaxHeap, PairIndex, TokenList, unpack_pair
 
 __all__ = ["Keep", "Merge", "Selection", "Ties", "Trainer"]
@@ -495,7 +495,7 @@ class Trainer:
 
         Complexity
         ----------
-        O(total length of the tokens).
+        As :meth:`bpe.vocabulary.Vocabulary.unfold`.
 
         Examples
         --------
@@ -505,13 +505,11 @@ class Trainer:
         >>> trainer.tokenizer().special_tokens
         {'<|endoftext|>': 257}
         """
-        self._name_tokens()
-        return Tokenizer(
-            token_bytes={**self._bytes_of, **self._start.other_tokens},
-            merges=[(left, right) for left, right in self._log[: self._done, :2].tolist()],
-            pattern=self._pattern,
-            special_tokens=self._start.special_tokens_behind(self._done - len(self._start.merges)),
-        )
+        start, log = self._start, self.log
+        specials = start.special_tokens_behind(self._done - len(start.merges))
+        pairs, made = log[:, :2].copy(), log[:, 2].copy()
+        words = Vocabulary.unfold(pairs, specials, start.byte_ids, made, start.other_tokens)
+        return Tokenizer._of(words, self._pattern)
 
     def __repr__(self) -> str:
         return f"<Trainer: {self._done} merges>"
