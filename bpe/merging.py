@@ -1,10 +1,12 @@
-"""Encoding pieces: the merges of a vocabulary applied to bytes.
+"""One piece at a time, merged by ranks: for vocabularies that are only made or checked.
 
 The rule is one: among all adjacent pairs, merge the one of lowest rank, the leftmost of several, until no
-pair has a rank. Two kernels follow it, and always agree:
+pair has a rank. Two kernels follow it, and the ranks of pairs may change from one piece to the next:
 
-* :func:`merge_short` looks through all pairs for every merge: O(n^2), and the fastest for ordinary words;
+* :func:`merge_short` looks through all pairs for every merge: O(n^2), and fast for ordinary words;
 * :func:`merge_long` has the pairs in a heap, the tokens in a linked list: O(n log n), whatever the piece.
+
+The encoder merges many pieces at once, by :mod:`bpe.rounds`.
 
 ::
 
@@ -15,9 +17,9 @@ pair has a rank. Two kernels follow it, and always agree:
 from __future__ import annotations
 
 from structures import kernel, pack_pair
-from structures.jit import inner, quiet
+from structures.jit import quiet
 
-__all__ = ["LONG", "NO_RANK", "merge_long", "merge_ranked", "merge_short"]
+__all__ = ["LONG", "NO_RANK", "merge_long", "merge_short"]
 
 LONG = 256
 """Pieces of this many bytes and more go to :func:`merge_long`, which is the faster there."""
@@ -43,12 +45,6 @@ def merge_short(ids, n, ranks, rank_of_pair, id_of_rank):
     """
     for i in range(n - 1):
         ranks[i] = rank_of_pair.get(pack_pair(ids[i], ids[i + 1]), NO_RANK)
-    return merge_ranked(ids, n, ranks, rank_of_pair, id_of_rank)
-
-
-@inner
-def merge_ranked(ids, n, ranks, rank_of_pair, id_of_rank):
-    """Do as :func:`merge_short`; `ranks` holds those of the first `n` - 1 pairs."""
     while True:
         # Two loops: the first is made of vectors, the second ends early.
         lowest = NO_RANK

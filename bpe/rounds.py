@@ -11,6 +11,7 @@ they overlap; then those of the next rank that there is::
     ranks      9  2  -  5  -   9  2  -       of the pair that begins here
     first_of   [2] = 6   [5] = 3   [9] = 5   the first place of a rank; follows, precedes: its other places
     waiting    . . 1 . . 1 . . . 1           a bit a rank: whether it may have a place
+    somewhere  1                             a bit 64 ranks: whether any of them may
 
 Merges of a round do not depend on each other, and so a processor waits for many look-ups of pairs at a time,
 where one piece after the other would have it wait for each.
@@ -21,7 +22,7 @@ Invariants, before and after every merge
 2. ``ranks[place]`` is the rank of the tokens at `place` and ``behind[place]``, :data:`NO_RANK` if they
    have none.
 3. A place that has a rank is in the list of that rank, once, and in no other; ``waiting`` has the bit of
-   every rank whose list is not empty.
+   every rank whose list is not empty, and ``somewhere`` that of every word of ``waiting`` with a bit.
 
 Where a merge makes a pair of lower rank, as merges that nobody has learned may, the round ends there, and all
 rounds go from left to right.
@@ -90,6 +91,7 @@ rounds_type = RoundsType(
         marked=types.int64[::1],  # a bit a place, none but while places are put in order
         first_of=types.int32[::1],  # by rank
         waiting=types.int64[::1],
+        somewhere=types.int64[::1],
         rank_of_pair=int_map_type,
         id_of_rank=types.int64[::1],
         in_order=types.boolean,  # of the merges: whether rounds follow each other upwards
@@ -118,6 +120,7 @@ class View(NamedTuple):
     marked: Any
     first_of: Any
     waiting: Any
+    somewhere: Any
 
 
 @inner
@@ -133,6 +136,7 @@ def view_of(self):
         pointer_to(self.marked, 0),
         pointer_to(self.first_of, 0),
         pointer_to(self.waiting, 0),
+        pointer_to(self.somewhere, 0),
     )
 
 
@@ -169,12 +173,16 @@ def new_rounds(n_places, rank_of_pair, id_of_rank, in_order):
     make_room(self, n_places)
     n_ranks = id_of_rank.size
     first_of, waiting = np.empty(n_ranks, np.int32), np.empty((n_ranks >> 6) + 1, np.int64)
+    somewhere = np.empty((n_ranks >> 12) + 1, np.int64)
     for rank in range(n_ranks):
         first_of[rank] = _NOWHERE
     for i in range(waiting.size):
         waiting[i] = 0
+    for i in range(somewhere.size):
+        somewhere[i] = 0
     self.first_of = first_of
     self.waiting = waiting
+    self.somewhere = somewhere
     self.rank_of_pair = rank_of_pair
     self.id_of_rank = id_of_rank
     self.in_order = in_order
@@ -183,8 +191,16 @@ def new_rounds(n_places, rank_of_pair, id_of_rank, in_order):
 
 # ---------------------------------------------------------------------------------------------- kernels
 @inner
+def wait_for(view, rank):
+    """Note that a rank may have a place."""
+    view.waiting[rank >> 6] |= np.int64(1) << (rank & 63)
+    view.somewhere[rank >> 12] |= np.int64(1) << (rank >> 6 & 63)
+
+
+@inner
 def enlist(view, place, rank):
     """Give the pair at `place` a rank, where it has none."""
+    wait_for(view, rank)
     first = view.first_of[rank]
     view.ranks[place] = rank
     view.follows[place] = first
@@ -192,7 +208,6 @@ def enlist(view, place, rank):
     if first >= 0:
         view.precedes[first] = place
     view.first_of[rank] = place
-    view.waiting[rank >> 6] |= np.int64(1) << (rank & 63)
 
 
 @inner
@@ -304,15 +319,20 @@ def merge_from_left(self, view, rank, new_id):
 def merge_pieces(self):
     """Merge all pieces, to the end: a piece is what is linked from its first place on.
 
-    O(n + merges / 64) for n bytes, and O(n / 64) for each rank of two equal tokens; O(n ** 2) at worst where
-    merges are not in order.
+    O(n + merges / 4096) for n bytes, and O(n / 64) for each rank of two equal tokens; O(n ** 2) at worst
+    where merges are not in order.
     """
     view = view_of(self)
-    word, n_words = 0, self.waiting.size
-    while word < n_words:
+    group, n_groups = 0, self.somewhere.size
+    while group < n_groups:
+        words = view.somewhere[group]
+        if words == 0:
+            group += 1
+            continue
+        word = group << 6 | lowest_lane(words)
         ranks = view.waiting[word]
         if ranks == 0:
-            word += 1
+            view.somewhere[group] = words & (words - 1)
             continue
         view.waiting[word] = ranks & (ranks - 1)
         rank = word << 6 | lowest_lane(ranks)
@@ -327,13 +347,13 @@ def merge_pieces(self):
         else:
             lowest = merge_from_left(self, view, rank, new_id)
             if view.first_of[rank] >= 0:
-                view.waiting[word] |= np.int64(1) << (rank & 63)
-            word = min(word, lowest >> 6)
+                wait_for(view, rank)
+            group = min(group, lowest >> 12)
 
 
 @kernel
 def state(self):
-    """Return what the invariants are about: tokens, behind, before, ranks, first_of, waiting and marked."""
+    """Return tokens, behind, before, ranks, first_of, waiting, somewhere and marked."""
     return (
         self.tokens.copy(),
         self.behind.copy(),
@@ -341,5 +361,6 @@ def state(self):
         self.ranks.copy(),
         self.first_of.copy(),
         self.waiting.copy(),
+        self.somewhere.copy(),
         self.marked.copy(),
     )

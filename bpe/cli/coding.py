@@ -6,7 +6,6 @@ import io
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,21 +107,7 @@ def _write_ids(
     tokenizer: Tokenizer, corpus: Corpus, output: str, options: dict[str, Any], *, is_quiet: bool
 ) -> dict[str, Any]:
     """Encode a corpus to a file; return a summary."""
-    started, n_bytes = time.perf_counter(), 0
-    read_documents = corpus.documents
-
-    def count(blocks: Iterable[bytes]) -> Iterator[bytes]:
-        nonlocal n_bytes
-        for block in blocks:
-            n_bytes += len(block)
-            yield block
-
-    def documents(*arguments: Any, **named: Any) -> Iterator[Iterable[bytes]]:
-        return map(count, read_documents(*arguments, **named))
-
-    corpus.documents = documents  # type: ignore[method-assign]
-    if Path(f"{output}.state").exists() and not is_quiet:
-        click.echo(f"{output}: goes on with what a run before has left, if it was of the same work", err=True)
+    started = time.perf_counter()
     try:
         written = tokenizer.encode_files(corpus, output, **options)
     except KeyboardInterrupt:
@@ -137,7 +122,8 @@ def _write_ids(
         "dtype": written.dtype.name,
         "documents": written.n_documents,
         "tokens": written.n_tokens,
-        "text_bytes": n_bytes,
+        "text_bytes": written.n_bytes,
+        "resumed": written.is_resumed,
         "seconds": round(time.perf_counter() - started, 3),
     }
 
@@ -146,7 +132,11 @@ def _in_words(summary: dict[str, Any]) -> str:
     n_bytes, n_tokens, seconds = summary["text_bytes"], summary["tokens"], summary["seconds"]
     documents = f"{human(summary['documents'])} document{'s' if summary['documents'] != 1 else ''}"
     text = f"{summary['output']}: {documents}, {human(n_tokens)} tokens as {summary['dtype']}"
-    text += f", from {human(n_bytes, 'B')} in {seconds:.1f} s ({human(n_bytes / max(seconds, 1e-3), 'B/s')})"
+    text += f", from {human(n_bytes, 'B')}"
+    if summary["resumed"]:
+        text += ", some of it by an earlier run"
+    else:
+        text += f" in {seconds:.1f} s ({human(n_bytes / max(seconds, 1e-3), 'B/s')})"
     return text + (f", {n_bytes / n_tokens:.3f} bytes a token" if n_tokens else "")
 
 

@@ -279,9 +279,11 @@ def derive_windows(automaton: Automaton) -> Windows | None:
     Examples
     --------
     >>> from bpe.scanning.automaton import compile_automaton
-    >>> windows = derive_windows(compile_automaton("[a-z]+|[^a-z]"))
-    >>> windows.group_of.tolist(), windows.ends[:, BEHIND - 1 : BEHIND + 1].tolist()
-    ([1, 2], [[3, 2], [2, 3]])
+    >>> automaton = compile_automaton("[a-z]+|[^a-z]")
+    >>> windows = derive_windows(automaton)
+    >>> other, letter = windows.group_of[automaton.symbol_of[[32, 97]]]
+    >>> int(other), int(letter), windows.ends[:, BEHIND - 1 : BEHIND + 1].tolist()
+    (1, 2, [[3, 1], [1, 3]])
     """
     if automaton.looks_behind or not _always_matches(automaton):
         return None

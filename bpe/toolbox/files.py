@@ -51,11 +51,14 @@ class EncodedFiles:
         The files.
     dtype : numpy.dtype
         Of the ids.
-    n_documents, n_tokens : int
+    n_documents, n_bytes, n_tokens : int
+        Bytes are those of the text.
+    is_resumed : bool
+        Whether an earlier run had done some of it.
 
     Examples
     --------
-    >>> EncodedFiles(Path("a.bin"), Path("a.offsets.npy"), np.dtype("<u2"), 1, 3).n_tokens
+    >>> EncodedFiles(Path("a.bin"), Path("a.offsets.npy"), np.dtype("<u2"), 1, 8, 3, False).n_tokens
     3
     """
 
@@ -63,7 +66,9 @@ class EncodedFiles:
     offsets: Path
     dtype: np.dtype
     n_documents: int
+    n_bytes: int
     n_tokens: int
+    is_resumed: bool
 
 
 class _Stretch(NamedTuple):
@@ -167,7 +172,10 @@ class Files(Encoding):
                             output.save_state()
                             saved = time.monotonic()
                     output.finish()
-        return EncodedFiles(path, output.offsets_path, found, output.state.documents, output.state.tokens)
+        done = output.state
+        return EncodedFiles(
+            path, output.offsets_path, found, done.documents, done.n_bytes, done.tokens, output.is_resumed
+        )
 
     def _dtype_of(self, dtype: Any) -> np.dtype:
         greatest = self._vocabulary.size - 1
@@ -204,12 +212,13 @@ class Files(Encoding):
                 number, place = (number + 1, 0) if is_last else (number, place + n_own)
             raise
         ids, offsets = self._own_ids(batch, ids, offsets)
-        checksum, document_bytes = state.checksum, state.document_bytes
+        checksum, document_bytes, n_bytes = state.checksum, state.document_bytes, state.n_bytes
         for data, n_own, is_last in batch:
             checksum = zlib.crc32(memoryview(data)[:n_own], checksum)
             document_bytes = 0 if is_last else document_bytes + n_own
+            n_bytes += n_own
         ends_document = np.fromiter((stretch.is_last for stretch in batch), bool, len(batch))
-        output.write(ids, state.tokens + offsets[1:][ends_document], checksum, document_bytes)
+        output.write(ids, state.tokens + offsets[1:][ends_document], checksum, document_bytes, n_bytes)
 
     def _own_ids(
         self, batch: list[_Stretch], ids: np.ndarray, offsets: np.ndarray

@@ -85,6 +85,8 @@ class State:
         How much is done of the document behind those.
     checksum : int
         Of all bytes of the corpus so far.
+    n_bytes : int
+        How many those are.
     is_done : bool
         Whether nothing is left but to rename the files.
     """
@@ -94,6 +96,7 @@ class State:
     tokens: int = 0
     document_bytes: int = 0
     checksum: int = 0
+    n_bytes: int = 0
     is_done: bool = False
 
 
@@ -112,6 +115,8 @@ class Output:
     ----------
     offsets_path : Path
     state : State
+    is_resumed : bool
+        Whether there is something of an earlier run.
 
     Examples
     --------
@@ -130,6 +135,7 @@ class Output:
         self._state_path = self._path.with_name(f"{self._path.name}.state")
         self._header_bytes = _HEADER_BYTES if self._path.suffix == ".npy" else 0
         self.state = self._found(key) or State(key)
+        self.is_resumed = self.state != State(key)
         if self.state.is_done:
             self._rename()
             return
@@ -179,7 +185,14 @@ class Output:
         self._ids.close()
         self._offsets.close()
 
-    def write(self, ids: np.ndarray, document_ends: Any, checksum: int = 0, document_bytes: int = 0) -> None:
+    def write(
+        self,
+        ids: np.ndarray,
+        document_ends: Any,
+        checksum: int = 0,
+        document_bytes: int = 0,
+        n_bytes: int = 0,
+    ) -> None:
         """Write ids, and where documents end.
 
         Parameters
@@ -187,7 +200,7 @@ class Output:
         ids : (n,) integers
         document_ends : (documents,) integers
             Numbers of ids from the beginning of the file.
-        checksum, document_bytes : int
+        checksum, document_bytes, n_bytes : int
             Of the new state.
 
         Raises
@@ -204,7 +217,7 @@ class Output:
         state = self.state
         n_documents, n_tokens = state.documents + len(document_ends), state.tokens + len(ids)
         # At once: an interrupt finds the old state or the new one.
-        self.state = State(state.key, n_documents, n_tokens, document_bytes, checksum)
+        self.state = State(state.key, n_documents, n_tokens, document_bytes, checksum, n_bytes)
 
     def save_state(self) -> None:
         """Make all that is written outlive a kill, or a power cut.
