@@ -22,7 +22,7 @@ from numba import types
 from numba.experimental import structref
 
 from bpe.rounds import NO_RANK, are_in_order, make_room, merge_pieces, new_rounds, put_piece, rounds_type
-from bpe.scanning.cutting import cut
+from bpe.scanning.cutting import cut_segments
 from bpe.split import Pattern
 from bpe.vocabulary import Vocabulary
 from structures import ByteCounter, IntMap, kernel
@@ -132,23 +132,9 @@ def merge_unknown(self, data, offsets, first, after, packed_of):
     return after
 
 
-@quiet
-def encode_pieces(self, data, offsets, piece, n_pieces, ids, n, id_offsets):
-    """Write the ids of pieces; return the piece that there is no room for, or `n_pieces`, and where ids end.
-
-    Parameters
-    ----------
-    self : Memory
-    data : (n_bytes,) uint8
-    offsets : (>= n_pieces + 1,) int32
-    piece, n_pieces : int
-        The first, and behind the last.
-    ids : uint32 array
-        Out, from `n` on; with room for an id a byte, and one more.
-    n : int
-    id_offsets : (n_pieces + 1,) int64, or empty
-        Out: where the ids of each piece end, after 0.
-    """
+@inner
+def encode_all(self, data, offsets, piece, n_pieces, ids, n, id_offsets):
+    """Do as :func:`encode_pieces`, for compiled callers."""
     packed_of = local_words(_BATCH)
     pool = self.pool
     first = piece
@@ -198,11 +184,31 @@ def make_room_for(self, n_bytes):
 
 
 @quiet
+def encode_pieces(self, data, offsets, piece, n_pieces, ids, n, id_offsets):
+    """Write the ids of pieces; return the piece that there is no room for, or `n_pieces`, and where ids end.
+
+    Parameters
+    ----------
+    self : Memory
+    data : (n_bytes,) uint8
+    offsets : (>= n_pieces + 1,) int32
+    piece, n_pieces : int
+        The first, and behind the last.
+    ids : uint32 array
+        Out, from `n` on; with room for an id a byte, and one more.
+    n : int
+    id_offsets : (n_pieces + 1,) int64, or empty
+        Out: where the ids of each piece end, after 0.
+    """
+    return encode_all(self, data, offsets, piece, n_pieces, ids, n, id_offsets)
+
+
+@quiet
 def encode_small(self, tables, n_bytes, ends, no_offsets):
     """Encode the text in ``self.data``; return the number of ids."""
     ends[0] = n_bytes
-    n_pieces = cut(tables, self.data, 0, 0, ends, False, self.offsets)
-    return encode_pieces(self, self.data, self.offsets, 0, n_pieces, self.ids, 0, no_offsets)[1]
+    n_pieces = cut_segments(tables, self.data, 0, 0, ends, False, self.offsets)
+    return encode_all(self, self.data, self.offsets, 0, n_pieces, self.ids, 0, no_offsets)[1]
 
 
 # ----------------------------------------------------------------------------------------------- facade

@@ -14,7 +14,7 @@ from bpe.scanning.tables import view_of
 from structures.jit import inner, quiet
 from structures.simd import pointer_to
 
-__all__ = ["cut", "cut_segment"]
+__all__ = ["cut", "cut_segment", "cut_segments"]
 
 
 @inner
@@ -75,6 +75,21 @@ def cut_segment(view, data, start, stop, is_open, text_start, ends, n):
     return n
 
 
+@inner
+def cut_segments(self, data, start, text_start, segment_ends, is_open, offsets):
+    """Do as :func:`cut`, for compiled callers."""
+    text, ends = pointer_to(data, 0), pointer_to(offsets, 0)
+    view = view_of(self)
+    ends[0] = start
+    n = 1
+    for segment in range(segment_ends.size):
+        stop = np.int64(segment_ends[segment])
+        goes_on = is_open and segment == segment_ends.size - 1
+        n = cut_segment(view, text, start, stop, goes_on, text_start, ends, n)
+        start = text_start = stop
+    return n - 1
+
+
 @quiet
 def cut(self, data, start, text_start, segment_ends, is_open, offsets):
     """Cut segments into pieces; return how many there are.
@@ -94,13 +109,4 @@ def cut(self, data, start, text_start, segment_ends, is_open, offsets):
     offsets : (n_bytes - start + 1,) int32
         Out: piece i is ``data[offsets[i]:offsets[i + 1]]``.
     """
-    text, ends = pointer_to(data, 0), pointer_to(offsets, 0)
-    view = view_of(self)
-    ends[0] = start
-    n = 1
-    for segment in range(segment_ends.size):
-        stop = np.int64(segment_ends[segment])
-        goes_on = is_open and segment == segment_ends.size - 1
-        n = cut_segment(view, text, start, stop, goes_on, text_start, ends, n)
-        start = text_start = stop
-    return n - 1
+    return cut_segments(self, data, start, text_start, segment_ends, is_open, offsets)
