@@ -19,6 +19,7 @@ from bpe.vocabulary import Vocabulary
 __all__ = ["TokenTable", "join_tokens"]
 
 _FEW = 64  # ids are looked up one by one
+_INTS = {int}
 _BLOCK = 1 << 13
 _SPARSE = 4  # times as many ids as tokens: no longer worth a place for each
 
@@ -152,6 +153,11 @@ def join_tokens(
     >>> join_tokens(Vocabulary([bytes([value]) for value in range(256)], [], {}), [104, 105])
     b'hi'
     """
+    if type(ids) is list and len(ids) <= _FEW and _INTS.issuperset(map(type, ids)):
+        try:
+            return b"".join(map(vocabulary.bytes_of.__getitem__, ids))
+        except KeyError:
+            pass
     if table is not None and isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype.kind in "iu":
         data = table.join(ids)
         if data is not None:

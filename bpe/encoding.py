@@ -531,16 +531,20 @@ class Encoder:
         n: int,
         note: _Note | None,
     ) -> int:
-        piece, n_pieces = 0, len(offsets) - 1
+        piece, n_pieces, is_long = 0, len(offsets) - 1, False
         id_offsets = np.empty(len(offsets) if note else 0, np.int64)
         id_offsets[:1] = n
         while True:
             piece, n = encode_pieces(worker.memory, data, offsets, piece, n_pieces, ids, n, id_offsets)
             if piece == n_pieces:
-                if note:
-                    note(offsets, id_offsets)
-                return n
-            make_room_for(worker.memory, 2 * int(offsets[piece + 1] - offsets[piece]))
+                break
+            make_room_for(worker.memory, int(offsets[piece + 1] - offsets[piece]))
+            is_long = True
+        if is_long:  # what it took is not kept
+            make_room_for(worker.memory, _ROOM)
+        if note:
+            note(offsets, id_offsets)
+        return n
 
     def _encode_by_regex(self, data: bytes, ends: np.ndarray, note: _Note | None) -> np.ndarray:
         lengths = [0]

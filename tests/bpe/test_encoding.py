@@ -236,7 +236,7 @@ def test_every_way_is_taken(merges, slowly, book, monkeypatch):
     assert encoder.encode(short) == slowly(short)
     assert calls == ["encode_small"]
     assert encoder.encode(short + long) == slowly(short + long)
-    assert calls == ["encode_small", "encode_pieces", "make_room_for", "encode_pieces"]
+    assert calls == ["encode_small", "encode_pieces", "make_room_for", "encode_pieces", "make_room_for"]
     known = encoder._idle[0].memory
     n_known = counted(known)
     assert n_known > 100
