@@ -266,7 +266,7 @@ class _Worker:
         self.offsets = np.empty(SMALL + 1, np.int32)  # of a block, or of `data`
         self.memory = new_memory(
             ByteCounter(),
-            np.empty(8 * KNOWN_PIECES, np.uint32),  # of pages that are not used there is none
+            np.empty(16 * KNOWN_PIECES, np.uint32),  # of pages that are not used there is none
             KNOWN_PIECES,
             new_rounds(_ROOM, rules.rank_of_pair, rules.id_of_rank, rules.are_in_order),
             rules.rank_of_bytes,

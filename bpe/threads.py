@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 __all__ = ["map_in_threads", "n_threads"]
@@ -44,8 +45,8 @@ def n_threads(threads: int | None) -> int:
 
 def map_in_threads(
     function: Callable[[Item], Result], items: Iterable[Item], threads: int | None
-) -> list[Result]:
-    """Map a function over items.
+) -> Iterator[Result]:
+    """Map a function over items; only some results wait to be taken.
 
     Parameters
     ----------
@@ -54,9 +55,9 @@ def map_in_threads(
     threads : int, optional
         As for :func:`n_threads`.
 
-    Returns
-    -------
-    list
+    Yields
+    ------
+    Result
         In the order of the items.
 
     Raises
@@ -72,11 +73,22 @@ def map_in_threads(
 
     Examples
     --------
-    >>> map_in_threads(abs, [-1, 2], threads=2)
+    >>> list(map_in_threads(abs, [-1, 2], threads=2))
     [1, 2]
     """
     threads = n_threads(threads)
     if threads == 1:
-        return list(map(function, items))
+        yield from map(function, items)
+        return
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(function, items))
+        waiting: deque[Future[Result]] = deque()
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) > 2 * threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for task in waiting:
+                task.cancel()

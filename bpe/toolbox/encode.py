@@ -270,33 +270,45 @@ class Encoding(Base):
 
     def _encode_many(
         self, texts: Sequence[str | bytes], threads: int | None, rules: Rules, what: str = "text"
-    ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return ids and offsets of one stretch of texts after the other."""
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield ids and offsets of one stretch of texts after the other."""
         threads = n_threads(threads)
-        try:
-            encoded = [text.encode() for text in texts]  # type: ignore[union-attr]
-        except (AttributeError, UnicodeEncodeError):
-            encoded = [utf8_of(text, f"{what} {index}") for index, text in enumerate(texts)]
-        ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))
-        total = int(ends[-1]) if len(encoded) else 0
-        wanted = min(max(total // (4 * threads), LEAST_BYTES), MOST_BYTES) if threads > 1 else MOST_BYTES
-        # A stretch ends with the text that ends at or behind its share of the bytes.
-        shares = np.arange(1, total // wanted + 1) * wanted
-        edges = np.unique(np.concatenate([[0], np.searchsorted(ends, shares) + 1, [len(encoded)]]))
 
-        def encode_stretch(edge: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-            first, last = edge
-            some = encoded[first:last]
-            data = bytearray().join(some)
+        def encode_stretch(stretch: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+            first, last = stretch
+            some = _bytes_of(texts[first:last], first, what)
+            data = some[0] if len(some) == 1 else bytearray().join(some)
             if not any(needle in data for needle in rules.needles):
                 return self._encoder.encode_segments(data, ends_of(some))
             for index in range(first, last):
-                if any(needle in encoded[index] for needle in rules.needles):
+                if any(needle in some[index - first] for needle in rules.needles):
                     rules.refuse(texts[index], f"{what} {index}")
             return self._encode_special(some, rules.allowed)
 
-        stretches = list(pairwise(edges.tolist()))
+        stretches = _stretches(texts, threads, what)
         return map_in_threads(encode_stretch, stretches, min(threads, max(len(stretches), 1)))
+
+
+def _stretches(texts: Sequence[str | bytes], threads: int, what: str) -> list[tuple[int, int]]:
+    """Return which texts to encode together: the first, and behind the last."""
+    try:
+        ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))  # as if all were ASCII
+    except TypeError:
+        _bytes_of(texts, 0, what)
+        raise
+    total = int(ends[-1]) if len(ends) else 0
+    wanted = min(max(total // (4 * threads), LEAST_BYTES), MOST_BYTES) if threads > 1 else MOST_BYTES
+    # A stretch ends with the text that ends at or behind its share of the bytes.
+    shares = np.arange(1, total // wanted + 1) * wanted
+    edges = np.unique(np.concatenate([[0], np.searchsorted(ends, shares) + 1, [len(ends)]]))
+    return list(pairwise(edges.tolist()))
+
+
+def _bytes_of(texts: Sequence[str | bytes], first: int, what: str) -> list[bytes]:
+    try:
+        return [text.encode() for text in texts]  # type: ignore[union-attr]
+    except (AttributeError, UnicodeEncodeError):
+        return [utf8_of(text, f"{what} {index}") for index, text in enumerate(texts, first)]
 
 
 @contextmanager
@@ -317,13 +329,17 @@ def _listed(texts: Iterable[str | bytes]) -> Sequence[str | bytes]:
     return texts if isinstance(texts, (list, tuple)) else list(texts)
 
 
-def joined(stretches: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+def joined(stretches: Iterable[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
     """Return the ids and offsets of all stretches as one array each."""
-    if len(stretches) == 1:
-        return stretches[0]
-    all_ids, all_offsets, n = [np.empty(0, np.uint32)], [np.zeros(1, np.int64)], 0
-    for ids, offsets in stretches:
-        all_ids.append(ids)
+    ids, all_offsets, n = np.empty(0, np.uint32), [np.zeros(1, np.int64)], 0
+    for some, offsets in stretches:
+        if n == 0:
+            ids = some
+        else:
+            if n + len(some) > len(ids):
+                ids.resize(n + len(some) + n // 8, refcheck=False)  # where it is, if there is room behind
+            ids[n : n + len(some)] = some
         all_offsets.append(offsets[1:] + n)
-        n += len(ids)
-    return np.concatenate(all_ids), np.concatenate(all_offsets)
+        n += len(some)
+    ids.resize(n, refcheck=False)
+    return ids, np.concatenate(all_offsets)
