@@ -129,7 +129,7 @@ class WordCounts:
             At most so many are used; as many as there are processors by default. The result is the same for
             any number, the order included.
         progress : bool or callable
-            A bar on stderr, nothing, or ``progress(bytes done, bytes in all or None)``.
+            A bar on stderr, nothing (the default), or ``progress(bytes done, bytes in all or None)``.
 
         Returns
         -------

@@ -32,6 +32,8 @@ def folder(tmp_path):
     """A folder in which the paths of README.md lead to the same files as in the checkout."""
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "data").symlink_to(ROOT / "tests" / "data", target_is_directory=True)
+    (tmp_path / "shards").mkdir()
+    (tmp_path / "shards" / "017").symlink_to(ROOT / "tests" / "data", target_is_directory=True)
     return tmp_path
 
 

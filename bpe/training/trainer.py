@@ -300,7 +300,7 @@ class Trainer:
         vocab_size : int
             Bytes, merges and special tokens together.
         progress : bool or callable
-            A bar on stderr, nothing, or ``progress(merges done, merges in all)``.
+            A bar on stderr, nothing (the default), or ``progress(merges done, merges in all)``.
 
         Raises
         ------
