@@ -54,8 +54,8 @@ def train(
     threads : int, optional
         At most so many are used. The result is the same for any number.
     progress : bool or callable
-        Bars on stderr, nothing (the default), or ``progress(done, total)``, for counting (bytes), then merging
-        (merges).
+        Bars on stderr, nothing (the default), or ``progress(done, total)``, for counting (bytes), then
+        merging (merges).
 
     Returns
     -------
