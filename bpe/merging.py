@@ -19,7 +19,7 @@ from __future__ import annotations
 from structures import kernel, pack_pair
 from structures.jit import quiet
 
-__all__ = ["LONG", "NO_RANK", "merge_long", "merge_short"]
+__all__ = ["LONG", "NO_RANK", "merge_long", "merge_short", "set_rank"]
 
 LONG = 256
 """Pieces of this many bytes and more go to :func:`merge_long`, which is the faster there."""
@@ -96,9 +96,9 @@ def merge_long(tokens, heap, rank_of_pair, id_of_rank):
     return status
 
 
-@kernel
+@quiet
 def set_rank(tokens, heap, rank_of_pair, place):
-    """Give the pair at `place` its rank in the heap, or take it out where it has none."""
+    """Give the pair at `place` its rank in the heap, or take it out where it has none; return a status."""
     behind = tokens.next(place)
     rank = NO_RANK
     if behind >= 0:

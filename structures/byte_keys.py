@@ -16,7 +16,16 @@ import numpy as np
 from structures.jit import inner
 from structures.simd import load_word, multiply_fold, pointer_to, prefetch
 
-__all__ = ["INLINE", "equal_bytes", "home_of", "is_long", "key_of", "keys_of"]
+__all__ = [
+    "INLINE",
+    "equal_bytes",
+    "home_of",
+    "homes_of",
+    "is_long",
+    "key_of",
+    "keys_of",
+    "length_of",
+]
 
 INLINE = 15
 """Bytes of a string that its key holds."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from bpe.split import check_expression
 from bpe.vocabulary import DEFAULT_BYTE_IDS
 
-__all__ = ["MAX_BYTES", "check_expression", "check_lengths"]
+__all__ = ["MAX_BYTES", "check_lengths"]
 
 MAX_BYTES = 1 << 28
 """Of all tokens of a vocabulary that is read from a file."""

@@ -16,7 +16,7 @@ import re
 import regex
 
 from bpe.formats.expressions import render
-from bpe.formats.limits import check_expression, check_lengths
+from bpe.formats.limits import check_lengths
 from bpe.split import Pattern
 from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
@@ -63,7 +63,6 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
         raise ValueError(f"cut off at line {len(lines)}")
     source = lines[1].strip()
     try:
-        check_expression(source)
         pattern = Pattern.of([source] if source else "none")  # in a list, it is no name
     except ValueError as error:
         raise ValueError(f"line 2: {error}") from None

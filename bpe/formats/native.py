@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from bpe.formats.json_text import read_json
-from bpe.formats.limits import check_expression, check_lengths
+from bpe.formats.limits import check_lengths
 from bpe.split import Pattern
 from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
@@ -127,9 +127,6 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
             _need(is_right(document[key]), f'"{key}" is not {what}')
         else:
             _need(not is_required, f'"{key}" is missing')
-    pattern = document["pattern"]
-    for source in [pattern] if isinstance(pattern, str) else pattern:
-        check_expression(source)
     pairs = _numbers_of(document, "merges", 2)
     made = _numbers_of(document, "merged_ids", 1)[:, 0] if "merged_ids" in document else None
     if made is not None and len(made) != len(pairs):

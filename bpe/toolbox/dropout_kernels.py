@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from bpe.merging import set_rank
 from bpe.vocabulary import Vocabulary
-from structures import IntMap, MinHeap, TokenList, kernel, pack_pair
+from structures import IntMap, MinHeap, TokenList, kernel
 from structures.jit import quiet
 
 __all__ = ["Merger", "merge_with_dropout", "next_random"]
 
-NO_RANK = 2**62
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _30, _27, _31, _11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
@@ -24,19 +24,6 @@ def next_random(state):
     z = (z ^ (z >> _30)) * _FIRST
     z = (z ^ (z >> _27)) * _SECOND
     return np.float64((z ^ (z >> _31)) >> _11) * 2.0**-53
-
-
-@quiet
-def push_pair(tokens, heap, rank_of_pair, place):
-    """Give the pair at `place` its rank in the heap, or take it out where it has none; return a status."""
-    behind = tokens.next(place)
-    rank = NO_RANK
-    if behind >= 0:
-        rank = rank_of_pair.get(pack_pair(tokens.token(place), tokens.token(behind)), NO_RANK)
-    if rank != NO_RANK:
-        return heap.set(place, rank)
-    heap.remove(place)
-    return 0
 
 
 @kernel
@@ -64,7 +51,7 @@ def merge_with_dropout(tokens, offsets, heap, passed_over, rank_of_pair, id_of_r
     status = 0
     for piece in range(offsets.size - 1):
         for place in range(offsets[piece], offsets[piece + 1]):
-            status = min(status, push_pair(tokens, heap, rank_of_pair, place))
+            status = min(status, set_rank(tokens, heap, rank_of_pair, place))
         n_passed = 0
         while status == 0 and len(heap) > 0:
             place, rank = heap.pop()
@@ -77,10 +64,10 @@ def merge_with_dropout(tokens, offsets, heap, passed_over, rank_of_pair, id_of_r
             n_passed = 0
             heap.remove(tokens.next(place))
             tokens.merge(place, id_of_rank[rank])
-            status = min(status, push_pair(tokens, heap, rank_of_pair, place))
+            status = min(status, set_rank(tokens, heap, rank_of_pair, place))
             before = tokens.prev(place)
             if before >= 0:
-                status = min(status, push_pair(tokens, heap, rank_of_pair, before))
+                status = min(status, set_rank(tokens, heap, rank_of_pair, before))
     return status
 
 

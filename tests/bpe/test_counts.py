@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe
+from bpe import counting
 from bpe.corpus import Corpus
 from bpe.counting import count_documents
 from bpe.counts import WordCounts
@@ -113,7 +114,20 @@ def test_threads_change_nothing(pattern, documents, threads, batch_bytes, with_s
     assert list(counter.items()) == list(expected.items())
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    ("threads", "way"), [(1, "_count_batches"), (2, "_count_batches"), (3, "_count_batches_in_threads")]
+)
+def test_which_way_is_taken(monkeypatch, threads, way):
+    ways = []
+    for name in ("_count_batches", "_count_batches_in_threads"):
+        function = getattr(counting, name)
+        monkeypatch.setattr(counting, name, lambda *a, f=function, n=name: ways.append((n, a[-1])) or f(*a))
+    counter = count_documents([[b"one one"]], bpe.Pattern.of("gpt2"), frozenset(), threads)
+    assert list(counter.items()) == [(b"one", 1), (b" one", 1)]
+    assert ways == [(way, threads)]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
 def test_an_error_while_threads_work(threads):
     def documents():
         yield from [[b"some text" * 1_000_000]] * 2

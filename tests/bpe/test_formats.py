@@ -14,8 +14,9 @@ from bpe import reference
 from bpe.formats import gpt2, huggingface, minbpe, native, tiktoken
 from bpe.formats.byte_level import bytes_of, text_of
 from bpe.formats.conversion import FORMATS, PROBE, differences, guess_format, read, write
-from bpe.formats.limits import check_expression, check_lengths
+from bpe.formats.limits import check_lengths
 from bpe.formats.ranks import merges_of, unreached
+from bpe.split import check_expression
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import ALPHABETS, Vocabulary
 
