@@ -8,7 +8,8 @@
     ids        505 734 1,505 ...             those that are not known: merged all at once, and remembered
 
 What is remembered of a piece is its ids: one or two in the very entry of the table, more in a pool. The
-memory is bounded; when it is full, all is forgotten. Each thread has its own.
+memory is bounded; when it is full, all is forgotten. Each thread has its own. Where the vocabulary has tokens
+that pieces are taken whole as, a piece that is not known is looked up among these before it is merged.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ memory_type = MemoryType(
         pool=types.uint32[::1],
         pool_size=types.int64,
         most_known=types.int64,
+        whole=byte_counter_type,  # token that pieces are taken whole as -> its id
         rounds=rounds_type,
         rank_of_bytes=types.int64[::1],  # of two bytes, the first times 256
         id_of_byte=types.int64[::1],
@@ -83,13 +85,14 @@ structref.define_boxing(MemoryType, Memory)
 
 
 @kernel
-def new_memory(known, pool, most_known, rounds, rank_of_bytes, id_of_byte, data, offsets, ids):
+def new_memory(known, pool, most_known, whole, rounds, rank_of_bytes, id_of_byte, data, offsets, ids):
     """Return what a thread encodes with."""
     self = structref.new(memory_type)
     self.known = known
     self.pool = pool
     self.pool_size = 0
     self.most_known = most_known
+    self.whole = whole
     self.rounds = rounds
     self.rank_of_bytes = rank_of_bytes
     self.id_of_byte = id_of_byte
@@ -112,6 +115,19 @@ def remember(self, data, start, end, ids, first, n):
         packed = -2 - (self.pool_size << _COUNT_BITS | n)
         self.pool_size += n
     self.known.set(data, start, end, packed)  # where there is no memory, it is merged again next time
+
+
+@inner
+def take_whole(self, data, offsets, first, after, packed_of):
+    """Look up the pieces that are not known among the tokens that pieces are taken whole as."""
+    found = local_words(1)
+    for i in range(first, after):
+        if packed_of[i - first] == _MISSING:
+            self.whole.get_into(data, offsets, i, i + 1, _MISSING, found)
+            packed_of[i - first] = found[0]
+            start, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
+            if found[0] != _MISSING and end - start <= KNOWN_BYTES:
+                self.known.set(data, start, end, found[0])
 
 
 @inner
@@ -145,6 +161,8 @@ def encode_all(self, data, offsets, piece, n_pieces, ids, n, id_offsets):
             self.known.clear()
             self.pool_size = 0
         self.known.get_into(data, offsets, first, after, _MISSING, packed_of)
+        if len(self.whole) > 0:
+            take_whole(self, data, offsets, first, after, packed_of)
         after = merge_unknown(self, data, offsets, first, after, packed_of)
         if after == first:
             return first, n
@@ -241,6 +259,7 @@ class _Rules(NamedTuple):
     id_of_rank: np.ndarray
     id_of_byte: np.ndarray
     are_in_order: bool
+    whole: ByteCounter
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> _Rules:
@@ -249,7 +268,8 @@ class _Rules(NamedTuple):
         rank_of_pair = IntMap.from_arrays(pairs[:, 0] << 32 | pairs[:, 1], np.arange(len(pairs)))
         pairs_of_bytes = (id_of_byte[:, np.newaxis] << 32 | id_of_byte).ravel()
         rank_of_bytes = rank_of_pair.get_many(pairs_of_bytes, NO_RANK)
-        return cls(rank_of_pair, rank_of_bytes, made, id_of_byte, are_in_order(pairs, made))
+        whole = ByteCounter({vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids})
+        return cls(rank_of_pair, rank_of_bytes, made, id_of_byte, are_in_order(pairs, made), whole)
 
 
 _Note: TypeAlias = Callable[[np.ndarray, np.ndarray], None]
@@ -268,6 +288,7 @@ class _Worker:
             ByteCounter(),
             np.empty(16 * KNOWN_PIECES, np.uint32),  # of pages that are not used there is none
             KNOWN_PIECES,
+            rules.whole,
             new_rounds(_ROOM, rules.rank_of_pair, rules.id_of_rank, rules.are_in_order),
             rules.rank_of_bytes,
             rules.id_of_byte,

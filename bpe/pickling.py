@@ -11,7 +11,9 @@ from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 __all__ = ["packed", "unpacked"]
 
 _NUMBER = np.dtype("<i4")  # an id is below 2**31
-Packed: TypeAlias = tuple[bytes, bytes | None, list[int] | None, dict[int, bytes], dict[str, int]]
+Packed: TypeAlias = tuple[
+    bytes, bytes | None, list[int] | None, dict[int, bytes], dict[str, int], tuple[int, ...]
+]
 
 
 def packed(vocabulary: Vocabulary) -> Packed:
@@ -25,7 +27,7 @@ def packed(vocabulary: Vocabulary) -> Packed:
     -------
     tuple
         Merges; the ids they make, None for 256 and on; the ids of the bytes, None for their values; tokens
-        that follow from none of these; special tokens.
+        that follow from none of these; special tokens; tokens that are taken whole.
 
     Complexity
     ----------
@@ -35,7 +37,7 @@ def packed(vocabulary: Vocabulary) -> Packed:
     --------
     >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
     >>> packed(words)
-    (b'h\x00\x00\x00i\x00\x00\x00', None, None, {}, {})
+    (b'h\x00\x00\x00i\x00\x00\x00', None, None, {}, {}, ())
     """
     in_order = np.array_equal(vocabulary.made, np.arange(256, 256 + len(vocabulary.made)))
     return (
@@ -44,6 +46,7 @@ def packed(vocabulary: Vocabulary) -> Packed:
         None if vocabulary.byte_ids == DEFAULT_BYTE_IDS else vocabulary.byte_ids,
         vocabulary.other_tokens(),
         vocabulary.special_tokens,
+        vocabulary.whole_ids,
     )
 
 
@@ -68,7 +71,8 @@ def unpacked(parts: Packed) -> Vocabulary:
     >>> unpacked(packed(words)).bytes_of == words.bytes_of
     True
     """
-    pair_data, made_data, byte_ids, others, special_tokens = parts
+    pair_data, made_data, byte_ids, others, special_tokens, whole_ids = parts
     pairs = np.frombuffer(pair_data, _NUMBER).reshape(-1, 2).astype(np.int64)
     made = None if made_data is None else np.frombuffer(made_data, _NUMBER).astype(np.int64)
-    return Vocabulary.unfold(pairs, special_tokens, byte_ids or DEFAULT_BYTE_IDS, made, others)
+    words = Vocabulary.unfold(pairs, special_tokens, byte_ids or DEFAULT_BYTE_IDS, made, others)
+    return words.taking_whole(whole_ids) if whole_ids else words

@@ -112,6 +112,7 @@ class Tokenizer(Files, Decoding, Measuring, Streaming, Dropout, OtherFormats):
             self._pattern == other._pattern
             and np.array_equal(mine.pairs, theirs.pairs)
             and mine.special_tokens == theirs.special_tokens
+            and mine.whole_ids == theirs.whole_ids
             and mine.bytes_of == theirs.bytes_of
         )
 
@@ -282,15 +283,12 @@ class Tokenizer(Files, Decoding, Measuring, Streaming, Dropout, OtherFormats):
             raise ValueError(f"the last {n_less} merges do not make the last ids, up to {end - 1}")
         for number in words.merged_ids[n_left:]:
             del token_bytes[number]
-        return Tokenizer(
-            token_bytes=token_bytes,
-            merges=words.merges[:n_left],
-            pattern=self._pattern,
-            special_tokens={
-                token: number - n_less if number >= end else number
-                for token, number in words.special_tokens.items()
-            },
-        )
+        special_tokens = {
+            token: number - n_less if number >= end else number
+            for token, number in words.special_tokens.items()
+        }
+        fewer = Vocabulary(token_bytes, words.merges[:n_left], special_tokens)
+        return self._of(fewer.taking_whole(words.whole_ids), self._pattern)
 
     # ------------------------------------------------------------------------------------------ files
     def save(self, path: str | os.PathLike[str]) -> None:

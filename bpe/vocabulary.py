@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from itertools import chain
 from operator import index
 from typing import Any, Literal, NoReturn, TypeAlias
@@ -70,6 +71,8 @@ class Vocabulary:
     byte_ids : list of int
         The id of each byte value.
     special_tokens : dict from str to int
+    whole_ids : tuple of int
+        Tokens that a piece of the same bytes is, whatever the merges make of it; see :meth:`taking_whole`.
     size : int
         The greatest id and 1.
 
@@ -88,6 +91,7 @@ class Vocabulary:
     merged_ids: list[int]
     bytes_of: dict[int, bytes]
     id_of: dict[bytes, int]
+    whole_ids: tuple[int, ...] = ()
     _others: Mapping[int, bytes]  # of what is not made yet
 
     def __init__(
@@ -281,6 +285,45 @@ class Vocabulary:
             merges = list(zip(*pairs.T.tolist(), strict=True))
             merged_ids = None if made is None else made.tolist()
             words = cls(cls.assemble(merges, byte_ids, merged_ids, others), merges, special_tokens)
+        return words
+
+    def taking_whole(self, ids: Iterable[int]) -> Vocabulary:
+        """Return the vocabulary with tokens that are looked up before anything is merged.
+
+        A piece that is one of them, byte for byte, is encoded to it, where its merges lead elsewhere or
+        nowhere. Inside a longer piece they are only what merges make of them. This is how tiktoken, and
+        Hugging Face with ``ignore_merges``, come to tokens that no merge reaches.
+
+        Parameters
+        ----------
+        ids : iterable of int
+
+        Returns
+        -------
+        Vocabulary
+
+        Raises
+        ------
+        ValueError
+            An id is that of no token, or of a special one.
+
+        Complexity
+        ----------
+        O(n log n) for n ids.
+
+        Examples
+        --------
+        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [], {})
+        >>> words.taking_whole([256]).whole_ids
+        (256,)
+        """
+        whole_ids = tuple(sorted({*ids}))
+        special_ids = {*self.special_tokens.values()}
+        for number in whole_ids:
+            if number in special_ids or number not in self.bytes_of:
+                raise ValueError(f"id {number} is that of no token that could be looked up")
+        words = copy(self)
+        words.whole_ids = whole_ids
         return words
 
     def _check_special(self, special_tokens: Mapping[str, int], ids: np.ndarray) -> dict[str, int]:

@@ -11,6 +11,7 @@ from collections.abc import Collection
 
 from bpe.formats.byte_level import bytes_of, text_of
 from bpe.formats.json_text import read_json
+from bpe.formats.ranks import check_merges_alone
 from bpe.split import Pattern
 from bpe.vocabulary import MAX_ID, Vocabulary
 
@@ -163,7 +164,8 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> tuple[bytes, bytes]:
     Raises
     ------
     ValueError
-        The pattern is not GPT-2's, or a special token and another would be the same entry.
+        The pattern is not GPT-2's, a token is taken whole, or a special token and another would be the same
+        entry.
 
     Complexity
     ----------
@@ -180,6 +182,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> tuple[bytes, bytes]:
             f"vocab.json and merges.txt hold no split pattern; whoever reads them takes GPT-2's, not "
             f"{pattern.spec!r:.200}. A tokenizer.json holds any pattern"
         )
+    check_merges_alone(vocabulary, "vocab.json with merges.txt")
     ids = texts_of(vocabulary, "vocab.json")
     text = {number: token for token, number in ids.items()}
     merges = "".join(f"{text[left]} {text[right]}\n" for left, right in vocabulary.merges)

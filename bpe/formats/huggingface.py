@@ -5,6 +5,9 @@ is a pattern (:mod:`bpe.formats.pre_tokenizers`), tokens in characters that stan
 refused by name. Three things are left out with a warning, as they add to the ids of a text what is not in it:
 a post-processor, truncation and padding.
 
+With ``ignore_merges``, a piece that is a token is not merged: where no merges lead to the token, it is taken
+whole (:meth:`bpe.vocabulary.Vocabulary.taking_whole`), and elsewhere it makes no difference.
+
 Added tokens become special tokens, also those marked as not special: both are cut out of the text as they
 stand. Special tokens are written to the table of tokens, too, where they keep their ids whatever holes there
 are.
@@ -45,8 +48,8 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     Raises
     ------
     ValueError
-        An expression of the pattern has no equal there, or a special token and another would be the same
-        entry.
+        An expression of the pattern has no equal there; a special token and another would be the same entry;
+        or of the tokens that no merges lead to, some are taken whole and some not.
 
     Complexity
     ----------
@@ -58,6 +61,12 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     >>> json.loads(dump(words, Pattern.of("gpt2")))["model"]["merges"]
     ['h i']
     """
+    if vocabulary.whole_ids:
+        for number in sorted({*unreached(vocabulary)} - {*vocabulary.whole_ids})[:1]:
+            raise ValueError(
+                "a tokenizer.json has all pieces that are tokens taken whole, or none: here some are, not "
+                f"id {number}, {vocabulary.bytes_of[number]!r:.80}, to which no merges lead"
+            )
     ids = texts_of(vocabulary, "a tokenizer.json")
     text = {number: token for token, number in ids.items()}
     document = {
@@ -88,7 +97,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
             "end_of_word_suffix": None,
             "fuse_unk": False,
             "byte_fallback": False,
-            "ignore_merges": False,
+            "ignore_merges": bool(vocabulary.whole_ids),
             "vocab": ids,
             "merges": [f"{text[left]} {text[right]}" for left, right in vocabulary.merges],
         },
@@ -182,7 +191,7 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     merges = merges_of_texts(_pairs(model.get("merges")), ids, "model.merges")
     words = Vocabulary(token_bytes, merges, special_tokens)
     if model.get("ignore_merges"):
-        _check_all_reached(words)
+        words = words.taking_whole(unreached(words))
     return words, pattern
 
 
@@ -264,13 +273,3 @@ def _pairs(entries: Any) -> list[tuple[str, str]]:
             raise ValueError(f"model.merges[{rank}] is not two tokens: {entry!r:.60}")
         pairs.append((pair[0], pair[1]))
     return pairs
-
-
-def _check_all_reached(vocabulary: Vocabulary) -> None:
-    """Raise unless every token's bytes encode to it: else it would make a difference to look it up first."""
-    token = unreached(vocabulary)
-    if token is not None:
-        raise ValueError(
-            f"model.ignore_merges is set, and token {token!r:.80} (id {vocabulary.id_of[token]}) is reached "
-            "by no merges: bpe goes by merges alone. Remove the token, or set ignore_merges to false"
-        )

@@ -81,7 +81,7 @@ class OtherFormats:
         Raises
         ------
         ValueError
-            The file is damaged, or a token is reached by no merge; the message names the line or the token.
+            The file is damaged, or a byte has no token; the message names the line or the byte.
         OSError
             It cannot be read.
 

@@ -17,6 +17,7 @@ import regex
 
 from bpe.formats.expressions import render
 from bpe.formats.limits import check_lengths
+from bpe.formats.ranks import check_merges_alone
 from bpe.split import Pattern
 from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
@@ -126,6 +127,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
             raise ValueError(
                 f"minbpe has merge {rank} make the id {256 + rank} out of lower ones, not {number}"
             )
+    check_merges_alone(vocabulary, "minbpe")
     if others := vocabulary.other_tokens():
         number, token = next(iter(others.items()))
         raise ValueError(

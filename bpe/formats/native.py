@@ -12,6 +12,7 @@
     "byte_ids": [...],                        absent where the id of a byte is its value
     "merged_ids": "AAEAAAEB...",              absent where the merges make 256, 257, ...
     "other_tokens": {"700": "YWJj"},          base64; absent where every token comes of bytes and merges
+    "whole_tokens": [700],                    absent where no piece is taken whole, before anything is merged
     "crc32": 123456789                        of all the above; a file written by hand may do without
     }
 
@@ -84,6 +85,8 @@ def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
         document["other_tokens"] = {
             str(number): base64.b64encode(token).decode() for number, token in others.items()
         }
+    if vocabulary.whole_ids:
+        document["whole_tokens"] = [*vocabulary.whole_ids]
     return document
 
 
@@ -131,8 +134,9 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
     made = _numbers_of(document, "merged_ids", 1)[:, 0] if "merged_ids" in document else None
     if made is not None and len(made) != len(pairs):
         raise ValueError(f'{len(pairs)} "merges" but {len(made)} "merged_ids"')
-    for i, number in enumerate(document.get("byte_ids", ())):
-        _need(_is_id(number), f'"byte_ids"[{i}] is not an id: {number!r:.50}')
+    for key in ("byte_ids", "whole_tokens"):
+        for i, number in enumerate(document.get(key, ())):
+            _need(_is_id(number), f'"{key}"[{i}] is not an id: {number!r:.50}')
     for token, number in document["special_tokens"].items():
         _need(_is_id(number), f'"special_tokens"[{token!r}] is not an id: {number!r:.50}')
     byte_ids, others = (
@@ -146,6 +150,8 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
         check_lengths(merges, byte_ids, merged_ids, others)
         token_bytes = Vocabulary.assemble(merges, byte_ids, merged_ids, others)
         words = Vocabulary(token_bytes, merges, document["special_tokens"])
+    if "whole_tokens" in document:
+        words = words.taking_whole(document["whole_tokens"])
     return words, Pattern.of(document["pattern"])
 
 
@@ -211,6 +217,7 @@ _CHECKS: dict[str, tuple[bool, Callable[[Any], bool], str]] = {
     "byte_ids": (False, lambda value: isinstance(value, list) and len(value) == 256, "a list of 256 ids"),
     "merged_ids": (False, lambda value: isinstance(value, str), "a str"),
     "other_tokens": (False, lambda value: isinstance(value, dict), "an object"),
+    "whole_tokens": (False, lambda value: isinstance(value, list), "a list of ids"),
 }
 
 

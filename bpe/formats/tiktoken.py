@@ -48,8 +48,8 @@ def parse(data: bytes, special_tokens: Mapping[str, int] = MappingProxyType({}))
     Raises
     ------
     ValueError
-        A line is not of this form, two have the same rank or token, or the merges cannot be recovered; the
-        message names the line or the token. Or the special tokens do not go with them.
+        A line is not of this form, two have the same rank or token, or a byte has no token; the message names
+        the line or the byte. Or the special tokens do not go with them.
     TypeError
         As :class:`bpe.vocabulary.Vocabulary`, of special tokens.
 
@@ -65,8 +65,9 @@ def parse(data: bytes, special_tokens: Mapping[str, int] = MappingProxyType({}))
     (b'hi', [(104, 105)])
     """
     token_bytes, ids = _read_at_once(data) or _read_lines(data)
-    pairs, made = merges_of(token_bytes)
-    return Vocabulary.of_parts(token_bytes, ids, pairs, made, special_tokens)
+    pairs, made, whole = merges_of(token_bytes)
+    words = Vocabulary.of_parts(token_bytes, ids, pairs, made, special_tokens)
+    return words.taking_whole(whole) if whole else words
 
 
 def _read_at_once(data: bytes) -> tuple[dict[int, bytes], dict[bytes, int]] | None:

@@ -28,6 +28,7 @@ class Encoder {
     const quoted = longestFirst.map((token) => token.replace(/[\\^$.*+?()[\]{}|\/]/g, "\\$&"));
     this.specials = quoted.length ? new RegExp(quoted.join("|"), "gu") : null;
     this.known = new Map(); // piece -> ids
+    this.whole = new Map(Object.entries(vocabulary.whole)); // piece -> the id it has, whatever its merges
   }
 
   // GPT-2's characters for bytes, backwards.
@@ -79,6 +80,7 @@ class Encoder {
   }
 
   piece(text) {
+    if (this.whole.has(text)) return [this.whole.get(text)];
     let ids = this.known.get(text);
     if (ids === undefined) {
       ids = this.merge(Array.from(new TextEncoder().encode(text), (value) => this.idOfByte[value]));

@@ -83,9 +83,18 @@ def _vocabulary(tokenizer: Tokenizer) -> dict[str, Any]:
         "tokens": {number: text_of(token) for number, token in sorted(words.bytes_of.items())},
         "merges": [number for pair in words.merges for number in pair],
         "merged": words.merged_ids,
+        "whole": {token: number for number in words.whole_ids if (token := _typed(words.bytes_of[number]))},
         "special": words.special_tokens,
         "pattern": expressions,
     }
+
+
+def _typed(token: bytes) -> str | None:
+    """Return a token as a text that can be typed, None where it is none."""
+    try:
+        return token.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _inside_script(text: str) -> str:

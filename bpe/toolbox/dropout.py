@@ -102,5 +102,5 @@ class Dropout(Base):
             if i % 2:
                 ids.append(self._special_ids[part])
             elif part:
-                ids += self._merger.merge(part, self._pattern.split_bytes(part), dropout, state)
+                ids += self._merger.merge(self._pattern.split_bytes(part), dropout, state)
         return ids

@@ -85,7 +85,7 @@ class Merger:
     Examples
     --------
     >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-    >>> Merger(words).merge(b"hi hi", [b"hi", b" hi"], 0, np.array([1], np.uint64))
+    >>> Merger(words).merge([b"hi", b" hi"], 0, np.array([1], np.uint64))
     [256, 32, 256]
     """
 
@@ -94,15 +94,14 @@ class Merger:
         self._id_of_rank = np.array(vocabulary.merged_ids, np.int64)
         pairs = np.array(vocabulary.merges, np.int64).reshape(-1, 2)
         self._rank_of_pair = IntMap.from_arrays(pairs[:, 0] << 32 | pairs[:, 1], np.arange(len(pairs)))
+        self._whole = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
 
-    def merge(self, data: bytes, pieces: list[bytes], dropout: float, state: np.ndarray) -> list[int]:
-        """Return the ids of a text.
+    def merge(self, pieces: list[bytes], dropout: float, state: np.ndarray) -> list[int]:
+        """Return the ids of pieces in a row; that a piece is taken whole is passed over as merges are.
 
         Parameters
         ----------
-        data : bytes
         pieces : list of bytes
-            Joined, they are the data.
         dropout : float
         state : (1,) uint64
             Of the generator; goes on.
@@ -123,9 +122,24 @@ class Merger:
         Examples
         --------
         >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-        >>> Merger(words).merge(b"hi", [b"hi"], 1, np.array([1], np.uint64))
+        >>> Merger(words).merge([b"hi"], 1, np.array([1], np.uint64))
         [104, 105]
         """
+        ids: list[int] = []
+        waiting: list[bytes] = []
+        for piece in pieces:
+            number = self._whole.get(piece)
+            if number is None or next_random(state) < dropout:
+                waiting.append(piece)
+                continue
+            ids += [*self._merge(waiting, dropout, state), number]
+            waiting = []
+        return ids + self._merge(waiting, dropout, state)
+
+    def _merge(self, pieces: list[bytes], dropout: float, state: np.ndarray) -> list[int]:
+        if not pieces:
+            return []
+        data = b"".join(pieces)
         offsets = np.zeros(len(pieces) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), out=offsets[1:])
         tokens = TokenList(self._byte_ids[np.frombuffer(data, np.uint8)], offsets)

@@ -131,8 +131,8 @@ def start_from(tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool) -> Star
     Raises
     ------
     ValueError
-        The counts are of another pattern or other special tokens, or the merges could not have been learned
-        in the order they stand in.
+        The counts are of another pattern or other special tokens, the merges could not have been learned in
+        the order they stand in, or tokens are taken whole.
 
     Complexity
     ----------
@@ -155,6 +155,11 @@ def start_from(tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool) -> Star
         raise ValueError(
             f"the tokenizer has the special tokens {sorted(words.special_tokens)}, the counts "
             f"{sorted(counts.special_tokens)}: count with those of the tokenizer"
+        )
+    for number in words.whole_ids[:1]:
+        raise ValueError(
+            f"id {number}, {words.bytes_of[number]!r:.80}, is taken whole, as no merges lead to it: "
+            "training goes by merges alone"
         )
     rank_of: dict[int, int] = {}
     for rank, number in enumerate(words.merged_ids):

@@ -3,7 +3,7 @@
 import base64
 import json
 import os
-import re
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -180,9 +180,9 @@ def test_merges_that_are_no_ranks(tokenizer, tmp_path):
     )
     dead = Tokenizer(token_bytes=[*BYTES, b"abc"], merges=[], pattern="gpt2")
     for tok, message in [
-        (backwards, "reached by no merge|would turn merge"),
+        (backwards, "would turn merge"),
         (two, "4 merges would become 3. A tokenizer.json keeps merges"),
-        (dead, r"the token of rank 256, b'abc', is reached by no merge: .* 3 parts"),
+        (dead, "would take pieces that are id 256, b'abc', whole"),
     ]:
         for save in (tok.save_tiktoken, lambda path, tok=tok: tok.to_tiktoken()):
             with pytest.raises(ValueError, match=message):
@@ -342,7 +342,6 @@ SPLIT = split({"Regex": "a"})
         ({"model__merges": ["h e"]}, r"model.merges\[0\], 'h e', names 'he', which is no token"),
         ({"model__merges": ["h i", ["h", "i"]]}, "repeats merge 0"),
         ({"model__merges": 3}, "model.merges is no list"),
-        ({"model__ignore_merges": True, "model__merges": []}, "ignore_merges is set, and token b'hi'"),
         ({"model": 3}, '"model" is no object'),
     ],
 )
@@ -388,7 +387,6 @@ def lines_of(*extra):
         (lines_of(b"aGk= 255\n"), "line 257 gives rank 255 again, to b'hi'"),
         (lines_of(b"aGk= 256\n", b"aGk= 257\n"), "line 258 gives the token of line 257 again: b'hi'"),
         (lines_of(b"aGk= 9999999999\n"), r"line 257: rank 9999999999 is not below 2\*\*31"),
-        (lines_of(b"YWJj 256\n"), "the token of rank 256, b'abc', is reached by no merge"),
         (lines_of().split(b"\n", 1)[1], r"byte 0 has no token"),
     ],
 )
@@ -470,57 +468,110 @@ def test_bytes_as_characters():
 
 
 def slow_merges_of(ranks):
-    """What `merges_of` does, in plain Python; in place of an error, the rank that is wrong."""
-    rank_of, made = {}, []
-    for number in sorted(ranks):
-        if len(ranks[number]) > 1:
-            parts = reference.encode_by_rank(ranks[number], rank_of, new_ids=made)
-            if len(parts) != 2:
-                return number
-            rank_of[tuple(parts)] = len(made)
-            made.append(number)
-    return [list(pair) for pair in rank_of], made
+    """What `merges_of` does, in plain Python."""
+    numbers = sorted(ranks)
+    rank_of, whole = {}, []
+    for number in sorted(numbers, key=lambda number: len(ranks[number])):
+        parts = reference.encode_by_rank(ranks[number], rank_of, new_ids=numbers)
+        if len(parts) == 2:
+            rank_of[tuple(parts)] = numbers.index(number)
+        elif len(parts) > 2:
+            whole.append(number)
+    in_order = sorted(rank_of, key=rank_of.get)
+    return [list(pair) for pair in in_order], [numbers[rank_of[pair]] for pair in in_order], sorted(whole)
 
 
 def found_merges(ranks):
-    try:
-        pairs, made = merges_of(ranks)
-    except ValueError as error:
-        return int(re.match(r"the token of rank (\d+)", str(error))[1])
-    return pairs.tolist(), made.tolist()
+    pairs, made, whole = merges_of(ranks)
+    return pairs.tolist(), made.tolist(), whole
 
 
-def test_merges_out_of_ranks(tokenizer):
-    """A vocabulary that was trained is its own ranks; random ones are refused, or encode as tiktoken does."""
+def ranks_by_chance(chance, sort):
+    """The bytes, and tokens of three letters, which are of higher ranks the longer they are, or not."""
+    tokens = {bytes(chance.integers(97, 100, chance.integers(2, 6)).tolist()) for _ in range(12)}
+    in_order = sorted(tokens, key=lambda token: (len(token) * sort, chance.random()))
+    return dict(enumerate([*BYTES, *in_order]))
+
+
+@pytest.mark.parametrize("sort", [0, 1])
+def test_merges_out_of_ranks(tokenizer, sort, tmp_path):
+    """A vocabulary that was trained is its own ranks; any other encodes as tiktoken does."""
     words = tokenizer._vocabulary
-    pairs, made = merges_of({number: token for token, number in words.id_of.items()})
+    pairs, made, whole = merges_of({number: token for token, number in words.id_of.items()})
     assert np.array_equal(pairs, words.pairs)
     assert np.array_equal(made, words.made)
+    assert not whole
     chance = np.random.default_rng(5)
-    n_right = 0
-    for _ in range(400):
-        tokens = {bytes(chance.integers(97, 100, chance.integers(2, 5)).tolist()) for _ in range(4)}
-        ranks = dict(enumerate([*BYTES, *sorted(tokens, key=lambda token: (len(token), chance.random()))]))
+    n_whole = n_backwards = 0
+    for _ in range(100):
+        ranks = ranks_by_chance(chance, sort)
         merges = found_merges(ranks)
         assert merges == slow_merges_of(ranks)
-        if isinstance(merges, int):
-            continue
-        n_right += 1
-        tok = Tokenizer(token_bytes=ranks, merges=merges[0], pattern="none")
+        n_whole += len(merges[2])
+        n_backwards += sum(max(pair) > number for pair, number in zip(*merges[:2], strict=True))
+        tok = Tokenizer._of(tiktoken.parse(rank_file(ranks.values())), bpe.Pattern.of("whitespace"))
         other = peer.Encoding(
-            "", pat_str="(?s:.+)", mergeable_ranks={t: i for i, t in ranks.items()}, special_tokens={}
+            "", pat_str=r"\s*\S+|\s+", mergeable_ranks={t: i for i, t in ranks.items()}, special_tokens={}
         )
-        for _ in range(20):
-            text = bytes(chance.integers(97, 100, chance.integers(1, 30)).tolist()).decode()
-            assert tok.encode(text) == other.encode(text)
-    assert n_right > 20
+        texts = ["".join(chance.choice(list("aabbcc "), chance.integers(1, 30))) for _ in range(20)]
+        texts.append(" ".join(["", *(token.decode() for token in ranks.values() if len(token) > 1)]))
+        texts += [token.decode() for token in ranks.values() if len(token) > 1]
+        for text in texts:
+            ids = other.encode(text)
+            assert tok.encode(text) == tok.encode_with_dropout(text, 0, seed=1) == ids
+            assert tok.count(text) == len(ids)
+        assert np.concatenate([tok.encode(text) for text in texts]).tolist() == [
+            *tok.encode_batch_to_numpy(texts)[0]
+        ]
+        # Out and back: what tiktoken takes whole, Hugging Face does with ignore_merges, and native files say.
+        agree(tok, tok.to_tiktoken().encode, texts[:5])
+        encode = tok.to_huggingface().encode
+        agree(tok, lambda text, encode=encode: encode(text).ids, texts)
+        for format, name in [("native", "a.json"), ("huggingface", "b.json"), ("tiktoken", "c.tiktoken")]:
+            write(tok._vocabulary, tok.pattern, tmp_path / name, format)
+            given = {"pattern": "whitespace"} if format == "tiktoken" else {}
+            assert Tokenizer._of(*read(tmp_path / name, format, **given)) == tok
+        assert pickle.loads(pickle.dumps(tok)) == tok
+    assert n_whole > 100
+    assert (n_backwards > 20) == (not sort)
+
+
+def test_whole_tokens():
+    """Long ones too; not in the middle of a piece; what leaves merges out leaves them out, too."""
+    long = b"xyz" * 100
+    tok = Tokenizer._of(
+        tiktoken.parse(rank_file([*BYTES, b"ab", b"abcd", long])), bpe.Pattern.of("whitespace")
+    )
+    assert tok._vocabulary.whole_ids == (257, 258)
+    text = f"abcd abcd {long.decode()}"
+    assert tok.encode("abcd") == [257]
+    assert tok.encode(text) == [257, 32, 256, 99, 100, 32, *long]
+    assert tok.encode(long.decode()) == [258]
+    assert tok.encode_with_dropout("abcd", 1, seed=1) == [*b"abcd"]
+    assert {len(tok.encode_with_dropout("abcd", 0.5, seed=seed)) for seed in range(30)} == {1, 3, 4}
+    assert tok.truncated(tok.vocab_size) == tok
+    assert tok.encode_with_offsets("abcd")[0] == [257]
+    with pytest.raises(ValueError, match=r"id 257, b'abcd', is taken whole.*training"):
+        bpe.Trainer.resume(tok, bpe.WordCounts({"a": 1}, pattern="whitespace"))
+    for format, message in [("minbpe", "minbpe goes by merges alone"), ("gpt2", "hold no split pattern")]:
+        with pytest.raises(ValueError, match=message):
+            write(tok._vocabulary, tok.pattern, "nowhere", format)
+    with pytest.raises(ValueError, match="merges alone, and id 257, b'abcd', is taken whole"):
+        write(tok._vocabulary, bpe.Pattern.of("gpt2"), "nowhere", "gpt2")
+    some = Tokenizer._of(tok._vocabulary.taking_whole([257]), tok.pattern)
+    assert some != tok
+    assert some.encode(long.decode()) == [*long]
+    with pytest.raises(ValueError, match=r"all pieces that are tokens taken whole, or none: .* not id 258"):
+        some.to_huggingface()
+    with pytest.raises(ValueError, match="id 300 is that of no token"):
+        tok._vocabulary.taking_whole([300])
 
 
 def test_pieces_that_are_looked_up_first():
-    """With ignore_merges, a file is read where that makes no difference, and refused where it does."""
+    """With ignore_merges, merges may be in any order, and tokens such that none leads to them."""
     chance = np.random.default_rng(7)
-    n_read = n_refused = 0
-    for _ in range(150):
+    n_whole = 0
+    for _ in range(100):
         found = [b"a", b"b", b"c"]
         while len(found) < 9:  # of two others, most of which merges then reach, or of three
             token = b"".join(found[i] for i in chance.integers(len(found), size=chance.choice([2, 2, 2, 3])))
@@ -529,23 +580,18 @@ def test_pieces_that_are_looked_up_first():
         id_of = {token: number for number, token in enumerate(tokens)}
         splits = [(token[:i], token[i:]) for token in tokens for i in range(1, len(token))]
         merges = [(id_of[a], id_of[b]) for a, b in splits if a in id_of and b in id_of]
-        document = json.loads(huggingface.dump(Vocabulary(tokens, merges, {}), bpe.Pattern.of("none")))
-        by_merges = tokenizers.Tokenizer.from_str(json.dumps(document))
-        document["model"]["ignore_merges"] = True
-        other = tokenizers.Tokenizer.from_str(json.dumps(document))
-        try:
+        document = json.loads(huggingface.dump(Vocabulary(tokens, merges, {}), bpe.Pattern.of("whitespace")))
+        for ignore_merges in (True, False):
+            document["model"]["ignore_merges"] = ignore_merges
+            other = tokenizers.Tokenizer.from_str(json.dumps(document))
             tok = Tokenizer._of(*huggingface.parse(json.dumps(document).encode()))
-        except ValueError as error:
-            n_refused += 1
-            number = int(re.search(r"token .* \(id (\d+)\) is reached by no merges", str(error))[1])
-            text = tokens[number].decode()
-            assert other.encode(text).ids == [number] != by_merges.encode(text).ids
-            continue
-        n_read += 1
-        texts = [token.decode() for token in tokens[256:]]
-        texts += ["".join(chance.choice(list("abc"), 12)) for _ in range(20)]
-        agree(tok, lambda text, other=other: other.encode(text).ids, texts)
-    assert min(n_read, n_refused) > 20
+            n_whole += len(tok._vocabulary.whole_ids)
+            assert ignore_merges or not tok._vocabulary.whole_ids
+            texts = [token.decode() for token in tokens[256:]]
+            texts += ["".join(chance.choice(list("aabbcc "), 12)) for _ in range(20)]
+            agree(tok, lambda text, other=other: other.encode(text).ids, texts)
+            assert Tokenizer._of(*huggingface.parse(huggingface.dump(tok._vocabulary, tok.pattern))) == tok
+    assert n_whole > 50
 
 
 @pytest.mark.parametrize("longest", [255, 256, 257, 600])
@@ -553,16 +599,13 @@ def test_merges_of_long_tokens(longest):
     """Those that one call of compiled code encodes, and those that it leaves to a list and a heap."""
     runs = [b"a" * 2**i for i in range(1, longest.bit_length())]
     others = [b"ab" * (longest // 2), b"a" * longest, b"b" * longest]
-    for wrong in (None, *others):
-        tokens = [*BYTES, *runs, b"ab", *(b"ab" * 2**i for i in range(1, 9)), *[wrong] * bool(wrong)]
+    for more in (None, *others):
+        tokens = [*BYTES, *runs, b"ab", *(b"ab" * 2**i for i in range(1, 9)), *[more] * bool(more)]
         ranks = dict(enumerate(dict.fromkeys(tokens)))
-        assert found_merges(ranks) == slow_merges_of(ranks)
-        merges = found_merges(ranks)
-        if not isinstance(merges, int):
-            words = Vocabulary(ranks, merges[0], {})
-            assert unreached(words) is None
-            more = {**ranks, len(ranks): b"b" * longest}
-            assert unreached(Vocabulary(more, merges[0], {})) == b"b" * longest
+        merges, made, whole = found_merges(ranks)
+        assert (merges, made, whole) == slow_merges_of(ranks)
+        dead = {**ranks, len(ranks): b"cd" * longest}
+        assert unreached(Vocabulary(dead, merges, {})) == [*whole, len(ranks)]
 
 
 def test_what_unfolds():
