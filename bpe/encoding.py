@@ -14,9 +14,9 @@ that pieces are taken whole as, a piece that is not known is looked up among the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
@@ -25,6 +25,7 @@ from numba.experimental import structref
 from bpe.rounds import NO_RANK, are_in_order, make_room, merge_pieces, new_rounds, put_piece, rounds_type
 from bpe.scanning.cutting import cut_segments
 from bpe.split import Pattern
+from bpe.text import as_array
 from bpe.vocabulary import Vocabulary
 from structures import ByteCounter, IntMap, kernel
 from structures.byte_counter_kernels import byte_counter_type
@@ -149,8 +150,9 @@ def merge_unknown(self, data, offsets, first, after, packed_of):
 
 
 @inner
-def encode_all(self, data, offsets, piece, n_pieces, ids, n, id_offsets):
+def encode_all(self, data, offsets, piece, n_pieces, ids, n, marks, mark, id_offsets):
     """Do as :func:`encode_pieces`, for compiled callers."""
+    next_mark = marks[mark] if mark < marks.size else -1
     packed_of = local_words(_BATCH)
     pool = self.pool
     first = piece
@@ -165,7 +167,7 @@ def encode_all(self, data, offsets, piece, n_pieces, ids, n, id_offsets):
             take_whole(self, data, offsets, first, after, packed_of)
         after = merge_unknown(self, data, offsets, first, after, packed_of)
         if after == first:
-            return first, n
+            return first, n, mark
         place = 0
         for i in range(first, after):
             packed = packed_of[i - first]
@@ -189,10 +191,13 @@ def encode_all(self, data, offsets, piece, n_pieces, ids, n, id_offsets):
                 place += end - start
                 if end - start <= KNOWN_BYTES:
                     remember(self, data, start, end, ids, n_before, n - n_before)
-            if id_offsets.size > 0:
-                id_offsets[i + 1] = n
+            if offsets[i + 1] == next_mark:
+                while mark < marks.size and marks[mark] == next_mark:
+                    id_offsets[mark] = n
+                    mark += 1
+                next_mark = marks[mark] if mark < marks.size else -1
         first = after
-    return n_pieces, n
+    return n_pieces, n, mark
 
 
 @kernel
@@ -202,8 +207,10 @@ def make_room_for(self, n_bytes):
 
 
 @quiet
-def encode_pieces(self, data, offsets, piece, n_pieces, ids, n, id_offsets):
-    """Write the ids of pieces; return the piece that there is no room for, or `n_pieces`, and where ids end.
+def encode_pieces(self, data, offsets, piece, n_pieces, ids, n, marks, mark, id_offsets):
+    """Write the ids of pieces; return how far: the piece, where its ids begin, the mark.
+
+    The piece is `n_pieces`, or one that there is no room for.
 
     Parameters
     ----------
@@ -215,40 +222,26 @@ def encode_pieces(self, data, offsets, piece, n_pieces, ids, n, id_offsets):
     ids : uint32 array
         Out, from `n` on; with room for an id a byte, and one more.
     n : int
-    id_offsets : (n_pieces + 1,) int64, or empty
-        Out: where the ids of each piece end, after 0.
+    marks : int32 array
+        In ascending order, ends of pieces.
+    mark : int
+        The first that is behind the first piece.
+    id_offsets : (marks,) int64
+        Out: where the ids end of the piece that ends at each mark.
     """
-    return encode_all(self, data, offsets, piece, n_pieces, ids, n, id_offsets)
+    return encode_all(self, data, offsets, piece, n_pieces, ids, n, marks, mark, id_offsets)
 
 
 @quiet
-def encode_small(self, tables, n_bytes, ends, no_offsets):
+def encode_small(self, tables, n_bytes, ends, no_marks, no_offsets):
     """Encode the text in ``self.data``; return the number of ids."""
     ends[0] = n_bytes
     n_pieces = cut_segments(tables, self.data, 0, 0, ends, False, self.offsets)
-    return encode_all(self, self.data, self.offsets, 0, n_pieces, self.ids, 0, no_offsets)[1]
+    return encode_all(self, self.data, self.offsets, 0, n_pieces, self.ids, 0, no_marks, 0, no_offsets)[1]
 
 
 # ----------------------------------------------------------------------------------------------- facade
-class _Lent:
-    """The bytes of an object as an array that numpy does not know to be read-only."""
-
-    def __init__(self, array: np.ndarray) -> None:
-        self.array = array  # keeps the memory
-        interface = array.__array_interface__
-        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
-
-
-def as_array(data: bytes | bytearray) -> np.ndarray:
-    """Return bytes as an array, without a copy, of the type that kernels are compiled for: a writable one.
-
-    Kernels only read it.
-    """
-    array = np.frombuffer(data, np.uint8)
-    return array if array.flags.writeable else np.asarray(_Lent(array))
-
-
-_NOTHING = np.empty(0, np.int64)
+_NO_MARKS, _NO_OFFSETS = np.empty(0, np.int32), np.empty(0, np.int64)
 
 
 class _Rules(NamedTuple):
@@ -270,9 +263,6 @@ class _Rules(NamedTuple):
         rank_of_bytes = rank_of_pair.get_many(pairs_of_bytes, NO_RANK)
         whole = ByteCounter({vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids})
         return cls(rank_of_pair, rank_of_bytes, made, id_of_byte, are_in_order(pairs, made), whole)
-
-
-_Note: TypeAlias = Callable[[np.ndarray, np.ndarray], None]
 
 
 class _Worker:
@@ -353,7 +343,7 @@ class Encoder:
             return None, 0
         worker = self._take()
         worker.data[:n_bytes] = data
-        return worker, encode_small(worker.memory, self._tables, n_bytes, worker.ends, _NOTHING)
+        return worker, encode_small(worker.memory, self._tables, n_bytes, worker.ends, _NO_MARKS, _NO_OFFSETS)
 
     # ---------------------------------------------------------------------------------------- encoding
     def encode(self, data: bytes) -> list[int]:
@@ -411,7 +401,7 @@ class Encoder:
         >>> Encoder(words, Pattern.of("none")).encode_to_numpy(b"hi")
         array([104, 105], dtype=uint32)
         """
-        return self._encode(data, np.array([len(data)]))
+        return self._encode(data, np.array([len(data)]))[0]
 
     def count(self, data: bytes | bytearray) -> int:
         """Return the number of ids of a text.
@@ -436,12 +426,14 @@ class Encoder:
             return n
         return len(self.encode_to_numpy(data))
 
-    def encode_segments(self, data: bytes | bytearray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def encode_segments(
+        self, data: bytes | bytearray | np.ndarray, ends: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Encode texts in a row, each by itself.
 
         Parameters
         ----------
-        data : bytes or bytearray
+        data : bytes, bytearray or (n_bytes,) uint8
         ends : (texts,) integers
             Text i ends at byte ``ends[i]``, where the next one begins.
 
@@ -465,15 +457,10 @@ class Encoder:
         >>> encoder.encode_segments(b"hih", np.array([2, 2, 3]))
         (array([256, 104], dtype=uint32), array([0, 1, 1, 2]))
         """
-        ends = np.asarray(ends, np.int64)
+        ids, _, id_offsets = self._encode(data, np.asarray(ends, np.int64))
         offsets = np.zeros(len(ends) + 1, np.int64)
-
-        def note(places: np.ndarray, id_offsets: np.ndarray) -> None:
-            first, after = np.searchsorted(ends, places[[0, -1]], side="right")
-            here = ends[first:after].astype(places.dtype)  # else all of `places` would be converted
-            offsets[first + 1 : after + 1] = id_offsets[np.searchsorted(places, here)]
-
-        return self._encode(data, ends, note), offsets
+        offsets[len(offsets) - len(id_offsets) :] = id_offsets  # texts before the first byte have none
+        return ids, offsets
 
     def pieces(self, data: bytes | bytearray) -> tuple[np.ndarray, np.ndarray]:
         """Return where the pieces of a text lie, and their ids.
@@ -495,53 +482,58 @@ class Encoder:
         >>> Encoder(words, Pattern.of("gpt2")).pieces(b"hi ho")
         (array([0, 2, 5]), array([0, 1, 4]))
         """
-        all_places, all_id_offsets = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)]
-
-        def note(places: np.ndarray, id_offsets: np.ndarray) -> None:
-            all_places.append(places[1:].astype(np.int64))
-            all_id_offsets.append(id_offsets[1:].copy())
-
-        self._encode(data, np.array([len(data)]), note)
-        return np.concatenate(all_places), np.concatenate(all_id_offsets)
+        _, offsets, id_offsets = self._encode(data, np.array([len(data)]), by_piece=True)
+        return np.concatenate([[0], offsets]), np.concatenate([[0], id_offsets])
 
     # ---------------------------------------------------------------------------------------- in blocks
-    def _encode(self, data: bytes | bytearray, ends: np.ndarray, note: _Note | None = None) -> np.ndarray:
-        """Return the ids of texts in a row; `note` is told of each block where pieces and their ids end."""
+    def _encode(
+        self, data: bytes | bytearray | np.ndarray, ends: np.ndarray, *, by_piece: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the ids of texts in a row, where texts end, or pieces, and where their ids end.
+
+        Texts that end at byte 0 are not among them.
+        """
         if len(data) > _MOST_BYTES:
             raise ValueError(f"a text of {len(data)} bytes is too long for one call: encode it as a stream")
-        if self._scanner is None:
-            return self._encode_by_regex(bytes(data), ends, note)
-        held = as_array(data)
-        ids = np.empty(len(data) + 1, np.uint32)
-        n, done = 0, 0
-        size = BLOCK_BYTES
+        held = data if isinstance(data, np.ndarray) else as_array(data)
+        ids, n = np.empty(len(data) + 1, np.uint32), 0
+        ends = ends[np.searchsorted(ends, 0, side="right") :].astype(np.int32)
+        all_marks, all_id_offsets = [_NO_MARKS], [_NO_OFFSETS]
         with self._worker() as worker:
-            while done < len(data):
-                stop = min(done + size, len(data))
-                first = int(np.searchsorted(ends, done, side="right"))
-                segments = ends[first : np.searchsorted(ends, stop, side="right")]
-                is_open = not len(segments) or int(segments[-1]) < stop
-                if is_open:
-                    segments = np.append(segments, stop)
-                text_start = int(ends[first - 1]) if first else 0
-                if len(worker.offsets) <= stop - done:
-                    worker.offsets = np.empty(stop - done + 1, np.int32)
-                offsets = self._scanner.cut(
-                    held,
-                    segments.astype(np.int32),
-                    start=done,
-                    text_start=text_start,
-                    is_open=is_open,
-                    out=worker.offsets,
-                )
-                done_before, done = done, int(offsets[-1])
-                size = (
-                    BLOCK_BYTES if done > done_before else 2 * size
-                )  # a long piece is looked at only so often
-                offsets = self._scanner.refine(held, offsets)
-                n = self._encode_pieces(worker, held, offsets, ids, n, note)
+            for offsets, ends_here in self._blocks(worker, held, ends):
+                marks = offsets[1:].copy() if by_piece else ends_here
+                n, id_offsets = self._encode_pieces(worker, held, offsets, ids, n, marks)
+                all_marks.append(marks)
+                all_id_offsets.append(id_offsets)
         ids.resize(n, refcheck=False)  # gives memory back, where a copy would take more
-        return ids
+        return ids, np.concatenate(all_marks), np.concatenate(all_id_offsets)
+
+    def _blocks(
+        self, worker: _Worker, data: np.ndarray, ends: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield where pieces begin, and the ends of texts, of one block of the data after the other."""
+        if self._scanner is None:
+            yield self._offsets_by_regex(data, ends), ends
+            return
+        done, size = 0, BLOCK_BYTES
+        while done < len(data):
+            stop = min(done + size, len(data))
+            first, after = np.searchsorted(ends, [done, stop], side="right")
+            segments = ends[first:after]
+            is_open = not len(segments) or int(segments[-1]) < stop
+            if len(worker.offsets) <= stop - done:
+                worker.offsets = np.empty(stop - done + 1, np.int32)
+            offsets = self._scanner.cut(
+                data,
+                np.append(segments, np.int32(stop)) if is_open else segments,
+                start=done,
+                text_start=int(ends[first - 1]) if first else 0,
+                is_open=is_open,
+                out=worker.offsets,
+            )
+            done_before, done = done, int(offsets[-1])
+            size = BLOCK_BYTES if done > done_before else 2 * size  # a long piece is looked at only so often
+            yield self._scanner.refine(data, offsets), segments
 
     def _encode_pieces(
         self,
@@ -550,31 +542,26 @@ class Encoder:
         offsets: np.ndarray,
         ids: np.ndarray,
         n: int,
-        note: _Note | None,
-    ) -> int:
-        piece, n_pieces, is_long = 0, len(offsets) - 1, False
-        id_offsets = np.empty(len(offsets) if note else 0, np.int64)
-        id_offsets[:1] = n
+        marks: np.ndarray,
+    ) -> tuple[int, np.ndarray]:
+        """Write the ids of pieces from `n` on; return where they end, and where those at the marks do."""
+        piece, n_pieces, mark, is_long = 0, len(offsets) - 1, 0, False
+        id_offsets = np.empty(len(marks), np.int64)
         while True:
-            piece, n = encode_pieces(worker.memory, data, offsets, piece, n_pieces, ids, n, id_offsets)
+            piece, n, mark = encode_pieces(
+                worker.memory, data, offsets, piece, n_pieces, ids, n, marks, mark, id_offsets
+            )
             if piece == n_pieces:
                 break
             make_room_for(worker.memory, int(offsets[piece + 1] - offsets[piece]))
             is_long = True
         if is_long:  # what it took is not kept
             make_room_for(worker.memory, _ROOM)
-        if note:
-            note(offsets, id_offsets)
-        return n
+        return n, id_offsets
 
-    def _encode_by_regex(self, data: bytes, ends: np.ndarray, note: _Note | None) -> np.ndarray:
-        lengths = [0]
-        for start, end in zip([0, *ends.tolist()], ends.tolist(), strict=False):
-            lengths += map(len, self._pattern.split_bytes(data[start:end]))
-        offsets = np.cumsum(lengths, dtype=np.int32)
-        held = as_array(data)
-        ids = np.empty(len(data) + 1, np.uint32)
-        with self._worker() as worker:
-            n = self._encode_pieces(worker, held, offsets, ids, 0, note)
-        ids.resize(n, refcheck=False)
-        return ids
+    def _offsets_by_regex(self, data: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        text, lengths, start = data.tobytes(), [0], 0
+        for end in ends.tolist():
+            lengths += map(len, self._pattern.split_bytes(text[start:end]))
+            start = end
+        return np.cumsum(lengths, dtype=np.int32)

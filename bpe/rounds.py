@@ -67,11 +67,14 @@ def are_in_order(pairs: np.ndarray, made: np.ndarray) -> bool:
     made : (merges,) int64
         The id that each makes.
     """
-    if not len(made):
-        return True
-    made_last = np.full(max(int(pairs.max()), int(made.max())) + 1, -1)
-    made_last[made] = np.arange(len(made))  # of several the last one stays
-    return bool((made_last[pairs].max(axis=1) < np.arange(len(made))).all())
+    n = len(made)
+    numbers = np.append(pairs, made)
+    if n and numbers.max() > 16 * n:  # far apart: counted from 0
+        numbers = np.unique(numbers, return_inverse=True)[1]
+        pairs, made = numbers[: 2 * n].reshape(n, 2), numbers[2 * n :]
+    made_last = np.full(numbers.max(initial=0) + 1, -1)
+    made_last[made] = np.arange(n)  # of several the last one stays
+    return bool((made_last[pairs].max(axis=1, initial=-1) < np.arange(n)).all())
 
 
 # ------------------------------------------------------------------------------------------------- type

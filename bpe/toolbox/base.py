@@ -113,6 +113,6 @@ class Base:
         return ids, text_offsets
 
 
-def ends_of(texts: Sequence[bytes]) -> np.ndarray:
+def ends_of(texts: Sequence[str | bytes]) -> np.ndarray:
     """Return where each text ends when they stand in a row."""
     return np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from bpe.specials import Rules, Specials
-from bpe.text import utf8_of
+from bpe.text import as_array, utf8_of
 from bpe.threads import map_in_threads, n_threads
 from bpe.toolbox.base import NO_TOKENS, Base, Ordinary, ends_of
 
@@ -216,7 +216,7 @@ class Encoding(Base):
         """
         rules = self._rules_of(allowed_special, disallowed_special, specials)
         batch: list[list[int]] = []
-        stretches = self._encode_many(_listed(texts), threads, rules)
+        _, stretches = self._encode_many(_listed(texts), threads, rules)
         with _no_collection():
             for ids, offsets in stretches:
                 numbers = ids.tolist()
@@ -266,16 +266,20 @@ class Encoding(Base):
         (array([104, 105, 121, 111, 117], dtype=uint32), array([0, 2, 5]))
         """
         rules = self._rules_of(allowed_special, disallowed_special, specials)
-        return joined(self._encode_many(_listed(texts), threads, rules))
+        return joined(*self._encode_many(_listed(texts), threads, rules))
 
     def _encode_many(
         self, texts: Sequence[str | bytes], threads: int | None, rules: Rules, what: str = "text"
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield ids and offsets of one stretch of texts after the other."""
+    ) -> tuple[int, Iterator[tuple[np.ndarray, np.ndarray]]]:
+        """Return how long the texts are, and ids and offsets of one stretch of them after the other."""
         threads = n_threads(threads)
+        needles = [needle.decode() for needle in rules.needles]
 
         def encode_stretch(stretch: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
             first, last = stretch
+            row = _ascii_row(texts[first:last])
+            if row and not any(needle in row for needle in needles):
+                return self._encoder.encode_segments(as_array(row), ends_of(texts[first:last]))
             some = _bytes_of(texts[first:last], first, what)
             data = some[0] if len(some) == 1 else bytearray().join(some)
             if not any(needle in data for needle in rules.needles):
@@ -285,14 +289,14 @@ class Encoding(Base):
                     rules.refuse(texts[index], f"{what} {index}")
             return self._encode_special(some, rules.allowed)
 
-        stretches = _stretches(texts, threads, what)
-        return map_in_threads(encode_stretch, stretches, min(threads, max(len(stretches), 1)))
+        length, stretches = _stretches(texts, threads, what)
+        return length, map_in_threads(encode_stretch, stretches, min(threads, max(len(stretches), 1)))
 
 
-def _stretches(texts: Sequence[str | bytes], threads: int, what: str) -> list[tuple[int, int]]:
-    """Return which texts to encode together: the first, and behind the last."""
+def _stretches(texts: Sequence[str | bytes], threads: int, what: str) -> tuple[int, list[tuple[int, int]]]:
+    """Return how long the texts are, and which to encode together: the first, and behind the last."""
     try:
-        ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))  # as if all were ASCII
+        ends = ends_of(texts)  # as if all were ASCII
     except TypeError:
         _bytes_of(texts, 0, what)
         raise
@@ -301,7 +305,16 @@ def _stretches(texts: Sequence[str | bytes], threads: int, what: str) -> list[tu
     # A stretch ends with the text that ends at or behind its share of the bytes.
     shares = np.arange(1, total // wanted + 1) * wanted
     edges = np.unique(np.concatenate([[0], np.searchsorted(ends, shares) + 1, [len(ends)]]))
-    return list(pairwise(edges.tolist()))
+    return total, list(pairwise(edges.tolist()))
+
+
+def _ascii_row(texts: Sequence[str | bytes]) -> str | None:
+    """Return texts one after the other, None where there is anything but ASCII in a str."""
+    try:
+        row = texts[0] if len(texts) == 1 else "".join(texts)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+    return row if isinstance(row, str) and row.isascii() else None
 
 
 def _bytes_of(texts: Sequence[str | bytes], first: int, what: str) -> list[bytes]:
@@ -329,16 +342,14 @@ def _listed(texts: Iterable[str | bytes]) -> Sequence[str | bytes]:
     return texts if isinstance(texts, (list, tuple)) else list(texts)
 
 
-def joined(stretches: Iterable[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ids and offsets of all stretches as one array each."""
-    ids, all_offsets, n = np.empty(0, np.uint32), [np.zeros(1, np.int64)], 0
+def joined(length: int, stretches: Iterable[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ids and offsets of all stretches as one array each; `length` is that of the texts."""
+    # Of memory that is not written to there is none: rather ask for too much than copy.
+    ids, all_offsets, n = np.empty(length // 2, np.uint32), [np.zeros(1, np.int64)], 0
     for some, offsets in stretches:
-        if n == 0:
-            ids = some
-        else:
-            if n + len(some) > len(ids):
-                ids.resize(n + len(some) + n // 8, refcheck=False)  # where it is, if there is room behind
-            ids[n : n + len(some)] = some
+        if n + len(some) > len(ids):
+            ids = np.concatenate([ids[:n], np.empty(len(some) + n // 2, np.uint32)])
+        ids[n : n + len(some)] = some
         all_offsets.append(offsets[1:] + n)
         n += len(some)
     ids.resize(n, refcheck=False)

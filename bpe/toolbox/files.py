@@ -203,7 +203,7 @@ class Files(Encoding):
     def _write_batch(self, output: Output, batch: list[_Stretch], rules: Rules, threads: int) -> None:
         state = output.state
         try:
-            ids, offsets = joined(self._encode_many([stretch.data for stretch in batch], threads, rules))
+            ids, offsets = joined(*self._encode_many([stretch.data for stretch in batch], threads, rules))
         except ValueError:
             # Once more, one by one, to name the document.
             number, place = state.documents, state.document_bytes

@@ -264,6 +264,18 @@ def test_too_long_for_one_call(merges, monkeypatch):
         encoder_of(merges).encode(b"x" * 5_001)
 
 
+def test_merges_in_order_and_not():
+    chance = np.random.default_rng(1)
+    n_in_order = 0
+    for _ in range(2000):
+        n, factor = int(chance.integers(6)), int(chance.choice([1, 10**8]))  # ids side by side, and far apart
+        pairs, made = chance.integers(0, 12, (n, 2)) * factor, chance.integers(0, 12, n) * factor
+        slow = all(number not in pairs[: rank + 1] for rank, number in enumerate(made))
+        assert rounds.are_in_order(pairs, made) == slow
+        n_in_order += slow
+    assert 500 < n_in_order < 1500
+
+
 def test_the_greatest_ids():
     top = 2**31 - 1
     tokens = {top - 1 - value: bytes([value]) for value in range(256)} | {top: b"ab", top - 300: b"abc"}
