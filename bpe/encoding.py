@@ -16,18 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
 import numpy as np
 from numba import types
 from numba.experimental import structref
 
-from bpe.rounds import NO_RANK, are_in_order, make_room, merge_pieces, new_rounds, put_piece, rounds_type
+from bpe.rounds import Ranks, arrays_for, merge_pieces, new_rounds, put_piece, rounds_type, set_arrays
 from bpe.scanning.cutting import cut_segments
 from bpe.split import Pattern
 from bpe.text import as_array
 from bpe.vocabulary import Vocabulary
-from structures import ByteCounter, IntMap, kernel
+from structures import ByteCounter, kernel
 from structures.byte_counter_kernels import byte_counter_type
 from structures.jit import inner, quiet
 from structures.simd import local_words
@@ -66,8 +65,6 @@ memory_type = MemoryType(
         most_known=types.int64,
         whole=byte_counter_type,  # token that pieces are taken whole as -> its id
         rounds=rounds_type,
-        rank_of_bytes=types.int64[::1],  # of two bytes, the first times 256
-        id_of_byte=types.int64[::1],
         # Scratch: a small text, where its pieces begin, its ids.
         data=types.uint8[::1],
         offsets=types.int32[::1],
@@ -86,7 +83,7 @@ structref.define_boxing(MemoryType, Memory)
 
 
 @kernel
-def new_memory(known, pool, most_known, whole, rounds, rank_of_bytes, id_of_byte, data, offsets, ids):
+def new_memory(known, pool, most_known, whole, rounds, data, offsets, ids):
     """Return what a thread encodes with."""
     self = structref.new(memory_type)
     self.known = known
@@ -95,8 +92,6 @@ def new_memory(known, pool, most_known, whole, rounds, rank_of_bytes, id_of_byte
     self.most_known = most_known
     self.whole = whole
     self.rounds = rounds
-    self.rank_of_bytes = rank_of_bytes
-    self.id_of_byte = id_of_byte
     self.data = data
     self.offsets = offsets
     self.ids = ids
@@ -142,7 +137,7 @@ def merge_unknown(self, data, offsets, first, after, packed_of):
             if place + end - start > room:
                 after = i
                 break
-            put_piece(rounds, data, start, end, place, self.id_of_byte, self.rank_of_bytes)
+            put_piece(rounds, data, start, end, place)
             place += end - start
     if place > 0:
         merge_pieces(rounds)
@@ -201,9 +196,9 @@ def encode_all(self, data, offsets, piece, n_pieces, ids, n, marks, mark, id_off
 
 
 @kernel
-def make_room_for(self, n_bytes):
-    """Make room for merging a piece of `n_bytes`."""
-    make_room(self.rounds, n_bytes)
+def make_room(self, tokens, behind, before, ranks, follows, precedes, marked):
+    """Make room for merging a piece, with arrays as :func:`bpe.rounds.arrays_for` returns them."""
+    set_arrays(self.rounds, tokens, behind, before, ranks, follows, precedes, marked)
 
 
 @quiet
@@ -244,31 +239,10 @@ def encode_small(self, tables, n_bytes, ends, no_marks, no_offsets):
 _NO_MARKS, _NO_OFFSETS = np.empty(0, np.int32), np.empty(0, np.int64)
 
 
-class _Rules(NamedTuple):
-    """The merges, as kernels read them; never written to."""
-
-    rank_of_pair: IntMap
-    rank_of_bytes: np.ndarray
-    id_of_rank: np.ndarray
-    id_of_byte: np.ndarray
-    are_in_order: bool
-    whole: ByteCounter
-
-    @classmethod
-    def of(cls, vocabulary: Vocabulary) -> _Rules:
-        pairs, made = vocabulary.pairs, vocabulary.made
-        id_of_byte = np.array(vocabulary.byte_ids, np.int64)
-        rank_of_pair = IntMap.from_arrays(pairs[:, 0] << 32 | pairs[:, 1], np.arange(len(pairs)))
-        pairs_of_bytes = (id_of_byte[:, np.newaxis] << 32 | id_of_byte).ravel()
-        rank_of_bytes = rank_of_pair.get_many(pairs_of_bytes, NO_RANK)
-        whole = ByteCounter({vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids})
-        return cls(rank_of_pair, rank_of_bytes, made, id_of_byte, are_in_order(pairs, made), whole)
-
-
 class _Worker:
     """What a thread encodes with, and Python's views of it."""
 
-    def __init__(self, rules: _Rules) -> None:
+    def __init__(self, ranks: Ranks, whole: ByteCounter) -> None:
         data = np.empty(SMALL, np.uint8)
         self.data = data.data
         self.ids = np.empty(SMALL + 1, np.uint32)
@@ -278,10 +252,8 @@ class _Worker:
             ByteCounter(),
             np.empty(16 * KNOWN_PIECES, np.uint32),  # of pages that are not used there is none
             KNOWN_PIECES,
-            rules.whole,
-            new_rounds(_ROOM, rules.rank_of_pair, rules.id_of_rank, rules.are_in_order),
-            rules.rank_of_bytes,
-            rules.id_of_byte,
+            whole,
+            new_rounds(_ROOM, ranks),
             data,
             self.offsets,
             self.ids,
@@ -315,7 +287,8 @@ class Encoder:
     def __init__(self, vocabulary: Vocabulary, pattern: Pattern) -> None:
         self._pattern = pattern
         self._scanner = pattern.scanner
-        self._rules = _Rules.of(vocabulary)
+        self._ranks = Ranks.of(vocabulary.pairs, vocabulary.made, vocabulary.byte_ids)
+        self._whole = ByteCounter({vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids})
         self._idle: list[_Worker] = []
         self._tables = self._scanner.only_tables if self._scanner else None
 
@@ -331,7 +304,7 @@ class Encoder:
         try:
             return self._idle.pop()
         except IndexError:
-            return _Worker(self._rules)
+            return _Worker(self._ranks, self._whole)
 
     def _encode_small(self, data: bytes | bytearray) -> tuple[_Worker | None, int]:
         """Encode a text in one call; return a worker, to be given back, and how many ids it has.
@@ -553,10 +526,10 @@ class Encoder:
             )
             if piece == n_pieces:
                 break
-            make_room_for(worker.memory, int(offsets[piece + 1] - offsets[piece]))
+            make_room(worker.memory, *arrays_for(int(offsets[piece + 1] - offsets[piece])))
             is_long = True
         if is_long:  # what it took is not kept
-            make_room_for(worker.memory, _ROOM)
+            make_room(worker.memory, *arrays_for(_ROOM))
         return n, id_offsets
 
     def _offsets_by_regex(self, data: np.ndarray, ends: np.ndarray) -> np.ndarray:

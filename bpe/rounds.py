@@ -30,13 +30,14 @@ rounds go from left to right.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 from numba.experimental import structref
 
-from structures import kernel, pack_pair
+from structures import IntMap, kernel, pack_pair
 from structures.int_map_kernels import int_map_type
 from structures.jit import inner, quiet
 from structures.simd import lowest_lane, pointer_to
@@ -44,13 +45,15 @@ from structures.struct_type import StructType, fields_of
 
 __all__ = [
     "NO_RANK",
+    "Ranks",
     "Rounds",
     "are_in_order",
-    "make_room",
+    "arrays_for",
     "merge_pieces",
     "new_rounds",
     "put_piece",
     "rounds_type",
+    "set_arrays",
     "state",
 ]
 
@@ -77,6 +80,60 @@ def are_in_order(pairs: np.ndarray, made: np.ndarray) -> bool:
     return bool((made_last[pairs].max(axis=1, initial=-1) < np.arange(n)).all())
 
 
+class Ranks(NamedTuple):
+    """The merges of a vocabulary, as kernels read them; never written to.
+
+    Attributes
+    ----------
+    rank_of_pair : IntMap
+        Packed pair -> rank.
+    rank_of_bytes : (65536,) int64
+        The rank of two bytes, the first times 256, :data:`NO_RANK` without one.
+    id_of_rank : (merges,) int64
+        The id that each merge makes.
+    id_of_byte : (256,) int64
+    in_order : bool
+        As :func:`are_in_order` tells.
+    """
+
+    rank_of_pair: IntMap
+    rank_of_bytes: np.ndarray
+    id_of_rank: np.ndarray
+    id_of_byte: np.ndarray
+    in_order: bool
+
+    @classmethod
+    def of(cls, pairs: np.ndarray, made: np.ndarray, byte_ids: Sequence[int]) -> Ranks:
+        """Return the ranks of merges.
+
+        Parameters
+        ----------
+        pairs : (merges, 2) int64
+        made : (merges,) int64
+            The id that each makes.
+        byte_ids : sequence of 256 int
+        """
+        rank_of_pair = IntMap()
+        if rank_pairs(rank_of_pair, pairs[:, 0] << 32 | pairs[:, 1]) < 0:
+            raise MemoryError(f"no memory for {len(pairs)} merges")
+        id_of_byte = np.array(byte_ids, np.int64)
+        bytes_in_order = np.argsort(id_of_byte)
+        bytes_of = bytes_in_order[np.searchsorted(id_of_byte, pairs, sorter=bytes_in_order) & 0xFF]
+        ranks = np.flatnonzero((id_of_byte[bytes_of] == pairs).all(axis=1))
+        rank_of_bytes = np.full(1 << 16, NO_RANK, np.int64)
+        rank_of_bytes[bytes_of[ranks, 0] << 8 | bytes_of[ranks, 1]] = ranks
+        return cls(rank_of_pair, rank_of_bytes, made, id_of_byte, are_in_order(pairs, made))
+
+
+@quiet
+def rank_pairs(rank_of_pair, pairs):
+    """Give packed pairs their ranks; return a status, below 0 where there is no memory."""
+    status = 0
+    for rank in range(pairs.size):
+        status = min(status, rank_of_pair.set(pairs[rank], rank))
+    return status
+
+
 # ------------------------------------------------------------------------------------------------- type
 @structref.register
 class RoundsType(StructType):
@@ -97,6 +154,8 @@ rounds_type = RoundsType(
         somewhere=types.int64[::1],
         rank_of_pair=int_map_type,
         id_of_rank=types.int64[::1],
+        id_of_byte=types.int64[::1],
+        rank_of_bytes=types.int64[::1],
         in_order=types.boolean,  # of the merges: whether rounds follow each other upwards
     )
 )
@@ -143,15 +202,9 @@ def view_of(self):
     )
 
 
-@kernel
-def make_room(self, n_places):
-    """Make room for pieces of `n_places` bytes together, none of which is there."""
-    tokens = np.empty(n_places, np.uint32)
-    behind, before = np.empty(n_places, np.int32), np.empty(n_places, np.int32)
-    ranks, follows = np.empty(n_places, np.int32), np.empty(n_places, np.int32)
-    precedes, marked = np.empty(n_places, np.int32), np.empty((n_places >> 6) + 1, np.int64)
-    for i in range(marked.size):
-        marked[i] = 0
+@inner
+def set_arrays(self, tokens, behind, before, ranks, follows, precedes, marked):
+    """Set the arrays of places, as :func:`arrays_for` returns them; no piece is there."""
     self.tokens = tokens
     self.behind, self.before = behind, before
     self.ranks, self.follows = ranks, follows
@@ -159,37 +212,53 @@ def make_room(self, n_places):
 
 
 @kernel
-def new_rounds(n_places, rank_of_pair, id_of_rank, in_order):
-    """Return room for pieces of `n_places` bytes together.
-
-    Parameters
-    ----------
-    n_places : int
-    rank_of_pair : IntMap
-        Packed pair -> rank.
-    id_of_rank : (merges,) int64
-        The id that each merge makes.
-    in_order : bool
-        As :func:`are_in_order` tells.
-    """
+def make_rounds(
+    tokens,
+    behind,
+    before,
+    ranks,
+    follows,
+    precedes,
+    marked,
+    first_of,
+    waiting,
+    somewhere,
+    rank_of_pair,
+    rank_of_bytes,
+    id_of_rank,
+    id_of_byte,
+    in_order,
+):
+    """Return rounds of these parts."""
     self = structref.new(rounds_type)
-    make_room(self, n_places)
-    n_ranks = id_of_rank.size
-    first_of, waiting = np.empty(n_ranks, np.int32), np.empty((n_ranks >> 6) + 1, np.int64)
-    somewhere = np.empty((n_ranks >> 12) + 1, np.int64)
-    for rank in range(n_ranks):
-        first_of[rank] = _NOWHERE
-    for i in range(waiting.size):
-        waiting[i] = 0
-    for i in range(somewhere.size):
-        somewhere[i] = 0
+    set_arrays(self, tokens, behind, before, ranks, follows, precedes, marked)
     self.first_of = first_of
     self.waiting = waiting
     self.somewhere = somewhere
     self.rank_of_pair = rank_of_pair
+    self.rank_of_bytes = rank_of_bytes
     self.id_of_rank = id_of_rank
+    self.id_of_byte = id_of_byte
     self.in_order = in_order
     return self
+
+
+def arrays_for(n_places: int) -> tuple[np.ndarray, ...]:
+    """Return arrays for pieces of `n_places` bytes together."""
+    of_places = (np.empty(n_places, np.int32) for _ in range(5))
+    return np.empty(n_places, np.uint32), *of_places, np.zeros((n_places >> 6) + 1, np.int64)
+
+
+def new_rounds(n_places: int, ranks: Ranks) -> Rounds:
+    """Return room for pieces of `n_places` bytes together."""
+    n_ranks = len(ranks.id_of_rank)
+    return make_rounds(
+        *arrays_for(n_places),
+        np.full(n_ranks, _NOWHERE, np.int32),
+        np.zeros((n_ranks >> 6) + 1, np.int64),
+        np.zeros((n_ranks >> 12) + 1, np.int64),
+        *ranks,
+    )
 
 
 # ---------------------------------------------------------------------------------------------- kernels
@@ -229,28 +298,18 @@ def delist(view, place):
 
 
 @inner
-def put_piece(self, data, start, end, place, id_of_byte, rank_of_bytes):
-    """Put ``data[start:end]``, one byte at least, at `place` and behind it, where there is room.
-
-    Parameters
-    ----------
-    self : Rounds
-    data : uint8 array
-    start, end, place : int
-    id_of_byte : (256,) int64
-    rank_of_bytes : (65536,) int64
-        The rank of two bytes, the first times 256, or more than any.
-    """
+def put_piece(self, data, start, end, place):
+    """Put ``data[start:end]``, one byte at least, at `place` and behind it, where there is room."""
     view, text = view_of(self), pointer_to(data, start)
     n = end - start
     for i in range(n):
-        view.tokens[place + i] = id_of_byte[text[i]]
+        view.tokens[place + i] = self.id_of_byte[text[i]]
         view.behind[place + i] = place + i + 1
         view.before[place + i] = place + i - 1
         view.ranks[place + i] = NO_RANK
     view.before[place] = view.behind[place + n - 1] = _NOWHERE
     for i in range(n - 1):
-        rank = rank_of_bytes[np.int64(text[i]) << 8 | np.int64(text[i + 1])]
+        rank = self.rank_of_bytes[np.int64(text[i]) << 8 | np.int64(text[i + 1])]
         if rank < NO_RANK:
             enlist(view, place + i, rank)
 

@@ -310,11 +310,10 @@ def _stretches(texts: Sequence[str | bytes], threads: int, what: str) -> tuple[i
 
 def _ascii_row(texts: Sequence[str | bytes]) -> str | None:
     """Return texts one after the other, None where there is anything but ASCII in a str."""
-    try:
-        row = texts[0] if len(texts) == 1 else "".join(texts)  # type: ignore[arg-type]
-    except TypeError:
+    row = [text for text in texts if isinstance(text, str) and text.isascii()]
+    if len(row) < len(texts):
         return None
-    return row if isinstance(row, str) and row.isascii() else None
+    return row[0] if len(row) == 1 else "".join(row)
 
 
 def _bytes_of(texts: Sequence[str | bytes], first: int, what: str) -> list[bytes]:

@@ -58,26 +58,22 @@ def run_long(piece, merges, made):
 
 
 @njit
-def merge_all(room, data, offsets, id_of_byte, rank_of_bytes):
+def merge_all(room, data, offsets):
     """Merge pieces at once; return the ids of each."""
     for i in range(offsets.size - 1):
         if offsets[i + 1] > offsets[i]:
-            rounds.put_piece(room, data, offsets[i], offsets[i + 1], offsets[i], id_of_byte, rank_of_bytes)
+            rounds.put_piece(room, data, offsets[i], offsets[i + 1], offsets[i])
     rounds.merge_pieces(room)
 
 
 def run_rounds(pieces, merges, made, room=None):
     """Merge pieces, all at once; return the ids of each."""
-    rank_of_pair, id_of_rank = tables(merges, made)
-    id_of_byte = np.arange(256)
-    pairs_of_bytes = (id_of_byte[:, np.newaxis] << 32 | id_of_byte).ravel()
-    rank_of_bytes = rank_of_pair.get_many(pairs_of_bytes, rounds.NO_RANK)
     offsets = np.cumsum([0, *map(len, pieces)])
     pairs = np.array(merges, np.int64).reshape(-1, 2)
-    in_order = rounds.are_in_order(pairs, id_of_rank)
-    room = rounds.new_rounds(int(offsets[-1]), rank_of_pair, id_of_rank, in_order)
+    ranks = rounds.Ranks.of(pairs, np.array(made, np.int64), range(256))
+    room = rounds.new_rounds(int(offsets[-1]), ranks)
     data = np.frombuffer(b"".join(pieces), np.uint8)
-    merge_all(room, data, offsets, id_of_byte, rank_of_bytes)
+    merge_all(room, data, offsets)
     all_tokens, behind, before, ranks, first_of, waiting, somewhere, marked = rounds.state(room)
     assert (first_of == -1).all()
     assert not waiting.any()
@@ -229,14 +225,14 @@ def test_every_way_is_taken(merges, slowly, book, monkeypatch):
     encoder = encoder_of(merges)
     monkeypatch.setattr(encoding, "_ROOM", encoding.SMALL)
     calls = []
-    for name in ("encode_small", "encode_pieces", "make_room_for"):
+    for name in ("encode_small", "encode_pieces", "make_room"):
         kernel = getattr(encoding, name)
         monkeypatch.setattr(encoding, name, lambda *a, k=kernel, n=name: calls.append(n) or k(*a))
     short, long = book[:1_000].encode(), b"x" * (encoding.SMALL + 1)
     assert encoder.encode(short) == slowly(short)
     assert calls == ["encode_small"]
     assert encoder.encode(short + long) == slowly(short + long)
-    assert calls == ["encode_small", "encode_pieces", "make_room_for", "encode_pieces", "make_room_for"]
+    assert calls == ["encode_small", "encode_pieces", "make_room", "encode_pieces", "make_room"]
     known = encoder._idle[0].memory
     n_known = counted(known)
     assert n_known > 100
