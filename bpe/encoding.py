@@ -196,9 +196,9 @@ def encode_all(self, data, offsets, piece, n_pieces, ids, n, marks, mark, id_off
 
 
 @kernel
-def make_room(self, tokens, behind, before, ranks, follows, precedes, marked):
+def make_room(self, tokens, behind, before, ranks, entries, marked):
     """Make room for merging a piece, with arrays as :func:`bpe.rounds.arrays_for` returns them."""
-    set_arrays(self.rounds, tokens, behind, before, ranks, follows, precedes, marked)
+    set_arrays(self.rounds, tokens, behind, before, ranks, entries, marked)
 
 
 @quiet

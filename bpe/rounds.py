@@ -9,20 +9,22 @@ they overlap; then those of the next rank that there is::
     tokens     t  h  e  r  e   t  h  e       one piece, and another
     behind     1  2  3  4  -   6  7  -       the next token of the piece; before: the one before
     ranks      9  2  -  5  -   9  2  -       of the pair that begins here
-    first_of   [2] = 6   [5] = 3   [9] = 5   the first place of a rank; follows, precedes: its other places
+    first_of   [2] -> 6, 1   [5] -> 3   [9] -> 5, 0     entries: a place, and the next entry of the rank
     waiting    . . 1 . . 1 . . . 1           a bit a rank: whether it may have a place
     somewhere  1                             a bit 64 ranks: whether any of them may
 
-Merges of a round do not depend on each other, and so a processor waits for many look-ups of pairs at a time,
-where one piece after the other would have it wait for each.
+A pair that loses its rank leaves its entry where it is, to be passed over. Merges of a round do not depend on
+each other, and so a processor waits for many look-ups of pairs at a time, where one piece after the other
+would have it wait for each.
 
 Invariants, before and after every merge
 ----------------------------------------
 1. ``behind`` and ``before`` link the tokens of each piece, from its first place on, and are -1 at its ends.
 2. ``ranks[place]`` is the rank of the tokens at `place` and ``behind[place]``, :data:`NO_RANK` if they
    have none.
-3. A place that has a rank is in the list of that rank, once, and in no other; ``waiting`` has the bit of
-   every rank whose list is not empty, and ``somewhere`` that of every word of ``waiting`` with a bit.
+3. A place that has a rank has an entry in the list of that rank; ``waiting`` has the bit of every rank whose
+   list is not empty, and ``somewhere`` that of every word of ``waiting`` with a bit.
+4. There are at most 3 entries a place: one for each pair of bytes, and two for each merge.
 
 Where a merge makes a pair of lower rank, as merges that nobody has learned may, the round ends there, and all
 rounds go from left to right.
@@ -59,6 +61,7 @@ __all__ = [
 
 NO_RANK = 2**31 - 1
 _NOWHERE = -1
+_MOST_PLACES = (2**31 - 1) // 3  # entries are counted in int32
 
 
 def are_in_order(pairs: np.ndarray, made: np.ndarray) -> bool:
@@ -146,8 +149,8 @@ rounds_type = RoundsType(
         behind=types.int32[::1],
         before=types.int32[::1],
         ranks=types.int32[::1],
-        follows=types.int32[::1],
-        precedes=types.int32[::1],
+        entries=types.int32[::1],  # of entry i, the place at 2 * i, and the next entry behind it
+        n_entries=types.int64[::1],  # one number
         marked=types.int64[::1],  # a bit a place, none but while places are put in order
         first_of=types.int32[::1],  # by rank
         waiting=types.int64[::1],
@@ -177,8 +180,8 @@ class View(NamedTuple):
     behind: Any
     before: Any
     ranks: Any
-    follows: Any
-    precedes: Any
+    entries: Any
+    n_entries: Any
     marked: Any
     first_of: Any
     waiting: Any
@@ -193,8 +196,8 @@ def view_of(self):
         pointer_to(self.behind, 0),
         pointer_to(self.before, 0),
         pointer_to(self.ranks, 0),
-        pointer_to(self.follows, 0),
-        pointer_to(self.precedes, 0),
+        pointer_to(self.entries, 0),
+        pointer_to(self.n_entries, 0),
         pointer_to(self.marked, 0),
         pointer_to(self.first_of, 0),
         pointer_to(self.waiting, 0),
@@ -203,12 +206,11 @@ def view_of(self):
 
 
 @inner
-def set_arrays(self, tokens, behind, before, ranks, follows, precedes, marked):
+def set_arrays(self, tokens, behind, before, ranks, entries, marked):
     """Set the arrays of places, as :func:`arrays_for` returns them; no piece is there."""
     self.tokens = tokens
     self.behind, self.before = behind, before
-    self.ranks, self.follows = ranks, follows
-    self.precedes, self.marked = precedes, marked
+    self.ranks, self.entries, self.marked = ranks, entries, marked
 
 
 @kernel
@@ -217,9 +219,9 @@ def make_rounds(
     behind,
     before,
     ranks,
-    follows,
-    precedes,
+    entries,
     marked,
+    n_entries,
     first_of,
     waiting,
     somewhere,
@@ -231,7 +233,8 @@ def make_rounds(
 ):
     """Return rounds of these parts."""
     self = structref.new(rounds_type)
-    set_arrays(self, tokens, behind, before, ranks, follows, precedes, marked)
+    set_arrays(self, tokens, behind, before, ranks, entries, marked)
+    self.n_entries = n_entries
     self.first_of = first_of
     self.waiting = waiting
     self.somewhere = somewhere
@@ -245,8 +248,11 @@ def make_rounds(
 
 def arrays_for(n_places: int) -> tuple[np.ndarray, ...]:
     """Return arrays for pieces of `n_places` bytes together."""
-    of_places = (np.empty(n_places, np.int32) for _ in range(5))
-    return np.empty(n_places, np.uint32), *of_places, np.zeros((n_places >> 6) + 1, np.int64)
+    if n_places > _MOST_PLACES:
+        raise MemoryError(f"a piece of {n_places} bytes is too long: cut the text, or use another pattern")
+    of_places = (np.empty(n_places, np.int32) for _ in range(3))
+    entries = np.empty(6 * n_places, np.int32)
+    return np.empty(n_places, np.uint32), *of_places, entries, np.zeros((n_places >> 6) + 1, np.int64)
 
 
 def new_rounds(n_places: int, ranks: Ranks) -> Rounds:
@@ -254,6 +260,7 @@ def new_rounds(n_places: int, ranks: Ranks) -> Rounds:
     n_ranks = len(ranks.id_of_rank)
     return make_rounds(
         *arrays_for(n_places),
+        np.zeros(1, np.int64),
         np.full(n_ranks, _NOWHERE, np.int32),
         np.zeros((n_ranks >> 6) + 1, np.int64),
         np.zeros((n_ranks >> 12) + 1, np.int64),
@@ -271,30 +278,14 @@ def wait_for(view, rank):
 
 @inner
 def enlist(view, place, rank):
-    """Give the pair at `place` a rank, where it has none."""
+    """Give the pair at `place` a rank."""
     wait_for(view, rank)
-    first = view.first_of[rank]
+    entry = view.n_entries[0]
+    view.n_entries[0] = entry + 1
     view.ranks[place] = rank
-    view.follows[place] = first
-    view.precedes[place] = _NOWHERE
-    if first >= 0:
-        view.precedes[first] = place
-    view.first_of[rank] = place
-
-
-@inner
-def delist(view, place):
-    """Take its rank from the pair at `place`, if it has one."""
-    rank = view.ranks[place]
-    if rank != NO_RANK:
-        following, preceding = view.follows[place], view.precedes[place]
-        if following >= 0:
-            view.precedes[following] = preceding
-        if preceding >= 0:
-            view.follows[preceding] = following
-        else:
-            view.first_of[rank] = following
-        view.ranks[place] = NO_RANK
+    view.entries[2 * entry] = place
+    view.entries[2 * entry + 1] = view.first_of[rank]
+    view.first_of[rank] = entry
 
 
 @inner
@@ -326,10 +317,9 @@ def merge_at(self, view, place, new_id):
     """Merge the pair at `place`; return the lowest rank of the pairs that this makes."""
     gone = np.int64(view.behind[place])
     behind, before = np.int64(view.behind[gone]), np.int64(view.before[place])
-    delist(view, gone)
-    delist(view, place)
     view.tokens[place] = new_id
     view.behind[place] = behind
+    view.ranks[gone] = view.ranks[place] = NO_RANK
     lowest = NO_RANK
     if behind >= 0:
         view.before[behind] = place
@@ -337,8 +327,8 @@ def merge_at(self, view, place, new_id):
         if lowest != NO_RANK:
             enlist(view, place, lowest)
     if before >= 0:
-        delist(view, before)
         rank = rank_at(self, view, before, place)
+        view.ranks[before] = rank
         if rank != NO_RANK:
             enlist(view, before, rank)
             lowest = min(lowest, rank)
@@ -346,34 +336,51 @@ def merge_at(self, view, place, new_id):
 
 
 @inner
+def reverse_list(view, rank):
+    """Turn the list of a rank round; return whether its places are now in ascending order."""
+    entry, behind = np.int64(view.first_of[rank]), np.int64(_NOWHERE)
+    is_sorted, lowest = True, NO_RANK
+    while entry >= 0:
+        further = np.int64(view.entries[2 * entry + 1])
+        view.entries[2 * entry + 1] = behind
+        is_sorted &= view.entries[2 * entry] < lowest
+        lowest = np.int64(view.entries[2 * entry])
+        behind, entry = entry, further
+    view.first_of[rank] = behind
+    return is_sorted
+
+
+@inner
 def merge_from_left(self, view, rank, new_id):
-    """Merge the places of a rank from left to right, until a lower rank is made; return the lowest made."""
-    first = np.int64(view.first_of[rank])
-    place, is_sorted = first, True
-    while view.follows[place] >= 0:  # the list has the last one first
-        is_sorted &= view.follows[place] < place
-        place = np.int64(view.follows[place])
+    """Merge the places of a rank from left to right, until a lower rank is made; return the lowest made.
+
+    The list of the rank is left as it is where that happens.
+    """
     lowest = NO_RANK
+    is_sorted = reverse_list(view, rank)  # the last entry stood first
+    entry = np.int64(view.first_of[rank])
     if is_sorted:
-        while place >= 0 and lowest > rank:
-            further = np.int64(view.precedes[place])
-            if further >= 0 and further == view.behind[place]:  # it overlaps with this one
-                further = np.int64(view.precedes[further])
-            lowest = min(lowest, merge_at(self, view, place, new_id))
-            place = further
-        return lowest
-    place, word, last_word = first, first >> 6, first >> 6
-    while place >= 0:
-        view.marked[place >> 6] |= np.int64(1) << (place & 63)
-        word, last_word = min(word, place >> 6), max(last_word, place >> 6)
-        place = np.int64(view.follows[place])
-    while word <= last_word:
-        while view.marked[word] != 0:
-            place = word << 6 | lowest_lane(view.marked[word])
-            view.marked[word] &= view.marked[word] - 1
-            if view.ranks[place] == rank and lowest > rank:
+        while entry >= 0 and lowest > rank:
+            place = np.int64(view.entries[2 * entry])
+            if view.ranks[place] == rank:
                 lowest = min(lowest, merge_at(self, view, place, new_id))
-        word += 1
+            entry = np.int64(view.entries[2 * entry + 1])
+    else:
+        word = last_word = np.int64(view.entries[2 * entry]) >> 6
+        while entry >= 0:
+            place = np.int64(view.entries[2 * entry])
+            view.marked[place >> 6] |= np.int64(1) << (place & 63)
+            word, last_word = min(word, place >> 6), max(last_word, place >> 6)
+            entry = np.int64(view.entries[2 * entry + 1])
+        while word <= last_word:
+            while view.marked[word] != 0:
+                place = word << 6 | lowest_lane(view.marked[word])
+                view.marked[word] &= view.marked[word] - 1
+                if view.ranks[place] == rank and lowest > rank:
+                    lowest = min(lowest, merge_at(self, view, place, new_id))
+            word += 1
+    if lowest > rank:
+        view.first_of[rank] = _NOWHERE
     return lowest
 
 
@@ -398,19 +405,26 @@ def merge_pieces(self):
             continue
         view.waiting[word] = ranks & (ranks - 1)
         rank = word << 6 | lowest_lane(ranks)
-        place = np.int64(view.first_of[rank])
-        if place < 0:
+        entry = np.int64(view.first_of[rank])
+        while entry >= 0 and view.ranks[view.entries[2 * entry]] != rank:
+            entry = np.int64(view.entries[2 * entry + 1])
+        view.first_of[rank] = entry
+        if entry < 0:
             continue
-        new_id = self.id_of_rank[rank]
+        place, new_id = np.int64(view.entries[2 * entry]), self.id_of_rank[rank]
         if self.in_order and view.tokens[place] != view.tokens[view.behind[place]]:
-            while place >= 0:
-                merge_at(self, view, place, new_id)
-                place = np.int64(view.first_of[rank])
+            view.first_of[rank] = _NOWHERE
+            while entry >= 0:
+                place = np.int64(view.entries[2 * entry])
+                if view.ranks[place] == rank:
+                    merge_at(self, view, place, new_id)
+                entry = np.int64(view.entries[2 * entry + 1])
         else:
             lowest = merge_from_left(self, view, rank, new_id)
             if view.first_of[rank] >= 0:
                 wait_for(view, rank)
             group = min(group, lowest >> 12)
+    view.n_entries[0] = 0
 
 
 @kernel

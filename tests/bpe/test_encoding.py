@@ -260,6 +260,11 @@ def test_too_long_for_one_call(merges, monkeypatch):
         encoder_of(merges).encode(b"x" * 5_001)
 
 
+def test_a_piece_that_is_too_long():
+    with pytest.raises(MemoryError, match="a piece of 1073741824 bytes is too long: cut the text"):
+        rounds.arrays_for(2**30)
+
+
 def test_merges_in_order_and_not():
     chance = np.random.default_rng(1)
     n_in_order = 0
