@@ -21,10 +21,10 @@ import numpy as np
 from numba import types
 from numba.experimental import structref
 
+from bpe.buffers import as_array
 from bpe.rounds import Ranks, arrays_for, merge_pieces, new_rounds, put_piece, rounds_type, set_arrays
 from bpe.scanning.cutting import cut_segments
 from bpe.split import Pattern
-from bpe.text import as_array
 from bpe.vocabulary import Vocabulary
 from structures import ByteCounter, kernel
 from structures.byte_counter_kernels import byte_counter_type

@@ -6,12 +6,7 @@ run over them and nothing is lost on the way back.
 
 from __future__ import annotations
 
-import ctypes
-import sys
-
-import numpy as np
-
-__all__ = ["as_array", "as_bytes", "as_text", "utf8_of"]
+__all__ = ["as_bytes", "as_text", "utf8_of"]
 
 
 def as_text(document: str | bytes, what: str = "text") -> str:
@@ -118,48 +113,3 @@ def utf8_of(document: str | bytes, what: str = "text") -> bytes:
     if isinstance(document, (bytes, bytearray, memoryview)):
         return bytes(document)
     raise TypeError(f"{what} must be str or bytes, not {type(document).__name__}")
-
-
-class _Lent:
-    """Bytes of an object as an array that numpy does not know to be read-only."""
-
-    def __init__(self, owner: object, address: int, n_bytes: int) -> None:
-        self.owner = owner  # keeps the memory
-        self.__array_interface__ = {
-            "data": (address, False),
-            "shape": (n_bytes,),
-            "typestr": "|u1",
-            "version": 3,
-        }
-
-
-def as_array(data: bytes | bytearray | str) -> np.ndarray:
-    """Return bytes as an array, without a copy, of the type that kernels are compiled for: a writable one.
-
-    Kernels only read it.
-
-    Parameters
-    ----------
-    data : bytes, bytearray or str
-        A str is of ASCII.
-
-    Returns
-    -------
-    (n_bytes,) uint8
-
-    Examples
-    --------
-    >>> as_array("hi"), as_array(b"hi")
-    (array([104, 105], dtype=uint8), array([104, 105], dtype=uint8))
-    """
-    if isinstance(data, str):
-        if sys.implementation.name != "cpython":
-            return as_array(data.encode())
-        # Where all is ASCII, UTF-8 is what the str itself holds.
-        address = ctypes.pythonapi.PyUnicode_AsUTF8AndSize
-        address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_void_p]
-        return np.asarray(_Lent(data, address(data, None), len(data)))
-    array = np.frombuffer(data, np.uint8)
-    if array.flags.writeable:
-        return array
-    return np.asarray(_Lent(array, array.ctypes.data, len(array)))

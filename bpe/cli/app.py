@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import warnings
@@ -17,7 +18,7 @@ from bpe import __version__
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
 
-__all__ = ["STDIN", "human", "load", "main", "name_of", "need_folder_of", "read", "shorter"]
+__all__ = ["STDIN", "human", "load", "main", "name_of", "need_output", "read", "shorter"]
 
 EXIT_BROKEN_PIPE, EXIT_WRONG, EXIT_INTERRUPTED = 1, 2, 130
 STDIN = "-"
@@ -36,6 +37,7 @@ class _OneLineErrors(click.Group):
     ) -> Any:
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        _open_what_is_closed()
         try:
             with warnings.catch_warnings():  # which puts the old function back
                 warnings.showwarning = _warn
@@ -47,7 +49,8 @@ class _OneLineErrors(click.Group):
         except FileNotFoundError as error:
             code = _complain(f"no such file: {error.filename}" if error.filename else str(error))
         except OSError as error:
-            code = _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            problem = error.strerror or str(error)
+            code = _complain(f"{error.filename}: {problem}" if error.filename else problem)
         except (ValueError, OverflowError, ImportError) as error:
             code = _complain(str(error))
         except MemoryError as error:
@@ -66,8 +69,16 @@ class _OneLineErrors(click.Group):
 
 
 def _complain(message: str, code: int = EXIT_WRONG) -> int:
-    click.echo(f"bpe: {' '.join(message.split())}", err=True)
+    with contextlib.suppress(OSError):  # there is no other place to say it
+        click.echo(f"bpe: {' '.join(message.split())}", err=True)
     return code
+
+
+def _open_what_is_closed() -> None:
+    """Have nothing come from, and nothing come of, a standard stream that the caller closed."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  # as long as the process
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -104,7 +115,10 @@ def load(path: str) -> Tokenizer:
     from bpe.tokenizer import Tokenizer
 
     with naming(path):
-        format = guess_format(path, is_there=True)
+        try:
+            format = guess_format(path, is_there=True)
+        except ValueError as error:
+            raise ValueError(f"{error}. What a TOKENIZER can be: bpe --help") from None
         if format == "tiktoken":
             raise ValueError(
                 f"a rank file has no split pattern: bpe convert {path} tok.json --pattern NAME gives it one"
@@ -114,7 +128,11 @@ def load(path: str) -> Tokenizer:
 
 def read(file: str) -> bytes:
     """Read a file, or standard input."""
-    return sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
+    if file == STDIN:
+        return sys.stdin.buffer.read()
+    if Path(file).is_dir():
+        raise IsADirectoryError(f"{file} is a folder: a file is needed")
+    return Path(file).read_bytes()
 
 
 def name_of(file: str | None) -> str:
@@ -122,11 +140,18 @@ def name_of(file: str | None) -> str:
     return "standard input" if file == STDIN else str(file)
 
 
-def need_folder_of(output: str) -> None:
-    """Raise where a file cannot be written for want of its folder."""
-    folder = Path(output).resolve().parent
-    if not folder.is_dir():  # better now than after the work
-        raise FileNotFoundError(f"no such folder: {folder}")
+def need_output(output: str, *, is_folder: bool = False) -> None:
+    """Raise where a file, or a folder with files, cannot be written: better now than after the work."""
+    path = Path(output).resolve()
+    folder = path if is_folder and path.exists() else path.parent
+    if path.is_dir() and not is_folder:
+        raise IsADirectoryError(f"{output} is a folder: a file name is needed")
+    if not folder.is_dir():
+        what = f"{folder} is a file, not a folder" if folder.exists() else f"no such folder: {folder}"
+        raise NotADirectoryError(what)
+    is_replaced = not path.exists() or path.is_file() or is_folder  # a device is written to as it is
+    if not os.access(folder if is_replaced else path, os.W_OK):
+        raise PermissionError(f"no permission to write {output}" + f": its folder is {folder}" * is_replaced)
 
 
 def shorter(error: ValueError) -> ValueError:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bpe.cli.app import STDIN, human, load, main, name_of, need_folder_of, read, shorter
+from bpe.cli.app import STDIN, human, load, main, name_of, need_output, read, shorter
 from bpe.cli.options import reading_options
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def encode(
     if output is not None:
         if Path(output).suffix not in (".bin", ".npy"):
             raise click.UsageError(f"-o {output}: the name must end in .bin (ids and nothing else) or .npy")
-        need_folder_of(output)
+        need_output(output)
     from bpe.corpus import Corpus
 
     rules: dict[str, Any] = {"allowed_special": "all"} if allow_special else {}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bpe.cli.app import human, load, main, name_of, need_folder_of, read
+from bpe.cli.app import human, load, main, name_of, need_output, read
 
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
@@ -138,8 +138,12 @@ def convert(
             *read_parts(source, read_as, pattern=pattern, special_tokens=special_tokens or None)
         )
     with naming(output):
-        write_as = output_format or guess_format(output, is_there=False)
-    need_folder_of(output)
+        try:
+            write_as = output_format or guess_format(output, is_there=False)
+        except ValueError as error:
+            raise ValueError(f"{error}: say which with --to") from None
+    is_folder = write_as == "gpt2" and Path(output).name != "vocab.json"
+    need_output(output, is_folder=is_folder)
     words = tokenizer._vocabulary
     with naming(output), tempfile.TemporaryDirectory() as folder:
         trial = Path(folder, "trial")

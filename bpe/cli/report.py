@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bpe.cli.app import human, load, main, name_of, need_folder_of, read
+from bpe.cli.app import human, load, main, name_of, need_output, read
 
 __all__ = ["report"]
 
@@ -27,7 +27,7 @@ def report(tokenizer: str, file: str, output: str) -> None:
     Example:
       bpe report tok.json --text corpus.txt -o report.html
     """  # noqa: D301
-    need_folder_of(output)
+    need_output(output)
     from bpe.files import atomic_write
     from bpe.formats.conversion import naming
     from bpe.report import page_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bpe.cli.app import human, main, need_folder_of
+from bpe.cli.app import human, main, need_output
 from bpe.cli.options import reading_options
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def count(
       bpe count books.counts more.counts -o all.counts
       bpe train all.counts --vocab-size 32000 -o tok.json
     """  # noqa: D301
-    need_folder_of(output)
+    need_output(output)
     from bpe.counts import WordCounts
     from bpe.distributed import count_words
 
@@ -188,7 +188,7 @@ def train(
       bpe train 'wiki/*.jsonl.gz' --field body --vocab-size 32000 -o tok.json
       bpe train all.counts --vocab-size 32000 -o tok.json
     """  # noqa: D301
-    need_folder_of(output)
+    need_output(output)
     from bpe.counts import WordCounts
     from bpe.distributed import count_words
     from bpe.training import train as train_tokenizer

@@ -9,16 +9,17 @@ huggingface  ``tokenizer.json``, ``*.hf.json``                          a token 
 tiktoken     ``*.tiktoken``                                             pattern and special tokens: given
                                                                         again when it is read; merges in an
                                                                         order that is not that of the ids
-gpt2         a folder with ``vocab.json`` and ``merges.txt``, or the    any pattern but GPT-2's
-             first of these
-minbpe       ``*.model``                                                ids that are not in minbpe's order
+gpt2         a folder with ``vocab.json`` and ``merges.txt``, or the    any pattern but GPT-2's; which tokens
+             first of these                                             are special, where it does not show
+minbpe       ``*.model``                                                ids that are not in minbpe's order;
+                                                                        white space in special tokens
 ===========  =========================================================  ===================================
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,7 @@ from bpe.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
 
-__all__ = ["FORMATS", "PROBE", "differences", "guess_format", "naming", "read", "write"]
+__all__ = ["FORMATS", "PROBE", "differences", "encoders", "guess_format", "naming", "read", "write"]
 
 FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
 
@@ -85,6 +86,9 @@ def guess_format(path: str | os.PathLike[str], *, is_there: bool) -> str:
     path = Path(path)
     if path.suffix in (".tiktoken", ".model"):
         return {".tiktoken": "tiktoken", ".model": "minbpe"}[path.suffix]
+    if is_there and path.is_dir() and not (path / "vocab.json").exists():
+        hint = "tokenizer.json" if (path / "tokenizer.json").exists() else "the file of a tokenizer"
+        raise ValueError(f"a folder without GPT-2's vocab.json and merges.txt: name {hint} in it")
     if path.is_dir() or path.name == "vocab.json":
         return "gpt2"
     if is_there:
@@ -147,12 +151,16 @@ def read(
     if pattern is not None or special_tokens:
         raise ValueError(f"the format {format} brings its pattern and special tokens: do not give others")
     if format == "gpt2":
-        vocab_json = Path(path, "vocab.json") if Path(path).is_dir() else Path(path)
-        return gpt2.parse(_read(vocab_json), _read(vocab_json.with_name("merges.txt")))
+        return gpt2.parse(*map(_read, _files_of_gpt2(path)))
     data = _read(path)
     if format == "huggingface":
         return huggingface.parse(data)
     return minbpe.parse(data) if format == "minbpe" else native.parts_of(native.parse(data))
+
+
+def _files_of_gpt2(path: str | os.PathLike[str]) -> tuple[Path, Path]:
+    vocab_json = Path(path, "vocab.json") if Path(path).is_dir() else Path(path)
+    return vocab_json, vocab_json.with_name("merges.txt")
 
 
 def _read(path: str | os.PathLike[str]) -> bytes:
@@ -241,6 +249,72 @@ def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str]
     atomic_write(path, data)
 
 
+def encoders(
+    tokenizer: Tokenizer, path: str | os.PathLike[str], format: str
+) -> dict[str, Callable[[str], list[int]]]:
+    """Return how a file encodes, special tokens as such: read back here, and by programs whose format it is.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+        What was written: it says what the file does not hold.
+    path : path
+    format : str
+        One of :data:`FORMATS`.
+
+    Returns
+    -------
+    dict from str to callable
+        Of other programs, tiktoken and tokenizers, where they are installed and can read it.
+
+    Raises
+    ------
+    ValueError, OSError
+        As :func:`read`.
+
+    Complexity
+    ----------
+    That of the format.
+
+    Examples
+    --------
+    >>> import bpe, tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tok = bpe.train(["low lower"], vocab_size=258, progress=False)
+    ...     tok.save(pathlib.Path(folder, "tok.json"))
+    ...     for who, encode in encoders(tok, pathlib.Path(folder, "tok.json"), "native").items():
+    ...         print(who, encode("low"))
+    read back [257]
+    """
+    from bpe.tokenizer import Tokenizer
+
+    given: dict[str, Any] = {}
+    if format == "tiktoken":
+        given = {"pattern": tokenizer.pattern, "special_tokens": tokenizer.special_tokens}
+    back = Tokenizer._of(*read(path, format, **given))
+    found = {"read back": lambda text: back.encode(text, allowed_special="all")}
+    try:
+        if format == "tiktoken" and len(tokenizer.pattern.sources) == 1:
+            encoding = tiktoken.encoding_of(back._vocabulary, back.pattern, "probe")
+            found["tiktoken"] = lambda text: encoding.encode(text, allowed_special="all")
+        elif format in ("huggingface", "gpt2"):
+            import tokenizers
+
+            if format == "huggingface":
+                other = tokenizers.Tokenizer.from_file(os.fspath(path))
+            else:
+                model = tokenizers.models.BPE.from_file(*map(os.fspath, _files_of_gpt2(path)))
+                other = tokenizers.Tokenizer(model)
+                other.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+                other.add_special_tokens(list(back.special_tokens))
+            found["tokenizers"] = lambda text: other.encode(text, add_special_tokens=False).ids
+    except ImportError:
+        pass
+    except Exception as error:  # tokenizers has no other class for what it cannot read
+        raise ValueError(f"the program whose format it is cannot read it: {error}") from None
+    return found
+
+
 def differences(tokenizer: Tokenizer, path: str | os.PathLike[str], format: str) -> str | None:
     """Read back what was written, here and by the program whose format it is, and encode :data:`PROBE`.
 
@@ -268,29 +342,10 @@ def differences(tokenizer: Tokenizer, path: str | os.PathLike[str], format: str)
     ...     tok.save(pathlib.Path(folder, "tok.json"))
     ...     differences(tok, pathlib.Path(folder, "tok.json"), "native")
     """
-    from bpe.tokenizer import Tokenizer
-
     text = "".join(f"{PROBE}{token}" for token in ["", *tokenizer.special_tokens])
     wanted = tokenizer.encode(text, allowed_special="all")
-    if format == "tiktoken":
-        given: dict[str, Any] = {"pattern": tokenizer.pattern, "special_tokens": tokenizer.special_tokens}
-    else:
-        given = {}
-    back = Tokenizer._of(*read(path, format, **given))
-    answers = {"read back": back.encode(text, allowed_special="all")}
-    try:
-        if format == "huggingface":
-            import tokenizers
-
-            answers["tokenizers"] = (
-                tokenizers.Tokenizer.from_file(os.fspath(path)).encode(text, add_special_tokens=False).ids
-            )
-        elif format == "tiktoken" and len(tokenizer.pattern.sources) == 1:
-            other = tiktoken.encoding_of(back._vocabulary, back.pattern, "probe")
-            answers["tiktoken"] = other.encode(text, allowed_special="all")
-    except ImportError:
-        pass
-    for who, ids in answers.items():
+    for who, encode in encoders(tokenizer, path, format).items():
+        ids = encode(text)
         if ids != wanted:
             pairs = enumerate(zip(wanted, ids, strict=False))
             at = next((i for i, (ours, theirs) in pairs if ours != theirs), min(len(wanted), len(ids)))

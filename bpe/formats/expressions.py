@@ -135,7 +135,10 @@ def render(source: str, dialect: str) -> str:
     try:
         return _Writer(DIALECTS[dialect]).alternatives(parse(source))
     except UnsupportedError as error:
-        raise ValueError(f"the expression {source!r:.200} cannot be written otherwise: {error}") from None
+        raise ValueError(
+            f"the expression {source!r:.200} cannot be written otherwise: {error}. "
+            "The native format holds any"
+        ) from None
 
 
 class _Writer:
@@ -301,13 +304,15 @@ _ONIGURUMA = re.compile(
     r"""(?P<set>\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\\[])*\])
     |(?P<flags>\(\?[im]+\))|(?P<group>\((?:\?(?:[im]*(?:-[im]+)?:|<?[=!]|>)|(?!\?)))
     |(?P<quantifier>[?*+][?+]?|\{\d*,?\d*\}[?+]?)
-    |(?P<escape>\\(?:[pP]\{\^?[\w ]+\}|x\{[0-9a-fA-F]{1,6}\}|x[0-7][0-9a-fA-F]|u[0-9a-fA-F]{4}|[sSdDwntrfvaA]
+    |(?P<escape>\\(?:[pP]\{\^?[\w ]+\}|x\{[0-9a-fA-F]{1,6}\}|x[0-7][0-9a-fA-F]|u[0-9a-fA-F]{4}|[sSdDwntrfvaAz]
         |[^0-9A-Za-z]))
     |(?P<plain>[^\[\](){}?*+\\^$])|(?P<close>[)\]}])""",
     re.DOTALL | re.VERBOSE,
 )
 _WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}²³¹¼½¾"  # what Oniguruma counts as such
-_IN_SET = re.compile(r"\\(?:x\{([0-9a-fA-F]{1,6})\}|(w)|([WhHRXbBgkzZGK1-9x]))", re.DOTALL)
+_IN_SET = re.compile(
+    r"\\(?:x\{([0-9a-fA-F]{1,6})\}|(w)|([WhHRXbBgkzZGK1-9]|x(?![0-7][0-9a-fA-F])))", re.DOTALL
+)
 
 
 def from_oniguruma(source: str) -> str:
@@ -357,6 +362,8 @@ def from_oniguruma(source: str) -> str:
             text = re.escape(_character(text[3:-1], at))
         elif text == r"\w":
             text = f"[{_WORD}]"
+        elif text == r"\z":
+            text = r"\Z"
         written.append(text)
         at = found.end()
     result = "".join(written)

@@ -1,12 +1,15 @@
 """GPT-2's two files: ``vocab.json`` and ``merges.txt``.
 
 The first maps tokens to ids, the second has a merge a line, both in characters that stand for bytes
-(:mod:`bpe.formats.byte_level`). There is no place for a split pattern: it is that of GPT-2.
+(:mod:`bpe.formats.byte_level`). There is no place for a split pattern: it is that of GPT-2. Nor for which
+tokens are special: those that no merge makes, that are no byte, and whose characters stand for themselves, as
+text could not come to them in any other way.
 """
 
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Collection
 
 from bpe.formats.byte_level import bytes_of, text_of
@@ -17,7 +20,8 @@ from bpe.vocabulary import MAX_ID, Vocabulary
 
 __all__ = ["dump", "merges_of_texts", "parse", "texts_of", "tokens_of"]
 
-FIRST_LINE = "#version: 0.2"
+COMMENT = "#version"
+FIRST_LINE = f"{COMMENT}: 0.2"
 
 
 # ------------------------------------------------------------------------ tokens as text, merges as text
@@ -55,7 +59,8 @@ def texts_of(vocabulary: Vocabulary, needed_by: str) -> dict[str, int]:
         if token in ids:
             raise ValueError(
                 f"{needed_by} has one table for all tokens, where special token {token!r:.80} (id {number}) "
-                f"and token {vocabulary.bytes_of[ids[token]]!r:.80} (id {ids[token]}) would be the same entry"
+                f"and token {vocabulary.bytes_of[ids[token]]!r:.80} (id {ids[token]}) would be the same "
+                "entry. The native format holds both"
             )
         ids[token] = number
     return dict(sorted(ids.items(), key=lambda item: item[1]))
@@ -164,8 +169,8 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> tuple[bytes, bytes]:
     Raises
     ------
     ValueError
-        The pattern is not GPT-2's, a token is taken whole, or a special token and another would be the same
-        entry.
+        The pattern is not GPT-2's, a token is taken whole, a special token and another would be the same
+        entry, one could be taken for the other, or a merge for a comment.
 
     Complexity
     ----------
@@ -185,22 +190,44 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> tuple[bytes, bytes]:
     check_merges_alone(vocabulary, "vocab.json with merges.txt")
     ids = texts_of(vocabulary, "vocab.json")
     text = {number: token for token, number in ids.items()}
-    merges = "".join(f"{text[left]} {text[right]}\n" for left, right in vocabulary.merges)
+    pairs = [(text[left], text[right]) for left, right in vocabulary.merges]
+    _check_specials(vocabulary, ids, pairs)
+    for rank, (left, right) in enumerate(pairs):
+        if left.startswith(COMMENT):
+            raise ValueError(
+                f"merges.txt: merge {rank}, {f'{left} {right}'!r:.80}, would be a comment to many who read "
+                "it. A tokenizer.json holds it"
+            )
+    merges = "".join(f"{left} {right}\n" for left, right in pairs)
     return json.dumps(ids, ensure_ascii=False).encode(), f"{FIRST_LINE}\n{merges}".encode()
 
 
-def parse(
-    vocab_json: bytes, merges_txt: bytes, special_tokens: Collection[str] | None = None
-) -> tuple[Vocabulary, Pattern]:
+def _check_specials(vocabulary: Vocabulary, ids: dict[str, int], pairs: list[tuple[str, str]]) -> None:
+    """Raise unless those that will be taken for special tokens are those that are."""
+    taken = _specials_of(ids, pairs)
+    for token in sorted(taken.symmetric_difference(vocabulary.special_tokens), key=ids.__getitem__)[:1]:
+        if token in taken:
+            problem = f"{bytes_of(token)!r:.80}, which no merge makes, would be read as a special one"
+        else:
+            problem = f"the special token {token!r:.80}, would be read as the bytes {bytes_of(token)!r:.80}"
+        raise ValueError(
+            f"vocab.json does not say which tokens are special: that of id {ids[token]}, {problem}. "
+            "A tokenizer.json says it"
+        )
+
+
+def _specials_of(ids: dict[str, int], pairs: list[tuple[str, str]]) -> set[str]:
+    made = set(map("".join, pairs))
+    return {text for text in ids if text not in made and _is_special(text)}
+
+
+def parse(vocab_json: bytes, merges_txt: bytes) -> tuple[Vocabulary, Pattern]:
     """Read the two files.
 
     Parameters
     ----------
     vocab_json, merges_txt : bytes
         Any bytes at all.
-    special_tokens : collection of str, optional
-        Entries of vocab.json. By default, those that no merge makes, that are no byte, and whose characters
-        stand for themselves: text could not come to them in any other way.
 
     Returns
     -------
@@ -210,6 +237,11 @@ def parse(
     ------
     ValueError
         They are something else; the message names the file and the place.
+
+    Warns
+    -----
+    UserWarning
+        No merge makes some of the tokens.
 
     Complexity
     ----------
@@ -229,17 +261,20 @@ def parse(
     except ValueError as error:
         raise ValueError(f"vocab.json: {error}") from None
     texts = _pairs(merges_txt)
-    if special_tokens is None:
-        made = {"".join(pair) for pair in texts}
-        special_tokens = {text for text in ids if text not in made and _is_special(text)}
-    for token in special_tokens:
-        if token not in ids:
-            raise ValueError(f"vocab.json: special token {token!r:.80} is not there")
+    special_tokens = _specials_of(ids, texts)
     words = Vocabulary(
         tokens_of(ids, special_tokens, "vocab.json"),
         merges_of_texts(texts, ids, "merges.txt"),
         {token: ids[token] for token in ids if token in special_tokens},
     )
+    known = {*words.byte_ids, *words.merged_ids}
+    if unmade := [number for number in words.id_of.values() if number not in known]:
+        warnings.warn(
+            f"no merge makes {len(unmade)} tokens of vocab.json, the first of them id {unmade[0]}, "
+            f"{words.bytes_of[unmade[0]]!r:.80}: no text comes to them. Is merges.txt cut off?",
+            UserWarning,
+            stacklevel=3,
+        )
     return words, Pattern.of("gpt2")
 
 
@@ -256,7 +291,7 @@ def _pairs(merges_txt: bytes) -> list[tuple[str, str]]:
     pairs = []
     for number, line in enumerate(lines, 1):
         line = line.removesuffix("\r")
-        if not line or line.startswith("#version"):
+        if not line or (number == 1 and line.startswith(COMMENT)):
             continue
         left, _, right = line.partition(" ")
         if not left or not right or " " in right:

@@ -59,7 +59,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     --------
     >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
     >>> json.loads(dump(words, Pattern.of("gpt2")))["model"]["merges"]
-    ['h i']
+    [['h', 'i']]
     """
     if vocabulary.whole_ids:
         for number in sorted({*unreached(vocabulary)} - {*vocabulary.whole_ids})[:1]:
@@ -99,7 +99,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
             "byte_fallback": False,
             "ignore_merges": bool(vocabulary.whole_ids),
             "vocab": ids,
-            "merges": [f"{text[left]} {text[right]}" for left, right in vocabulary.merges],
+            "merges": [[text[left], text[right]] for left, right in vocabulary.merges],
         },
     }
     lines = [f'"{key}": {json.dumps(value, ensure_ascii=False)}' for key, value in document.items()]

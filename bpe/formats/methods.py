@@ -344,7 +344,7 @@ class OtherFormats:
         """Return an ``Encoding`` of tiktoken, which must be installed.
 
         What the pattern leaves between its matches is a piece here, and dropped there; the named patterns
-        leave nothing.
+        leave nothing. Of special tokens that begin at one place the longest is taken here, any one there.
 
         Parameters
         ----------

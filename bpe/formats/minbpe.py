@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import regex
@@ -18,12 +19,13 @@ import regex
 from bpe.formats.expressions import render
 from bpe.formats.limits import check_lengths
 from bpe.formats.ranks import check_merges_alone
-from bpe.split import Pattern
+from bpe.split import PATTERNS, Pattern
 from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
 __all__ = ["dump", "parse"]
 
 FIRST_LINE = "minbpe v1"
+_HINT = "A tokenizer.json can hold it"
 _IDS = re.compile(r"(\d{1,10}) (\d{1,10})", re.ASCII)
 
 
@@ -60,9 +62,11 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     lines = [line.removesuffix("\r") for line in lines]
     if lines[0] != FIRST_LINE:
         raise ValueError(f"line 1 is not {FIRST_LINE!r}: {lines[0]!r:.60}")
+    if lines[-1]:
+        raise ValueError(f"cut off at line {len(lines)}, which has no end: {lines[-1]!r:.60}")
     if len(lines) < 4:
         raise ValueError(f"cut off at line {len(lines)}")
-    source = lines[1].strip()
+    source = _named_by_line().get(lines[1], lines[1].strip())
     try:
         pattern = Pattern.of([source] if source else "none")  # in a list, it is no name
     except ValueError as error:
@@ -121,31 +125,42 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     ['minbpe v1', '\\s*\\S+|\\s+', '0', '104 105']
     """
     if vocabulary.byte_ids != DEFAULT_BYTE_IDS:
-        raise ValueError("minbpe numbers the bytes by their values, which here have other ids")
+        raise ValueError(f"minbpe numbers the bytes by their values, which here have other ids. {_HINT}")
     for rank, (pair, number) in enumerate(zip(vocabulary.merges, vocabulary.merged_ids, strict=True)):
         if number != 256 + rank or max(pair) >= number:
             raise ValueError(
-                f"minbpe has merge {rank} make the id {256 + rank} out of lower ones, not {number}"
+                f"minbpe has merge {rank} make the id {256 + rank} out of lower ones, not {number}. {_HINT}"
             )
     check_merges_alone(vocabulary, "minbpe")
     if others := vocabulary.other_tokens():
         number, token = next(iter(others.items()))
         raise ValueError(
-            f"minbpe has no tokens but those of bytes and merges: id {number}, {token!r:.80}, is none"
+            f"minbpe has no tokens but those of bytes and merges: id {number}, {token!r:.80}, is none. "
+            f"{_HINT}"
         )
     for special in vocabulary.special_tokens:
         if special.split() != [special]:
-            raise ValueError(f"minbpe cannot hold white space in a special token: {special!r:.80}")
+            raise ValueError(f"minbpe cannot hold white space in a special token: {special!r:.80}. {_HINT}")
     if len(pattern.sources) > 1:
-        raise ValueError(f"minbpe splits by one expression, not by {len(pattern.sources)} in turn")
-    source = pattern.sources[0]
-    if regex.compile(source).groups or source != source.strip() or len(source.splitlines()) > 1:
-        source = render(source, "python")  # it would take the groups for the pieces
+        raise ValueError(f"minbpe splits by one expression, not by {len(pattern.sources)} in turn. {_HINT}")
     entries = [
         FIRST_LINE,
-        source,
+        _line_of(pattern.sources[0]),
         str(len(vocabulary.special_tokens)),
         *(f"{token} {number}" for token, number in vocabulary.special_tokens.items()),
         *(f"{left} {right}" for left, right in vocabulary.merges),
     ]
     return "".join(f"{entry}\n" for entry in entries).encode()
+
+
+def _line_of(source: str) -> str:
+    """Write an expression on a line that can be stripped, without groups, which minbpe takes for pieces."""
+    if regex.compile(source).groups or len(source.splitlines()) > 1:
+        source = render(source, "python")
+    return source if source == source.strip() else f"(?:{source})"
+
+
+@functools.cache
+def _named_by_line() -> dict[str, str]:
+    """Return the expressions that have a name, by the lines that are written for them."""
+    return {_line_of(source): source for source in PATTERNS.values() if isinstance(source, str)}

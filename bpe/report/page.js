@@ -62,7 +62,7 @@ function visible(character) {
 
 function tokenButton(id) {
   const uses = figures.uses[id] || 0;
-  const button = element("button", { type: "button", class: "token", "data-id": id }, ...shownParts(id));
+  const button = element("button", { type: "button", class: "token", "data-id": id, tabindex: "-1" }, ...shownParts(id));
   button.title = `id ${id}, used ${number(uses)} times`;
   button.setAttribute("aria-label", `${button.textContent.replace(/\u00b7/g, "space ")}, id ${id}`);
   return button;
@@ -70,7 +70,28 @@ function tokenButton(id) {
 
 function fill(id, ids) {
   $(id).replaceChildren(...ids.map(tokenButton));
+  keep($(id), $(id).querySelector(".token"));
 }
+
+// Of many tokens, the tabulator stops at one; from there, arrows lead to the others.
+const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+
+function keep(group, token) {
+  for (const other of group.querySelectorAll('.token[tabindex="0"]')) other.tabIndex = -1;
+  if (token) token.tabIndex = 0;
+}
+
+document.addEventListener("focusin", (event) => {
+  if (event.target.matches(".token")) keep(event.target.closest(".tokens, #tree"), event.target);
+});
+
+document.addEventListener("keydown", (event) => {
+  if (!(event.key in STEPS) || !event.target.matches(".token")) return;
+  const tokens = [...event.target.closest(".tokens, #tree").querySelectorAll(".token")];
+  const to = tokens.indexOf(event.target) + STEPS[event.key];
+  tokens[Math.max(0, Math.min(to, tokens.length - 1))].focus();
+  event.preventDefault();
+});
 
 // --------------------------------------------------------------------------------------------- tree
 function branch(id, depth) {
@@ -86,13 +107,16 @@ function branch(id, depth) {
 }
 
 function showTree(id, focus) {
+  const from = $("tree").contains(document.activeElement);
   $("tree").replaceChildren(element("ul", { class: "tree" }, branch(id, 0)));
-  const shown = $("tree").querySelector(".token").textContent;
+  const root = $("tree").querySelector(".token"), shown = root.textContent;
+  keep($("tree"), root);
+  if (from) root.focus();
   const uses = figures.uses[id] || 0;
   $("tree-summary").textContent =
     `“${shown}”, id ${id}: used ${number(uses)} times in ${textName} (${number((100 * uses) / figures.n_tokens, 3)} % of its tokens).`;
-  for (const pressed of document.querySelectorAll('.token[aria-pressed="true"]')) pressed.removeAttribute("aria-pressed");
-  for (const same of document.querySelectorAll(`.token[data-id="${id}"]`)) same.setAttribute("aria-pressed", "true");
+  for (const other of document.querySelectorAll(".token[aria-current]")) other.removeAttribute("aria-current");
+  for (const same of document.querySelectorAll(`.token[data-id="${id}"]`)) same.setAttribute("aria-current", "true");
   if (focus) {
     const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     $("h-tree").focus({ preventScroll: true });
@@ -167,7 +191,7 @@ function figure(id, svg, label, caption, head, rows) {
   const cells = (name, values) => element("tr", {}, ...values.map((value) => element(name, name === "th" ? { scope: "col" } : {}, String(value))));
   const table = element("table", {}, element("thead", {}, cells("th", head)), element("tbody", {}, ...kept.map((row) => cells("td", row))));
   $(id).replaceChildren(svg, element("figcaption", {}, caption),
-    element("details", {}, element("summary", {}, "As a table"), element("div", { class: "scroll", tabindex: "0" }, table)));
+    element("details", {}, element("summary", {}, "As a table"), element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${label}, as a table` }, table)));
 }
 
 function curve(id, points, { label, caption, head, logX = false, logY = false, digits = 2 }) {

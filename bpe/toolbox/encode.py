@@ -13,8 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from bpe.buffers import as_array
 from bpe.specials import Rules, Specials
-from bpe.text import as_array, utf8_of
+from bpe.text import utf8_of
 from bpe.threads import map_in_threads, n_threads
 from bpe.toolbox.base import NO_TOKENS, Base, Ordinary, ends_of
 

@@ -7,12 +7,13 @@
     corpus.bin.state           how far both are                              removed
 
 The note is renewed, in one step, after what it tells of is on the disk. Whoever finds it cuts both files to
-the lengths it names, and goes on.
+the lengths it names, and goes on. Both are locked while they are open, so that no two processes write them.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 from dataclasses import asdict, dataclass
@@ -139,9 +140,10 @@ class Output:
         if self.state.is_done:
             self._rename()
             return
-        self._ids = self._opened(self._path, self._header_bytes + self.state.tokens * dtype.itemsize)
         n_offsets = self.state.documents + 1
+        # Those of ids.bin and of ids.npy are the same file.
         self._offsets = self._opened(self.offsets_path, _HEADER_BYTES + n_offsets * OFFSETS.itemsize)
+        self._ids = self._opened(self._path, self._header_bytes + self.state.tokens * dtype.itemsize)
         if self.state == State(key):
             self._ids.write(b"\0" * self._header_bytes)
             self._offsets.write(b"\0" * (_HEADER_BYTES + OFFSETS.itemsize))  # the first offset is 0
@@ -163,11 +165,18 @@ class Output:
 
     def _opened(self, path: Path, n_bytes: int) -> BinaryIO:
         """Open what is written of a file, cut to a length; anew where nothing is gone on with."""
-        is_new = self.state == State(self.state.key)
-        file = open(part_of(path), "wb" if is_new else "r+b")  # noqa: SIM115  # closed by whoever ends the work
-        if not is_new:
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)  # cut when it is locked, not before
+        file = open(os.open(part_of(path), flags, 0o666), "r+b")  # noqa: SIM115  # whoever ends the work closes it
+        try:
+            _lock(file, path)
+            if (self._found(self.state.key) or State(self.state.key)) != self.state:
+                raise BlockingIOError(errno.EAGAIN, "another process has just written it", str(path))
+            n_bytes = 0 if self.state == State(self.state.key) else n_bytes
             file.truncate(n_bytes)
             file.seek(n_bytes)
+        except BaseException:
+            file.close()
+            raise
         return file
 
     def __enter__(self) -> Output:
@@ -264,6 +273,24 @@ class Output:
             if part_of(path).exists():  # else a run before was killed between here and the next line
                 os.replace(part_of(path), path)
         self._state_path.unlink(missing_ok=True)
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    """Keep other processes from what is written of a file, or raise where one keeps it from us."""
+    try:
+        import fcntl
+    except ImportError:  # Windows renames no file that another process has open
+        return
+    problem = "another process is writing it: wait until it ends, or name another file"
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise BlockingIOError(errno.EAGAIN, problem, str(path)) from None
+    except OSError:  # a file system without locks
+        return
+    part = part_of(path)
+    if not part.exists() or not os.path.samestat(os.fstat(file.fileno()), part.stat()):
+        raise BlockingIOError(errno.EAGAIN, problem, str(path))  # it ended, and renamed what was opened here
 
 
 def part_of(path: Path) -> Path:

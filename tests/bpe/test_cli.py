@@ -18,6 +18,7 @@ import bpe
 from bpe import cli
 from bpe.cli.app import human
 from bpe.tokenizer import Tokenizer
+from bpe.toolbox.output import Output
 
 COMMANDS = sorted(cli.main.commands)
 
@@ -143,8 +144,25 @@ def test_training_that_fails_leaves_no_file(folder, arguments, message):
     assert not [name for name in os.listdir() if "new" in name or "tmp" in name]
 
 
-def test_output_folder_is_looked_at_first(folder):
-    fails(run("train", "missing.txt", "--vocab-size", 300, "-o", "no/tok.json"), "no such folder: .*no$")
+OUTPUTS = {
+    "train": ["train", "missing.txt", "--vocab-size", "300"],
+    "count": ["count", "missing.txt"],
+    "encode": ["encode", "missing.json", "missing.txt"],
+    "report": ["report", "missing.json", "--text", "missing.txt"],
+}
+
+
+@pytest.mark.parametrize("command", OUTPUTS)
+def test_output_is_looked_at_first(folder, command, monkeypatch):
+    (folder / "folder.bin").mkdir()
+    for output, message in {
+        "no/new.bin": "no such folder: .*no$",
+        "book.txt/new.bin": r"book\.txt is a file, not a folder$",
+        "folder.bin": r"folder\.bin is a folder: a file name is needed$",
+    }.items():
+        fails(run(*OUTPUTS[command], "-o", output), message)
+    monkeypatch.setattr(os, "access", lambda *_: False)  # whoever runs the tests may be allowed everything
+    fails(run(*OUTPUTS[command], "-o", "new.bin"), r"no permission to write new\.bin: its folder is /.*$")
 
 
 @pytest.mark.parametrize(
@@ -333,6 +351,7 @@ def test_encode_to_a_file_with_options(folder, tokenizer):
     ("arguments", "message"),
     [
         (["odd.txt", "-o", "no/ids.npy"], "no such folder"),
+        (["odd.txt", "-o", "book.txt/ids.npy"], r"book\.txt is a file, not a folder"),
         (["odd.txt", "-o", "ids.txt"], r"-o ids\.txt: the name must end in \.bin .* or \.npy"),
         (["odd.txt", "-o", "ids.npy", "--dtype", "int8"], "'int8' is not one of"),
         (["odd.txt", "--dtype", "uint16"], "--dtype is of the file that -o names"),
@@ -353,6 +372,22 @@ def test_encode_that_fails_leaves_no_file(folder, arguments, message):
     before = sorted(os.listdir())
     fails(run("encode", "tok.json", *arguments), message)
     assert sorted(os.listdir()) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX locks")
+def test_two_at_once_do_not_write_the_same_file(folder, tokenizer):
+    for other in ("ids.bin", "ids.npy"):  # of which the offsets are one file
+        with Output(folder / other, np.dtype("<u2"), "other work") as output:
+            output.write(np.array([1, 2]), [2])
+            fails(
+                run("encode", "tok.json", "odd.txt", "-o", "ids.bin"),
+                r"ids\.(bin|offsets\.npy): another process is writing it: wait until it ends",
+            )
+            output.finish()
+        assert ids_of(other).tolist() == [1, 2]
+        assert not [name for name in os.listdir() if name.endswith((".part", ".state"))]
+    assert run("encode", "tok.json", "odd.txt", "-o", "ids.bin", "--quiet").output == ""
+    assert ids_of("ids.bin").tolist() == tokenizer.encode((folder / "odd.txt").read_bytes())
 
 
 def test_ids_that_do_not_fit(folder):
@@ -415,7 +450,10 @@ def test_wrong_ids(folder, ids, message):
 def test_wrong_tokenizers(folder, command):
     fails(run(command, "missing.json"), r"no such file: missing\.json")
     fails(run(command, "book.txt", stdin=""), r"book\.txt: not JSON at line 1")
-    fails(run(command, ".", stdin=""), r"no such file: vocab\.json")
+    fails(run(command, "empty.txt", stdin=""), r"empty\.txt: not JSON .* What a TOKENIZER can be: bpe")
+    fails(run(command, "folder", stdin=""), "folder: a folder without .* name the file of a tokenizer in it")
+    (folder / "folder" / "tokenizer.json").touch()
+    fails(run(command, "folder", stdin=""), r"folder: a folder without .* name tokenizer\.json in it")
     file = ["--text", "missing.txt"] if command == "inspect" else ["missing.txt"]
     fails(run(command, "tok.json", *file), r"no such file: missing\.txt")
 
@@ -473,6 +511,39 @@ class TestProcesses:
         )
         assert decoded.stdout == data
         assert encoded.stderr == decoded.stderr == b""
+
+    @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device")
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ["--help"],
+            ["show", "tok.json", "the sea"],
+            ["encode", "tok.json", "book.txt"],
+            ["train", "book.txt", "--vocab-size", "300", "--quiet", "-o", "/dev/full"],
+        ],
+    )
+    def test_full_disk(self, folder, arguments):
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run(command(*arguments), stdout=full, stderr=subprocess.PIPE, check=False)
+            assert (result.returncode, result.stderr) == (2, b"bpe: No space left on device\n")
+            result = subprocess.run(command("show", "missing.json", ""), stderr=full, check=False)
+            assert result.returncode == 2
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="POSIX shells")
+    @pytest.mark.parametrize(
+        ("arguments", "closed", "code"),
+        [
+            (["show", "tok.json", "the sea"], ">&-", 0),
+            (["decode", "tok.json", "ids.txt"], ">&-", 0),
+            (["show", "missing.json", ""], "2>&-", 2),
+            (["encode", "tok.json", "-"], "<&-", 0),
+        ],
+    )
+    def test_closed_streams(self, folder, arguments, closed, code):
+        (folder / "ids.txt").write_text("1 2")
+        shell = ["sh", "-c", f'"$@" {closed}', "sh"]
+        result = subprocess.run([*shell, *command(*arguments)], capture_output=True, text=True, check=False)
+        assert (result.returncode, result.stdout.strip(), result.stderr) == (code, "", "")
 
     def test_error(self, folder):
         result = subprocess.run(

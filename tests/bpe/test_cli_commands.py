@@ -214,7 +214,9 @@ def test_convert(folder):
     ("arguments", "message"),
     [
         (["missing.json", "o.json"], r"no such file: missing\.json"),
-        (["plain.json", "o.txt"], r"o\.txt: the name does not tell the format"),
+        (["plain.json", "o.txt"], r"o\.txt: the name does not tell the format; .*: say which with --to"),
+        (["plain.json", "corpus.txt", "--to", "gpt2"], r"corpus\.txt is a file, not a folder"),
+        (["plain.json", "corpus.txt/o.json"], r"corpus\.txt is a file, not a folder"),
         (["plain.json", "no/o.json"], "no such folder"),
         (["tok.json", "o.model"], r"o\.model: minbpe cannot hold white space in a special token"),
         (["cl100k_base.tiktoken", "o.json"], "a rank file has no split pattern: add --pattern"),

@@ -2,7 +2,6 @@
 
 import base64
 import json
-import os
 import pickle
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import bpe
 from bpe import reference
 from bpe.formats import gpt2, huggingface, minbpe, native, tiktoken
 from bpe.formats.byte_level import bytes_of, text_of
-from bpe.formats.conversion import FORMATS, PROBE, differences, guess_format, read, write
+from bpe.formats.conversion import FORMATS, PROBE, differences, encoders, guess_format, read, write
 from bpe.formats.limits import check_lengths
 from bpe.formats.ranks import merges_of, unreached
 from bpe.split import check_expression
@@ -62,60 +61,24 @@ def agree(tokenizer, other, texts):
 
 
 # ------------------------------------------------------------------------------------------ out and back
-@pytest.mark.parametrize("pattern", bpe.PATTERNS)
-def test_huggingface(tokenizer, texts, pattern, tmp_path):
-    tok = with_pattern(tokenizer, pattern)
-    path = tmp_path / "tokenizer.json"
-    tok.save_huggingface(path)
-    assert Tokenizer.from_huggingface(path) == tok
-    for other in (tokenizers.Tokenizer.from_file(str(path)), tok.to_huggingface()):
-        agree(tok, lambda text, other=other: other.encode(text, add_special_tokens=False).ids, texts)
-        for text in texts:
-            ids = other.encode(text, add_special_tokens=False).ids
-            assert other.decode(ids, skip_special_tokens=False) == tok.decode(ids) == text
-    assert differences(tok, path, "huggingface") is None
-
-
-@pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("pattern", ["gpt2", "o200k", "deepseek"])
-def test_transformers(tokenizer, texts, pattern, tmp_path):
-    transformers = pytest.importorskip("transformers")
-    tok = with_pattern(tokenizer, pattern)
-    path = tmp_path / "tokenizer.json"
-    tok.save_huggingface(path)
-    other = transformers.PreTrainedTokenizerFast(tokenizer_file=str(path))
-    agree(tok, lambda text: other.encode(text, add_special_tokens=False), texts)
-    assert len(other) == len(tok._vocabulary.bytes_of)
+@pytest.mark.filterwarnings("default")  # of transformers
+def test_what_others_make_of_the_files(tokenizer, texts, tmp_path):
+    """That they encode alike, test_formats_matrix.py says."""
+    tokenizer.save_huggingface(tmp_path / "tokenizer.json")
+    other = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     for text in texts:
-        ids = tok.encode(text, allowed_special="all")
-        assert other.decode(ids, clean_up_tokenization_spaces=False) == text
-
-
-@pytest.mark.parametrize("pattern", SINGLE)
-def test_tiktoken(tokenizer, texts, pattern, tmp_path):
-    tok = with_pattern(tokenizer, pattern)
-    path = tmp_path / "tok.tiktoken"
-    tok.save_tiktoken(path)
-    assert Tokenizer.from_tiktoken(path, pattern=pattern, special_tokens=tok.special_tokens) == tok
-    other = tok.to_tiktoken("mine")
-    agree(tok, lambda text: other.encode(text, allowed_special="all"), texts)
-    assert (other.name, other.n_vocab) == ("mine", tok.vocab_size)
-    # Its own reader takes the file for the same.
-    ranks = peer_files.load_tiktoken_bpe(str(path))
-    assert ranks == other._mergeable_ranks
-    assert differences(tok, path, "tiktoken") is None
-
-
-def test_gpt2(tokenizer, texts, tmp_path):
-    folder = tmp_path / "gpt2"
-    tokenizer.save_gpt2(folder)
-    for path in (folder, folder / "vocab.json"):
-        assert Tokenizer.from_gpt2(path) == tokenizer
-    model = tokenizers.models.BPE.from_file(str(folder / "vocab.json"), str(folder / "merges.txt"))
-    other = tokenizers.Tokenizer(model)
-    other.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    other.add_special_tokens(list(tokenizer.special_tokens))
-    agree(tokenizer, lambda text: other.encode(text).ids, texts)
+        ids = tokenizer.encode(text, allowed_special="all")
+        assert other.decode(ids, skip_special_tokens=False) == tokenizer.decode(ids) == text
+    tokenizer.save_tiktoken(tmp_path / "tok.tiktoken")
+    encoding = tokenizer.to_tiktoken("mine")
+    assert (encoding.name, encoding.n_vocab) == ("mine", tokenizer.vocab_size)
+    assert peer_files.load_tiktoken_bpe(str(tmp_path / "tok.tiktoken")) == encoding._mergeable_ranks
+    transformers = pytest.importorskip("transformers")
+    last = transformers.PreTrainedTokenizerFast(tokenizer_file=str(tmp_path / "tokenizer.json"))
+    assert len(last) == len(tokenizer._vocabulary.bytes_of)
+    for text in texts:
+        ids = tokenizer.encode(text, allowed_special="all")
+        assert last.decode(ids, clean_up_tokenization_spaces=False) == text
 
 
 @pytest.mark.parametrize("pattern", SINGLE)
@@ -143,79 +106,16 @@ def test_minbpe_by_hand():
     assert tok.pattern.name == "none"
 
 
-def test_ids_with_holes_and_in_disorder(tokenizer, texts, tmp_path):
-    chance = np.random.default_rng(1)
-    order = np.sort(chance.choice(5000, tokenizer.vocab_size, replace=False)).tolist()
-    shuffled = [*chance.permutation(order[:256]).tolist(), *order[256:]]
-    tok = renumbered(tokenizer, shuffled, {"<|end|>": 9000, "<|fim|>": 7000, "  <x> ": 6000})
-    for name, save, load in [
-        ("a.hf.json", "save_huggingface", Tokenizer.from_huggingface),
-        ("folder", "save_gpt2", Tokenizer.from_gpt2),
-        (
-            "a.tiktoken",
-            "save_tiktoken",
-            lambda path: Tokenizer.from_tiktoken(path, pattern="gpt2", special_tokens=tok.special_tokens),
-        ),
-    ]:
-        getattr(tok, save)(tmp_path / name)
-        assert load(tmp_path / name) == tok
-    other = tok.to_huggingface()
-    agree(tok, lambda text: other.encode(text, add_special_tokens=False).ids, texts)
-    agree(tok, lambda text: tok.to_tiktoken().encode(text, allowed_special="all"), texts[-8:])
-    with pytest.raises(ValueError, match="minbpe numbers the bytes by their values"):
-        tok.save_minbpe(tmp_path / "a.model")
-    late = renumbered(tokenizer, [*range(256), *range(300, 5000)])
-    with pytest.raises(ValueError, match="minbpe has merge 0 make the id 256"):
-        late.save_minbpe(tmp_path / "a.model")
-    assert sorted(os.listdir(tmp_path)) == ["a.hf.json", "a.tiktoken", "folder"]
-
-
-def test_merges_that_are_no_ranks(tokenizer, tmp_path):
-    """Tokens in another order than their merges, a token that two merges make, and one that none makes."""
+def test_encodings_of_tiktoken_that_are_refused(tokenizer):
     backwards = renumbered(tokenizer, [*range(256), *range(900, 256, -1)])
-    two = Tokenizer(
-        token_bytes=[*BYTES, b"ab", b"bc", b"abc"],
-        merges=[(97, 98), (98, 99), (256, 99), (97, 257)],
-        pattern="gpt2",
-    )
     dead = Tokenizer(token_bytes=[*BYTES, b"abc"], merges=[], pattern="gpt2")
     for tok, message in [
+        (with_pattern(tokenizer, "deepseek", {}), "tiktoken splits by one expression"),
         (backwards, "would turn merge"),
-        (two, "4 merges would become 3. A tokenizer.json keeps merges"),
         (dead, "would take pieces that are id 256, b'abc', whole"),
     ]:
-        for save in (tok.save_tiktoken, lambda path, tok=tok: tok.to_tiktoken()):
-            with pytest.raises(ValueError, match=message):
-                save(tmp_path / "no.tiktoken")
-        tok.save_huggingface(tmp_path / "tokenizer.json")
-        assert Tokenizer.from_huggingface(tmp_path / "tokenizer.json") == tok
-        ids = tok.to_huggingface().encode(PROBE + "abc abcbc", add_special_tokens=False).ids
-        assert ids == tok.encode(PROBE + "abc abcbc")
-    with pytest.raises(ValueError, match="minbpe has no tokens but those of bytes and merges: id 256"):
-        dead.save_minbpe(tmp_path / "no.model")
-    assert os.listdir(tmp_path) == ["tokenizer.json"]
-
-
-def test_what_a_format_cannot_hold(tokenizer, tmp_path):
-    own = with_pattern(tokenizer, r"\w+|\s+|[^\w\s]")
-    deepseek = with_pattern(tokenizer, "deepseek", {})
-    same = with_pattern(tokenizer, "gpt2", {"th": 700})
-    for tok, method, message in [
-        (own, "save_tiktoken", "a rank file holds no split pattern, and this one has no name"),
-        (own, "save_gpt2", "hold no split pattern; whoever reads them takes GPT-2's"),
-        (deepseek, "save_gpt2", "hold no split pattern"),
-        (deepseek, "save_minbpe", "minbpe splits by one expression, not by 3"),
-        (tokenizer, "save_minbpe", "minbpe cannot hold white space in a special token: '  <x> '"),
-        (same, "save_huggingface", "special token .* would be the same entry"),
-        (same, "save_gpt2", "special token .* would be the same entry"),
-    ]:
         with pytest.raises(ValueError, match=message):
-            getattr(tok, method)(tmp_path / "out")
-    with pytest.raises(ValueError, match="tiktoken splits by one expression"):
-        deepseek.to_tiktoken()
-    assert os.listdir(tmp_path) == []
-    agree(own, lambda text: own.to_huggingface().encode(text, add_special_tokens=False).ids, [PROBE])
-    agree(own, lambda text: own.to_tiktoken().encode(text), [PROBE])
+            tok.to_tiktoken()
 
 
 def test_peers_that_are_missing(tokenizer, monkeypatch):
@@ -401,6 +301,7 @@ def test_what_is_refused_of_rank_files(data, message, tmp_path):
     [
         (b"", "line 1 is not 'minbpe v1'"),
         (b"minbpe v1\n", "cut off at line 2"),
+        (b"minbpe v1\n\n0\n104 105", "cut off at line 4, which has no end: '104 105'"),
         (b"minbpe v1\n(\n0\n", "line 2: invalid regular expression"),
         (b"minbpe v1\n\nmany\n", "line 3 is not the number of special tokens"),
         (b"minbpe v1\n\n999999999\n", "cut off at line 4, before the last of 999999999"),
@@ -444,15 +345,33 @@ def test_what_is_refused_of_gpt2(change, message, tmp_path):
         Tokenizer.from_gpt2(tmp_path)
 
 
+def test_the_last_line_of_gpt2_may_have_no_end():
+    words = Vocabulary([*BYTES, b"hi"], [(104, 105)], {})
+    vocab_json, merges_txt = gpt2.dump(words, bpe.Pattern.of("gpt2"))
+    assert gpt2.parse(vocab_json, merges_txt.rstrip())[0].merges == words.merges
+
+
 def test_special_tokens_of_gpt2():
     words = Vocabulary([*BYTES, b"hi", b" dead"], [(104, 105)], {"<end>": 300, "ü b": 301})
-    back, _ = gpt2.parse(*gpt2.dump(words, bpe.Pattern.of("gpt2")))
+    with pytest.warns(
+        UserWarning, match="no merge makes 1 tokens .* id 257, b' dead': .* merges.txt cut off"
+    ):
+        back, _ = gpt2.parse(*gpt2.dump(words, bpe.Pattern.of("gpt2")))
     assert back.special_tokens == words.special_tokens
     assert back.bytes_of[257] == b" dead"
-    files = gpt2.dump(Vocabulary([*BYTES, b"hi"], [], {"<end>": 300}), bpe.Pattern.of("gpt2"))
-    assert gpt2.parse(*files, special_tokens=["<end>"])[0].bytes_of[256] == b"hi"
-    with pytest.raises(ValueError, match="special token '<no>' is not there"):
-        gpt2.parse(*files, special_tokens=["<no>"])
+
+
+def test_what_looks_like_a_comment():
+    """A comment is the first line alone."""
+    tokens = [*BYTES, b"#v", b"#ve", b"#ver", b"#vers", b"#versi", b"#versio", b"#version", b"#version1"]
+    merges = [(35, 118), (256, 101), (257, 114), (258, 115), (259, 105), (260, 111), (261, 110), (262, 49)]
+    vocab_json, merges_txt = gpt2.dump(Vocabulary(tokens[:-1], merges[:-1], {}), bpe.Pattern.of("gpt2"))
+    vocab_json = vocab_json[:-1] + b', "#version1": 263}'
+    back, _ = gpt2.parse(vocab_json, merges_txt + b"#version 1\n")
+    assert back.merges == merges
+    assert gpt2.parse(vocab_json[:-19] + b"}", merges_txt.split(b"\n", 1)[1])[0].merges == merges[:-1]
+    with pytest.raises(ValueError, match="merge 7, '#version 1', would be a comment to many who read it"):
+        gpt2.dump(back, bpe.Pattern.of("gpt2"))
 
 
 # ------------------------------------------------------------------------------------------------- parts
@@ -692,6 +611,21 @@ def test_differences(tokenizer, tmp_path):
     )
 
 
+@pytest.mark.parametrize("format", ["huggingface", "gpt2"])
+def test_files_that_others_cannot_read(tokenizer, tmp_path, format):
+    write(tokenizer._vocabulary, tokenizer.pattern, tmp_path / "new", format)
+    assert set(encoders(tokenizer, tmp_path / "new", format)) == {"read back", "tokenizers"}
+    assert differences(tokenizer, tmp_path / "new", format) is None
+    if format == "huggingface":
+        path = tmp_path / "new"
+        path.write_bytes(path.read_bytes().replace(b'"version": "1.0"', b'"version": "9"'))
+    else:
+        with open(tmp_path / "new" / "merges.txt", "a") as file:
+            file.write("\n")
+    with pytest.raises(ValueError, match="the program whose format it is cannot read it: "):
+        encoders(tokenizer, tmp_path / "new", format)
+
+
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no endless file")
 def test_endless_files(monkeypatch):
     monkeypatch.setattr(bpe.formats.conversion, "MAX_FILE", 10_000)
@@ -702,25 +636,3 @@ def test_endless_files(monkeypatch):
 def test_tiktoken_module_is_not_shadowed():
     assert tiktoken.parse is not None
     assert not hasattr(peer, "parse")
-
-
-# --------------------------------------------------------------------------------- real, where there are
-VOCABULARIES = {"gpt2": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k"}
-
-
-@pytest.mark.skipif("VOCABS" not in os.environ, reason="VOCABS names no folder of real vocabularies")
-@pytest.mark.parametrize("name", VOCABULARIES)
-def test_real_vocabularies(name, texts, tmp_path):
-    folder = Path(os.environ["VOCABS"])
-    specials = json.loads((folder / f"{name}.json").read_text())["special_tokens"]
-    tok = Tokenizer.from_tiktoken(
-        folder / f"{name}.tiktoken", pattern=VOCABULARIES[name], special_tokens=specials
-    )
-    tok.save_tiktoken(tmp_path / "again.tiktoken")
-    assert (tmp_path / "again.tiktoken").read_bytes() == (folder / f"{name}.tiktoken").read_bytes()
-    tok.save_huggingface(tmp_path / "tokenizer.json")
-    assert Tokenizer.from_huggingface(tmp_path / "tokenizer.json") == tok
-    assert differences(tok, tmp_path / "tokenizer.json", "huggingface") is None
-    other, hf = tok.to_tiktoken(), tok.to_huggingface()
-    agree(tok, lambda text: other.encode(text, allowed_special="all"), texts)
-    agree(tok, lambda text: hf.encode(text, add_special_tokens=False).ids, texts)

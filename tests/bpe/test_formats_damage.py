@@ -109,7 +109,7 @@ def test_mutations_of_two_files(small, tmp_path):
         for _ in range(500):
             (tmp_path / name).write_bytes(mutation(whole, chance))
             try:
-                tok = Tokenizer.from_gpt2(tmp_path)
+                tok = load(tmp_path, "gpt2")
             except ValueError as error:
                 n_errors += 1
                 assert str(error).startswith(f"{tmp_path}: ")  # noqa: PT017

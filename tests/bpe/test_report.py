@@ -15,6 +15,7 @@ from bpe.formats.conversion import PROBE
 from bpe.report import page_of
 from bpe.report.figures import categories_of, figures_of, sizes_of, times_of_merges
 from bpe.tokenizer import Tokenizer
+from bpe.vocabulary import Vocabulary
 
 
 def with_pattern(tokenizer, pattern):
@@ -215,6 +216,15 @@ def test_patterns_in_the_browser(opened, tokenizer, pattern):
     assert page.evaluate("encoder.encode('a\\ud800b')") == tok.encode("a\ud800b")
 
 
+def test_whole_tokens_in_the_browser(opened):
+    tokens = [*(bytes([value]) for value in range(256)), b"abc", "é!".encode(), b"\xff\xfe"]
+    words = Vocabulary(tokens, [], {}).taking_whole([256, 257, 258])
+    tok = Tokenizer._of(words, bpe.Pattern.of("whitespace"))
+    page = opened(tok, b"some text")
+    for text in ("abc", "abcd", "abc é!", "é! abc\ufffd", "\ufffd"):
+        assert page.evaluate("text => encoder.encode(text)", text) == tok.encode(text), text
+
+
 def test_a_click_opens_the_tree(opened, tokenizer, book):
     page = opened(tokenizer, book.encode())
     button = page.locator("#longest .token").first
@@ -251,11 +261,78 @@ def test_keyboard_and_search(opened, tokenizer, book):
     assert "is no token and no id" in page.text_content("#tree-summary")
     # All that can be acted on can be reached, and has a name.
     unnamed = page.evaluate(
-        """[...document.querySelectorAll("button, input, textarea, [role=img], [role=region]")]
-            .filter((one) => !one.getAttribute("aria-label") && !one.labels?.length)
+        """[...document.querySelectorAll("button, input, textarea, [tabindex='0'], [role]")]
+            .filter((one) => !one.getAttribute("aria-label") && !one.getAttribute("aria-labelledby"))
+            .filter((one) => !one.labels?.length && one.role !== "status")
             .filter((one) => !one.textContent.trim()).length"""
     )
     assert unnamed == 0
+
+
+def focused(page):
+    """Where the keyboard is: the id of the group, the number of the token in it, and whether it shows."""
+    return page.evaluate(
+        """() => {
+            const one = document.activeElement, group = one.closest(".tokens, #tree") || one;
+            const place = [...group.querySelectorAll(".token")].indexOf(one);
+            return [group.id || group.tagName, place, getComputedStyle(one).outlineStyle !== "none"];
+        }"""
+    )
+
+
+def test_every_place_by_keyboard_alone(opened, tokenizer, book):
+    page = opened(tokenizer, book.encode())
+    seen = []
+    while (place := (page.keyboard.press("Tab"), focused(page))[1])[0] != "BODY":
+        seen.append(place)
+    assert all(shows for _, _, shows in seen)
+    names = [name for name, _, _ in seen]
+    assert names[:6] == ["typed", "allow-special", "typed-tokens", "SUMMARY", "wanted", "BUTTON"]
+    assert names[-3:] == ["most-used", "longest", "unused"], "one stop for each group of tokens"
+    page.locator("#longest .token").first.focus()
+    for key, place in [
+        ("ArrowRight", 1),
+        ("ArrowDown", 2),
+        ("ArrowLeft", 1),
+        ("End", 39),
+        ("ArrowRight", 39),
+    ]:
+        page.keyboard.press(key)
+        assert focused(page) == ["longest", place, True]
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    assert focused(page) == ["longest", 39, True], "where it was"
+    page.keyboard.press("Home")
+    for key in ("Enter", " "):
+        page.locator("#longest .token").first.focus()
+        page.keyboard.press(key)
+        assert focused(page)[0] == "h-tree"
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert focused(page)[0] == "tree"
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    part = page.locator("#tree .token").nth(1).get_attribute("data-id")
+    assert focused(page) == ["tree", 1, True]
+    page.keyboard.press("Enter")
+    assert page.locator("#tree .token").first.get_attribute("data-id") == part
+    assert focused(page) == ["tree", 0, True]
+    assert page.locator("#tree .token[aria-current]").count() >= 1
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_motion(opened, tokenizer, book, motion):
+    page = opened(tokenizer, book.encode(), reduced_motion=motion)
+    page.evaluate("() => { Element.prototype.scrollIntoView = (how) => { window.asked = how.behavior; }; }")
+    page.locator("#longest .token").first.click()
+    assert page.evaluate("asked") == ("auto" if motion == "reduce" else "smooth")
+    n_moving = page.evaluate(
+        """[...document.querySelectorAll("*")].map((one) => getComputedStyle(one))
+            .filter((style) => parseFloat(style.transitionDuration) || style.animationName !== "none")
+            .length"""
+    )
+    assert n_moving == 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -268,22 +345,34 @@ def test_every_screen(opened, tokenizer, book, scheme, width):
     contrasts = page.evaluate(
         """() => {
             const channel = (c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+            const parts = (color) => color.match(/[\\d.]+/g).map(Number).slice(0, 3);
             const light = (color) => {
-                const [r, g, b] = color.match(/[\\d.]+/g).map(Number).map(channel);
+                const [r, g, b] = color.map(channel);
                 return 0.2126 * r + 0.7152 * g + 0.0722 * b;
             };
             const back = (one) => {
                 const color = getComputedStyle(one).backgroundColor;
                 return color === "rgba(0, 0, 0, 0)" && one.parentElement ? back(one.parentElement) : color;
             };
-            const written = "h1, h2, p, dt, dd, .token, .soft, label, button, figcaption";
-            return [...document.querySelectorAll(written)].map((one) => {
-                const [a, b] = [light(getComputedStyle(one).color), light(back(one))].sort((x, y) => y - x);
+            const contrast = (one, name) => {
+                const style = getComputedStyle(one), below = parts(back(one)), part = Number(style.opacity);
+                const above = parts(style[name]).map((c, i) => part * c + (1 - part) * below[i]);
+                const [a, b] = [light(above), light(below)].sort((x, y) => y - x);
                 return (a + 0.05) / (b + 0.05);
-            });
+            };
+            const least = (selector, name) =>
+                Math.min(...[...document.querySelectorAll(selector)].map((one) => contrast(one, name)));
+            const written =
+                "h1, h2, p, dt, dd, td, .token, .token i, .soft, label, button, figcaption, textarea";
+            return {
+                text: Math.min(least(written, "color"), least("svg text", "fill")),
+                drawn: Math.min(least(".bar", "fill"), least(".curve", "stroke"),
+                    least("textarea", "borderColor"), least(".token[aria-current]", "outlineColor")),
+            };
         }"""
     )
-    assert min(contrasts) > 4.5
+    assert contrasts["text"] > 4.5
+    assert contrasts["drawn"] > 3
 
 
 def test_all_figures_are_drawn(opened, tokenizer, book):

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe import reference
-from bpe.text import as_array, as_text
+from bpe.buffers import as_array
+from bpe.text import as_text
 from bpe.tokenizer import Tokenizer
 from bpe.toolbox import encode as encode_module
 from bpe.toolbox import measure
