@@ -73,7 +73,10 @@ def merges_of(token_bytes: Mapping[int, bytes]) -> tuple[np.ndarray, np.ndarray,
     parts = np.empty((len(tokens), 2), np.int64)
     n_parts_of = np.empty(len(tokens), np.int64)
     n_parts_of[order], parts[order] = _encode_all(
-        [tokens[i] for i in order.tolist()], [number_of[bytes([i])] for i in range(256)], made, order
+        list(map(tokens.__getitem__, order.tolist())),
+        [number_of[bytes([i])] for i in range(256)],
+        made,
+        order,
     )
     return parts[n_parts_of == 2], made[n_parts_of == 2], made[n_parts_of > 2].tolist()
 

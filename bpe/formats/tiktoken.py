@@ -75,7 +75,7 @@ def _read_at_once(data: bytes) -> tuple[dict[int, bytes], dict[bytes, int]] | No
     if not _LINES.fullmatch(data):
         return None
     entries = data.split()
-    if any(len(text) % 4 for text in entries[::2]):  # base64 with too little or too much padding
+    if any(map((3).__and__, map(len, entries[::2]))):  # base64 with too little or too much padding
         return None
     try:
         tokens = list(map(binascii.a2b_base64, entries[::2]))

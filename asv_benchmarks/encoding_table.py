@@ -1,0 +1,144 @@
+"""Encoding, beside tiktoken: whole texts, short ones, hard ones, and loading; tables in Markdown.
+
+    python asv_benchmarks/encoding_table.py VOCABULARIES TEXT [TEXT ...]
+
+VOCABULARIES is a folder as for ``same_ids.py``, which compares whole texts; here, ids are compared on the
+beginning of each text. Texts are encoded to arrays in parts of about a megabyte, compiled code is loaded
+before. A first pass is that of a new tokenizer, which has met no word yet.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Callable, Iterator
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from counting_table import best
+from same_ids import PATTERNS, Pair
+
+import bpe
+
+PART = 1_000_000  # characters
+COMPARED, MEASURED_THERE = 4, 8  # parts
+HUNDRED, SHORT_TEXTS = 100, 100_000
+HARD = 1 << 20
+
+
+def parts_of(text: str) -> Iterator[str]:
+    """Yield a text in parts that end with a line."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + PART) + 1 or len(text)
+        yield text[start:end]
+        start = end
+
+
+def per_byte(encode: Callable[[Any], Any], texts: list[Any], times: int) -> float:
+    """Return seconds a byte."""
+    n_bytes = sum(len(text if isinstance(text, bytes) else text.encode()) for text in texts)
+    return best(lambda: encode(texts), times) / n_bytes
+
+
+def whole_text(folder: Path, name: str, file: Path, times: int) -> str:
+    """Return a row of the first table."""
+    pair = Pair(folder, name)
+    parts = list(parts_of(file.read_bytes().decode("utf-8", "replace")))
+    for part in parts[:COMPARED]:
+        pair.check(
+            file.name, part, pair.of_theirs(part), pair.ours.encode_to_numpy(part, specials="ordinary")
+        )
+    path = folder / f"{name}.tiktoken"
+    new = bpe.Tokenizer.from_tiktoken(path, pattern=PATTERNS[name])
+
+    def ours(threads: int) -> Callable[[list[str]], Any]:
+        return lambda texts: new.encode_batch_to_numpy(texts, threads, specials="ordinary")
+
+    first = per_byte(ours(1), parts, 1)
+    one, two = (per_byte(ours(threads), parts, times) for threads in (1, 2))
+    theirs = per_byte(lambda texts: [*map(pair.of_theirs, texts)], parts[:MEASURED_THERE], 1)
+    speeds = " | ".join(f"{1e-6 / seconds:.0f}" for seconds in (first, one, two))
+    return f"| {file.name} | {name} | {speeds} | {one / two:.2f} | {theirs / one:.0f} |"
+
+
+def hard_texts(chance: random.Random) -> dict[str, str | bytes]:
+    """Return texts of a mebibyte without a space, by name."""
+    return {
+        "one letter": "a" * HARD,
+        "ACGT": "".join(chance.choices("ACGT", k=HARD)),
+        "letters": "".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=HARD)),
+        "random bytes": chance.randbytes(HARD),
+        "emoji": "".join(map(chr, chance.choices(range(0x1F300, 0x1F640), k=HARD // 4))),
+        "CJK": "".join(map(chr, chance.choices(range(0x4E00, 0x9FFF), k=HARD // 3))),
+    }
+
+
+def calls(pair: Pair, text: str, times: int) -> Iterator[str]:
+    """Yield lines about short texts."""
+    lines = [text[i : i + HUNDRED] for i in range(0, HUNDRED * 1000, HUNDRED)]
+    for line in lines:
+        pair.check("a line", line, pair.of_theirs(line), pair.ours.encode_to_numpy(line, specials="ordinary"))
+    for name, ours, theirs in (
+        ("encode", pair.ours.encode_ordinary, pair.theirs.encode_ordinary),
+        ("count", pair.ours.count, lambda line: len(pair.theirs.encode_ordinary(line))),
+    ):
+        took, there = (best(lambda f=f: [*map(f, lines)], times) for f in (ours, theirs))
+        yield f"{name} of {HUNDRED} characters: {took * 1e3:.1f} us; tiktoken {there * 1e3:.1f} us"
+    many = list(islice(cycle(lines), SHORT_TEXTS))
+    took = best(lambda: pair.ours.encode_batch(many, specials="ordinary"), times)
+    there = best(lambda: pair.theirs.encode_ordinary_batch(many), 1)
+    yield f"encode_batch of {SHORT_TEXTS:,} of these: {there / took:.1f} times as fast as tiktoken"
+
+
+def loading(folder: Path, name: str, times: int) -> str:
+    """Return a line about loading."""
+    ranks = folder / f"{name}.tiktoken"
+    took = best(lambda: bpe.Tokenizer.from_tiktoken(ranks, pattern=PATTERNS[name]), times)
+    there = best(lambda: Pair(folder, name), times) - took  # which loads both
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch, "tok.json")
+        bpe.Tokenizer.from_tiktoken(ranks, pattern=PATTERNS[name]).save(path)
+        native = best(lambda: bpe.Tokenizer.load(path), times)
+    return (
+        f"load {name}: rank file {took * 1e3:.0f} ms, native file {native * 1e3:.0f} ms; "
+        f"tiktoken {there * 1e3:.0f} ms"
+    )
+
+
+@click.command()
+@click.argument(
+    "folder", metavar="VOCABULARIES", type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
+@click.argument("texts", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--times", default=5, help="Runs, of which the fastest counts.")
+def main(folder: Path, texts: tuple[Path, ...], times: int) -> None:
+    """Print how fast texts are encoded."""
+    click.echo("| text | vocabulary | first pass MB/s | warm | two threads | times one | times tiktoken |")
+    click.echo("|---|---|---|---|---|---|---|")
+    for file in texts:
+        for name in PATTERNS:
+            click.echo(whole_text(folder, name, file, times))
+    pair = Pair(folder, "cl100k_base")
+    prose = texts[0].read_bytes().decode("utf-8", "replace")[: 4 * HARD]
+
+    def encode(text: str | bytes) -> np.ndarray:
+        return pair.ours.encode_to_numpy(text, specials="ordinary")
+
+    plain = per_byte(lambda some: [*map(encode, some)], [prose, prose], times)
+    click.echo("\n| 1 MiB without a space | ns a byte | times prose |\n|---|---|---|")
+    for name, text in hard_texts(random.Random(1)).items():
+        wanted = np.frombuffer(text if isinstance(text, bytes) else text.encode(), np.uint8)
+        assert np.array_equal(np.frombuffer(pair.ours.decode_bytes(encode(text)), np.uint8), wanted), name
+        seconds = per_byte(lambda some: encode(some[0]), [text], times)
+        click.echo(f"| {name} | {seconds * 1e9:.0f} | {seconds / plain:.1f} |")
+    click.echo()
+    for line in (*calls(pair, prose, times), loading(folder, "cl100k_base", times)):
+        click.echo(line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""``asv_benchmarks/encoding_table.py`` runs, at tiny sizes; where ids differ, it prints no figure."""
+
+import importlib
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import bpe
+
+FOLDER = Path(__file__).parents[1] / "asv_benchmarks"
+BOOK = Path(__file__).parent / "data" / "treasure_island.txt"
+
+pytest.importorskip("tiktoken", reason="the one compared with")
+
+
+@pytest.fixture
+def command(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    module = importlib.import_module("encoding_table")
+    for name, size in (("PART", 20_000), ("HARD", 1000), ("SHORT_TEXTS", 300)):
+        monkeypatch.setattr(module, name, size)
+    return module
+
+
+@pytest.fixture
+def vocabularies(command, tmp_path):
+    for name, pattern in command.PATTERNS.items():
+        tok = bpe.train([BOOK.read_text("utf-8")[:50_000]], 400, pattern=pattern, progress=False)
+        tok.save_tiktoken(tmp_path / f"{name}.tiktoken")
+        given = {"pat_str": tok.to_tiktoken()._pat_str, "special_tokens": {"<|end|>": 1000}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(given))
+    return tmp_path
+
+
+def test_every_row(command, vocabularies):
+    result = CliRunner().invoke(command.main, [str(vocabularies), str(BOOK), "--times", "1"])
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    assert [line.split(" | ")[1] for line in lines[2:5]] == [*command.PATTERNS]
+    assert sum(line.startswith("| ") for line in lines) == 3 + 1 + 6 + 1
+    assert "encode_batch of 300 of these: " in lines[-2]
+    assert lines[-1].startswith("load cl100k_base: rank file ")
+
+
+def test_ids_that_differ(command, vocabularies):
+    given = json.loads((vocabularies / "gpt2.json").read_text())
+    (vocabularies / "gpt2.json").write_text(json.dumps({**given, "pat_str": r"(?s)."}))
+    result = CliRunner().invoke(command.main, [str(vocabularies), str(BOOK), "--times", "1"])
+    assert result.exit_code == 1
+    assert "gpt2 treasure_island.txt: differs at byte " in result.output
+    assert "| treasure_island.txt |" not in result.output
