@@ -15,6 +15,7 @@ reference-counted themselves. Two facts shape what kernels see of it.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import operator
 from collections.abc import Callable, Collection
@@ -62,6 +63,22 @@ class StructType(types.StructRef):
     def passed_as(self) -> BorrowedType:
         """The type that quiet kernels get."""
         return BorrowedType(self)
+
+    def __reduce__(self) -> Any:
+        return _type_of, (type(self).__module__, type(self).__qualname__, self._fields)
+
+
+class GoneType(StructType):
+    """A type of an older release, whose class is there no more; nothing has it."""
+
+
+def _type_of(module: str, name: str, fields: Any) -> StructType:
+    """Return a type that was pickled, maybe long ago."""
+    try:
+        made_by = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError):
+        made_by = GoneType
+    return made_by(fields)
 
 
 def fields_of(**fields: Any) -> list[tuple[str, Any]]:
