@@ -390,10 +390,15 @@ class ByteCounter(Facade):
         if hasattr(words, "items"):
             self._add_items(words)
             return
-        more = new_byte_counter()
         iterator = iter(words)
-        while chunk := list(islice(iterator, _CHUNK)):
+        chunk = list(islice(iterator, _CHUNK))
+        if len(chunk) < _CHUNK:  # there are no more
+            self.update_many(*_joined(chunk))
+            return
+        more = new_byte_counter()
+        while chunk:
             more.update_many(*_joined(chunk))
+            chunk = list(islice(iterator, _CHUNK))
         self.merge(more)
 
     def update_many(self, data: Any, offsets: Any, counts: Any = None) -> None:

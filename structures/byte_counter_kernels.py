@@ -5,16 +5,15 @@ Kernels on plain arrays come first, then the type, then its methods: kernels tha
 
 from __future__ import annotations
 
-import numpy as np
 from numba import types
 from numba.experimental import structref
 
 from structures import status
 from structures.byte_keys import equal_bytes, home_of, homes_of, is_long, key_of, keys_of, length_of
 from structures.jit import inner, kernel, quiet
-from structures.memory import copy_prefix, new_words
+from structures.memory import copy_prefix, new_bytes, new_words
 from structures.priorities import sum_leaves_range
-from structures.simd import local_words, pointer_to
+from structures.simd import larger, local_words, pointer_to, smaller
 from structures.struct_type import StructType, fields_of, method, new_like
 
 _MIN_BITS = 3
@@ -97,7 +96,7 @@ def vacate(slots, shift, slot):
 @kernel
 def counts_by_id(slots, n_words):
     """Return the counts, ``(n_words,) int64``, in order of id."""
-    counts = np.empty(n_words, np.int64)
+    counts = new_words(n_words)
     for i in range(0, slots.size, 4):
         if slots[i + 1] != 0:
             counts[slots[i + 2]] = slots[i + 3]
@@ -129,7 +128,7 @@ def new_byte_counter():
     self.slots = empty_slots(bits)
     self.offsets = new_words(1 << bits)
     self.offsets[0] = 0
-    self.pool = np.empty(8 << bits, np.uint8)
+    self.pool = new_bytes(8 << bits)
     self.size = 0
     self.shift = 64 - bits
     return self
@@ -154,7 +153,7 @@ def _resize_offsets(self, n):
 
 @inner
 def _resize_pool(self, n):
-    pool = np.empty(n, np.uint8)
+    pool = new_bytes(n)
     copy_prefix(self.pool, self.offsets[self.size], pool)
     self.pool = pool
     return True
@@ -177,7 +176,7 @@ def _reserve(self, n_words, n_bytes=0):
 def _make_room(self, n_bytes):
     """Make room for one more word of `n_bytes`; return a status."""
     used = self.offsets[self.size] + n_bytes
-    if used > self.pool.size and not _resize_pool(self, max(used, 2 * self.pool.size)):
+    if used > self.pool.size and not _resize_pool(self, larger(used, 2 * self.pool.size)):
         return status.NO_MEMORY
     if self.size + 1 >= self.offsets.size and not _resize_offsets(self, 2 * self.offsets.size):
         return status.NO_MEMORY
@@ -284,7 +283,7 @@ def _get_into(self, data, offsets, first, after, default, counts):
     slots = pointer_to(self.slots, 0)
     word_0s, word_1s, homes = local_words(_BLOCK), local_words(_BLOCK), local_words(_BLOCK)
     for start in range(first, after, _BLOCK):
-        n = min(_BLOCK, after - start)
+        n = smaller(_BLOCK, after - start)
         keys_of(data, offsets, start, n, word_0s, word_1s)
         homes_of(word_0s, word_1s, n, self.shift, self.slots, homes)
         for i in range(n):
@@ -301,7 +300,7 @@ def _get_into(self, data, offsets, first, after, default, counts):
 @kernel
 def _get_many(self, data, offsets, default=0):
     """Return the counts of all strings."""
-    counts = np.empty(max(offsets.size - 1, 0), np.int64)
+    counts = new_words(larger(offsets.size - 1, 0))
     _get_into(self, data, offsets, 0, counts.size, default, counts)
     return counts
 
@@ -343,12 +342,12 @@ def _take_back(self, data, offsets, counts, n_added, n_words):
 def _update_many(self, data, offsets, counts):
     """Add all or nothing. Returns (status, index of the string that failed)."""
     n_words = self.size
-    n_all = max(offsets.size - 1, 0)
+    n_all = larger(offsets.size - 1, 0)
     if counts.size != n_all and counts.size != 0:
-        return status.OUT_OF_RANGE, min(counts.size, n_all)
+        return status.OUT_OF_RANGE, smaller(counts.size, n_all)
     word_0s, word_1s, homes = local_words(_BLOCK), local_words(_BLOCK), local_words(_BLOCK)
     for first in range(0, n_all, _BLOCK):
-        n = min(_BLOCK, n_all - first)
+        n = smaller(_BLOCK, n_all - first)
         keys_of(data, offsets, first, n, word_0s, word_1s)
         shift = self.shift
         homes_of(word_0s, word_1s, n, shift, self.slots, homes)

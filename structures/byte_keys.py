@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from structures.jit import inner
-from structures.simd import load_word, multiply_fold, pointer_to, prefetch
+from structures.simd import larger, load_word, multiply_fold, pointer_to, prefetch, smaller
 
 __all__ = [
     "INLINE",
@@ -65,8 +65,8 @@ def home_of(word_0, word_1, shift):
 @inner
 def key_of_words(word_0, word_1, length):
     """Return the key of a short string, whose first 16 bytes, and what is behind them, are two words."""
-    n_second = min(max(length - 8, 0), 7)
-    unused = 4 * (8 - min(length, 8))  # half the bits: a shift by 64 is not defined
+    n_second = smaller(larger(length - 8, 0), 7)
+    unused = 4 * (8 - smaller(length, 8))  # half the bits: a shift by 64 is not defined
     first = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(unused) >> np.uint64(unused)
     second = (np.int64(1) << (8 * n_second)) - 1
     return word_0 & np.int64(first), (word_1 & second) | (length + 1) << _LENGTH_BITS
@@ -95,7 +95,7 @@ def rare_key_of(string, length):
     """Return the key of a long string, or of one so near the end that loads would pass it."""
     if length > INLINE:
         return hash_long(string, length), length | _LONG
-    n_first = min(length, 8)
+    n_first = smaller(length, 8)
     return key_of_words(gather(string, 0, n_first), gather(string, 8, length - n_first), length)
 
 
@@ -121,7 +121,7 @@ def keys_of(data, offsets, first, n, word_0s, word_1s):
     for i in range(n):
         start = np.int64(offset_at[i])
         length = np.int64(offset_at[i + 1]) - start
-        longest = max(longest, length)
+        longest = larger(longest, length)
         word_0s[i], word_1s[i] = key_of_words(
             load_word(bytes_at, start), load_word(bytes_at, start + 8), length
         )

@@ -29,7 +29,8 @@ neighbours' counts by writing the bucket's count.
 
 Invariants
 ----------
-1. Each cell is the end, or a key's, or a bucket's, or on the list of free cells that starts at ``free``.
+1. Each cell before ``used`` is the end, or a key's, or a bucket's, or on the list of free cells that
+   starts at ``free``.
 2. The map leads each of the ``size`` keys to its cell, and the keys of the buckets are these.
 3. Rings close: the place behind the place before is the place itself.
 4. From the end along ORDER the counts rise strictly, and no bucket is empty.
@@ -359,7 +360,7 @@ class CountBuckets(Counted):
 
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
-        array, cell_of, size, free = state(self)
+        array, cell_of, size, used, free = state(self)
         cells = array.tolist()
 
         def ring(opening: int, offset: int) -> list[int]:
@@ -407,7 +408,7 @@ class CountBuckets(Counted):
         while free != 0:
             known.append(free)
             free = cells[free]
-        assert sorted(known) == list(range(0, len(cells), WORDS)), "1: every cell is one thing"
+        assert sorted(known) == list(range(0, used, WORDS)), "1: every cell is one thing"
 
 
 bind(CountBucketsType, CountBuckets)

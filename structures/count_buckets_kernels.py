@@ -5,17 +5,17 @@ Kernels on plain arrays come first, then the type, then its methods: kernels tha
 
 from __future__ import annotations
 
-import numpy as np
 from numba import types
 from numba.experimental import structref
 
 from structures import status
 from structures.counted import CountedType
 from structures.hashing import mix
-from structures.int_map_kernels import int_map_type, new_int_map
+from structures.int_map_kernels import VALUE, int_map_type, new_int_map, probe, put
 from structures.jit import inner, kernel, quiet
 from structures.memory import copy_prefix, new_words
 from structures.priorities import difference_leaves_range, sum_leaves_range
+from structures.simd import pointer_to
 from structures.sorting import sort
 from structures.struct_type import fields_of, method, new_like
 
@@ -32,24 +32,14 @@ MIN_CELLS = 8
 
 
 # ------------------------------------------------------------------------------------- kernels: the cells
-@inner
-def free_cells(cells, first, free):
-    """Put the cells from the address `first` on in front of the free list; return its new start."""
-    for cell in range(cells.size - WORDS, first - 1, -WORDS):
-        cells[cell] = free
-        free = cell
-    return free
-
-
 @kernel
 def empty_cells(n_cells):
-    """Return an array of `n_cells` cells, all free but the end."""
+    """Return an array of `n_cells` cells, of which only the end is in use."""
     cells = new_words(n_cells * WORDS)
     for i in range(WORDS):
         cells[i] = 0
     alone(cells, END + ORDER)
     alone(cells, END + CHILDREN)
-    free_cells(cells, WORDS, 0)
     return cells
 
 
@@ -182,6 +172,8 @@ def near(cells, start, count):
     beside = neighbour(cells, start, side)
     if beside == END or is_past(cells[beside + COUNT], count, side):
         return start
+    if cells[beside + COUNT] == count:
+        return beside
     # Climb until the tree below `top` spans all counts from the start to the wanted one ...
     top = beside
     parent = cells[top + PARENT]
@@ -252,14 +244,17 @@ def slide(cells, key_cell, count):
     """Write the count of a key that is alone in its bucket, if it stays between the neighbours' counts."""
     bucket = cells[key_cell + BUCKET]
     place, roots, children = key_cell + SIBLING, bucket + CHILDREN, key_cell + CHILDREN
-    if cells[roots + UP] != place or cells[roots + DOWN] != place or cells[children + UP] != children:
-        return False
-    side = UP if count > cells[bucket + COUNT] else DOWN
-    beside = neighbour(cells, bucket, side)
-    if beside != END and not is_past(cells[beside + COUNT], count, side):
-        return False
-    cells[bucket + COUNT] = count
-    return True
+    less, more = neighbour(cells, bucket, DOWN), neighbour(cells, bucket, UP)
+    # One branch: whether a count rises or falls cannot be foreseen.
+    is_alone = (
+        (cells[roots + UP] == place) & (cells[roots + DOWN] == place) & (cells[children + UP] == children)
+    )
+    is_above = (less == END) | (cells[less + COUNT] < count)
+    is_below = (more == END) | (cells[more + COUNT] > count)
+    if is_alone & is_above & is_below:
+        cells[bucket + COUNT] = count
+        return True
+    return False
 
 
 # ------------------------------------------------------------------------------------------------ type
@@ -273,7 +268,8 @@ count_buckets_type = CountBucketsType(
         cells=types.int64[::1],
         map=int_map_type,  # key -> address of its cell
         size=types.int64,
-        free=types.int64,  # address of the first free cell, 0 for none; its first word names the next
+        used=types.int64,  # cells from this address on have never been used
+        free=types.int64,  # address of the first free cell before, 0 for none; its first word names the next
     )
 )
 
@@ -285,15 +281,15 @@ def new_count_buckets(n_cells):
     self.cells = empty_cells(n_cells)
     self.map = new_int_map()
     self.size = 0
-    self.free = WORDS
+    self.used = WORDS
+    self.free = 0
     return self
 
 
 @inner
 def _resize(self, n_cells):
     cells = new_words(n_cells * WORDS)
-    copy_prefix(self.cells, self.cells.size, cells)
-    self.free = free_cells(cells, self.cells.size, self.free)
+    copy_prefix(self.cells, self.used, cells)
     self.cells = cells
     return True
 
@@ -301,10 +297,14 @@ def _resize(self, n_cells):
 @inner
 def _take_cell(self):
     """Return a free cell, for which `cells` may grow, or 0 where there is no memory."""
-    if self.free == 0 and not _resize(self, 2 * self.cells.size // WORDS):
-        return 0
     cell = self.free
-    self.free = self.cells[cell]
+    if cell != 0:
+        self.free = self.cells[cell]
+    else:
+        cell = self.used
+        if cell == self.cells.size and not _resize(self, 2 * self.cells.size // WORDS):
+            return 0
+        self.used = cell + WORDS
     alone(self.cells, cell + CHILDREN)
     return cell
 
@@ -337,7 +337,8 @@ def _vacate(self, key_cell):
 
 
 @inner
-def _insert(self, key, count):
+def _insert(self, key, place, count):
+    """Insert a new key, to which the map gives a place."""
     cell = _take_cell(self)
     if cell == 0:
         return status.NO_MEMORY
@@ -348,7 +349,7 @@ def _insert(self, key, count):
     self.cells[cell + KEY] = key
     enter(self.cells, cell, bucket)
     self.size += 1
-    failure = self.map.set(key, cell)
+    failure = put(self.map, key, place, cell)
     if failure < 0:
         _erase(self, cell)
     return failure
@@ -376,9 +377,20 @@ def _move(self, cell, count):
 
 
 @inner
+def _place(self, key):
+    """Return the place of a key in the map, or the empty one where it belongs."""
+    return probe(self.map.slots, self.map.shift, key)
+
+
+@inner
+def _cell_at(self, place):
+    """Return the cell of the key at a place; 0, the end, for a missing key, whose count then reads as 0."""
+    return pointer_to(self.map.slots, place)[VALUE]
+
+
+@inner
 def _find(self, key):
-    """Return the cell of a key; 0, the end, for a missing one, whose count then reads as 0."""
-    return self.map.get(key, 0)
+    return _cell_at(self, _place(self, key))
 
 
 @inner
@@ -387,42 +399,45 @@ def _count_of(self, cell):
 
 
 @inner
-def _put(self, key, cell, count):
-    return _move(self, cell, count) if cell != 0 else _insert(self, key, count)
+def _put(self, key, place, cell, count):
+    return _move(self, cell, count) if cell != 0 else _insert(self, key, place, count)
 
 
 @inner
-def _change(self, key, cell, count, overflows):
+def _change(self, key, place, cell, count, overflows):
     """Store what a multiset verb made of a count."""
     if overflows:
         return status.OVERFLOW
     if count < 0:
         return status.NEGATIVE
     if count > 0:
-        return _put(self, key, cell, count)
+        return _put(self, key, place, cell, count)
     return _erase(self, cell) if cell != 0 else status.OK
 
 
 @method(CountBucketsType, "set")
 @quiet
 def _set(self, key, count):
-    return _put(self, key, _find(self, key), count)
+    place = _place(self, key)
+    return _put(self, key, place, _cell_at(self, place), count)
 
 
 @method(CountBucketsType, "add")
 @quiet
 def _add(self, key, n=1):
-    cell = _find(self, key)
+    place = _place(self, key)
+    cell = _cell_at(self, place)
     count = _count_of(self, cell)
-    return _change(self, key, cell, count + n, sum_leaves_range(count, n))
+    return _change(self, key, place, cell, count + n, sum_leaves_range(count, n))
 
 
 @method(CountBucketsType, "sub")
 @quiet
 def _sub(self, key, n=1):
-    cell = _find(self, key)
+    place = _place(self, key)
+    cell = _cell_at(self, place)
     count = _count_of(self, cell)
-    return _change(self, key, cell, count - n, difference_leaves_range(count, n))
+    return _change(self, key, place, cell, count - n, difference_leaves_range(count, n))
 
 
 @method(CountBucketsType, "get")
@@ -512,7 +527,7 @@ def _min_count(self):
 @method(CountBucketsType, "keys_at")
 @kernel
 def _keys_at(self, count):
-    keys = np.empty(self.size, np.int64)
+    keys = new_words(self.size)
     bucket = near(self.cells, END, count)
     n = 0
     if bucket != END and self.cells[bucket + COUNT] == count:
@@ -527,14 +542,14 @@ def _keys_at(self, count):
 def _ties(self):
     """Return the keys of the greatest count, ascending, as the heap's method of that name."""
     if self.size == 0:
-        return np.empty(0, np.int64)
+        return new_words(0)
     return _keys_at(self, _max_count(self))
 
 
 @method(CountBucketsType, "counts")
 @kernel
 def _counts(self):
-    counts = np.empty(self.size, np.int64)
+    counts = new_words(self.size)
     bucket = neighbour(self.cells, END, DOWN)
     n = 0
     while bucket != END:
@@ -547,8 +562,8 @@ def _counts(self):
 @method(CountBucketsType, "to_arrays")
 @kernel
 def _to_arrays(self):
-    keys = np.empty(self.size, np.int64)
-    counts = np.empty(self.size, np.int64)
+    keys = new_words(self.size)
+    counts = new_words(self.size)
     bucket = neighbour(self.cells, END, DOWN)
     n = 0
     while bucket != END:
@@ -564,7 +579,7 @@ def _to_arrays(self):
 def _nlargest(self, k):
     keys, counts = self.pop_many(k)
     for i in range(keys.size):  # back into the cells that have just become free
-        _insert(self, keys[i], counts[i])
+        _insert(self, keys[i], _place(self, keys[i]), counts[i])
     return keys, counts
 
 
@@ -572,7 +587,8 @@ def _nlargest(self, k):
 def insert_many(self, keys, counts):
     """Insert new keys. Returns (status, index of the item that failed)."""
     for i in range(keys.size):
-        failure = status.DUPLICATE if _contains(self, keys[i]) else _insert(self, keys[i], counts[i])
+        place = _place(self, keys[i])
+        failure = status.DUPLICATE if _cell_at(self, place) else _insert(self, keys[i], place, counts[i])
         if failure < 0:
             return failure, i
     return status.OK, keys.size
@@ -584,7 +600,8 @@ def _clear(self):
     self.map.clear()
     alone(self.cells, END + ORDER)
     self.cells[END + RIGHT] = END
-    self.free = free_cells(self.cells, WORDS, 0)
+    self.used = WORDS
+    self.free = 0
     self.size = 0
     return status.OK
 
@@ -596,6 +613,7 @@ def _copy(self):
     other.cells = self.cells.copy()
     other.map = self.map.copy()
     other.size = self.size
+    other.used = self.used
     other.free = self.free
     return other
 
@@ -612,7 +630,7 @@ def _reserve(self, n_keys):
 @kernel
 def state(self):
     """Return the arrays and what else the invariants are about."""
-    return self.cells.copy(), self.map.copy(), self.size, self.free
+    return self.cells.copy(), self.map.copy(), self.size, self.used, self.free
 
 
 @method(CountBucketsType, "nbytes")

@@ -8,6 +8,8 @@ import numpy as np
 
 from structures.jit import inner, kernel
 from structures.keyed import NOTHING, Keyed, KeyedType
+from structures.memory import new_words
+from structures.simd import larger, smaller
 from structures.status import int64
 from structures.struct_type import method
 
@@ -27,8 +29,8 @@ def _pop_into(self, keys, counts):
 @method(CountedType, "pop_many")
 @kernel
 def _pop_many(self, k):
-    n = min(max(k, 0), self.size)
-    keys = np.empty(n, np.int64)
+    n = smaller(larger(k, 0), self.size)
+    keys = new_words(n)
     counts = np.full(n, self.get(0))  # of the dtype of the counts
     _pop_into(self, keys, counts)
     return keys, counts

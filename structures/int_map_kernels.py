@@ -5,7 +5,6 @@ Kernels on plain arrays come first, then the type, then its methods: kernels tha
 
 from __future__ import annotations
 
-import numpy as np
 from numba import types
 from numba.experimental import structref
 
@@ -13,7 +12,7 @@ from structures import status
 from structures.hashing import mix
 from structures.jit import inner, kernel, quiet
 from structures.keyed import KeyedType
-from structures.memory import new_words
+from structures.memory import copy_prefix, new_words
 from structures.priorities import sum_leaves_range
 from structures.simd import lanes_with, lowest_lane, pointer_to, prefetch, rarely
 from structures.struct_type import fields_of, method, new_like
@@ -118,15 +117,27 @@ def vacate(slots, shift, place):
 
 
 @inner
+def occupied(slots, bucket):
+    """Return how many slots of a bucket are occupied: one by one, for a vector waits for recent stores."""
+    keys = pointer_to(slots, bucket)
+    return (keys[0] != EMPTY) + (keys[1] != EMPTY) + (keys[2] != EMPTY) + (keys[3] != EMPTY)
+
+
+@inner
 def rehash(old_slots, slots, shift):
     """Insert every entry of `old_slots` into the empty table `slots`, which is written from left to right."""
     old_spare, spare = old_slots.size - BUCKET, slots.size - BUCKET
     for old_bucket in range(0, old_spare, BUCKET):
         place = old_bucket
         while place < old_bucket + ROOM and old_slots[place] != EMPTY:
-            target = probe(slots, shift, old_slots[place])
-            slots[target] = old_slots[place]
-            slots[target + VALUE] = old_slots[place + VALUE]
+            bucket = BUCKET * mix(old_slots[place], shift)
+            n = occupied(slots, bucket)
+            while n == ROOM:
+                bucket = (bucket + BUCKET) & (spare - 1)
+                n = occupied(slots, bucket)
+            target = pointer_to(slots, bucket + n)
+            target[0] = old_slots[place]
+            target[VALUE] = old_slots[place + VALUE]
             place += 1
     slots[spare] = old_slots[old_spare]
     slots[spare + VALUE] = old_slots[old_spare + VALUE]
@@ -135,8 +146,8 @@ def rehash(old_slots, slots, shift):
 @kernel
 def entries(slots, n_keys):
     """Return keys and values, each ``(n_keys,) int64``, in the order of the table."""
-    keys = np.empty(n_keys, np.int64)
-    values = np.empty(n_keys, np.int64)
+    keys = new_words(n_keys)
+    values = new_words(n_keys)
     spare = slots.size - BUCKET
     n = 0
     for bucket in range(0, slots.size, BUCKET):
@@ -212,10 +223,9 @@ def _grow_for(self, key):
     return probe(self.slots, self.shift, key) if _resize(self, self.size + 1) else -1
 
 
-@method(IntMapType, "set")
-@quiet
-def _set(self, key, value):
-    place = probe(self.slots, self.shift, key)
+@inner
+def put(self, key, place, value):
+    """Write an entry at the place that :func:`probe` named, or elsewhere if the table has to grow."""
     size = self.size + (pointer_to(self.slots, place)[0] == EMPTY)
     if rarely(exceeds(self, size)):
         place = _grow_for(self, key)
@@ -224,6 +234,12 @@ def _set(self, key, value):
     self.size = size
     occupy(self.slots, place, key, value)
     return status.OK
+
+
+@method(IntMapType, "set")
+@quiet
+def _set(self, key, value):
+    return put(self, key, probe(self.slots, self.shift, key), value)
 
 
 @method(IntMapType, "add")
@@ -315,7 +331,9 @@ def _remove(self, key):
 @quiet
 def _assign(self, other):
     """Take over the content of another map; null where there is no memory."""
-    self.slots = other.slots.copy()
+    slots = new_words(other.slots.size)
+    copy_prefix(other.slots, other.slots.size, slots)
+    self.slots = slots
     self.size = other.size
     self.shift = other.shift
     return True
@@ -341,7 +359,7 @@ def _set_many(self, keys, values):
 @method(IntMapType, "get_many")
 @kernel
 def _get_many(self, keys, default=0):
-    values = np.empty(keys.size, np.int64)
+    values = new_words(keys.size)
     for i in range(keys.size):
         values[i] = _get(self, keys[i], default)
     return values

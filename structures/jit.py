@@ -8,6 +8,9 @@ Cost accepted: a change to any source file compiles every kernel of its package 
 
 Kernels are of three kinds: plain ones, *quiet* ones, which cannot raise (:func:`quiet`), and among these
 *inner* ones, which are there for compiled callers alone (:func:`inner`).
+
+What Python calls and what compiled callers link in are compiled apart, each when it is first asked for. For
+callers no machine code is made, which is a good part of the time; most kernels are called from one side only.
 """
 
 from __future__ import annotations
@@ -20,11 +23,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from llvmlite.binding import parse_bitcode
 from numba import config, njit, types
 from numba.core import cgutils
-from numba.core.caching import FunctionCache, _Cache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _Cache
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, compile_result
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.extending import models, register_model
@@ -84,10 +88,58 @@ DIGEST: str = package_digest(__name__.partition(".")[0])
 
 
 # --------------------------------------------------------------------------------------------- cache
+class _Library(JITCodeLibrary):
+    """Code in which numba does not prepare passes for every function that is only declared."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
+                passes.run(function, builder)
+
+
+class _InsideLibrary(_Library):
+    """Code for callers to link in, who translate it with their own, as far as they use it."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def serialize_using_object_code(self) -> Any:
+        return self.serialize_using_bitcode()  # there is no object code
+
+
+class _InnerLibrary(_InsideLibrary):
+    """Code that callers optimise with their own as well."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+
+class _InnerCacheImpl(CompileResultCacheImpl):
+    """Reads code for callers as it was written: numba would translate it first, which leaves its traces."""
+
+    def reduce(self, cres: Any) -> Any:
+        library, description, _, signature, *_ = cres._reduce()
+        return library, description, signature
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        (name, _, bitcode), description, signature = payload
+        library = _InsideLibrary(target_context.codegen(), name)
+        library._final_module = parse_bitcode(bitcode)
+        library._finalize_final_module()
+        return compile_result(
+            target_context=target_context, library=library, fndesc=description, signature=signature
+        )
+
+
 class _DigestCache(FunctionCache):
     """numba's cache on disk, with the digests in the key of every compiled signature."""
 
     def __init__(self, py_func: Callable[..., Any], is_inner: bool) -> None:
+        if is_inner:
+            self._impl_class = _InnerCacheImpl
         super().__init__(py_func)
         self._more = (DIGEST, package_digest(py_func.__module__.partition(".")[0]), is_inner)
 
@@ -158,7 +210,30 @@ def _widened(argument: Any) -> Any:
     return getattr(argument, "passed_as", None) or _WIDE.get(argument, argument)
 
 
-class QuietType(types.Dispatcher):
+class KernelType(types.Dispatcher):
+    """numba type of a kernel: compiled callers link in what is compiled for them alone."""
+
+    def get_impl_key(self, sig: Any) -> Any:
+        overload = self.dispatcher.overloads[tuple(sig.args)]
+        context = self.dispatcher.targetctx
+        key = (KernelType, overload.library)
+        if key not in context._defns:
+            anything = (types.Any,) * len(overload.signature.args)
+            context.insert_func_defn([(self._call(overload), key, anything)])
+        return key
+
+    def _call(self, overload: Any) -> Any:
+        """Return the lowering of a call to a compiled kernel."""
+
+        def lower(context, builder, signature, arguments):
+            return context.call_internal(builder, overload.fndesc, overload.signature, arguments)
+
+        lower.libs = (overload.library,)  # type: ignore[attr-defined]
+        lower.signature = overload.signature  # type: ignore[attr-defined]
+        return lower
+
+
+class QuietType(KernelType):
     """numba type of a quiet kernel: compiled callers call it without a branch for exceptions."""
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
@@ -167,41 +242,50 @@ class QuietType(types.Dispatcher):
         # A kernel that can only return True has a literal type, which would hide the null value.
         return signature and signature.replace(return_type=types.unliteral(signature.return_type))
 
-    def get_impl_key(self, sig: Any) -> Any:
-        overload = self.dispatcher.overloads[tuple(sig.args)]
-        context = self.dispatcher.targetctx
-        key = (QuietType, overload.library)
-        if key not in context._defns:
-            anything = (types.Any,) * len(overload.signature.args)
-            context.insert_func_defn([(_quiet_call(overload), key, anything)])
-        return key
+    def _call(self, overload: Any) -> Any:
+        """Return the lowering of a call that gives the null value where the kernel raises."""
+
+        def lower(context, builder, signature, arguments):
+            callee = overload.signature
+            arguments = [
+                context.cast(builder, argument, given, wanted)
+                for argument, given, wanted in zip(arguments, signature.args, callee.args, strict=True)
+            ]
+            status, result = context.call_internal_no_propagate(builder, overload.fndesc, callee, arguments)
+            result = context.cast(builder, result, callee.return_type, signature.return_type)
+            return builder.select(status.is_error, cgutils.get_null_value(result.type), result)
+
+        lower.libs = (overload.library,)  # type: ignore[attr-defined]
+        lower.signature = overload.signature  # type: ignore[attr-defined]
+        return lower
 
 
+register_model(KernelType)(models.OpaqueModel)
 register_model(QuietType)(models.OpaqueModel)
 
 
-def _quiet_call(overload: Any) -> Any:
-    """Return the lowering of a call to a compiled kernel that gives the null value where it raises."""
+class _KernelDispatcher(CPUDispatcher):
+    """Compiles a kernel for Python; for compiled callers it has another one."""
 
-    def lower(context, builder, signature, arguments):
-        callee = overload.signature
-        arguments = [
-            context.cast(builder, argument, given, wanted)
-            for argument, given, wanted in zip(arguments, signature.args, callee.args, strict=True)
-        ]
-        status, result = context.call_internal_no_propagate(builder, overload.fndesc, callee, arguments)
-        result = context.cast(builder, result, callee.return_type, signature.return_type)
-        return builder.select(status.is_error, cgutils.get_null_value(result.type), result)
-
-    lower.libs = (overload.library,)  # type: ignore[attr-defined]
-    lower.signature = overload.signature  # type: ignore[attr-defined]
-    return lower
-
-
-class _QuietDispatcher(CPUDispatcher):
     @property
     def _numba_type_(self) -> Any:
-        return QuietType(self)
+        return KernelType(self._inside)
+
+    @functools.cached_property
+    def _inside(self) -> Any:
+        return _compiled(self.py_func, _InsideDispatcher)
+
+
+class _QuietDispatcher(_KernelDispatcher):
+    """Compiles a quiet kernel for Python."""
+
+    @property
+    def _numba_type_(self) -> Any:
+        return QuietType(self._inside)
+
+    @functools.cached_property
+    def _inside(self) -> Any:
+        return _compiled(self.py_func, _QuietInsideDispatcher)
 
     @functools.cached_property
     def _looked_up(self) -> set[tuple[Any, ...]]:
@@ -229,51 +313,90 @@ class _QuietDispatcher(CPUDispatcher):
 
 
 # ------------------------------------------------------------------------------------------ inner kernels
-class _InnerLibrary(JITCodeLibrary):
-    """Code for callers to link in, who optimise and translate it with their own, as far as they use it."""
-
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-    def serialize_using_object_code(self) -> Any:
-        return self.serialize_using_bitcode()  # there is no object code
-
-
-class _InnerCompiler(Compiler):
+class _KernelCompiler(Compiler):
     def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):
-        library = _InnerLibrary(targetctx.codegen(), "inner")
+        library = _Library(targetctx.codegen(), "kernel")
+        library.enable_object_caching()
+        super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
+
+
+class _InsideCompiler(Compiler):
+    _library_class = _InsideLibrary
+
+    def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):
+        library = self._library_class(targetctx.codegen(), "inside")
         flags.no_compile = True
         super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
 
 
-class _InnerDispatcher(_QuietDispatcher):
+class _InnerCompiler(_InsideCompiler):
+    """Leaves out the passes that find nothing to do in a plain loop, a tenth of the time."""
+
+    _library_class = _InnerLibrary
+    _LEFT_OUT = (
+        "WithLifting",
+        "InlineClosureLikes",
+        "MakeFunctionToJitFunction",
+        "InlineInlinables",
+        "InlineOverloads",
+        "DeadBranchPrune",
+        "LiteralUnroll",
+        "LiteralPropagationSubPipelinePass",
+        "NopythonRewrites",
+    )
+
+    def define_pipelines(self):
+        pipelines = super().define_pipelines()
+        for pipeline in pipelines:
+            pipeline.passes = [each for each in pipeline.passes if each[0].__name__ not in self._LEFT_OUT]
+        return pipelines
+
+
+class _InsideDispatcher(CPUDispatcher):
+    """Compiles a kernel for compiled callers."""
+
+    @property
+    def _numba_type_(self) -> Any:
+        return KernelType(self)
+
     def add_overload(self, cres: Any) -> None:
         self.overloads[tuple(cres.signature.args)] = cres
 
-    def _look_up(self, given: tuple[Any, ...], entry_point: Any) -> None:
-        pass  # there is nothing that Python could call
-
     @functools.cached_property
     def _for_python(self) -> Any:
-        return _compiled(self.py_func, _QuietDispatcher)
+        return _compiled(self.py_func, _KernelDispatcher)
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
         return self._for_python  # Python calls that then
 
 
+class _QuietInsideDispatcher(_InsideDispatcher):
+    """Compiles a quiet kernel for compiled callers."""
+
+    @property
+    def _numba_type_(self) -> Any:
+        return QuietType(self)
+
+    def compile(self, sig: Any) -> Any:
+        return super().compile(tuple(map(_widened, sig)))
+
+    @functools.cached_property
+    def _for_python(self) -> Any:
+        return _compiled(self.py_func, _QuietDispatcher)
+
+
+class _InnerDispatcher(_QuietInsideDispatcher):
+    """Compiles a kernel that is there for compiled callers alone."""
+
+
 # --------------------------------------------------------------------------------------------- decorators
+_FOR_CALLERS = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": _InsideCompiler}
 _OPTIONS: dict[type[CPUDispatcher], dict[str, Any]] = {
-    CPUDispatcher: {},
-    _QuietDispatcher: {"no_cfunc_wrapper": True},
-    _InnerDispatcher: {
-        "no_cfunc_wrapper": True,
-        "no_cpython_wrapper": True,
-        "pipeline_class": _InnerCompiler,
-    },
+    _KernelDispatcher: {"pipeline_class": _KernelCompiler},
+    _QuietDispatcher: {"no_cfunc_wrapper": True, "pipeline_class": _KernelCompiler},
+    _InsideDispatcher: _FOR_CALLERS,
+    _QuietInsideDispatcher: _FOR_CALLERS,
+    _InnerDispatcher: _FOR_CALLERS | {"pipeline_class": _InnerCompiler},
 }
 
 
@@ -283,7 +406,7 @@ def _compiled(function: Callable[..., Any], kind: type[CPUDispatcher]) -> Any:
     if isinstance(dispatcher, CPUDispatcher):
         dispatcher.__class__ = kind
         if Path(function.__code__.co_filename).exists():  # not typed at a prompt
-            dispatcher._cache = _LazyCache(function, kind is _InnerDispatcher)
+            dispatcher._cache = _LazyCache(function, issubclass(kind, _InsideDispatcher))
     return dispatcher
 
 
@@ -330,7 +453,7 @@ def kernel(function: Callable[..., Any] | None = None, *, quiet: bool = False) -
     """
     if function is None:
         return functools.partial(kernel, quiet=quiet)
-    return _compiled(function, _QuietDispatcher if quiet else CPUDispatcher)
+    return _compiled(function, _QuietDispatcher if quiet else _KernelDispatcher)
 
 
 def twin(python: Callable[..., Any]) -> Callable[[Any], Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from structures import status
 from structures.facade import Facade
 from structures.jit import kernel
+from structures.simd import smaller
 from structures.status import error, float64, float64_array, int64, int64_array
 from structures.struct_type import StructType, method
 
@@ -28,11 +29,11 @@ class KeyedType(StructType):
 def _update_many(self, keys, deltas):
     """Add all or nothing. Returns (status, index of the item that failed)."""
     if keys.size != deltas.size:
-        return status.OUT_OF_RANGE, min(keys.size, deltas.size)
+        return status.OUT_OF_RANGE, smaller(keys.size, deltas.size)
     before = np.full(keys.size, self.get(0))  # of the dtype of the numbers, which the deltas may not have
     was_in = np.empty(keys.size, np.bool_)
     for i in range(keys.size):
-        self.prefetch(keys[min(i + AHEAD, keys.size - 1)])
+        self.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
         before[i] = self.get(keys[i])
         was_in[i] = before[i] != 0 or self.contains(keys[i])
         failure = self.add(keys[i], deltas[i])

@@ -36,7 +36,7 @@ from structures.priorities import (
     sum_leaves_range,
     to_order,
 )
-from structures.simd import least_lanes, least_lanes_among, lowest_lane, pointer_to, rarely
+from structures.simd import larger, least_lanes, least_lanes_among, lowest_lane, pointer_to, rarely, smaller
 from structures.sorting import sort
 from structures.status import INT64_MAX
 from structures.struct_type import fields_of, method, new_like
@@ -156,22 +156,22 @@ def heapify(blocks, map_slots, size):
 @kernel
 def tied_keys(blocks, size):
     """Return the keys whose rank is that of the root, ``(n,) int64``, ascending."""
-    tied = np.empty(8, np.int64)  # slots, in the order of the visit
-    n = min(size, 1)
+    tied = new_words(8)  # slots, in the order of the visit
+    n = smaller(size, 1)
     tied[0] = 0
     visited = 0
     while visited < n:
         first = ARITY * tied[visited] + 1
         visited += 1
-        for slot in range(first, min(first + ARITY, size)):
+        for slot in range(first, smaller(first + ARITY, size)):
             if blocks[place_of(slot)] == blocks[place_of(0)]:
                 if n == tied.size:
-                    grown = np.empty(2 * n, np.int64)
+                    grown = new_words(2 * n)
                     copy_prefix(tied, n, grown)
                     tied = grown
                 tied[n] = slot
                 n += 1
-    keys = np.empty(n, np.int64)
+    keys = new_words(n)
     for i in range(n):
         keys[i] = blocks[place_of(tied[i]) + KEY]
     sort(keys)
@@ -181,12 +181,12 @@ def tied_keys(blocks, size):
 @kernel
 def first_slots(blocks, size, n):
     """Return the slots of the first `n` of `size` entries in order, ``(n,) int64``."""
-    slots = np.empty(n, np.int64)
+    slots = new_words(n)
     # The next one is the root or a child of one before it; a second heap holds those that may be.
-    front = np.empty(blocks_for(min((ARITY - 1) * n + 1, size)) * BLOCK, np.int64)
+    front = new_words(blocks_for(smaller((ARITY - 1) * n + 1, size)) * BLOCK)
     open_slot(front, 0)
     n_known = 1
-    known = np.zeros(min(ARITY * n + 1, size) + VALUE + 1, np.int64)  # known[place in front]: slot in blocks
+    known = np.zeros(smaller(ARITY * n + 1, size) + VALUE + 1, np.int64)  # known[place in front]: its slot
     moved = known.copy()  # in front nobody asks where an entry is
     n_front = 1
     write_entry(front, moved, 0, blocks[place_of(0)], blocks[place_of(0) + KEY], 0)
@@ -195,7 +195,7 @@ def first_slots(blocks, size, n):
         cut_entry(front, moved, n_front, 0)
         n_front -= 1
         first = ARITY * slots[i] + 1
-        for slot in range(first, min(first + ARITY, size)):
+        for slot in range(first, smaller(first + ARITY, size)):
             known[n_known] = slot
             open_slot(front, n_front)
             entry = pointer_to(blocks, place_of(slot))
@@ -300,7 +300,7 @@ def _grow(self, n_keys):
 def _enter_all(self):
     """Enter the keys of all slots into the map, which is empty."""
     for slot in range(self.size):
-        self.map.prefetch(self.blocks[place_of(min(slot + AHEAD, self.size - 1)) + KEY])
+        self.map.prefetch(self.blocks[place_of(smaller(slot + AHEAD, self.size - 1)) + KEY])
         entry = pointer_to(self.blocks, place_of(slot))
         place = probe(self.map.slots, self.map.shift, entry[KEY])
         occupy(self.map.slots, place, entry[KEY], slot + 1)
@@ -494,8 +494,8 @@ def _ties(self):
 @method(MinHeapType, "nsmallest")
 @kernel
 def _first_many(self, k):
-    slots = first_slots(self.blocks, self.size, min(max(k, 0), self.size))
-    keys = np.empty(slots.size, np.int64)
+    slots = first_slots(self.blocks, self.size, smaller(larger(k, 0), self.size))
+    keys = new_words(slots.size)
     counts = np.full(slots.size, self.zero)
     for i in range(slots.size):
         keys[i] = self.blocks[place_of(slots[i]) + KEY]
@@ -532,7 +532,7 @@ def fill(self, keys, counts):
     if self.map.reserve(n) < 0:
         return status.NO_MEMORY, n
     for i in range(n):
-        self.map.prefetch(keys[min(i + AHEAD, n - 1)])
+        self.map.prefetch(keys[smaller(i + AHEAD, n - 1)])
         if counts[i] != counts[i]:
             return status.NOT_A_NUMBER, i
         place = _place(self, keys[i])

@@ -13,6 +13,7 @@ from structures import status
 from structures.int_map_kernels import int_map_type, new_int_map
 from structures.jit import inner, kernel, quiet
 from structures.memory import copy_prefix, new_words
+from structures.simd import larger
 from structures.sorting import sort
 from structures.struct_type import StructType, fields_of, method, new_like
 from structures.token_list_kernels import next_of, token_list_type, token_of
@@ -30,12 +31,12 @@ def holds(cells, position, left, right):
     return following >= 0 and token_of(cells, following) == right
 
 
-@kernel
-def enlarged(array, size, room):
-    """Return a copy of the first `size` elements with `room` for more."""
-    larger = new_words(room)
-    copy_prefix(array, size, larger)
-    return larger
+@inner
+def pair_at(cells, position):
+    """Return the packed pair that starts at a position, below 0 where none does."""
+    token = token_of(cells, position)
+    following = next_of(cells, position) if token >= 0 else -1
+    return (token << 32) | token_of(cells, following) if following >= 0 else -1
 
 
 # ------------------------------------------------------------------------------------------------ type
@@ -65,10 +66,10 @@ def new_pair_index(tokens):
     self = structref.new(pair_index_type)
     self.tokens = tokens
     self.list_of = new_int_map()
-    self.lists = np.empty(8 * WIDTH, np.int64)
+    self.lists = new_words(8 * WIDTH)
     self.n_lists = 0
     self.free_list = -1
-    self.pool = np.empty(16, np.int64)
+    self.pool = new_words(self.lists.size)
     self.used = 0
     self.garbage = 0
     self.n_postings = 0
@@ -97,7 +98,9 @@ def _repool(self, room):
 
 @inner
 def _more_lists(self):
-    self.lists = enlarged(self.lists, WIDTH * self.n_lists, 2 * self.lists.size)
+    lists = new_words(2 * self.lists.size)
+    copy_prefix(self.lists, WIDTH * self.n_lists, lists)
+    self.lists = lists
     return True
 
 
@@ -134,7 +137,7 @@ def _make_room(self, number, size):
     if size <= room:
         return status.OK
     # A first filling gets what it asks for, for most lists never grow again.
-    wanted = max(size, 2 * room)
+    wanted = larger(size, 2 * room)
     if self.used + wanted > self.pool.size and not _repool(self, wanted):
         return status.NO_MEMORY
     start, old_size = self.lists[entry + START], self.lists[entry + SIZE]
@@ -151,7 +154,7 @@ def _make_room(self, number, size):
 def _give_up(self, left, right, size):
     """Drop the list of a pair if it is empty, for it may have been made for postings that find no room."""
     if size == 0:
-        _drop(self, left, right)
+        _forget(self, left, right)
     return status.NO_MEMORY
 
 
@@ -189,9 +192,9 @@ def _add_many(self, left, right, positions):
     return status.OK
 
 
-@method(PairIndexType, "drop")
-@quiet
-def _drop(self, left, right):
+@inner
+def _forget(self, left, right):
+    """Drop the list of a pair; return a status."""
     number = self.list_of.pop((left << 32) | right, -1)
     if number < 0:
         return status.MISSING
@@ -203,6 +206,12 @@ def _drop(self, left, right):
     self.lists[entry + ROOM] = 0
     self.free_list = number
     return status.OK
+
+
+@method(PairIndexType, "drop")
+@quiet
+def _drop(self, left, right):
+    return _forget(self, left, right)
 
 
 @method(PairIndexType, "span")
@@ -236,7 +245,7 @@ def _count(self, left, right):
 @method(PairIndexType, "postings")
 @kernel
 def _postings(self, left, right):
-    positions = np.empty(_count(self, left, right), np.int64)
+    positions = new_words(_count(self, left, right))
     start, end = _span(self, left, right)
     n = 0
     for i in range(start, end):
@@ -286,7 +295,7 @@ def _pairs(self):
 def _to_arrays(self):
     pairs = _packed_pairs(self)
     offsets = np.zeros(pairs.size + 1, np.int64)
-    positions = np.empty(self.n_postings, np.int64)
+    positions = new_words(self.n_postings)
     n_pairs = n = 0
     for i in range(pairs.size):
         left, right = pairs[i] >> 32, pairs[i] & 0xFFFFFFFF
@@ -322,52 +331,57 @@ def _stale_fraction(self):
     return 1.0 - live / self.n_postings if self.n_postings else 0.0
 
 
+@inner
+def _count_pairs(cells, list_of):
+    """Map every adjacent pair to minus its count; return the number of all, or a status below 0."""
+    n = 0
+    for position in range(cells.size):
+        pair = pair_at(cells, position)
+        if pair >= 0:
+            if list_of.add(pair, -1) < 0:
+                return status.NO_MEMORY
+            n += 1
+    return n
+
+
+@inner
+def _post_all(cells, list_of, lists, pool):
+    """Map every counted pair to a list, and fill the lists."""
+    n_lists = used = 0
+    for position in range(cells.size):
+        pair = pair_at(cells, position)
+        if pair >= 0:
+            number = list_of.get(pair, -1)
+            if number < 0:  # minus the count: the pair is met for the first time
+                room = -number
+                number = n_lists
+                n_lists += 1
+                list_of.set(pair, number)
+                lists[WIDTH * number + START] = used
+                lists[WIDTH * number + SIZE] = 0
+                lists[WIDTH * number + ROOM] = room
+                used += room
+            entry = WIDTH * number
+            size = lists[entry + SIZE]
+            pool[lists[entry + START] + size] = position
+            lists[entry + SIZE] = size + 1
+
+
 @method(PairIndexType, "rebuild")
 @quiet
 def _rebuild(self):
-    """Post every adjacent pair anew: count, lay out, fill. Returns True, or null where there is no memory."""
-    cells = self.tokens.cells
+    """Post every adjacent pair anew: count, then fill. Returns True, or null where there is no memory."""
     list_of = new_int_map()
-    list_at = new_words(cells.size)  # list_at[position], -1 where no pair starts
-    sizes = np.empty(256, np.int64)
-    n_lists = 0
-    for position in range(cells.size):
-        list_at[position] = -1
-        if token_of(cells, position) < 0:
-            continue
-        following = next_of(cells, position)
-        if following < 0:
-            continue
-        pair = (token_of(cells, position) << 32) | token_of(cells, following)
-        number = list_of.get(pair, -1)
-        if number < 0:
-            number = n_lists
-            if number == sizes.size:
-                sizes = enlarged(sizes, sizes.size, 2 * sizes.size)
-            if list_of.set(pair, number) < 0:
-                raise MemoryError
-            sizes[number] = 0
-            n_lists += 1
-        sizes[number] += 1
-        list_at[position] = number
-    lists = np.empty(max(n_lists, 8) * WIDTH, np.int64)
-    n_postings = 0
-    for number in range(n_lists):
-        lists[WIDTH * number + START] = n_postings
-        lists[WIDTH * number + SIZE] = 0
-        lists[WIDTH * number + ROOM] = sizes[number]
-        n_postings += sizes[number]
+    n_postings = _count_pairs(self.tokens.cells, list_of)
+    if n_postings < 0:
+        raise MemoryError
+    lists = new_words(WIDTH * larger(list_of.size, 8))
     pool = new_words(n_postings + n_postings // 2 + 16)
-    for position in range(cells.size):
-        number = list_at[position]
-        if number >= 0:
-            entry = WIDTH * number
-            pool[lists[entry + START] + lists[entry + SIZE]] = position
-            lists[entry + SIZE] += 1
+    _post_all(self.tokens.cells, list_of, lists, pool)
     if not self.list_of.assign(list_of):
         raise MemoryError
     self.lists = lists
-    self.n_lists = n_lists
+    self.n_lists = list_of.size
     self.free_list = -1
     self.pool = pool
     self.used = n_postings

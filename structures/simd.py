@@ -25,6 +25,7 @@ __all__ = [
     "byte_lanes_in_products",
     "byte_lanes_with",
     "lanes_with",
+    "larger",
     "least_lanes",
     "least_lanes_among",
     "load_word",
@@ -35,6 +36,7 @@ __all__ = [
     "pointer_to",
     "prefetch",
     "rarely",
+    "smaller",
     "translate_byte_lanes",
 ]
 
@@ -230,6 +232,29 @@ def rarely(typingctx, condition):
         return builder.call(expect, [values[0], bit(0)])
 
     return types.boolean(types.boolean), codegen
+
+
+def _chosen_where(comparison: str) -> Any:
+    """Return the type and the code of the first of two int64 where the comparison holds, else the second."""
+
+    def codegen(context, builder, signature, values):
+        return builder.select(builder.icmp_signed(comparison, *values), *values)
+
+    return types.int64(types.int64, types.int64), codegen
+
+
+@twin(min)
+@intrinsic
+def smaller(typingctx, one, other):
+    """Return the smaller of two int64; ``min`` takes 40 ms to compile."""
+    return _chosen_where("<")
+
+
+@twin(max)
+@intrinsic
+def larger(typingctx, one, other):
+    """Return the larger of two int64; ``max`` takes 40 ms to compile."""
+    return _chosen_where(">")
 
 
 @twin(_py_pointer_to)

@@ -7,10 +7,9 @@ Source: Knuth, The Art of Computer Programming, 5.2.1, S and 5.2.4, S.
 
 from __future__ import annotations
 
-import numpy as np
-
 from structures.jit import inner, kernel
-from structures.memory import copy_prefix
+from structures.memory import copy_prefix, new_words
+from structures.simd import smaller
 
 __all__ = ["sort"]
 
@@ -35,7 +34,7 @@ def merge(source, start, middle, end, target):
     left, right, i = start, middle, start
     while left < middle and right < end:
         one, other = source[left], source[right]
-        target[i] = min(one, other)
+        target[i] = smaller(one, other)
         left += one <= other  # no branch: which one it is cannot be foreseen
         right += one > other
         i += 1
@@ -51,13 +50,13 @@ def sort(keys):
     """Sort an array in place, ascending. O(n log n)."""
     n = keys.size
     for start in range(0, n, RUN):
-        insert_each(keys, start, min(start + RUN, n))
+        insert_each(keys, start, smaller(start + RUN, n))
     if n > RUN:
-        source, target = keys, np.empty(n, np.int64)
+        source, target = keys, new_words(n)
         width = RUN
         while width < n:
             for start in range(0, n, 2 * width):
-                merge(source, start, min(start + width, n), min(start + 2 * width, n), target)
+                merge(source, start, smaller(start + width, n), smaller(start + 2 * width, n), target)
             source, target = target, source
             width *= 2
         copy_prefix(source, n, keys)

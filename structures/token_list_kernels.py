@@ -11,7 +11,7 @@ from numba.experimental import structref
 
 from structures import status
 from structures.jit import inner, kernel, quiet
-from structures.memory import new_words
+from structures.memory import copy_prefix, new_words
 from structures.simd import prefetch
 from structures.struct_type import StructType, fields_of, method, new_like
 
@@ -80,7 +80,7 @@ def fill_cells(tokens, segment_offsets, cells, segment_of):
 @kernel
 def live_positions(cells, start, end, size):
     """Return where the `size` tokens in ``[start, end)`` start, ``(size,) int64``, ascending."""
-    positions = np.empty(size, np.int64)
+    positions = new_words(size)
     n = 0
     position = start
     while position < end:
@@ -123,7 +123,8 @@ def new_token_list(tokens, segment_offsets):
     self = structref.new(token_list_type)
     self.cells = new_words(tokens.size)
     self.segment_of = new_words(tokens.size)
-    self.segment_offsets = segment_offsets.astype(np.int64)
+    self.segment_offsets = new_words(segment_offsets.size)
+    copy_prefix(segment_offsets, segment_offsets.size, self.segment_offsets)
     fill_cells(tokens, self.segment_offsets, self.cells, self.segment_of)
     self.size = tokens.size
     return self
@@ -196,7 +197,7 @@ def _n_segments(self):
 
 @kernel
 def _tokens_at(self, positions):
-    tokens = np.empty(positions.size, np.int64)
+    tokens = new_words(positions.size)
     for i in range(positions.size):
         tokens[i] = token_of(self.cells, positions[i])
     return tokens
