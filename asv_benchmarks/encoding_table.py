@@ -1,10 +1,11 @@
-"""Encoding, beside tiktoken: whole texts, short ones, hard ones, and loading; tables in Markdown.
+"""Encoding, beside tiktoken and gigatoken: whole texts, short ones, hard ones, loading; tables in Markdown.
 
     python asv_benchmarks/encoding_table.py VOCABULARIES TEXT [TEXT ...]
 
 VOCABULARIES is a folder as for ``same_ids.py``, which compares whole texts; here, ids are compared on the
 beginning of each text. Texts are encoded to arrays in parts of about a megabyte, compiled code is loaded
-before. A first pass is that of a new tokenizer, which has met no word yet.
+before. A first pass is that of a new tokenizer, which has met no word yet. gigatoken, where it is installed,
+does the same work.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import bpe
 
 PART = 1_000_000  # characters
 COMPARED, MEASURED_THERE = 4, 8  # parts
+GIGATOKENS_NAMES = {"gpt2": "gpt2", "cl100k_base": "gpt4", "o200k_base": "o200k"}
 HUNDRED, SHORT_TEXTS = 100, 100_000
 HARD = 1 << 20
 
@@ -44,16 +46,31 @@ def per_byte(encode: Callable[[Any], Any], texts: list[Any], times: int) -> floa
     return best(lambda: encode(texts), times) / n_bytes
 
 
+def gigatokens_speed(
+    folder: Path, name: str, parts: list[str], wanted: list[np.ndarray], times: int
+) -> tuple[float, float] | None:
+    """Return seconds a byte of gigatoken, of its first pass and later, None where it is not installed."""
+    try:
+        from gigatoken import Tokenizer
+    except ImportError:
+        return None
+    other = Tokenizer.from_tiktoken(str(folder / f"{name}.tiktoken"), pretokenizer=GIGATOKENS_NAMES[name])
+    first, later = (
+        per_byte(lambda texts: other.encode_batch(texts, parallel=False), parts, n) for n in (1, times)
+    )
+    for ids, theirs in zip(wanted, other.encode_batch(parts[: len(wanted)], parallel=False), strict=True):
+        assert np.array_equal(ids, theirs), f"{name}: gigatoken gives other ids"
+    return first, later
+
+
 def whole_text(folder: Path, name: str, file: Path, times: int) -> str:
     """Return a row of the first table."""
     pair = Pair(folder, name)
     parts = list(parts_of(file.read_bytes().decode("utf-8", "replace")))
-    for part in parts[:COMPARED]:
-        pair.check(
-            file.name, part, pair.of_theirs(part), pair.ours.encode_to_numpy(part, specials="ordinary")
-        )
-    path = folder / f"{name}.tiktoken"
-    new = bpe.Tokenizer.from_tiktoken(path, pattern=PATTERNS[name])
+    wanted = [pair.of_theirs(part) for part in parts[:COMPARED]]
+    for part, ids in zip(parts, wanted, strict=False):
+        pair.check(file.name, part, ids, pair.ours.encode_to_numpy(part, specials="ordinary"))
+    new = bpe.Tokenizer.from_tiktoken(folder / f"{name}.tiktoken", pattern=PATTERNS[name])
 
     def ours(threads: int) -> Callable[[list[str]], Any]:
         return lambda texts: new.encode_batch_to_numpy(texts, threads, specials="ordinary")
@@ -62,7 +79,9 @@ def whole_text(folder: Path, name: str, file: Path, times: int) -> str:
     one, two = (per_byte(ours(threads), parts, times) for threads in (1, 2))
     theirs = per_byte(lambda texts: [*map(pair.of_theirs, texts)], parts[:MEASURED_THERE], 1)
     speeds = " | ".join(f"{1e-6 / seconds:.0f}" for seconds in (first, one, two))
-    return f"| {file.name} | {name} | {speeds} | {one / two:.2f} | {theirs / one:.0f} |"
+    others = gigatokens_speed(folder, name, parts, wanted, times)
+    ratios = f"{others[0] / first:.1f}, {others[1] / one:.1f}" if others else "-"
+    return f"| {file.name} | {name} | {speeds} | {one / two:.2f} | {theirs / one:.0f} | {ratios} |"
 
 
 def hard_texts(chance: random.Random) -> dict[str, str | bytes]:
@@ -117,8 +136,11 @@ def loading(folder: Path, name: str, times: int) -> str:
 @click.option("--times", default=5, help="Runs, of which the fastest counts.")
 def main(folder: Path, texts: tuple[Path, ...], times: int) -> None:
     """Print how fast texts are encoded."""
-    click.echo("| text | vocabulary | first pass MB/s | warm | two threads | times one | times tiktoken |")
-    click.echo("|---|---|---|---|---|---|---|")
+    click.echo(
+        "| text | vocabulary | first pass MB/s | then | two threads | times one | times tiktoken | "
+        "times gigatoken, first pass and then |"
+    )
+    click.echo("|---|---|---|---|---|---|---|---|")
     for file in texts:
         for name in PATTERNS:
             click.echo(whole_text(folder, name, file, times))
