@@ -62,8 +62,10 @@ def merges_of(token_bytes: Mapping[int, bytes]) -> tuple[np.ndarray, np.ndarray,
     >>> pairs.tolist(), made.tolist(), whole
     ([[104, 101], [256, 108]], [256, 257], [258])
     """
-    made = np.array(sorted(token_bytes), np.int64)
-    tokens = list(map(token_bytes.__getitem__, made.tolist()))
+    made, tokens = np.fromiter(token_bytes, np.int64, len(token_bytes)), list(token_bytes.values())
+    if (made[1:] <= made[:-1]).any():
+        made.sort()
+        tokens = list(map(token_bytes.__getitem__, made.tolist()))
     lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
     number_of = {tokens[i]: int(made[i]) for i in np.flatnonzero(lengths == 1).tolist()}
     missing = [value for value in range(256) if bytes([value]) not in number_of]
@@ -74,6 +76,7 @@ def merges_of(token_bytes: Mapping[int, bytes]) -> tuple[np.ndarray, np.ndarray,
     n_parts_of = np.empty(len(tokens), np.int64)
     n_parts_of[order], parts[order] = _encode_all(
         list(map(tokens.__getitem__, order.tolist())),
+        lengths[order],
         [number_of[bytes([i])] for i in range(256)],
         made,
         order,
@@ -103,12 +106,14 @@ def unreached(vocabulary: Vocabulary) -> list[int]:
     [257]
     """
     tokens = list(vocabulary.id_of)
-    n_parts_of, _ = _encode_all(tokens, vocabulary.byte_ids, vocabulary.made, pairs=vocabulary.pairs)
+    lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
+    n_parts_of, _ = _encode_all(tokens, lengths, vocabulary.byte_ids, vocabulary.made, pairs=vocabulary.pairs)
     return sorted(vocabulary.id_of[tokens[i]] for i in np.flatnonzero(n_parts_of > 1).tolist())
 
 
 def _encode_all(
     tokens: Sequence[bytes],
+    lengths: np.ndarray,
     byte_ids: Sequence[int],
     id_of_rank: np.ndarray,
     rank_of_token: np.ndarray = _NO_RANKS,
@@ -123,7 +128,7 @@ def _encode_all(
     from structures import IntMap, MinHeap, TokenList, pack_pair
 
     offsets = np.zeros(len(tokens) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)), out=offsets[1:])
+    np.cumsum(lengths, out=offsets[1:])
     data = np.frombuffer(bytearray().join(tokens), np.uint8)
     id_of_byte = np.array(byte_ids, np.int64)
     if pairs is None:
