@@ -205,7 +205,7 @@ def view_of(self):
     )
 
 
-@inner
+@kernel
 def set_arrays(self, tokens, behind, before, ranks, entries, marked):
     """Set the arrays of places, as :func:`arrays_for` returns them; no piece is there."""
     self.tokens = tokens

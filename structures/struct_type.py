@@ -7,7 +7,7 @@ reference-counted themselves. Two facts shape what kernels see of it.
    kernels (:mod:`structures.jit`) get a container as a :class:`BorrowedType`, a bare pointer, and what
    they read from its fields is borrowed too. The caller owns the container for as long as the call takes.
    Rule for kernels: what was read from an array field is not used after the field is assigned, and is
-   never stored or returned; copies are.
+   never stored or returned; copies are. An array that a quiet kernel is given is not stored either.
 2. **Callers go stale.** A user's cached function that takes a container holds our code inlined. The fields
    of every container type include the digest of this package (:func:`fields_of`), so that an upgrade makes
    another type, and the user's function is compiled again.
