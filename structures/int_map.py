@@ -10,7 +10,8 @@ vector instruction looks at all four::
 A key starts at its home bucket, the top bits of its hash, and moves right past full buckets, around the end
 of the table. Deletion fills the hole with the last entry of the bucket, or with one that had to pass it, so
 that there are no tombstones and a probe always ends at the first bucket with an empty slot. Growth doubles
-the table; as homes are top bits, the new one is written from left to right.
+the table, and between 64 KB and 8 MB makes it four times as large; as homes are top bits, the new one is
+written from left to right.
 
 Invariants
 ----------
@@ -26,7 +27,8 @@ Complexity
 get, add, set, pop, in      O(1) expected; O(n) when growth rehashes, amortised O(1)
 bulk forms                  O(1) expected an item
 reserve, copy, iteration    O(capacity)
-memory                      16 bytes a slot: 26 to 51 bytes a key after growth
+memory                      16 bytes a slot: 26 to 51 bytes a key after growth,
+                            up to 102 in a table of 256 KB to 32 MB
 ==========================  ==================================================
 
 Source: buckets and linear probing, deletion without marks, Knuth, The Art of Computer Programming, 6.4.

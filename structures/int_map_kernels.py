@@ -22,6 +22,7 @@ ROOM = 4  # slots a bucket
 BUCKET = 2 * ROOM  # words
 VALUE = ROOM  # from the place of a key to that of its value
 _MIN_BITS = 1
+_MEDIUM, _LARGE = 1 << 13, 1 << 20  # words: 64 KB, 8 MB
 
 
 # ------------------------------------------------------------------------------ kernels on plain arrays
@@ -220,7 +221,10 @@ def exceeds(self, size):
 @inner
 def _grow_for(self, key):
     """Let the table grow; return where a new key then belongs, -1 where there is no memory."""
-    return probe(self.slots, self.shift, key) if _resize(self, self.size + 1) else -1
+    n_keys = self.size + 1
+    if _MEDIUM <= self.slots.size < _LARGE:
+        n_keys *= 2  # and the table four times as large: to fill it anew takes long, and little memory
+    return probe(self.slots, self.shift, key) if _resize(self, n_keys) else -1
 
 
 @inner

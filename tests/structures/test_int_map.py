@@ -88,12 +88,16 @@ def test_load_is_at_most_five_eighths():
         assert 8 * n <= 5 * (container.nbytes // 16 - 4)
 
 
-def test_growth_doubles():
-    container = IntMap()
-    for n in range(1, 3000):
+def test_growth():
+    """By two, and by four between 64 KB and 8 MB."""
+    container, sizes = IntMap(), [8]
+    for n in range(1, 700_000):
         container[n] = 1
-        capacity = container.nbytes // 16 - 4
-        assert capacity == 8 or 8 * n > 5 * capacity // 2, f"{container.nbytes // n} bytes a key"
+        if (capacity := container.nbytes // 16 - 4) != sizes[-1]:
+            assert 8 * n > 5 * sizes[-1] >= 8 * (n - 1)
+            sizes.append(capacity)
+    by_four = [2**12, 2**14, 2**16, 2**18, 2**20]
+    assert sizes == [*(2**bits for bits in range(3, 12)), *by_four, 2**21]
 
 
 def test_iteration_is_the_same_for_the_same_history():
