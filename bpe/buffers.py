@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import sys
+from collections.abc import Callable
 
 import numpy as np
 
@@ -21,6 +23,13 @@ class _Lent:
             "typestr": "|u1",
             "version": 3,
         }
+
+
+@functools.cache
+def _utf8_address() -> Callable[[str, None], int]:
+    """Return CPython's function, as an object of our own: that of ``ctypes.pythonapi`` is everybody's."""
+    prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    return prototype(("PyUnicode_AsUTF8AndSize", ctypes.pythonapi))
 
 
 def as_array(data: bytes | bytearray | str) -> np.ndarray:
@@ -46,9 +55,7 @@ def as_array(data: bytes | bytearray | str) -> np.ndarray:
         if sys.implementation.name != "cpython":
             return as_array(data.encode())
         # Where all is ASCII, UTF-8 is what the str itself holds.
-        address = ctypes.pythonapi.PyUnicode_AsUTF8AndSize
-        address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_void_p]
-        return np.asarray(_Lent(data, address(data, None), len(data)))
+        return np.asarray(_Lent(data, _utf8_address()(data, None), len(data)))
     array = np.frombuffer(data, np.uint8)
     if array.flags.writeable:
         return array

@@ -1,5 +1,6 @@
 """Offsets, counts, truncation, intervals and batches, against the plain encoding of the whole."""
 
+import ctypes
 import random
 import warnings
 
@@ -142,6 +143,14 @@ def test_a_batch_in_stretches(tokenizer, book, monkeypatch):
             tokenizer.encode_batch(batch, threads)
     assert len(rows) > 30
     assert all(row.isascii() for row in rows)
+
+
+def test_ascii_is_read_where_it_is():
+    array = as_array("the sea " * 1000)  # which nothing else holds
+    assert array.base.owner.isascii()
+    assert array.tobytes() == b"the sea " * 1000
+    assert np.shares_memory(array, as_array(array.base.owner))
+    assert ctypes.pythonapi.PyUnicode_AsUTF8AndSize.argtypes is None, "that of everybody is left alone"
 
 
 @settings(max_examples=100)

@@ -9,11 +9,13 @@ from structures.simd import (
     LANES,
     QUAD,
     lanes_with,
+    larger,
     least_lanes,
     least_lanes_among,
     lowest_lane,
     prefetch,
     rarely,
+    smaller,
 )
 from structures.testing import keys
 
@@ -58,3 +60,14 @@ def test_lanes_with(row, start, one, data):
     other = data.draw(st.sampled_from([one, *row.tolist()]))
     expected = sum(1 << lane for lane in range(QUAD) if row[start + lane] in (one, other))
     assert _lanes_with(row, start, one, other) == (expected, one == other)
+
+
+@njit
+def _both(one, other):
+    return smaller(one, other), larger(one, other)
+
+
+@given(keys(), keys())
+def test_smaller_and_larger(one, other):
+    """Signed; keys are the greatest and the least int64, too."""
+    assert _both(one, other) == (min(one, other), max(one, other))
