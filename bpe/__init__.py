@@ -17,12 +17,12 @@ import importlib.metadata
 from typing import TYPE_CHECKING, Any
 
 # Not at first use: a submodule has the name of this function, and importing it would take the place.
-from bpe.split import PATTERNS, Pattern, split
+from bpe.pattern import PATTERNS, Pattern, split
 
 if TYPE_CHECKING:
     from bpe.corpus import Corpus
-    from bpe.counts import WordCounts
-    from bpe.distributed import count_words
+    from bpe.counting.clusters import count_words
+    from bpe.counting.word_counts import WordCounts
     from bpe.tokenizer import Tokenizer
     from bpe.training import Trainer, train
 
@@ -48,8 +48,8 @@ _MODULE_OF = {
     "Corpus": "bpe.corpus",
     "Tokenizer": "bpe.tokenizer",
     "Trainer": "bpe.training",
-    "WordCounts": "bpe.counts",
-    "count_words": "bpe.distributed",
+    "WordCounts": "bpe.counting.word_counts",
+    "count_words": "bpe.counting.clusters",
     "train": "bpe.training",
 }
 

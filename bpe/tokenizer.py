@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from bpe.decoding import join_tokens
-from bpe.files import atomic_write
+from bpe.atomic_files import atomic_write
+from bpe.encoding.decoding import join_tokens
+from bpe.encoding.methods import Decoding, Dropout, Files, Measuring, Streaming
 from bpe.formats import native
 from bpe.formats.methods import OtherFormats
+from bpe.pattern import Pattern
 from bpe.pickling import Packed, packed, unpacked
-from bpe.split import Pattern
 from bpe.text import as_bytes, as_text
-from bpe.toolbox import Decoding, Dropout, Files, Measuring, Streaming
 from bpe.vocabulary import Vocabulary
 
 __all__ = ["Tokenizer"]

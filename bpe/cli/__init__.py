@@ -4,7 +4,7 @@ What is wrong with the input ends in one line on stderr and exit code 2, an inte
 Warnings are a line each. Only results go to stdout.
 """
 
-from bpe.cli import coding, files, report, show, speed, training
+from bpe.cli import coding, files, reporting, show, speed, train
 from bpe.cli.app import main
 
-__all__ = ["coding", "files", "main", "report", "show", "speed", "training"]
+__all__ = ["coding", "files", "main", "reporting", "show", "speed", "train"]

@@ -121,8 +121,8 @@ def warmup() -> None:
     Example:
       bpe warmup
     """  # noqa: D301
-    from bpe.counts import WordCounts
-    from bpe.split import PATTERNS
+    from bpe.counting.word_counts import WordCounts
+    from bpe.pattern import PATTERNS
     from bpe.training import train
 
     started = time.perf_counter()

@@ -10,10 +10,10 @@ import os
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from bpe.corpus.cutting import cut_inside
-from bpe.corpus.files import BLOCK_BYTES, STDIN, FilePart, kind_of, stamp_of
+from bpe.boundaries import cut_inside
+from bpe.corpus.reading import BLOCK_BYTES, STDIN, FilePart, kind_of, stamp_of
 from bpe.corpus.sources import Corpus
-from bpe.split import Pattern
+from bpe.pattern import Pattern
 
 __all__ = ["PART_BYTES", "WINDOW_BYTES", "parts_of"]
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from bpe.corpus.files import BLOCK_BYTES, FilePart, extra, kind_of
+from bpe.corpus.reading import BLOCK_BYTES, FilePart, extra, kind_of
 from bpe.corpus.validity import Errors, clean_document
 from bpe.text import as_bytes
 

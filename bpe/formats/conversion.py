@@ -24,10 +24,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bpe.files import atomic_write
+from bpe.atomic_files import atomic_write
 from bpe.formats import gpt2, huggingface, minbpe, native, tiktoken
 from bpe.formats.json_text import read_json
-from bpe.split import Pattern
+from bpe.pattern import Pattern
 from bpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

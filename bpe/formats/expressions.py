@@ -24,8 +24,8 @@ from dataclasses import dataclass
 
 import regex
 
+from bpe.pattern import PATTERNS
 from bpe.scanning.syntax import Alt, Atomic, Chars, Edge, Look, Node, Repeat, Seq, UnsupportedError, parse
-from bpe.split import PATTERNS
 
 __all__ = ["DIALECTS", "from_oniguruma", "render"]
 

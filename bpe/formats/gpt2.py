@@ -15,7 +15,7 @@ from collections.abc import Collection
 from bpe.formats.byte_level import bytes_of, text_of
 from bpe.formats.json_text import read_json
 from bpe.formats.ranks import check_merges_alone
-from bpe.split import Pattern
+from bpe.pattern import Pattern
 from bpe.vocabulary import MAX_ID, Vocabulary
 
 __all__ = ["dump", "merges_of_texts", "parse", "texts_of", "tokens_of"]

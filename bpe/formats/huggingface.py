@@ -23,7 +23,7 @@ from bpe.formats.gpt2 import merges_of_texts, texts_of, tokens_of
 from bpe.formats.json_text import read_json
 from bpe.formats.pre_tokenizers import byte_level, pattern_of, pre_tokenizer_of
 from bpe.formats.ranks import unreached
-from bpe.split import Pattern
+from bpe.pattern import Pattern
 from bpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

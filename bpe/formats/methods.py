@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bpe.split import Pattern
+from bpe.pattern import Pattern
 from bpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ import regex
 from bpe.formats.expressions import render
 from bpe.formats.limits import check_lengths
 from bpe.formats.ranks import check_merges_alone
-from bpe.split import PATTERNS, Pattern
+from bpe.pattern import PATTERNS, Pattern
 from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
 __all__ = ["dump", "parse"]

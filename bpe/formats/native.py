@@ -36,7 +36,7 @@ import numpy as np
 
 from bpe.formats.json_text import read_json
 from bpe.formats.limits import check_lengths
-from bpe.split import Pattern
+from bpe.pattern import Pattern
 from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
 __all__ = ["document_of", "dump", "parse", "parts_of"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bpe.merging import LONG, merge_short
+from bpe.encoding.heap_merge import LONG, merge_short
 from structures import pack_pair
-from structures.jit import quiet
+from structures.kernels import quiet
 
 __all__ = ["encode_tokens"]
 

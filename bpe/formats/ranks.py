@@ -123,8 +123,8 @@ def _encode_all(
 
     Either by `pairs`; or by those that the tokens before it ended in.
     """
+    from bpe.encoding.heap_merge import LONG, merge_long
     from bpe.formats.rank_kernels import encode_tokens  # loads the compiler
-    from bpe.merging import LONG, merge_long
     from structures import IntMap, MinHeap, TokenList, pack_pair
 
     offsets = np.zeros(len(tokens) + 1, np.int64)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from bpe.formats.expressions import render
 from bpe.formats.ranks import check_ranks, merges_of
-from bpe.split import PATTERNS, Pattern
+from bpe.pattern import PATTERNS, Pattern
 from bpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

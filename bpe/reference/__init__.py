@@ -37,7 +37,7 @@ encoder                     rule                                                
 ==========================  ===================================================================  =========
 """
 
-from .encoding import (
+from .encoders import (
     decode,
     encode_by_rank,
     encode_by_ranks_of_bytes,
@@ -46,7 +46,7 @@ from .encoding import (
     vocabulary,
 )
 from .pairs import Pair, Ties, count_pairs, merge_sequence, pair_statistics, pick_best
-from .training import (
+from .trainers import (
     IncrementalPieces,
     IndexedPieces,
     Merge,

@@ -39,7 +39,7 @@ from typing import Any, NamedTuple, cast
 
 from .linked import LinkedPieces, LocatedPieces, QueuedPieces
 from .pairs import Ties
-from .training import IncrementalPieces, IndexedPieces, Merge, RecountedPieces, learn
+from .trainers import IncrementalPieces, IndexedPieces, Merge, RecountedPieces, learn
 
 BUDGET = 20.0  # seconds of a rung
 # Parts of all merges after which a slow rung is timed; every other one where getting there takes long.
@@ -219,7 +219,7 @@ class Ladder:
 
     def cut(self) -> list[bytes]:
         """Cut the text by GPT-2's pattern."""
-        from bpe.split import Pattern
+        from bpe.pattern import Pattern
 
         return Pattern.of("gpt2").split_bytes(self.text)
 
@@ -318,7 +318,7 @@ def plot(figures: Sequence[Figure], path: Path) -> None:
     """Draw the seconds as bars, on a logarithmic axis. Needs matplotlib."""
     from matplotlib.figure import Figure as Canvas  # type: ignore[import-not-found]
 
-    from bpe.files import atomic_write
+    from bpe.atomic_files import atomic_write
 
     canvas = Canvas(figsize=(7, 0.5 + 0.4 * len(figures)), layout="constrained")
     axes = canvas.subplots()

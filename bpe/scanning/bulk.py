@@ -15,11 +15,11 @@ import numpy as np
 
 from bpe.scanning.matching import find_match
 from bpe.scanning.windows import AHEAD, BEHIND, PLACES
-from structures.jit import inner
-from structures.simd import (
+from structures.kernels import (
     BYTE_LANES,
     byte_lanes_in_products,
     byte_lanes_with,
+    inner,
     load_word,
     local_bytes,
     local_words,

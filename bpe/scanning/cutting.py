@@ -11,8 +11,7 @@ import numpy as np
 from bpe.scanning.bulk import cut_bulk
 from bpe.scanning.matching import NO_MATCH, UNDECIDED, decode, find_match, symbol_before
 from bpe.scanning.tables import view_of
-from structures.jit import inner, quiet
-from structures.simd import pointer_to
+from structures.kernels import inner, pointer_to, quiet
 
 __all__ = ["cut", "cut_segment", "cut_segments"]
 

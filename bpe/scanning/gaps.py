@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bpe.scanning.matching import NO_MATCH, decode, find_match
 from bpe.scanning.tables import view_of
-from structures.jit import quiet
-from structures.simd import pointer_to
+from structures.kernels import pointer_to, quiet
 
 __all__ = ["end_of_gap"]
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from bpe.scanning.tables import ALIVE, DELAY_MASK, ROW_SHIFT
-from structures.jit import inner
+from structures.kernels import inner
 
 __all__ = ["NO_MATCH", "UNDECIDED", "decode", "find_match", "symbol_before"]
 

@@ -11,9 +11,7 @@ from numba.experimental import structref
 from bpe.scanning.automaton import Automaton
 from bpe.scanning.syntax import UnsupportedError
 from bpe.scanning.windows import PLACES, Windows
-from structures.jit import inner, kernel
-from structures.simd import pointer_to
-from structures.struct_type import StructType, fields_of
+from structures.kernels import StructType, fields_of, inner, kernel, pointer_to
 
 __all__ = ["ALIVE", "DELAY_MASK", "ROW_SHIFT", "Tables", "View", "tables_of", "view_of"]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from operator import index as as_index
 
 from bpe.corpus import CorpusLike
-from bpe.counts import WordCounts
+from bpe.counting.word_counts import WordCounts
+from bpe.pattern import Pattern
 from bpe.progress import Progress
-from bpe.split import Pattern
 from bpe.tokenizer import Tokenizer
 from bpe.training.start import fresh_start
 from bpe.training.trainer import Keep, Selection, Ties, Trainer

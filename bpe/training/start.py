@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from bpe.vocabulary import ALPHABETS, MAX_ID, Alphabet
 
 if TYPE_CHECKING:
-    from bpe.counts import WordCounts
+    from bpe.counting.word_counts import WordCounts
     from bpe.tokenizer import Tokenizer
 
 __all__ = ["Start", "choice", "fresh_start", "start_from"]

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bpe.counts import WordCounts
+from bpe.counting.word_counts import WordCounts
 from bpe.progress import Progress, progress_bar
 from bpe.tokenizer import Tokenizer
 from bpe.training import selection as rules

@@ -17,8 +17,8 @@ from click.testing import CliRunner
 import bpe
 from bpe import cli
 from bpe.cli.app import human
+from bpe.corpus.output import Output
 from bpe.tokenizer import Tokenizer
-from bpe.toolbox.output import Output
 
 COMMANDS = sorted(cli.main.commands)
 

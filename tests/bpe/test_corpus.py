@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import bpe
-from bpe.corpus import STDIN, Corpus, cutting
+from bpe import boundaries as cutting
+from bpe.corpus import STDIN, Corpus
 from bpe.corpus.validity import clean_blocks, clean_document
 from bpe.specials import SpecialSearch, split_special
 from bpe.text import as_bytes, as_text

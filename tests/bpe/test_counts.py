@@ -18,11 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe
-from bpe import counting
 from bpe.corpus import Corpus
-from bpe.counting import count_documents
-from bpe.counts import WordCounts
-from bpe.formats import counts as counts_file
+from bpe.counting import counts_file
+from bpe.counting import pieces as counting
+from bpe.counting.pieces import count_documents
+from bpe.counting.word_counts import WordCounts
 from bpe.specials import check_specials, find_special, split_special
 from bpe.text import as_bytes, as_text
 
@@ -77,7 +77,7 @@ def test_from_a_file(tmp_path_factory, text, pattern, block_bytes, batch_bytes):
     corpus = InBlocks(path)
     corpus.block_bytes = block_bytes
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bpe.counting.BATCH_BYTES", batch_bytes)
+        patch.setattr("bpe.counting.pieces.BATCH_BYTES", batch_bytes)
         counts = WordCounts.from_corpus(corpus, pattern, [END])
     assert list(counts.items()) == list(count_slowly([data], pattern, [END]).items())
 
@@ -107,8 +107,8 @@ HOSTILE = ["(?s:.{3})|(?s:.)", "(?<=a)b+|(?s:.)", r"\d{1,2}", "(?s:a.*)"]
 def test_threads_change_nothing(pattern, documents, threads, batch_bytes, with_special):
     specials = [END] if with_special else []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bpe.counting.BATCH_BYTES", batch_bytes)
-        patch.setattr("bpe.counting._FIRST_BRIDGE", 4)
+        patch.setattr("bpe.counting.pieces.BATCH_BYTES", batch_bytes)
+        patch.setattr("bpe.counting.pieces._FIRST_BRIDGE", 4)
         counter = count_documents(documents, bpe.Pattern.of(pattern), frozenset(specials), threads)
     expected = count_slowly([b"".join(document) for document in documents], pattern, specials)
     assert list(counter.items()) == list(expected.items())
@@ -204,7 +204,7 @@ def test_bar_on_a_terminal(monkeypatch, capsys):
 PEAK = """
 import resource, sys
 from pathlib import Path
-from bpe.counts import WordCounts
+from bpe.counting.word_counts import WordCounts
 peaks = []
 for path in sys.argv[1:]:
     WordCounts.from_corpus(Path(path), special_tokens=["<|end|>"], threads=2)

@@ -15,9 +15,9 @@ import bpe
 from bpe import cli
 from bpe.corpus import Corpus
 from bpe.corpus.parts import parts_of
-from bpe.counting import count_corpus
-from bpe.counts import WordCounts
-from bpe.distributed import _added, _count_part, count_words
+from bpe.counting.clusters import _added, _count_part, count_words
+from bpe.counting.pieces import count_corpus
+from bpe.counting.word_counts import WordCounts
 from structures import ByteCounter
 
 pytestmark = pytest.mark.filterwarnings("default")  # those of the cluster are its own
@@ -111,7 +111,7 @@ def folder(tmp_path, book):
 
 @pytest.mark.parametrize("part_bytes", [1000, 20_000, 1 << 30])
 def test_the_result_is_the_local_one(client, folder, part_bytes, monkeypatch):
-    monkeypatch.setattr("bpe.distributed.PART_BYTES", part_bytes)
+    monkeypatch.setattr("bpe.counting.clusters.PART_BYTES", part_bytes)
     local = WordCounts.from_corpus(folder, "cl100k", ["<|end|>"])
     done = []
     for scheduler in (client, client.scheduler.address):
@@ -127,7 +127,7 @@ def test_the_result_is_the_local_one(client, folder, part_bytes, monkeypatch):
 
 def test_a_worker_that_is_killed(client, folder, monkeypatch):
     """It changes nothing but the time."""
-    monkeypatch.setattr("bpe.distributed.PART_BYTES", 2000)
+    monkeypatch.setattr("bpe.counting.clusters.PART_BYTES", 2000)
     local = WordCounts.from_corpus(folder)
     before = set(client.run(os.getpid).values())
     killed = []
@@ -147,7 +147,7 @@ def test_a_worker_that_is_killed(client, folder, monkeypatch):
 
 
 def test_workers_that_die_again_and_again(folder, monkeypatch):
-    monkeypatch.setattr("bpe.distributed.PART_BYTES", 1000)
+    monkeypatch.setattr("bpe.counting.clusters.PART_BYTES", 1000)
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster,

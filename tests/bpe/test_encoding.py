@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 from numba import njit
 
 import bpe
-from bpe import encoding, merging, reference, rounds
-from bpe.encoding import Encoder
+from bpe import reference
+from bpe.encoding import encoder as encoding
+from bpe.encoding import heap_merge as merging
+from bpe.encoding import rounds
+from bpe.encoding.encoder import Encoder
 from bpe.vocabulary import Vocabulary
 from structures import IntMap, MinHeap, TokenList, kernel, pack_pair
 

@@ -15,7 +15,7 @@ from bpe.formats.byte_level import bytes_of, text_of
 from bpe.formats.conversion import FORMATS, PROBE, differences, encoders, guess_format, read, write
 from bpe.formats.limits import check_lengths
 from bpe.formats.ranks import merges_of, unreached
-from bpe.split import check_expression
+from bpe.pattern import check_expression
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import ALPHABETS, Vocabulary
 

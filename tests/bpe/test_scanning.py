@@ -10,12 +10,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import bpe
+from bpe.pattern import _cut
 from bpe.scanning import Scanner, UnsupportedError, scanner_of
 from bpe.scanning.automaton import compile_automaton
 from bpe.scanning.syntax import parse
 from bpe.scanning.tables import tables_of
 from bpe.scanning.windows import PLACES, derive_windows
-from bpe.split import _cut
 from bpe.text import as_text
 
 thorough = settings(deadline=None, max_examples=300)

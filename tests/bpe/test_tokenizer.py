@@ -11,7 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import bpe
-from bpe import files, reference
+from bpe import atomic_files as files
+from bpe import reference
 from bpe.formats import native
 from bpe.text import as_bytes, as_text
 from bpe.tokenizer import Tokenizer
@@ -73,7 +74,7 @@ def test_a_book(tokenizer, oracle, book, monkeypatch):
     expected = oracle.encode_ordinary(book)
     assert tokenizer.encode(book) == expected
     assert tokenizer.decode(expected) == book
-    monkeypatch.setattr("bpe.encoding.BLOCK_BYTES", 1000)
+    monkeypatch.setattr("bpe.encoding.encoder.BLOCK_BYTES", 1000)
     assert tokenizer.encode(book) == expected
 
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from bpe import reference
 from bpe.buffers import as_array
+from bpe.encoding import batches as encode_module
+from bpe.encoding import offsets as measure
 from bpe.text import as_text
 from bpe.tokenizer import Tokenizer
-from bpe.toolbox import encode as encode_module
-from bpe.toolbox import measure
 from bpe.vocabulary import Vocabulary
 
 SPECIALS = ["<|end|>", "<|fim|>", "  <x> "]

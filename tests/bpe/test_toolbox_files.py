@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import bpe
-from bpe.toolbox import files, output
+from bpe.corpus import id_files as files
+from bpe.corpus import output
 from bpe.vocabulary import Vocabulary
 
 ODD = {
@@ -298,7 +299,7 @@ ENCODE = """
 import sys
 from pathlib import Path
 import bpe
-from bpe.toolbox import files
+from bpe.corpus import id_files as files
 files.BATCH_BYTES, files.SECONDS = 20_000, 0
 bpe.Tokenizer.load(sys.argv[1]).encode_files(Path(sys.argv[2]), sys.argv[3], threads=2)
 """

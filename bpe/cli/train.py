@@ -1,0 +1,213 @@
+"""``bpe count``, ``bpe train``: from texts to counts, and to a tokenizer."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bpe.cli.app import human, main, need_output
+from bpe.cli.options import reading_options
+
+if TYPE_CHECKING:
+    from bpe.corpus import Corpus
+    from bpe.counting.word_counts import WordCounts
+
+__all__ = ["count", "train"]
+
+
+# ---------------------------------------------------------------------------------------------- corpora
+def _counting_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the arguments that say what to count, and how."""
+    for decorate in (
+        click.option(
+            "--scheduler", metavar="ADDRESS", help="Count on a Dask cluster, such as tcp://10.0.0.1:8786."
+        ),
+        reading_options,
+        click.option(
+            "--special", "specials", multiple=True, metavar="TOKEN", help="A special token; may be repeated."
+        ),
+        click.option("--pattern", help="Split pattern: a name or a regex.  [default: gpt2]"),
+        click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
+    ):
+        command = decorate(command)
+    return command
+
+
+def _looked_up(
+    paths: Sequence[str], pattern: str | None, specials: Sequence[str], field: str, errors: Any
+) -> Corpus | WordCounts:
+    """Return the corpus that paths name, or the sum of the files of counts that they are."""
+    from bpe.corpus import Corpus
+    from bpe.counting.counts_file import MAGIC
+    from bpe.counting.word_counts import WordCounts
+
+    def holds_counts(path: str) -> bool:
+        if not os.path.isfile(path):
+            return False
+        with open(path, "rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+
+    is_counts = [holds_counts(path) for path in paths]
+    if not any(is_counts):
+        return Corpus([Path(path) for path in paths], field=field, errors=errors)
+    if not all(is_counts):
+        raise ValueError(
+            f"{paths[is_counts.index(True)]} holds counts, {paths[is_counts.index(False)]} does not: "
+            "count the text first, with bpe count"
+        )
+    if pattern is not None or specials:
+        raise ValueError("files of counts bring their own pattern and special tokens: leave out the options")
+    total = WordCounts.load(paths[0])
+    for path in paths[1:]:
+        try:
+            total += WordCounts.load(path)
+        except (ValueError, OverflowError) as error:
+            where = "" if str(error).startswith(path) else f"{path}: "
+            raise ValueError(f"{where}{error}") from None
+    return total
+
+
+# ----------------------------------------------------------------------------------------------- count
+@main.command()
+@_counting_options
+@click.option("-o", "--output", required=True, metavar="FILE", help="Where to write the counts.")
+@click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
+def count(
+    paths: tuple[str, ...],
+    pattern: str | None,
+    specials: tuple[str, ...],
+    field: str,
+    errors: Any,
+    threads: int | None,
+    scheduler: str | None,
+    quiet: bool,
+    output: str,
+    as_json: bool,
+) -> None:
+    """Count the pieces of texts, once for many trainings.
+
+    A PATH is a file (.txt, .jsonl, .parquet, each also .gz or .zst; any other name is text), a folder with
+    such files, a quoted glob pattern, - for standard input, or a file of counts: several are added up.
+
+    \b
+    Example:
+      bpe count books/ --pattern cl100k --special '<|endoftext|>' -o books.counts
+      bpe count books.counts more.counts -o all.counts
+      bpe train all.counts --vocab-size 32000 -o tok.json
+    """  # noqa: D301
+    need_output(output)
+    from bpe.counting.clusters import count_words
+    from bpe.counting.word_counts import WordCounts
+
+    started = time.perf_counter()
+    source = _looked_up(paths, pattern, specials, field, errors)
+    n_bytes = None
+    if isinstance(source, WordCounts):
+        counts = source
+    else:
+        n_bytes = source.n_bytes
+        counts = count_words(
+            source, pattern or "gpt2", specials, scheduler=scheduler, threads=threads, progress=not quiet
+        )
+    counts.save(output)
+    seconds = time.perf_counter() - started
+    if as_json:
+        summary = {
+            "output": output,
+            "pattern": counts.pattern.spec,
+            "special_tokens": list(counts.special_tokens),
+            "words": len(counts),
+            "total": counts.total,
+            "corpus_bytes": n_bytes,
+            "seconds": round(seconds, 3),
+        }
+        click.echo(json.dumps(summary))
+    elif not quiet:
+        text = f"{output}: {human(len(counts))} distinct pieces, {human(counts.total)} in all"
+        if n_bytes is not None:
+            text += f", from {human(n_bytes, 'B')} in {seconds:.1f} s ({human(n_bytes / seconds, 'B/s')})"
+        click.echo(text, err=True)
+
+
+# ----------------------------------------------------------------------------------------------- train
+@main.command()
+@_counting_options
+@click.option(
+    "--vocab-size", type=int, required=True, metavar="N", help="Tokens in all, special ones included."
+)
+@click.option("-o", "--output", required=True, metavar="FILE", help="Where to write the tokenizer.")
+@click.option(
+    "--min-count",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Least count to merge.",
+)
+@click.option(
+    "--ties",
+    type=click.Choice(["smallest", "lexicographic", "first"]),
+    default="smallest",
+    show_default=True,
+    help="Which of several pairs with the same count is merged.",
+)
+@click.option(
+    "--max-token-length", type=click.IntRange(2), metavar="N", help="Longest token that is made, in bytes."
+)
+@click.option("--selection", type=click.Choice(["heap", "buckets"]), help="Which container finds that pair.")
+def train(
+    paths: tuple[str, ...],
+    pattern: str | None,
+    specials: tuple[str, ...],
+    field: str,
+    errors: Any,
+    threads: int | None,
+    scheduler: str | None,
+    quiet: bool,
+    vocab_size: int,
+    output: str,
+    min_count: int,
+    ties: Any,
+    max_token_length: int | None,
+    selection: str | None,
+) -> None:
+    """Train a tokenizer on texts, or on counts of them.
+
+    A PATH is a file (.txt, .jsonl, .parquet, each also .gz or .zst; any other name is text), a folder with
+    such files, a quoted glob pattern, - for standard input, or a file that bpe count wrote.
+
+    \b
+    Example:
+      bpe train corpus.txt --vocab-size 32000 --special '<|endoftext|>' -o tok.json
+      bpe train 'wiki/*.jsonl.gz' --field body --vocab-size 32000 -o tok.json
+      bpe train all.counts --vocab-size 32000 -o tok.json
+    """  # noqa: D301
+    need_output(output)
+    from bpe.counting.clusters import count_words
+    from bpe.counting.word_counts import WordCounts
+    from bpe.training import train as train_tokenizer
+
+    source = _looked_up(paths, pattern, specials, field, errors)
+    if scheduler is not None and not isinstance(source, WordCounts):
+        source = count_words(source, pattern or "gpt2", specials, scheduler=scheduler, progress=not quiet)
+    optional: dict[str, Any] = {"selection": selection} if selection else {}
+    if not isinstance(source, WordCounts):
+        optional |= {"pattern": pattern or "gpt2", "special_tokens": list(specials), "threads": threads}
+    tokenizer = train_tokenizer(
+        source,
+        vocab_size=vocab_size,
+        min_count=min_count,
+        max_token_length=max_token_length,
+        ties=ties,
+        progress=not quiet,
+        **optional,
+    )
+    tokenizer.save(output)
+    if not quiet:
+        click.echo(f"{output}: {tokenizer.vocab_size} tokens", err=True)

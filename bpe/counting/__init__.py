@@ -1,0 +1,1 @@
+"""From text to the counts of its pieces: on threads, on clusters, in files."""

@@ -1,0 +1,321 @@
+"""Counting the pieces of a corpus.
+
+::
+
+    documents  --->  batches  --->  offsets of the pieces  --->  ByteCounter
+                     (batching)     (scanning)                   one, or one a thread
+
+One of two threads cuts, the other counts what was cut. For more, a batch is divided into parts, anywhere.
+Each is cut into pieces as if one began where it begins; that is wrong at first, and right from where a piece
+of the part before ends too::
+
+    part before    . . .|_the|_quick|_br                 its last piece crosses the edge
+    this part                          own|_fox|_jum     cut as if a piece began at the edge
+    true pieces                    |_brown|_fox|_jum     the same from behind "brown" on
+
+Every one of these threads counts what is its own, and remembers when it met each word, so that the counts
+have the order of first appearance, whatever the number of threads.
+
+Patterns that are not compiled are split by the ``regex`` package, a document at a time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+
+from bpe.corpus import Corpus
+from bpe.counting.batching import Batch, Batcher
+from bpe.pattern import Pattern
+from bpe.progress import Progress, progress_bar
+from bpe.scanning import Scanner
+from bpe.specials import split_special
+from bpe.text import as_bytes, as_text
+from bpe.threads import n_threads
+from structures import ByteCounter, kernel
+
+__all__ = ["BATCH_BYTES", "count_corpus", "count_documents"]
+
+T = TypeVar("T")
+
+BATCH_BYTES = 1 << 20
+"""What a thread gets at a time."""
+
+_PARTS = 4  # of a batch, for each thread
+_FIRST_BRIDGE = 256  # bytes beyond the edge of a part, in which the place is looked for that both agree on
+
+
+@kernel
+def _add_pieces(counter, data, offsets):
+    """Count ``data[offsets[i]:offsets[i + 1]]`` for every i; return a status."""
+    return counter.update_many(data, offsets, np.empty(0, np.int64))[0]
+
+
+def _count_pieces(counter: ByteCounter, data: np.ndarray, offsets: np.ndarray) -> None:
+    if _add_pieces(counter, data, offsets) < 0:
+        raise MemoryError(f"no memory for more than {len(counter)} distinct pieces")
+
+
+# -------------------------------------------------------------------------------------- one thread, or two
+def _cut_range(
+    scanner: Scanner,
+    data: np.ndarray,
+    batch: Batch,
+    start: int,
+    stop: int,
+    is_open: bool,
+    out: np.ndarray | None = None,
+) -> np.ndarray:
+    """Cut ``data[start:stop]``; `is_open`: what is behind belongs to the last segment."""
+    first, after = np.searchsorted(batch.ends, [start, stop], side="right").tolist()
+    ends = batch.ends[first:after]
+    if not len(ends) or ends[-1] < stop:
+        ends = np.append(ends, np.int32(stop))
+    else:
+        is_open = is_open and stop == len(data)
+    text_start = int(batch.ends[first - 1]) if first else batch.text_start
+    return scanner.cut(data, ends, start=start, text_start=min(text_start, start), is_open=is_open, out=out)
+
+
+class _AtOnce(Executor):
+    """Does what it is given before it returns."""
+
+    def submit(self, function: Callable[..., T], /, *args: Any, **options: Any) -> Future[T]:
+        done: Future[T] = Future()
+        done.set_result(function(*args, **options))
+        return done
+
+
+def _count_batches(scanner: Scanner, batcher: Batcher, threads: int) -> ByteCounter:
+    """Count with one thread, or with one that cuts and one that counts."""
+    counter = ByteCounter()
+    rooms = deque([np.empty(0, np.int32)] * threads)  # memory that was used before need not be cleared again
+    with ThreadPoolExecutor(1) if threads > 1 else _AtOnce() as executor:
+        counted: Future[None] | None = None
+        batch = batcher.next()
+        while batch:
+            data = np.frombuffer(batch.data, np.uint8)
+            rooms.rotate()
+            if len(rooms[0]) <= len(data):
+                rooms[0] = np.empty(len(data) + len(data) // 8 + 1, np.int32)
+            offsets = _cut_range(scanner, data, batch, batch.start, len(data), batch.is_open, rooms[0])
+            if counted:
+                counted.result()
+            counted = executor.submit(_count_pieces, counter, data, scanner.refine(data, offsets))
+            batch = batcher.next(batch, int(offsets[-1]))
+        if counted:
+            counted.result()
+    return counter
+
+
+# ------------------------------------------------------------------------------------------ many threads
+def _joined(
+    scanner: Scanner,
+    data: np.ndarray,
+    batch: Batch,
+    place: int,
+    guessed: np.ndarray,
+    stop: int,
+    is_open: bool,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return offsets of the true pieces: from `place` to where they meet the `guessed`, and from there on."""
+    reach = _FIRST_BRIDGE
+    bridge = guessed[:1]
+    while place != guessed[0]:
+        edge = min(int(guessed[0]) + reach, stop)
+        bridge = _cut_range(scanner, data, batch, place, edge, is_open or edge < stop)
+        near = guessed[: np.searchsorted(guessed, edge, side="right")]
+        agreed = np.intersect1d(bridge, near, assume_unique=True)
+        if len(agreed):
+            head, tail = (int(np.searchsorted(offsets, agreed[0])) for offsets in (bridge, guessed))
+            return bridge[: head + 1], guessed[tail:]
+        if edge == stop:
+            return bridge, bridge[-1:]
+        reach *= 4
+    return bridge, guessed
+
+
+class _Lane:
+    """A thread, what it counts, and how many words it knew after each part."""
+
+    def __init__(self) -> None:
+        self.pool = ThreadPoolExecutor(1)  # does in turn what it is given
+        self.counter = ByteCounter()
+        self.known = [0]
+
+    def count(self, scanner: Scanner, data: np.ndarray, *parts: np.ndarray) -> None:
+        for offsets in parts:
+            _count_pieces(self.counter, data, scanner.refine(data, offsets))
+        self.known.append(len(self.counter))
+
+
+def _count_batches_in_threads(scanner: Scanner, batcher: Batcher, threads: int) -> ByteCounter:
+    lanes = [_Lane() for _ in range(threads)]
+    rooms = [np.empty((0, 0), np.int32)] * 2  # for the offsets of each part, of this batch and the next
+    counted: list[Future[None]] = []
+    n_parts = 0
+    try:
+        batch = batcher.next()
+        while batch:
+            data = np.frombuffer(batch.data, np.uint8)
+            edges = np.linspace(batch.start, len(data), threads * _PARTS + 1).astype(np.int64).tolist()
+            ranges = [(start, stop, batch.is_open or stop < len(data)) for start, stop in pairwise(edges)]
+            turns = [lanes[(n_parts + i) % threads] for i in range(len(ranges))]
+            rooms.reverse()
+            longest = max(stop - start for start, stop, _ in ranges) + 1
+            if longest > rooms[0].shape[1]:  # memory that was used before need not be cleared by the system
+                rooms[0] = np.empty((len(ranges), longest), np.int32)
+            guesses = [
+                lane.pool.submit(_cut_range, scanner, data, batch, *found, room)
+                for lane, found, room in zip(turns, ranges, rooms[0], strict=True)
+            ]
+            place, counting = batch.start, []
+            for lane, guess, (_, stop, is_open) in zip(turns, guesses, ranges, strict=True):
+                bridge, rest = _joined(scanner, data, batch, place, guess.result(), stop, is_open)
+                place = int(rest[-1])
+                counting.append(lane.pool.submit(lane.count, scanner, data, bridge, rest))
+            # What is counted meanwhile has its rooms until the batch after the next.
+            for task in counted:
+                task.result()
+            counted = counting
+            n_parts += len(ranges)
+            batch = batcher.next(batch, place)
+        for task in counted:
+            task.result()
+    finally:
+        for lane in lanes:
+            lane.pool.shutdown(cancel_futures=True)
+    return _merged(lanes, n_parts)
+
+
+def _merged(lanes: list[_Lane], n_parts: int) -> ByteCounter:
+    """Return what all lanes have counted: a word stands where the first of them has met it."""
+    merged = ByteCounter()
+    merged.reserve(max(len(lane.counter) for lane in lanes))
+    arrays = [lane.counter.to_arrays() for lane in lanes]
+    for part in range(n_parts):
+        turn, lane = divmod(part, len(lanes))
+        data, offsets, counts = arrays[lane]
+        first, after = lanes[lane].known[turn : turn + 2]
+        if after > first:
+            low, high = int(offsets[first]), int(offsets[after])
+            merged.update_many(data[low:high], offsets[first : after + 1] - low, counts[first:after])
+    return merged
+
+
+# ------------------------------------------------------------------------------- patterns not compiled
+def _count_by_regex(
+    documents: Iterable[Iterable[bytes]], pattern: Pattern, specials: frozenset[str]
+) -> ByteCounter:
+    counter = ByteCounter()
+    for document in documents:
+        counts: Counter[str] = Counter()
+        for is_special, part in split_special(as_text(b"".join(document)), specials):
+            if not is_special:
+                counts.update(pattern.split(part))
+        counter.update({as_bytes(piece): count for piece, count in counts.items()})
+    return counter
+
+
+# ------------------------------------------------------------------------------------------------ corpora
+def count_documents(
+    documents: Iterable[Iterable[bytes]], pattern: Pattern, specials: frozenset[str], threads: int = 1
+) -> ByteCounter:
+    """Count the pieces of documents.
+
+    Parameters
+    ----------
+    documents : iterable of iterable of bytes
+        The blocks of each.
+    pattern : Pattern
+    specials : frozenset of str
+        Cut out before splitting, and not counted.
+    threads : int
+        Patterns that are not compiled use one.
+
+    Returns
+    -------
+    ByteCounter
+        In the order of first appearance.
+
+    Raises
+    ------
+    ValueError
+        A piece has more bytes than the kernels can count.
+
+    Complexity
+    ----------
+    What the pattern takes; memory for the distinct pieces, times the number of threads, and some blocks. A
+    pattern that is not compiled needs memory for a document.
+
+    Examples
+    --------
+    >>> documents = [[b"one t", b"wo<|end|>"], [b"one"]]
+    >>> list(count_documents(documents, Pattern.of("gpt2"), frozenset(["<|end|>"])).items())
+    [(b'one', 2), (b' two', 1)]
+    """
+    scanner = pattern.scanner
+    if scanner is None:
+        return _count_by_regex(documents, pattern, specials)
+    if threads <= 2:
+        return _count_batches(scanner, Batcher(documents, specials, BATCH_BYTES), threads)
+    batcher = Batcher(documents, specials, threads * _PARTS * BATCH_BYTES)
+    return _count_batches_in_threads(scanner, batcher, threads)
+
+
+def count_corpus(
+    corpus: Corpus,
+    pattern: Pattern,
+    special_tokens: Iterable[str],
+    *,
+    threads: int | None = None,
+    progress: Progress = False,
+) -> tuple[ByteCounter, bool]:
+    """Count the pieces of a corpus.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    pattern : Pattern
+    special_tokens : iterable of str
+    threads : int, optional
+        At most so many; None stands for as many as there are processors.
+    progress : bool or callable
+
+    Returns
+    -------
+    (counter, has_text) : (ByteCounter, bool)
+        `has_text` tells a corpus of special tokens from an empty one.
+
+    Raises
+    ------
+    ValueError, TypeError, OSError, ImportError
+        The corpus cannot be read.
+
+    Complexity
+    ----------
+    One pass; memory as :func:`count_documents`.
+
+    Examples
+    --------
+    >>> counter, has_text = count_corpus(Corpus(["one one"]), Pattern.of("gpt2"), ())
+    >>> list(counter.items()), has_text
+    ([(b'one', 1), (b' one', 1)], True)
+    """
+    has_text = False
+
+    def watched(document: Iterable[bytes]) -> Iterator[bytes]:
+        nonlocal has_text
+        for block in document:
+            has_text = has_text or bool(block)
+            yield block
+
+    with progress_bar(progress, corpus.n_bytes, "B", "counting") as advance:
+        documents = map(watched, corpus.documents(advance))
+        counter = count_documents(documents, pattern, frozenset(special_tokens), n_threads(threads))
+    return counter, has_text

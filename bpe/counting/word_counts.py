@@ -1,0 +1,581 @@
+"""``WordCounts``: the distinct pieces of a corpus with their counts, which is all that training needs.
+
+Counts of several corpora add up to the counts of all of them, so that they can be made in parts, kept in
+files and weighted. A :class:`structures.ByteCounter` holds them, so that compiled code can count into it and
+training takes arrays out of it, with no Python object a word in between.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping
+from fractions import Fraction
+from numbers import Rational
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from bpe.atomic_files import atomic_write
+from bpe.corpus import Corpus, CorpusLike
+from bpe.counting import counts_file
+from bpe.counting.pieces import count_corpus
+from bpe.pattern import Pattern
+from bpe.progress import Progress
+from bpe.specials import check_specials, find_special
+from bpe.text import as_bytes, as_text
+from structures import ByteCounter
+
+__all__ = ["WordCounts"]
+
+_INT64_MAX = 2**63 - 1
+
+
+class WordCounts:
+    """Distinct pieces of text -> how often each occurs, in the order of first appearance.
+
+    * :meth:`from_corpus`, :meth:`load`, :meth:`save`
+    * ``counts[word]``, ``word in counts``, ``len(counts)``, :meth:`items`, iteration over the words
+    * :meth:`most_common`, :attr:`total`, :attr:`n_bytes`, :meth:`to_arrays`
+    * :meth:`add`, ``counts += other``, ``counts + other``
+    * :meth:`scale`, :meth:`filter`, :meth:`prune`, which return new counts
+    * :attr:`pattern`, :attr:`special_tokens`; ``==``, which as with a dict leaves the order out; pickle, copy
+
+    A word is bytes; where one is asked for, a str stands for its UTF-8.
+
+    Parameters
+    ----------
+    words : mapping from word to int, or iterable of (word, int)
+        Counts of a repeated word are added. Words are pieces as they are; they are not split again.
+    pattern : str, iterable of str or Pattern
+        How the words were split, as :meth:`Pattern.of` takes it.
+    special_tokens : iterable of str
+        What was cut out of the text before splitting. No word may hold one.
+
+    Raises
+    ------
+    ValueError
+        A word is empty or holds a special token, a count is below 1, or pattern or special tokens are wrong.
+    TypeError
+        A word is neither str nor bytes, or a count no integer.
+    OverflowError
+        A count passes ``2**63 - 1``.
+
+    Examples
+    --------
+    >>> counts = WordCounts({"low": 5, "lower": 2})
+    >>> counts += WordCounts([("low", 1), ("new", 3)])
+    >>> counts["low"], len(counts), counts.total
+    (6, 3, 11)
+    """
+
+    __slots__ = ("_counter", "_pattern", "_special_tokens")
+    __hash__ = None  # type: ignore[assignment]  # counts change
+
+    def __init__(
+        self,
+        words: Mapping[Any, int] | Iterable[tuple[Any, int]] = (),
+        *,
+        pattern: str | Iterable[str] | Pattern = "gpt2",
+        special_tokens: Iterable[str] = (),
+    ) -> None:
+        self._pattern = Pattern.of(pattern)
+        self._special_tokens = check_specials(special_tokens)
+        specials = frozenset(self._special_tokens)
+        pairs = words.items() if hasattr(words, "items") else words
+        self._counter = ByteCounter([_checked(word, count, specials) for word, count in pairs])
+
+    @classmethod
+    def _of_counter(
+        cls, counter: ByteCounter, pattern: Pattern, special_tokens: tuple[str, ...]
+    ) -> WordCounts:
+        """Return counts that own `counter`: its words are not empty and hold no special token, and count."""
+        self = cls.__new__(cls)
+        self._counter, self._pattern, self._special_tokens = counter, pattern, special_tokens
+        return self
+
+    def _of_words(self, keep: np.ndarray) -> WordCounts:
+        """Return the words for which `keep` is true, as new counts."""
+        data, offsets, counts = self.to_arrays()
+        lengths = np.diff(offsets)
+        starts = np.concatenate([[0], np.cumsum(lengths[keep])])
+        counter = ByteCounter.from_arrays(data[np.repeat(keep, lengths)], starts, counts[keep])
+        return self._of_counter(counter, *self._rules())
+
+    @classmethod
+    def from_corpus(
+        cls,
+        corpus: CorpusLike,
+        pattern: str | Iterable[str] | Pattern = "gpt2",
+        special_tokens: Iterable[str] = (),
+        *,
+        threads: int | None = None,
+        progress: Progress = False,
+    ) -> WordCounts:
+        r"""Count the pieces of a corpus.
+
+        Special tokens are cut out before splitting: they are not counted, and no piece goes across one.
+
+        Parameters
+        ----------
+        corpus : Corpus, path, or iterable of path, str or bytes
+            A path is a file (.txt, .jsonl, .parquet, each also .gz or .zst), a folder, a glob pattern, or
+            ``Path("-")``, standard input; a str or bytes in an iterable is a document. How they are read,
+            and what can be said about it, stands in :class:`bpe.Corpus`.
+        pattern : str, iterable of str or Pattern
+            As :meth:`Pattern.of` takes it.
+        special_tokens : iterable of str
+        threads : int, optional
+            At most so many are used; as many as there are processors by default. The result is the same for
+            any number, the order included.
+        progress : bool or callable
+            A bar on stderr, nothing (the default), or ``progress(bytes done, bytes in all or None)``.
+
+        Returns
+        -------
+        WordCounts
+
+        Raises
+        ------
+        ValueError
+            The corpus is empty, a file is damaged, cut off or changes while it is read, or pattern or special
+            tokens are wrong.
+        TypeError
+            The corpus is a bare str or bytes, or holds something else than paths, str and bytes.
+        OSError
+            A file is missing or cannot be read.
+        ImportError
+            A package that a format needs is not installed.
+
+        Complexity
+        ----------
+        O(n) for n bytes, with the named patterns. Memory: the distinct pieces, and the longest stretch of
+        text without a place to cut at; with a pattern that has no name, the longest document.
+
+        Examples
+        --------
+        >>> counts = WordCounts.from_corpus(["one two<|end|>one", b"one\n"], special_tokens=["<|end|>"])
+        >>> list(counts.items())
+        [(b'one', 3), (b' two', 1), (b'\n', 1)]
+        """
+        rules = Pattern.of(pattern), check_specials(special_tokens)
+        source = Corpus.of(corpus)
+        counted = count_corpus(source, *rules, threads=threads, progress=progress)
+        return cls._of_count(*counted, source, *rules)
+
+    @classmethod
+    def _of_count(
+        cls,
+        counter: ByteCounter,
+        has_text: bool,
+        corpus: Corpus,
+        pattern: Pattern,
+        special_tokens: tuple[str, ...],
+    ) -> WordCounts:
+        """Return what was counted in a corpus, if there was something."""
+        if not len(counter):
+            what = "holds nothing but special tokens" if has_text else "is empty"
+            raise ValueError(f"the corpus {what}: there is no text in {corpus}")
+        return cls._of_counter(counter, pattern, special_tokens)
+
+    # ------------------------------------------------------------------------------------------- lookups
+    def __len__(self) -> int:
+        return len(self._counter)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._counter)
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, (str, bytes)) and as_bytes(as_text(word)) in self._counter
+
+    def __getitem__(self, word: str | bytes) -> int:
+        try:
+            return self._counter[as_bytes(as_text(word, "a word"))]
+        except KeyError:
+            raise KeyError(word) from None
+
+    def __repr__(self) -> str:
+        return f"<WordCounts of {len(self)} words, {self.total} in all, pattern {self._pattern.spec!r}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, WordCounts):
+            return NotImplemented
+        return self._rules() == other._rules() and self._counter == other._counter
+
+    def __iadd__(self, other: WordCounts) -> WordCounts:
+        if not isinstance(other, WordCounts):
+            return NotImplemented
+        for name, mine, theirs in zip(
+            ("patterns", "special tokens"), self._rules(), other._rules(), strict=True
+        ):
+            if mine != theirs:
+                raise ValueError(f"counts with different {name} cannot be added: {mine!r} and {theirs!r}")
+        self._counter.merge(other._counter)  # all or nothing
+        return self
+
+    def __add__(self, other: WordCounts) -> WordCounts:
+        if not isinstance(other, WordCounts):
+            return NotImplemented
+        total = self.__copy__()
+        total += other
+        return total
+
+    def __copy__(self) -> WordCounts:
+        return self._of_counter(self._counter.copy(), *self._rules())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> WordCounts:
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        return WordCounts._of_counter, (self._counter, *self._rules())
+
+    def _rules(self) -> tuple[Pattern, tuple[str, ...]]:
+        return self._pattern, self._special_tokens
+
+    @property
+    def pattern(self) -> Pattern:
+        """How the words were split.
+
+        Examples
+        --------
+        >>> WordCounts.from_corpus(["low low"]).pattern.name
+        'gpt2'
+        """
+        return self._pattern
+
+    @property
+    def special_tokens(self) -> tuple[str, ...]:
+        """What was cut out of the text before splitting.
+
+        Examples
+        --------
+        >>> WordCounts.from_corpus(["low<|end|>"], special_tokens=["<|end|>"]).special_tokens
+        ('<|end|>',)
+        """
+        return self._special_tokens
+
+    @property
+    def total(self) -> int:
+        """The sum of all counts.
+
+        Examples
+        --------
+        >>> WordCounts.from_corpus(["low low low"]).total
+        3
+        """
+        counts = self.to_arrays()[2]
+        # The sum may leave int64, those of the halves do not.
+        return (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())
+
+    @property
+    def n_bytes(self) -> int:
+        """The sum of the lengths of the distinct words, in bytes.
+
+        Examples
+        --------
+        >>> WordCounts.from_corpus(["low low low"]).n_bytes
+        7
+        """
+        return self.to_arrays()[0].size
+
+    # --------------------------------------------------------------------------------------------- views
+    def items(self) -> ItemsView[bytes, int]:
+        """Return a view of (word, count), in the order of first appearance.
+
+        Returns
+        -------
+        view of (bytes, int)
+
+        Complexity
+        ----------
+        O(1); to iterate over it, O(n).
+
+        Examples
+        --------
+        >>> list(WordCounts({"low": 5}).items())
+        [(b'low', 5)]
+        """
+        return _Items(self)  # type: ignore[arg-type]  # as much of a mapping as it asks for
+
+    def most_common(self, k: int | None = None) -> list[tuple[bytes, int]]:
+        """Return the words with the greatest counts, of equal ones the first to appear.
+
+        Parameters
+        ----------
+        k : int, optional
+            How many; all by default.
+
+        Returns
+        -------
+        list of (bytes, int)
+            Greatest count first.
+
+        Raises
+        ------
+        ValueError
+            `k` is negative.
+
+        Complexity
+        ----------
+        O(n) for n words, and O(m log m) for the m that count no less than the last one returned.
+
+        Examples
+        --------
+        >>> WordCounts({"low": 5, "new": 6, "old": 5}).most_common(2)
+        [(b'new', 6), (b'low', 5)]
+        """
+        return self._counter.most_common(k)
+
+    def to_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return words and counts as flat arrays.
+
+        Returns
+        -------
+        data : (n_bytes,) uint8
+            The words, one after the other.
+        offsets : (n + 1,) int64
+            Word i is ``data[offsets[i]:offsets[i + 1]]``.
+        counts : (n,) int64
+
+        Complexity
+        ----------
+        O(n_bytes).
+
+        Examples
+        --------
+        >>> data, offsets, counts = WordCounts({"low": 5, "lower": 2}).to_arrays()
+        >>> bytes(data), offsets, counts
+        (b'lowlower', array([0, 3, 8]), array([5, 2]))
+        """
+        return self._counter.to_arrays()
+
+    # --------------------------------------------------------------------------------------------- changes
+    def add(self, word: str | bytes, n: int = 1) -> None:
+        """Add `n` to the count of a word, from 0 where it is missing.
+
+        Parameters
+        ----------
+        word : str or bytes
+        n : int
+
+        Raises
+        ------
+        ValueError
+            The word is empty or holds a special token, or `n` is below 1.
+        TypeError
+            The word is neither str nor bytes, or `n` no integer.
+        OverflowError
+            The sum passes ``2**63 - 1``; the counts are as they were.
+
+        Complexity
+        ----------
+        O(length), and some microseconds: for many words, add counts of them.
+
+        Examples
+        --------
+        >>> counts = WordCounts({"low": 5})
+        >>> counts.add("low", 2)
+        >>> counts["low"]
+        7
+        """
+        self._counter.add(*_checked(word, n, frozenset(self._special_tokens)))
+
+    def scale(self, factor: float | Rational) -> WordCounts:
+        """Return all counts times a factor, rounded down, but at least 1: no word is lost.
+
+        This is how corpora are weighted before they are added.
+
+        Parameters
+        ----------
+        factor : int, float or Fraction
+            Above 0. A float stands for the decimal number that it is written as: 0.3 is 3/10, exactly.
+
+        Returns
+        -------
+        WordCounts
+            Words in the same order.
+
+        Raises
+        ------
+        ValueError
+            The factor is not above 0, or not finite.
+        TypeError
+            It is no number.
+        OverflowError
+            A count would pass ``2**63 - 1``.
+
+        Complexity
+        ----------
+        O(n) for n words, in exact integers.
+
+        Examples
+        --------
+        >>> list(WordCounts({"low": 10, "new": 1}).scale(0.3).items())
+        [(b'low', 3), (b'new', 1)]
+        """
+        if isinstance(factor, bool) or not isinstance(factor, (float, Rational)):
+            raise TypeError(f"factor must be an int, a float or a Fraction, not {type(factor).__name__}")
+        try:
+            exact = Fraction(repr(float(factor))) if isinstance(factor, float) else Fraction(factor)
+        except ValueError:
+            exact = Fraction(0)  # not a number, or infinite
+        if exact <= 0:
+            raise ValueError(f"factor must be a finite number above 0, not {factor}")
+        data, offsets, counts = self.to_arrays()
+        scaled = [max(1, count * exact.numerator // exact.denominator) for count in counts.tolist()]
+        if (greatest := max(scaled, default=0)) > _INT64_MAX:
+            word = self._counter.word(scaled.index(greatest))
+            raise OverflowError(f"the count of {word!r} times {factor} passes 2**63 - 1")
+        return self._of_counter(ByteCounter.from_arrays(data, offsets, scaled), *self._rules())
+
+    def filter(self, keep: Callable[[bytes, int], object]) -> WordCounts:
+        """Return the words that a function keeps.
+
+        Parameters
+        ----------
+        keep : callable
+            ``keep(word, count)`` says whether to keep it.
+
+        Returns
+        -------
+        WordCounts
+            Words in the same order. There may be none.
+
+        Complexity
+        ----------
+        One call a word.
+
+        Examples
+        --------
+        >>> counts = WordCounts({"low": 5, "lowest": 1})
+        >>> list(counts.filter(lambda word, count: len(word) <= 3).items())
+        [(b'low', 5)]
+        """
+        return self._of_words(np.fromiter((bool(keep(*item)) for item in self.items()), bool, len(self)))
+
+    def prune(self, min_count: int) -> WordCounts:
+        """Return the words that count at least so much: most of a large corpus in a fraction of the memory.
+
+        Training on them is no longer exact: each pair of tokens loses what it counts in the words that are
+        dropped, at most `min_count` - 1 for each place that it has in one of them. Frequent pairs hardly
+        change; merges that count not much more than `min_count` may come in another order, or not at all.
+        ``total`` before and after tells how much of the text is gone.
+
+        Parameters
+        ----------
+        min_count : int
+
+        Returns
+        -------
+        WordCounts
+            Words in the same order. There may be none.
+
+        Raises
+        ------
+        TypeError
+            `min_count` is no integer.
+
+        Complexity
+        ----------
+        O(n_bytes).
+
+        Examples
+        --------
+        >>> list(WordCounts({"low": 5, "lowest": 1}).prune(2).items())
+        [(b'low', 5)]
+        """
+        min_count = min(index(min_count), _INT64_MAX)
+        return self._of_words(self.to_arrays()[2] >= max(min_count, 1))
+
+    # ----------------------------------------------------------------------------------------------- files
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to a file, with pattern and special tokens.
+
+        Parameters
+        ----------
+        path : path
+            The file is written aside and renamed: never half a file.
+
+        Raises
+        ------
+        OSError
+            It cannot be written; what was there is still there.
+
+        Complexity
+        ----------
+        O(n_bytes); on the disk, 13 bytes a word of English, 28 where words are long.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     WordCounts({"low": 5}).save(Path(folder, "low.counts"))
+        ...     WordCounts.load(Path(folder, "low.counts"))["low"]
+        5
+        """
+        atomic_write(path, counts_file.dump(*self.to_arrays(), *self._rules()))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> WordCounts:
+        """Read counts that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        WordCounts
+            Equal to those saved, the order included.
+
+        Raises
+        ------
+        ValueError
+            It is no file of counts, damaged or cut off; the message says where.
+        OSError
+            It cannot be read.
+
+        Complexity
+        ----------
+        O(size of the file), in time and in memory, whatever it holds.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     WordCounts({"low": 5}, pattern="o200k").save(Path(folder, "low.counts"))
+        ...     WordCounts.load(Path(folder, "low.counts")).pattern.name
+        'o200k'
+        """
+        with open(path, "rb") as file:
+            try:
+                return cls._of_counter(*counts_file.read(file))
+            except ValueError as error:
+                raise ValueError(f"{os.fspath(path)}: {error}") from None
+
+
+class _Items(ItemsView[bytes, int]):
+    """The view of (word, count): all at once, not one look-up a word."""
+
+    def __iter__(self) -> Iterator[tuple[bytes, int]]:
+        return self._mapping._counter.items()  # type: ignore[attr-defined]
+
+
+def _checked(word: Any, count: Any, specials: frozenset[str]) -> tuple[bytes, int]:
+    """Return a word as bytes and its count as int, if they are right."""
+    text = as_text(word, "a word")
+    if not text:
+        raise ValueError("a word is empty")
+    if found := find_special(text, specials):
+        raise ValueError(f"word {word!r} holds the special token {found[0]!r}: cut it out first")
+    try:
+        number = index(count)
+    except TypeError:
+        raise TypeError(f"the count of {word!r} must be an integer, not {type(count).__name__}") from None
+    if number < 1:
+        raise ValueError(f"the count of {word!r} must be at least 1, not {number}")
+    if number > _INT64_MAX:
+        raise OverflowError(f"the count of {word!r} passes 2**63 - 1")
+    return as_bytes(text), number

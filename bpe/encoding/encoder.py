@@ -1,0 +1,339 @@
+"""``Encoder``: the ids of a text, by the scanner, a memory of pieces, and merges for those that are new.
+
+::
+
+    bytes      o n e _ t w o _ o n e         scanned: where pieces begin
+    pieces     one|_two|_one
+    known      one -> 505   _two -> 734      looked up, a thousand at a time
+    ids        505 734 1,505 ...             those that are not known: merged all at once, and remembered
+
+What is remembered of a piece is its ids: one or two in the very entry of the table, more in a pool. The
+memory is bounded; when it is full, all is forgotten. Each thread has its own. Where the vocabulary has tokens
+that pieces are taken whole as, a piece that is not known is looked up among these before it is merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from bpe.buffers import as_array
+from bpe.encoding.memory import encode_pieces, encode_small, make_room, new_memory
+from bpe.encoding.rounds import Ranks, arrays_for, new_rounds
+from bpe.pattern import Pattern
+from bpe.vocabulary import Vocabulary
+from structures import ByteCounter
+
+__all__ = ["Encoder"]
+
+KNOWN_PIECES = 1 << 20
+"""How many pieces are remembered at most, by each thread."""
+
+SMALL = 4096  # bytes of a text that is encoded in one call of a kernel
+BLOCK_BYTES = 1 << 20  # of a longer one, at a time
+_MOST_BYTES = 2**31 - 1  # offsets are int32
+_ROOM = 1 << 14  # bytes of pieces that are merged at once, if none is longer
+_NO_MARKS, _NO_OFFSETS = np.empty(0, np.int32), np.empty(0, np.int64)
+
+
+class _Worker:
+    """What a thread encodes with, and Python's views of it."""
+
+    def __init__(self, ranks: Ranks, whole: ByteCounter) -> None:
+        data = np.empty(SMALL, np.uint8)
+        self.data = data.data
+        self.ids = np.empty(SMALL + 1, np.uint32)
+        self.ends = np.empty(1, np.int32)
+        self.offsets = np.empty(SMALL + 1, np.int32)  # of a block, or of `data`
+        self.memory = new_memory(
+            ByteCounter(),
+            np.empty(16 * KNOWN_PIECES, np.uint32),  # of pages that are not used there is none
+            KNOWN_PIECES,
+            whole,
+            new_rounds(_ROOM, ranks),
+            data,
+            self.offsets,
+            self.ids,
+        )
+
+
+class Encoder:
+    """Encodes ordinary text, in which no special token is looked for.
+
+    Any number of threads may use one at once; the kernels let go of the GIL. Each thread remembers pieces of
+    its own: :data:`KNOWN_PIECES` at most.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    pattern : Pattern
+
+    Complexity
+    ----------
+    O(merges). Encoding takes O(n) for n bytes in pieces that are remembered, or that are not, as
+    :func:`bpe.encoding.rounds.merge_pieces` says.
+
+    Examples
+    --------
+    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+    >>> encoder = Encoder(words, Pattern.of("gpt2"))
+    >>> encoder.encode(b"hi oh hi"), encoder.count(b"hi")
+    ([256, 32, 111, 104, 32, 256], 1)
+    """
+
+    def __init__(self, vocabulary: Vocabulary, pattern: Pattern) -> None:
+        self._pattern = pattern
+        self._scanner = pattern.scanner
+        self._ranks = Ranks.of(vocabulary.pairs, vocabulary.made, vocabulary.byte_ids)
+        self._whole = ByteCounter({vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids})
+        self._idle: list[_Worker] = []
+        self._tables = self._scanner.only_tables if self._scanner else None
+
+    @contextmanager
+    def _worker(self) -> Iterator[_Worker]:
+        worker = self._take()
+        try:
+            yield worker
+        finally:
+            self._idle.append(worker)
+
+    def _take(self) -> _Worker:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return _Worker(self._ranks, self._whole)
+
+    def _encode_small(self, data: bytes | bytearray) -> tuple[_Worker | None, int]:
+        """Encode a text in one call; return a worker, to be given back, and how many ids it has.
+
+        None where that cannot be done with this text.
+        """
+        n_bytes = len(data)
+        if n_bytes > SMALL or self._tables is None:
+            return None, 0
+        worker = self._take()
+        worker.data[:n_bytes] = data
+        return worker, encode_small(worker.memory, self._tables, n_bytes, worker.ends, _NO_MARKS, _NO_OFFSETS)
+
+    # ---------------------------------------------------------------------------------------- encoding
+    def encode(self, data: bytes) -> list[int]:
+        """Encode a text.
+
+        Parameters
+        ----------
+        data : bytes
+
+        Returns
+        -------
+        list of int
+
+        Raises
+        ------
+        MemoryError
+            A piece is too long.
+        ValueError
+            There are 2 GiB or more.
+
+        Examples
+        --------
+        >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
+        >>> Encoder(words, Pattern.of("none")).encode(b"hi")
+        [104, 105]
+        """
+        worker, n = self._encode_small(data)
+        if worker is not None:
+            ids = worker.ids[:n].tolist()
+            self._idle.append(worker)
+            return ids
+        return self.encode_to_numpy(data).tolist()
+
+    def encode_to_numpy(self, data: bytes | bytearray) -> np.ndarray:
+        """Encode a text to an array.
+
+        Parameters
+        ----------
+        data : bytes or bytearray
+
+        Returns
+        -------
+        (n,) uint32
+
+        Raises
+        ------
+        MemoryError
+            A piece is too long.
+        ValueError
+            There are 2 GiB or more.
+
+        Examples
+        --------
+        >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
+        >>> Encoder(words, Pattern.of("none")).encode_to_numpy(b"hi")
+        array([104, 105], dtype=uint32)
+        """
+        return self._encode(data, np.array([len(data)]))[0]
+
+    def count(self, data: bytes | bytearray) -> int:
+        """Return the number of ids of a text.
+
+        Parameters
+        ----------
+        data : bytes or bytearray
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
+        >>> Encoder(words, Pattern.of("none")).count(b"hi")
+        2
+        """
+        worker, n = self._encode_small(data)
+        if worker is not None:
+            self._idle.append(worker)
+            return n
+        return len(self.encode_to_numpy(data))
+
+    def encode_segments(
+        self, data: bytes | bytearray | np.ndarray, ends: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Encode texts in a row, each by itself.
+
+        Parameters
+        ----------
+        data : bytes, bytearray or (n_bytes,) uint8
+        ends : (texts,) integers
+            Text i ends at byte ``ends[i]``, where the next one begins.
+
+        Returns
+        -------
+        ids : (n,) uint32
+        offsets : (texts + 1,) int64
+            Those of text i are ``ids[offsets[i]:offsets[i + 1]]``.
+
+        Raises
+        ------
+        MemoryError
+            A piece is too long.
+        ValueError
+            There are 2 GiB or more.
+
+        Examples
+        --------
+        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+        >>> encoder = Encoder(words, Pattern.of("none"))
+        >>> encoder.encode_segments(b"hih", np.array([2, 2, 3]))
+        (array([256, 104], dtype=uint32), array([0, 1, 1, 2]))
+        """
+        ids, _, id_offsets = self._encode(data, np.asarray(ends, np.int64))
+        offsets = np.zeros(len(ends) + 1, np.int64)
+        offsets[len(offsets) - len(id_offsets) :] = id_offsets  # texts before the first byte have none
+        return ids, offsets
+
+    def pieces(self, data: bytes | bytearray) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the pieces of a text lie, and their ids.
+
+        Parameters
+        ----------
+        data : bytes or bytearray
+
+        Returns
+        -------
+        offsets : (pieces + 1,) int64
+            Piece i is ``data[offsets[i]:offsets[i + 1]]``.
+        id_offsets : (pieces + 1,) int64
+            Its ids are those from ``id_offsets[i]`` to ``id_offsets[i + 1]``.
+
+        Examples
+        --------
+        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+        >>> Encoder(words, Pattern.of("gpt2")).pieces(b"hi ho")
+        (array([0, 2, 5]), array([0, 1, 4]))
+        """
+        _, offsets, id_offsets = self._encode(data, np.array([len(data)]), by_piece=True)
+        return np.concatenate([[0], offsets]), np.concatenate([[0], id_offsets])
+
+    # ---------------------------------------------------------------------------------------- in blocks
+    def _encode(
+        self, data: bytes | bytearray | np.ndarray, ends: np.ndarray, *, by_piece: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the ids of texts in a row, where texts end, or pieces, and where their ids end.
+
+        Texts that end at byte 0 are not among them.
+        """
+        if len(data) > _MOST_BYTES:
+            raise ValueError(f"a text of {len(data)} bytes is too long for one call: encode it as a stream")
+        held = data if isinstance(data, np.ndarray) else as_array(data)
+        ids, n = np.empty(len(data) + 1, np.uint32), 0
+        ends = ends[np.searchsorted(ends, 0, side="right") :].astype(np.int32)
+        all_marks, all_id_offsets = [_NO_MARKS], [_NO_OFFSETS]
+        with self._worker() as worker:
+            for offsets, ends_here in self._blocks(worker, held, ends):
+                marks = offsets[1:].copy() if by_piece else ends_here
+                n, id_offsets = self._encode_pieces(worker, held, offsets, ids, n, marks)
+                all_marks.append(marks)
+                all_id_offsets.append(id_offsets)
+        ids.resize(n, refcheck=False)  # gives memory back, where a copy would take more
+        return ids, np.concatenate(all_marks), np.concatenate(all_id_offsets)
+
+    def _blocks(
+        self, worker: _Worker, data: np.ndarray, ends: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield where pieces begin, and the ends of texts, of one block of the data after the other."""
+        if self._scanner is None:
+            yield self._offsets_by_regex(data, ends), ends
+            return
+        done, size = 0, BLOCK_BYTES
+        while done < len(data):
+            stop = min(done + size, len(data))
+            first, after = np.searchsorted(ends, [done, stop], side="right")
+            segments = ends[first:after]
+            is_open = not len(segments) or int(segments[-1]) < stop
+            if len(worker.offsets) <= stop - done:
+                worker.offsets = np.empty(stop - done + 1, np.int32)
+            offsets = self._scanner.cut(
+                data,
+                np.append(segments, np.int32(stop)) if is_open else segments,
+                start=done,
+                text_start=int(ends[first - 1]) if first else 0,
+                is_open=is_open,
+                out=worker.offsets,
+            )
+            done_before, done = done, int(offsets[-1])
+            size = BLOCK_BYTES if done > done_before else 2 * size  # a long piece is looked at only so often
+            yield self._scanner.refine(data, offsets), segments
+
+    def _encode_pieces(
+        self,
+        worker: _Worker,
+        data: np.ndarray,
+        offsets: np.ndarray,
+        ids: np.ndarray,
+        n: int,
+        marks: np.ndarray,
+    ) -> tuple[int, np.ndarray]:
+        """Write the ids of pieces from `n` on; return where they end, and where those at the marks do."""
+        piece, n_pieces, mark, is_long = 0, len(offsets) - 1, 0, False
+        id_offsets = np.empty(len(marks), np.int64)
+        while True:
+            piece, n, mark = encode_pieces(
+                worker.memory, data, offsets, piece, n_pieces, ids, n, marks, mark, id_offsets
+            )
+            if piece == n_pieces:
+                break
+            make_room(worker.memory, *arrays_for(int(offsets[piece + 1] - offsets[piece])))
+            is_long = True
+        if is_long:  # what it took is not kept
+            make_room(worker.memory, *arrays_for(_ROOM))
+        return n, id_offsets
+
+    def _offsets_by_regex(self, data: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        text, lengths, start = data.tobytes(), [0], 0
+        for end in ends.tolist():
+            lengths += map(len, self._pattern.split_bytes(text[start:end]))
+            start = end
+        return np.cumsum(lengths, dtype=np.int32)

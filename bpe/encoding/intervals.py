@@ -1,0 +1,201 @@
+"""Numbers of tokens of parts of one text.
+
+Every named pattern but "none" has places in a text where no piece goes across, whatever part of the text is
+looked at: before a space that follows something else. The tokens up to each are counted once; then only the
+ends of a part are encoded::
+
+    text        The quick brown fox jumps
+    places         |     |     |   |
+    [6:22]            ick| brown fox| ju           2 ends encoded, what is between looked up
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bpe.encoding.engine import Base, ends_of
+from bpe.text import utf8_of
+
+__all__ = ["IntervalCounter"]
+
+_SPACE = 0x20
+# Whatever may be white space, and some more: no place is looked for behind these.
+_NOT_BEHIND = np.array(
+    [
+        *(*range(0x21), *range(0x7F, 0xA1), 0xAD, 0x1680, 0x180E, *range(0x2000, 0x2010)),
+        *(*range(0x2028, 0x2030), *range(0x205F, 0x2070), 0x3000, 0xFEFF),
+    ],
+    np.uint32,
+)
+
+
+class IntervalCounter:
+    """Counts the tokens of parts of a text; made by ``Tokenizer.interval_counter``.
+
+    Counts are exact: ``counter.count(i, j) == len(tokenizer.encode_ordinary(text[i:j]))``.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+    text : str or bytes
+
+    Raises
+    ------
+    TypeError
+        The text is neither str nor bytes.
+
+    Examples
+    --------
+    >>> import bpe
+    >>> counter = IntervalCounter(bpe.train(["low lower"], vocab_size=258, progress=False), "low lower")
+    >>> len(counter), counter.count(0, 9), counter.count(1, 3)
+    (9, 5, 2)
+    """
+
+    def __init__(self, tokenizer: Base, text: str | bytes) -> None:
+        data = utf8_of(text)
+        self._tokenizer, self._text, self._data = tokenizer, text, data
+        self._cuts = self._n_before = np.empty(0, np.int64)
+        self._byte_of: np.ndarray | None = None  # where each character begins, if not where it is counted
+        self._is_odd = False
+        if isinstance(text, str) and len(data) != len(text):
+            starts = np.flatnonzero((np.frombuffer(data, np.uint8) & 0xC0) != 0x80)
+            self._byte_of = np.append(starts, len(data))
+            # A part of a str may begin or end within a surrogate pair.
+            self._is_odd = not _is_clean(text)
+        if tokenizer._knows_cuts and not self._is_odd:
+            self._cuts = _places(data)
+            ends = np.cumsum(tokenizer._table.lengths(tokenizer._encoder.encode_to_numpy(data)))
+            self._n_before = np.searchsorted(ends, self._cuts, side="right")
+
+    def __len__(self) -> int:
+        return len(self._text)
+
+    def count(self, start: int, stop: int) -> int:
+        """Return the number of tokens of ``text[start:stop]``.
+
+        Parameters
+        ----------
+        start, stop : int
+            Characters of a str, bytes of bytes; ``0 <= start <= stop <= len(text)``.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        IndexError
+            The part is not inside the text.
+
+        Complexity
+        ----------
+        O(log n), and to encode some words.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
+        >>> tok.interval_counter("low lower").count(4, 7)
+        1
+        """
+        return int(self.count_many([start], [stop])[0])
+
+    def count_many(self, starts: Any, stops: Any) -> np.ndarray:
+        """Return the numbers of tokens of many parts.
+
+        Parameters
+        ----------
+        starts, stops : (n,) integers
+            Part i is ``text[starts[i]:stops[i]]``.
+
+        Returns
+        -------
+        (n,) int64
+
+        Raises
+        ------
+        IndexError
+            A part is not inside the text.
+        ValueError
+            There are not as many starts as stops.
+
+        Complexity
+        ----------
+        O(n log n), and to encode some words at the ends of each part.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
+        >>> tok.interval_counter("low lower").count_many([0, 4], [3, 7])
+        array([1, 1])
+        """
+        first, last = (np.asarray(given, np.int64).reshape(-1) for given in (starts, stops))
+        if len(first) != len(last):
+            raise ValueError(f"{len(first)} starts but {len(last)} stops")
+        wrong = np.flatnonzero((first < 0) | (last < first) | (last > len(self._text)))
+        if len(wrong):
+            i = wrong[0]
+            raise IndexError(
+                f"part {i}, from {first[i]} to {last[i]}, is not inside the text of {len(self._text)}"
+            )
+        if self._is_odd:
+            parts = zip(first.tolist(), last.tolist(), strict=True)
+            return np.diff(self._n_ids([utf8_of(self._text[start:stop]) for start, stop in parts]))
+        if self._byte_of is not None:
+            first, last = self._byte_of[first], self._byte_of[last]
+        # The first place behind the start of each part, and the last before its end.
+        low = np.searchsorted(self._cuts, first, side="right")
+        high = np.searchsorted(self._cuts, last, side="left") - 1
+        counts = np.zeros(len(first), np.int64)
+        has_middle = low <= high
+        low, high = low[has_middle], high[has_middle]
+        counts[has_middle] = self._n_before[high] - self._n_before[low]
+        heads, tails = last.copy(), last.copy()  # without a middle: the head is all, the tail is empty
+        heads[has_middle], tails[has_middle] = self._cuts[low], self._cuts[high]
+        edges = np.stack([first, heads, tails, last], axis=1).tolist()
+        data = self._data
+        ends = [part for a, b, c, d in edges for part in (data[a:b], data[c:d])]
+        return counts + np.diff(self._n_ids(ends)[::2])
+
+    def _n_ids(self, parts: list[bytes]) -> np.ndarray:
+        """Return how many ids there are up to the end of each part, after a 0."""
+        return self._tokenizer._encoder.encode_segments(bytearray().join(parts), ends_of(parts))[1]
+
+
+def _is_clean(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _places(data: bytes) -> np.ndarray:
+    """Return the bytes at which a space follows what is surely no white space."""
+    held = np.frombuffer(data, np.uint8)
+    spaces = np.flatnonzero(held == _SPACE)
+    spaces = spaces[spaces > 0]
+    before = held[spaces - 1]
+    is_plain = (before > _SPACE) & (before < 0x7F)
+    wide = spaces[before >= 0x80]
+    is_wide = np.zeros(len(spaces), bool)
+    is_wide[before >= 0x80] = ~np.isin(_characters_before(held, wide), _NOT_BEHIND)
+    return spaces[is_plain | is_wide]
+
+
+def _characters_before(held: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return the code point of the character before each place; 0 of what is none."""
+    codes = np.zeros(len(places), np.uint32)
+    code, shift = np.zeros(len(places), np.uint32), 0
+    for back in range(1, 5):
+        byte = held[np.maximum(places - back, 0)].astype(np.uint32)
+        is_first = (byte & 0xC0 == 0xC0) & (codes == 0)
+        size_mask = {2: 0x1F, 3: 0x0F, 4: 0x07}.get(back, 0)
+        codes[is_first] = (code | (byte & size_mask) << shift)[is_first]
+        code = code | (byte & 0x3F) << shift
+        shift += 6
+    return codes
