@@ -50,7 +50,7 @@ def through(tokenizer: Tokenizer, format: str, folder: Path) -> tuple[Tokenizer,
     """Write a tokenizer and read it; a rank file with what it does not hold."""
     folder.mkdir(exist_ok=True)
     path = folder / f"tok{SUFFIXES.get(format, '')}"
-    write(tokenizer._vocabulary, tokenizer.pattern, path, format)
+    write(tokenizer.engine.vocabulary, tokenizer.pattern, path, format)
     given = {"pattern": tokenizer.pattern, "special_tokens": tokenizer.special_tokens}
     return Tokenizer._of(*read(path, format, **given if format == "tiktoken" else {})), path
 
@@ -100,7 +100,7 @@ def refusals(tokenizer: Tokenizer, texts: list[str], folder: Path) -> dict[tuple
             reasons[one, other] = str(error) or "without a reason"
             continue
         reasons[one, other] = ""
-        known = encoders(second, path, other)
+        known = encoders(second.engine.vocabulary, second.pattern, path, other)
         if other == "huggingface":
             known |= transformers_encoder(path)
         known["and back"] = lambda text, third=third: third.encode(text, allowed_special="all")
@@ -118,7 +118,7 @@ def leaves_gaps(pattern: bpe.Pattern, texts: Iterable[str]) -> bool:
 
 
 def parts_of(tokenizer: Tokenizer) -> tuple[object, ...]:
-    words = tokenizer._vocabulary
+    words = tokenizer.engine.vocabulary
     return words.bytes_of, words.merges, words.merged_ids, words.whole_ids, words.special_tokens
 
 

@@ -14,9 +14,10 @@ What needs the compiler is loaded at first use, so that ``import bpe`` takes no 
 
 import importlib
 import importlib.metadata
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-# Not at first use: a submodule has the name of this function, and importing it would take the place.
 from bpe.pattern import PATTERNS, Pattern, split
 
 if TYPE_CHECKING:
@@ -63,3 +64,16 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_MODULE_OF})
+
+
+class _OldModule(ModuleType):
+    """A module of release 0.1.0 that pickles name; its classes are those of this package."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return getattr(sys.modules[__name__], name)
+
+
+for _name in ("bpe.counts", "bpe.split"):
+    sys.modules[_name] = _OldModule(_name)

@@ -8,13 +8,19 @@ letter, a number or white space (:attr:`Pattern.unicode_version`). Most are comp
 (:mod:`bpe.scanning`) that split many times as fast. What cannot be compiled is split by the package
 itself, with a warning.
 
-But: does not know special tokens; cut those out first (:mod:`bpe.specials`).
+A pattern also answers the two questions of everyone who sees only a part of a text:
+
+* Where can a text be cut in two, whatever stands before and after? :meth:`Pattern.cuts`,
+  :meth:`Pattern.last_cut`
+* How many pieces of a text are known, whatever follows? :meth:`Pattern.decided`
+
+But: a pattern does not know special tokens. Those are cut out first (:mod:`bpe.specials`); how both questions
+are answered with them, :mod:`bpe.boundaries` says.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import re
 import warnings
 from collections.abc import Iterable
@@ -22,14 +28,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import regex
+import numpy as np
 
+from bpe.buffers import as_array
+from bpe.regular_expressions import compiled, split_by_expression, unicode_version
 from bpe.text import as_bytes, as_text
 
 if TYPE_CHECKING:
     from bpe.scanning import Scanner
 
-__all__ = ["MAX_PARTS", "PATTERNS", "Pattern", "check_expression", "split"]
+__all__ = ["PATTERNS", "Pattern", "split"]
 
 # ------------------------------------------------------------------------------------------ named patterns
 _CONTRACTIONS = "('s|'S|'t|'T|'re|'rE|'Re|'RE|'ve|'vE|'Ve|'VE|'m|'M|'ll|'lL|'Ll|'LL|'d|'D)"
@@ -77,100 +85,20 @@ none           the whole text is one piece
 =============  =========================================================================================
 """
 
-# Where a text may be cut in two without a change to any piece: see Pattern.last_cut. No piece of these
-# patterns holds a non-space before a space, except line ends after punctuation, and none goes on from a line
-# end to a letter or number. What a match looks at beyond the place is no more than what ends the text there.
-_AT_SPACE = r"(?<=\S)(?=\s)"
-_AT_SPACE_OR_LINE = r"(?<=\S)(?=[^\S\r\n])|(?<=[\r\n])(?=[\p{L}\p{N}])"
-_CUTS = {
-    "gpt2": _AT_SPACE,
-    "cl100k": _AT_SPACE_OR_LINE,
-    "o200k": _AT_SPACE_OR_LINE,
-    "llama3": _AT_SPACE_OR_LINE,
-    "qwen2": _AT_SPACE_OR_LINE,
-    "deepseek": _AT_SPACE_OR_LINE,
-    "whitespace": _AT_SPACE,
-}
 _NAME_OF: dict[tuple[str, ...], str] = {}
 for _name, _pattern in PATTERNS.items():
     _NAME_OF[(_pattern,) if isinstance(_pattern, str) else _pattern] = _name
 _SOURCES_OF = {name: sources for sources, name in _NAME_OF.items()}
-_INT32_MAX = 2**31 - 1
 # Another way to write the same, which is used as much.
 _SPELLINGS = {(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",): "gpt2"}
 
-
-# -------------------------------------------------------------------------------------------------- engine
-MAX_PARTS = 100_000
-"""Of an expression: its characters and sets, each as often as it is repeated."""
-
-_PART = re.compile(
-    r"\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\{(?P<least>\d*)(?:,(?P<most>\d*))?\}|.", re.DOTALL
-)
-
-
-@functools.lru_cache(maxsize=256)
-def _compiled(source: str) -> regex.Pattern[str]:
-    check_expression(source)
-    try:
-        return regex.compile(source)
-    except Exception as error:  # besides regex.error, odd sources bring up OverflowError and others
-        position = getattr(error, "pos", None)
-        where = f" at character {position}" if position is not None else ""
-        what = getattr(error, "msg", None) or str(error) or type(error).__name__
-        raise ValueError(f"invalid regular expression {source!r:.200}: {what}{where}. {_known()}") from None
-
-
-def check_expression(source: str) -> None:
-    """Raise if an expression has more than :data:`MAX_PARTS`, counted repetitions written out.
-
-    Parameters
-    ----------
-    source : str
-        Any text at all; whether it is valid, others say.
-
-    Raises
-    ------
-    ValueError
-        It has.
-
-    Complexity
-    ----------
-    O(n) for n characters.
-
-    Examples
-    --------
-    >>> check_expression("[a-z]{1,3}")
-    >>> check_expression("(?:a{1000}){1000}")
-    Traceback (most recent call last):
-    ...
-    ValueError: the expression repeats too much at character 11: it has more than 100000 parts
-    """
-    sizes, last = [0], 0  # of the groups that are open, and of what a repetition would repeat
-    for found in _PART.finditer(source):
-        part, least = found.group(), found.group("least")
-        if least is not None:
-            times = max(1, *(int(digits[:9] or "0") for digits in (least, found.group("most") or "")))
-            sizes[-1] += last * (times - 1)
-            last *= times
-        elif part == "(":
-            sizes.append(0)
-        elif part == ")" and len(sizes) > 1:
-            last = sizes.pop()
-            sizes[-1] += last
-        elif part not in "?*+":
-            last = 1
-            sizes[-1] += 1
-        if sizes[-1] > MAX_PARTS:
-            raise ValueError(
-                f"the expression repeats too much at character {found.start()}: "
-                f"it has more than {MAX_PARTS} parts"
-            )
+_INT32_MAX = 2**31 - 1
+_WINDOW = 256  # characters or bytes that are looked through first for the last cut
 
 
 @functools.cache
 def _scanner(sources: tuple[str, ...]) -> Scanner | None:
-    """Return the compiled pattern; None, with a warning the first time, where it cannot be."""
+    """Return the compiled pattern; None, with a warning the first time, where it cannot be compiled."""
     from bpe.scanning import UnsupportedError, scanner_of  # not at import: it loads the compiler
 
     try:
@@ -185,46 +113,8 @@ def _scanner(sources: tuple[str, ...]) -> Scanner | None:
         return None
 
 
-@functools.lru_cache(maxsize=16)
-def _cutter(name: str) -> regex.Pattern[str]:
-    return regex.compile(f"(?r){_CUTS[name]}")  # reverse: finds the last place
-
-
 def _known() -> str:
     return f"Named patterns: {', '.join(PATTERNS)}"
-
-
-def _cut(expression: regex.Pattern[str], text: str) -> list[str]:
-    """Return the matches and the stretches between them."""
-    # concurrent=False: to let go of the GIL and take it again for every match costs more than the match.
-    if expression.groups:  # which findall would return instead
-        pieces = [match.group() for match in expression.finditer(text, concurrent=False)]
-    else:
-        pieces = expression.findall(text, concurrent=False)
-    if sum(map(len, pieces)) == len(text):
-        return pieces if all(pieces) else [piece for piece in pieces if piece]
-    pieces, end = [], 0
-    for match in expression.finditer(text, concurrent=False):
-        start, stop = match.span()
-        if start > end:
-            pieces.append(text[end:start])
-        if stop > start:
-            pieces.append(match.group())
-        end = stop
-    if end < len(text):
-        pieces.append(text[end:])
-    return pieces
-
-
-@functools.cache
-def _unicode_version() -> str:
-    # The package says it in its description only.
-    try:
-        description = importlib.metadata.distribution("regex").read_text("METADATA") or ""
-    except importlib.metadata.PackageNotFoundError:
-        description = ""
-    found = re.search(r"supports Unicode (\d+(?:\.\d+)+)", description)
-    return found.group(1) if found else f"of regex {regex.__version__}"
 
 
 # ------------------------------------------------------------------------------------------------- pattern
@@ -234,7 +124,8 @@ class Pattern:
 
     Make one with :meth:`of`. Immutable, hashable, picklable; equal where the expressions are.
 
-    * :meth:`split`, :meth:`split_bytes`, :meth:`last_cut`
+    * :meth:`split`, :meth:`split_bytes`
+    * :meth:`cuts`, :meth:`last_cut`, :meth:`decided`
     * :attr:`sources`, :attr:`name`, :attr:`spec`, :attr:`compiled`, :attr:`unicode_version`
 
     Parameters
@@ -257,9 +148,12 @@ class Pattern:
 
     def __post_init__(self) -> None:
         if not self.sources or not all(self.sources):
-            raise ValueError(f"a pattern needs an expression that is not empty; {_known()}")
+            raise ValueError(f"a pattern needs an expression that is not empty. {_known()}")
         for source in self.sources:
-            _compiled(source)
+            try:
+                compiled(source)
+            except ValueError as error:
+                raise ValueError(f"{error}. {_known()}") from None
 
     def __repr__(self) -> str:
         return f"Pattern.of({self.spec!r})"
@@ -280,7 +174,7 @@ class Pattern:
         Raises
         ------
         ValueError
-            There is no pattern of the name, or an expression is invalid, or too large to be compiled.
+            There is no pattern of the name, or an expression is invalid or too large.
         TypeError
             It is none of these.
 
@@ -318,64 +212,30 @@ class Pattern:
 
     @property
     def name(self) -> str | None:
-        """The name in :data:`PATTERNS`, or None.
-
-        Examples
-        --------
-        >>> Pattern.of("gpt2").name
-        'gpt2'
-        """
+        """The name in :data:`PATTERNS`, or None."""
         return _NAME_OF.get(self.sources)
 
     @property
     def spec(self) -> str | list[str]:
-        """The name, else the expressions: what :meth:`of` takes back.
-
-        Examples
-        --------
-        >>> Pattern.of("gpt2").spec, Pattern.of("[a-z]+").spec
-        ('gpt2', ['[a-z]+'])
-        """
+        """The name, else the expressions: :meth:`of` makes the same pattern of it."""
         return self.name or list(self.sources)
 
     @property
     def compiled(self) -> bool:
-        """Whether compiled tables do the splitting, not the ``regex`` package.
-
-        Examples
-        --------
-        >>> Pattern.of("[a-z]+").compiled
-        True
-        """
+        """Whether compiled tables do the splitting, not the ``regex`` package."""
         return _scanner(self.sources) is not None
 
     @property
     def scanner(self) -> Scanner | None:
-        """The compiled pattern, None where it cannot be compiled.
-
-        Warns
-        -----
-        RuntimeWarning
-            It cannot be, the first time.
-
-        Examples
-        --------
-        >>> Pattern.of("[a-z]+").scanner.cut(bytearray(b"ab1")).tolist()
-        [0, 2, 3]
-        """
+        """The compiled pattern; None, with a ``RuntimeWarning`` the first time, if there is none."""
         return _scanner(self.sources)
 
     @property
     def unicode_version(self) -> str:
-        """The version of Unicode whose letters, numbers and spaces the pattern goes by.
+        """The version of Unicode that says what is a letter, a number or a space."""
+        return unicode_version()
 
-        Examples
-        --------
-        >>> isinstance(Pattern.of("gpt2").unicode_version, str)
-        True
-        """
-        return _unicode_version()
-
+    # -------------------------------------------------------------------------------------- splitting
     def split(self, text: str) -> list[str]:
         """Cut a text into pieces.
 
@@ -409,15 +269,8 @@ class Pattern:
             return [text[start:end] for start, end in pairwise(offsets)]
         return [data[start:end].decode() for start, end in pairwise(offsets)]
 
-    def _split_by_regex(self, text: str) -> list[str]:
-        pieces = [text] if text else []
-        for source in self.sources:
-            expression = _compiled(source)
-            pieces = [part for piece in pieces for part in _cut(expression, piece)]
-        return pieces
-
     def split_bytes(self, data: bytes) -> list[bytes]:
-        r"""Cut bytes into pieces; what is not UTF-8 counts as neither letter nor number nor space.
+        r"""Cut bytes into pieces; a byte that is not valid UTF-8 is neither letter nor number nor space.
 
         Parameters
         ----------
@@ -442,39 +295,128 @@ class Pattern:
             return [as_bytes(piece) for piece in self._split_by_regex(as_text(data))]
         return [data[start:end] for start, end in pairwise(scanner.split(data))]
 
-    def last_cut(self, text: str, start: int = 0, stop: int | None = None) -> int:
-        """Return the last place where a text can be cut in two without a change to any piece.
+    def _split_by_regex(self, text: str) -> list[str]:
+        pieces = [text] if text else []
+        for source in self.sources:
+            pieces = [part for piece in pieces for part in split_by_expression(source, piece)]
+        return pieces
 
-        For a place p that this returns, whatever is appended to `text`,
-        ``split(text) == split(text[:p]) + split(text[p:])``, wherever the text began: so a text is cut in
-        its middle. Only the named patterns know such places; "none" has none.
+    # ---------------------------------------------------------------------------- parts of a longer text
+    def cuts(self, text: str | bytes) -> np.ndarray:
+        """Return the places where a text can be cut in two without a change to any piece.
+
+        ``split(text) == split(text[:p]) + split(text[p:])`` for each place p, and for every text that holds
+        this one. A place is found by the two characters around it.
 
         Parameters
         ----------
-        text : str
+        text : str or bytes
+            A part of a text; of bytes, a character may be cut at both ends.
+
+        Returns
+        -------
+        (n,) int64
+            Characters of a str, bytes of bytes, ``0 < p < len(text)``, ascending. A pattern that looks behind
+            or is not compiled has none, "none" has none either.
+
+        Complexity
+        ----------
+        O(n).
+
+        Examples
+        --------
+        >>> Pattern.of("gpt2").cuts("one two, three").tolist()
+        [3, 7, 8]
+        """
+        scanner = _scanner(self.sources)
+        if scanner is None:
+            return np.empty(0, np.int64)
+        if isinstance(text, str):
+            return np.flatnonzero(scanner.cuts.between(_code_points(text))) + 1
+        if text.isascii():
+            return np.flatnonzero(scanner.cuts.between(np.frombuffer(text, np.uint8))) + 1
+        first, last = _whole_characters(text)
+        characters = _code_points(as_text(text[first:last]))
+        is_alone = (characters >= 0xDC80) & (characters < 0xDD00)  # a byte that is not valid UTF-8
+        widths = 1 + (characters >= 0x80).astype(np.int64) + (characters >= 0x800) + (characters >= 0x10000)
+        ends = first + np.cumsum(np.where(is_alone, 1, widths))
+        return ends[:-1][scanner.cuts.between(characters)]
+
+    def last_cut(self, text: str | bytes, start: int = 0, stop: int | None = None) -> int:
+        """Return the last place where a text can be cut in two without a change to any piece.
+
+        Parameters
+        ----------
+        text : str or bytes
         start, stop : int
             The range to look in, ``start < p <= stop``; the whole text by default.
 
         Returns
         -------
         int
-            `start` where there is no such place.
+            A place, as :meth:`cuts` has it; `start` where there is none in the range.
 
         Complexity
         ----------
-        O(n) at worst, where there is none; else to the place, from the end.
+        O(n) from the end of the range to the place.
 
         Examples
         --------
         >>> Pattern.of("gpt2").last_cut("one two thr")
         7
         """
-        if self.name not in _CUTS:
-            return start
-        # The character behind the place must be in the range that is searched.
-        end = len(text) if stop is None else min(len(text), stop + 1)
-        match = _cutter(self.name).search(text, start, end)
-        return match.start() if match else start
+        width = 1 if isinstance(text, str) else 4  # of the character after the place
+        stop = len(text) if stop is None else min(stop, len(text))
+        size = _WINDOW
+        while stop > start:
+            first = max(start, stop - size)
+            places = self.cuts(text[first : stop + width]) + first
+            places = places[(places > start) & (places <= stop)]
+            if len(places):
+                return int(places[-1])
+            stop = first if first == start else first + width
+            size *= 4
+        return start
+
+    def decided(self, data: bytes) -> int:
+        """Return how far the pieces of a text are known, whatever follows.
+
+        Parameters
+        ----------
+        data : bytes
+            The beginning of a text, cut anywhere.
+
+        Returns
+        -------
+        int
+            A byte where a piece ends: ``data[:p]`` has the pieces of the whole, with more after it to look
+            at. 0 where nothing is known, as with a pattern that looks behind or is not compiled.
+
+        Complexity
+        ----------
+        O(n).
+
+        Examples
+        --------
+        >>> Pattern.of("gpt2").decided(b"one two thr")
+        7
+        """
+        scanner = _scanner(self.sources)
+        return scanner.decided(as_array(data)) if scanner and data else 0
+
+
+def _code_points(text: str) -> np.ndarray:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+
+
+def _whole_characters(data: bytes) -> tuple[int, int]:
+    """Return the range of bytes without those of characters that may be cut at the ends."""
+    first = next((i for i, byte in enumerate(data[:4]) if byte & 0xC0 != 0x80), min(len(data), 4))
+    for back in range(1, min(4, len(data) - first) + 1):
+        if data[-back] >= 0xC0:  # the first byte of a character of two to four
+            width = 2 + (data[-back] >= 0xE0) + (data[-back] >= 0xF0)
+            return first, len(data) - (back if width > back else 0)
+    return first, len(data)
 
 
 def split(pattern: str | Iterable[str] | Pattern, text: str) -> list[str]:

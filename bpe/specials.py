@@ -1,29 +1,46 @@
 """Special tokens: strings that are cut out of a text before it is split, if the caller allows them.
 
-Where several special tokens begin at the same place, the longest is taken; after it the search goes on.
+Where several special tokens begin at the same place, the longest is taken; the search continues after it.
+
+* :func:`check_specials`: what the caller gives as special tokens
+* :class:`SpecialSearch`: finds tokens in bytes
+* :class:`Rules`, :func:`rules_of`: which tokens are allowed, which are an error
 """
 
 from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypedDict
 
 from bpe.text import utf8_of
 
 __all__ = [
+    "NO_TOKENS",
+    "Ordinary",
     "Rules",
+    "SpecialOptions",
     "SpecialSearch",
     "Specials",
     "check_specials",
-    "find_special",
     "refusal",
     "rules_of",
-    "split_special",
+    "search_for",
 ]
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
+Ordinary: TypeAlias = Literal["ordinary"] | None
+NO_TOKENS: frozenset[str] = frozenset()
+
+
+class SpecialOptions(TypedDict, total=False):
+    """The options for special tokens of everything that encodes, as ``Tokenizer.encode`` describes them."""
+
+    allowed_special: Specials
+    disallowed_special: Specials
+    specials: Ordinary
 
 
 def check_specials(special_tokens: Iterable[str]) -> tuple[str, ...]:
@@ -40,9 +57,9 @@ def check_specials(special_tokens: Iterable[str]) -> tuple[str, ...]:
     Raises
     ------
     TypeError
-        A bare str was given, or something else than a str stands among them.
+        A single str was given, or one of them is not a str.
     ValueError
-        One is empty, stands there twice, or holds a surrogate, which has no encoding.
+        One is empty, a duplicate, or holds a surrogate, which has no encoding.
 
     Complexity
     ----------
@@ -66,79 +83,13 @@ def check_specials(special_tokens: Iterable[str]) -> tuple[str, ...]:
         except UnicodeEncodeError:
             raise ValueError(f"special token {i}, {token!r}, holds a surrogate: it has no UTF-8") from None
     if len(set(tokens)) < len(tokens):
-        twice = next(token for i, token in enumerate(tokens) if token in tokens[:i])
-        raise ValueError(f"special token {twice!r} stands there twice")
+        raise ValueError(f"duplicate special token {Counter(tokens).most_common(1)[0][0]!r}")
     return tokens
 
 
-@functools.lru_cache(maxsize=64)
-def _searcher(tokens: frozenset[str]) -> re.Pattern[str]:
-    # Among alternatives the first wins, so the longest stand first.
-    longest_first = sorted(tokens, key=lambda token: (-len(token), token))
-    return re.compile("|".join(map(re.escape, longest_first)))
-
-
-def find_special(text: str, tokens: frozenset[str]) -> tuple[str, int] | None:
-    """Find the first special token of a text.
-
-    Parameters
-    ----------
-    text : str
-    tokens : frozenset of str
-
-    Returns
-    -------
-    (token, position) or None
-        Position in characters; None where there is none.
-
-    Complexity
-    ----------
-    O(n) for n characters, times the number of tokens at worst.
-
-    Examples
-    --------
-    >>> find_special("one<|end|>", frozenset(["<|end|>"]))
-    ('<|end|>', 3)
-    """
-    match = _searcher(tokens).search(text) if tokens else None
-    return (match.group(), match.start()) if match else None
-
-
-def split_special(text: str, tokens: frozenset[str]) -> Iterator[tuple[bool, str]]:
-    """Cut a text at its special tokens.
-
-    Parameters
-    ----------
-    text : str
-    tokens : frozenset of str
-
-    Yields
-    ------
-    (is_special, part) : (bool, str)
-        In order; joined, the parts are the text. No part is empty.
-
-    Complexity
-    ----------
-    O(n) for n characters, times the number of tokens at worst.
-
-    Examples
-    --------
-    >>> list(split_special("one<|end|>two", frozenset(["<|end|>"])))
-    [(False, 'one'), (True, '<|end|>'), (False, 'two')]
-    """
-    end = 0
-    for match in _searcher(tokens).finditer(text) if tokens else ():
-        if match.start() > end:
-            yield False, text[end : match.start()]
-        yield True, match.group()
-        end = match.end()
-    if end < len(text):
-        yield False, text[end:]
-
-
-# ------------------------------------------------------------------------------- what the caller allows
+# ------------------------------------------------------------------------------------------------- search
 class SpecialSearch:
-    """Looks for some special tokens in bytes.
+    """Finds special tokens in bytes.
 
     Parameters
     ----------
@@ -148,9 +99,9 @@ class SpecialSearch:
     ----------
     tokens : frozenset of str
     needles : tuple of bytes
-        What a text that holds a token holds one of; few, as tokens that begin alike share one.
+        A text that holds a token holds one of these. They are few: tokens that begin alike share one.
     reach : int
-        The most bytes a token has.
+        Bytes of the longest token.
 
     Complexity
     ----------
@@ -198,6 +149,35 @@ class SpecialSearch:
             for match in self._pattern.finditer(data):
                 yield match.span()
 
+    def crosses(self, data: bytes, place: int) -> bool:
+        """Say whether a token begins before a place and ends after it.
+
+        Parameters
+        ----------
+        data : bytes
+        place : int
+            A byte.
+
+        Returns
+        -------
+        bool
+
+        Complexity
+        ----------
+        O(reach), times the number of tokens.
+
+        Examples
+        --------
+        >>> search = SpecialSearch(frozenset(["<a>"]))
+        >>> search.crosses(b"b<a>c", 1), search.crosses(b"b<a>c", 2)
+        (False, True)
+        """
+        near = data[max(place - self.reach + 1, 0) : place + self.reach - 1]
+        if not any(needle in near for needle in self.needles):
+            return False
+        starts = range(max(place - self.reach + 1, 0), place)
+        return any(match.end() > place for start in starts if (match := self._pattern.match(data, start)))
+
     def last_decided(self, data: bytes) -> tuple[int, int]:
         """Say what the beginning of a longer text already tells about its tokens.
 
@@ -209,8 +189,8 @@ class SpecialSearch:
         Returns
         -------
         (end, horizon) : (int, int)
-            `end` is where the last token ends that stays, whatever follows; 0 without one. No other begins
-            before `horizon`; from there on one might.
+            `end` is where the last token ends that is known, whatever follows; 0 without one. No other token
+            begins before `horizon`.
 
         Complexity
         ----------
@@ -243,7 +223,7 @@ class SpecialSearch:
         Returns
         -------
         list of bytes
-            Text, token, text, and so on, to the text behind the last token; texts may be empty.
+            Text, token, text, and so on, to the text after the last token; texts may be empty.
 
         Complexity
         ----------
@@ -257,6 +237,10 @@ class SpecialSearch:
         return self._pattern.split(data) if self.tokens else [data]
 
 
+search_for = functools.lru_cache(maxsize=64)(SpecialSearch)
+"""Return the search for a frozenset of tokens; the last ones made are remembered."""
+
+
 def _common(tokens: list[bytes]) -> bytes:
     """Return what all begin with."""
     first, last = min(tokens), max(tokens)
@@ -264,12 +248,12 @@ def _common(tokens: list[bytes]) -> bytes:
 
 
 class Rules:
-    """What becomes of special tokens in a text: some are tokens, some are an error, others are text.
+    """What special tokens in a text become: some are tokens, some are an error, others are text.
 
     Parameters
     ----------
     allowed : frozenset of str
-        Special tokens to be encoded as such.
+        Special tokens that are encoded as one id each.
     disallowed : frozenset of str
         Strings that are an error.
 
@@ -290,7 +274,7 @@ class Rules:
     """
 
     def __init__(self, allowed: frozenset[str], disallowed: frozenset[str]) -> None:
-        self.allowed, self.disallowed = SpecialSearch(allowed), SpecialSearch(disallowed)
+        self.allowed, self.disallowed = search_for(allowed), search_for(disallowed)
         self.needles = tuple({*self.allowed.needles, *self.disallowed.needles})
 
     def refuse(self, given: str | bytes, what: str = "text") -> None:
@@ -299,7 +283,7 @@ class Rules:
         Parameters
         ----------
         given : str or bytes
-            As the caller gave it: what takes the place of surrogates he did not write.
+            As the caller gave it: the place is counted in its characters or bytes.
         what : str
             What to call the text in the error.
 
@@ -319,14 +303,11 @@ class Rules:
         ...
         ValueError: text holds the special token '<end>' at character 3. To encode it as a special token, ...
         """
-        if isinstance(given, str):
-            found = find_special(given, self.disallowed.tokens)
-            if found:
-                raise refusal(found[0], f"character {found[1]}", what)
-        else:
-            data = bytes(given)
-            for start, end in self.disallowed.find_all(data):
-                raise refusal(data[start:end].decode(), f"byte {start}", what)
+        data = utf8_of(given)
+        for start, end in self.disallowed.find_all(data):
+            token = data[start:end].decode()
+            where = f"character {given.find(token)}" if isinstance(given, str) else f"byte {start}"
+            raise refusal(token, where, what)
 
 
 def refusal(token: str, where: str, what: str) -> ValueError:
@@ -360,18 +341,18 @@ def rules_of(
     special_tokens: frozenset[str],
     allowed: Specials,
     disallowed: Specials,
-    specials: Literal["ordinary"] | None = None,
+    specials: Ordinary = None,
 ) -> Rules:
     """Return what the options of a public method stand for.
 
     Parameters
     ----------
     special_tokens : frozenset of str
-        All there are.
+        All special tokens of the vocabulary.
     allowed, disallowed : "all" or collection of str
-        "all" stands for all special tokens; of those disallowed, for all that are not allowed.
+        "all" stands for all special tokens; for `disallowed`, for all that are not allowed.
     specials : "ordinary", optional
-        All text is ordinary; in place of the other two.
+        All text is ordinary. It replaces the other two.
 
     Returns
     -------

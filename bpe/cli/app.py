@@ -123,7 +123,7 @@ def load(path: str) -> Tokenizer:
             raise ValueError(
                 f"a rank file has no split pattern: bpe convert {path} tok.json --pattern NAME gives it one"
             )
-    return Tokenizer._from_file(path, format)
+    return Tokenizer._read(path, format)
 
 
 def read(file: str) -> bytes:

@@ -123,7 +123,6 @@ def convert(
     """  # noqa: D301
     from bpe.formats.conversion import differences, guess_format, naming, write
     from bpe.formats.conversion import read as read_parts
-    from bpe.tokenizer import Tokenizer
 
     special_tokens = dict(map(_special, specials))
     with naming(source):
@@ -134,9 +133,7 @@ def convert(
             )
         if read_as != "tiktoken" and (pattern is not None or specials):
             raise ValueError(f"the format {read_as} brings its own: leave out --pattern and --special")
-        tokenizer = Tokenizer._of(
-            *read_parts(source, read_as, pattern=pattern, special_tokens=special_tokens or None)
-        )
+        words, split_by = read_parts(source, read_as, pattern=pattern, special_tokens=special_tokens or None)
     with naming(output):
         try:
             write_as = output_format or guess_format(output, is_there=False)
@@ -144,16 +141,15 @@ def convert(
             raise ValueError(f"{error}: say which with --to") from None
     is_folder = write_as == "gpt2" and Path(output).name != "vocab.json"
     need_output(output, is_folder=is_folder)
-    words = tokenizer._vocabulary
     with naming(output), tempfile.TemporaryDirectory() as folder:
         trial = Path(folder, "trial")
-        write(words, tokenizer.pattern, trial, write_as)
-        if problem := differences(tokenizer, trial, write_as):
+        write(words, split_by, trial, write_as)
+        if problem := differences(words, split_by, trial, write_as):
             raise ValueError(f"{problem}. Nothing was written")
-        write(words, tokenizer.pattern, output, write_as)
-    click.echo(f"{output}: {tokenizer.vocab_size} tokens as {write_as}, checked", err=True)
+        write(words, split_by, output, write_as)
+    click.echo(f"{output}: {words.size} tokens as {write_as}, checked", err=True)
     if write_as == "tiktoken":
-        options = [f"--pattern {tokenizer.pattern.name}"]
+        options = [f"--pattern {split_by.name}"]
         options += [f"--special '{token}={number}'" for token, number in words.special_tokens.items()]
         click.echo(f"The file holds the ranks alone. To read it: {' '.join(options)}", err=True)
 

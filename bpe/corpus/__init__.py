@@ -10,8 +10,7 @@ Everything is bytes on its way to the pieces, and is read in blocks, so that a c
     parts       ranges of files to be counted elsewhere        :mod:`bpe.corpus.parts`
 """
 
-from bpe.boundaries import blocks_of
-from bpe.corpus.reading import BLOCK_BYTES, STDIN
+from bpe.corpus.reading import BLOCK_BYTES, STDIN, blocks_of
 from bpe.corpus.sources import Corpus, CorpusLike
 
 __all__ = ["BLOCK_BYTES", "STDIN", "Corpus", "CorpusLike", "blocks_of"]

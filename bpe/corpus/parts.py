@@ -6,6 +6,7 @@ special token crosses. Anything else is one part, however large.
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -14,6 +15,7 @@ from bpe.boundaries import cut_inside
 from bpe.corpus.reading import BLOCK_BYTES, STDIN, FilePart, kind_of, stamp_of
 from bpe.corpus.sources import Corpus
 from bpe.pattern import Pattern
+from bpe.specials import SpecialSearch, search_for
 
 __all__ = ["PART_BYTES", "WINDOW_BYTES", "parts_of"]
 
@@ -64,7 +66,7 @@ def parts_of(
     """
     parts: list[list[FilePart]] = []
     room = 0
-    for part, size in _ranges(corpus, pattern, specials, part_bytes):
+    for part, size in _ranges(corpus, pattern, search_for(specials), part_bytes):
         if not parts or size > room:
             parts.append([])
             room = part_bytes
@@ -74,7 +76,7 @@ def parts_of(
 
 
 def _ranges(
-    corpus: Corpus, pattern: Pattern, specials: frozenset[str], part_bytes: int
+    corpus: Corpus, pattern: Pattern, search: SpecialSearch, part_bytes: int
 ) -> Iterator[tuple[FilePart, int]]:
     for path in corpus.paths():
         stamp = None if path == STDIN else stamp_of(os.stat(path))
@@ -91,11 +93,21 @@ def _ranges(
                         place = _behind_line_end(file, wanted, size)
                     else:
                         file.seek(wanted)
-                        place = wanted + cut_inside(file.read(WINDOW_BYTES), pattern, specials)
+                        place = wanted + _cut_in_text(file.read(WINDOW_BYTES), pattern, search)
                     if start < place < size and place > wanted:
                         yield FilePart(path, start, place, stamp), place - start
                         start = place
         yield FilePart(path, start, size, stamp), size - start
+
+
+def _cut_in_text(data: bytes, pattern: Pattern, search: SpecialSearch) -> int:
+    """Return a place to cut at; 0 without one, or if invalid UTF-8 may still be left out."""
+    first = next((i for i, byte in enumerate(data) if byte & 0xC0 != 0x80), len(data))
+    try:
+        codecs.utf_8_decode(data[first:], "strict", False)
+    except UnicodeDecodeError:
+        return 0
+    return cut_inside(data, pattern, search)
 
 
 def _behind_line_end(file: BinaryIO, start: int, size: int) -> int:

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from bpe.boundaries import blocks_of
-from bpe.corpus.reading import BLOCK_BYTES, FORMATS, STDIN, FilePart, kind_of, stamp_of
+from bpe.corpus.reading import BLOCK_BYTES, FORMATS, STDIN, FilePart, blocks_of, kind_of, stamp_of
 from bpe.corpus.records import json_lines, parquet_rows
 from bpe.corpus.validity import Errors, check_errors, clean_blocks, clean_document
 

@@ -34,8 +34,7 @@ from bpe.counting.batching import Batch, Batcher
 from bpe.pattern import Pattern
 from bpe.progress import Progress, progress_bar
 from bpe.scanning import Scanner
-from bpe.specials import split_special
-from bpe.text import as_bytes, as_text
+from bpe.specials import search_for
 from bpe.threads import n_threads
 from structures import ByteCounter, kernel
 
@@ -212,13 +211,12 @@ def _merged(lanes: list[_Lane], n_parts: int) -> ByteCounter:
 def _count_by_regex(
     documents: Iterable[Iterable[bytes]], pattern: Pattern, specials: frozenset[str]
 ) -> ByteCounter:
-    counter = ByteCounter()
+    counter, search = ByteCounter(), search_for(specials)
     for document in documents:
-        counts: Counter[str] = Counter()
-        for is_special, part in split_special(as_text(b"".join(document)), specials):
-            if not is_special:
-                counts.update(pattern.split(part))
-        counter.update({as_bytes(piece): count for piece, count in counts.items()})
+        counts: Counter[bytes] = Counter()
+        for part in search.split(b"".join(document))[::2]:
+            counts.update(pattern.split_bytes(part))
+        counter.update(counts)
     return counter
 
 

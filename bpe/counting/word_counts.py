@@ -22,7 +22,7 @@ from bpe.counting import counts_file
 from bpe.counting.pieces import count_corpus
 from bpe.pattern import Pattern
 from bpe.progress import Progress
-from bpe.specials import check_specials, find_special
+from bpe.specials import SpecialSearch, check_specials, search_for
 from bpe.text import as_bytes, as_text
 from structures import ByteCounter
 
@@ -81,7 +81,7 @@ class WordCounts:
     ) -> None:
         self._pattern = Pattern.of(pattern)
         self._special_tokens = check_specials(special_tokens)
-        specials = frozenset(self._special_tokens)
+        specials = search_for(frozenset(self._special_tokens))
         pairs = words.items() if hasattr(words, "items") else words
         self._counter = ByteCounter([_checked(word, count, specials) for word, count in pairs])
 
@@ -378,7 +378,7 @@ class WordCounts:
         >>> counts["low"]
         7
         """
-        self._counter.add(*_checked(word, n, frozenset(self._special_tokens)))
+        self._counter.add(*_checked(word, n, search_for(frozenset(self._special_tokens))))
 
     def scale(self, factor: float | Rational) -> WordCounts:
         """Return all counts times a factor, rounded down, but at least 1: no word is lost.
@@ -563,13 +563,15 @@ class _Items(ItemsView[bytes, int]):
         return self._mapping._counter.items()  # type: ignore[attr-defined]
 
 
-def _checked(word: Any, count: Any, specials: frozenset[str]) -> tuple[bytes, int]:
+def _checked(word: Any, count: Any, specials: SpecialSearch) -> tuple[bytes, int]:
     """Return a word as bytes and its count as int, if they are right."""
     text = as_text(word, "a word")
     if not text:
         raise ValueError("a word is empty")
-    if found := find_special(text, specials):
-        raise ValueError(f"word {word!r} holds the special token {found[0]!r}: cut it out first")
+    data = as_bytes(text)
+    for start, end in specials.find_all(data):
+        token = data[start:end].decode()
+        raise ValueError(f"word {word!r} holds the special token {token!r}: cut it out first")
     try:
         number = index(count)
     except TypeError:
@@ -578,4 +580,4 @@ def _checked(word: Any, count: Any, specials: frozenset[str]) -> tuple[bytes, in
         raise ValueError(f"the count of {word!r} must be at least 1, not {number}")
     if number > _INT64_MAX:
         raise OverflowError(f"the count of {word!r} passes 2**63 - 1")
-    return as_bytes(text), number
+    return data, number

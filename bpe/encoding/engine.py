@@ -1,34 +1,46 @@
-"""What the parts of the toolbox share: texts to bytes, special tokens cut out, bytes to ids."""
+"""``Engine``: the parts of a tokenizer, and what is derived from them at first use.
+
+::
+
+    vocabulary + pattern
+       |-- encoder         bytes -> ids            bpe.encoding.encoder
+       |-- table           ids -> bytes            bpe.encoding.decoding
+       |-- merger          bytes -> ids, by chance bpe.encoding.dropout
+       |-- default_rules   special tokens          bpe.specials
+
+The methods of :class:`bpe.Tokenizer` are a few lines each over functions that take an engine: those of this
+module for one text, of :mod:`bpe.encoding.batches` for many texts, of the other modules for all the rest.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
-from bpe.encoding.decoding import TokenTable
+from bpe.encoding.decoding import TokenTable, join_tokens
 from bpe.pattern import Pattern
-from bpe.specials import Rules, Specials, SpecialSearch, rules_of
+from bpe.specials import NO_TOKENS, Ordinary, Rules, Specials, SpecialSearch, rules_of
 from bpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bpe.encoding.dropout_kernels import Merger
     from bpe.encoding.encoder import Encoder
 
-__all__ = ["NO_TOKENS", "Base", "Ordinary"]
-
-Ordinary: TypeAlias = Literal["ordinary"] | None
-NO_TOKENS: frozenset[str] = frozenset()
+__all__ = ["Engine", "ends_of"]
 
 Value = TypeVar("Value")
 
 
-class made_once(Generic[Value]):  # used as a decorator
+class made_once(Generic[Value]):  # used as a decorator, like property
     """A property that is computed at its first use, and an ordinary attribute from then on.
 
-    Without a lock, which a process that forks meanwhile would never see opened: two threads may both
-    compute it, and either value will do.
+    There is no lock, which a process that forks meanwhile would never see opened: two threads may both
+    compute the value, and either will do.
     """
 
     def __init__(self, function: Callable[[Any], Value]) -> None:
@@ -48,69 +60,149 @@ class made_once(Generic[Value]):  # used as a decorator
         return instance.__dict__.setdefault(self._name, self._function(instance))
 
 
-class Base:
-    """Parts of a tokenizer, and what is derived from them at first use."""
+class Engine:
+    """Encodes bytes and decodes ids.
 
-    _vocabulary: Vocabulary
-    _pattern: Pattern
+    It never changes. Any number of threads may use one, and processes that fork.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    pattern : Pattern
+
+    Examples
+    --------
+    >>> tokens = [bytes([value]) for value in range(256)]
+    >>> engine = Engine(Vocabulary(tokens, [], {"<a>": 256}), Pattern.of("gpt2"))
+    >>> engine.encode(b"h<a>", "h<a>", engine.rules_of("all")).tolist()
+    [104, 256]
+    >>> engine.decode([104, 256])
+    b'h<a>'
+    """
+
+    def __init__(self, vocabulary: Vocabulary, pattern: Pattern) -> None:
+        self.vocabulary, self.pattern = vocabulary, pattern
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Engine):
+            return NotImplemented
+        mine, theirs = self.vocabulary, other.vocabulary
+        return (
+            self.pattern == other.pattern
+            and np.array_equal(mine.pairs, theirs.pairs)
+            and mine.special_tokens == theirs.special_tokens
+            and mine.whole_ids == theirs.whole_ids
+            and mine.bytes_of == theirs.bytes_of
+        )
+
+    def __hash__(self) -> int:
+        words = self.vocabulary
+        return hash((self.pattern, words.size, len(words.pairs), self.special_tokens))
 
     @made_once
-    def _encoder(self) -> Encoder:
-        from bpe.encoding.encoder import Encoder  # loads the compiler, which decoding does not need
+    def encoder(self) -> Encoder:
+        """The encoder of ordinary text; it loads the compiler, which decoding does not need."""
+        from bpe.encoding.encoder import Encoder
 
-        return Encoder(self._vocabulary, self._pattern)
-
-    @made_once
-    def _table(self) -> TokenTable:
-        return TokenTable(self._vocabulary)
+        return Encoder(self.vocabulary, self.pattern)
 
     @made_once
-    def _specials(self) -> frozenset[str]:
-        return frozenset(self._vocabulary.special_tokens)
+    def merger(self) -> Merger:
+        """The encoder with dropout."""
+        from bpe.encoding.dropout_kernels import Merger
+
+        return Merger(self.vocabulary)
 
     @made_once
-    def _special_ids(self) -> dict[bytes, int]:
-        return {token.encode(): number for token, number in self._vocabulary.special_tokens.items()}
+    def table(self) -> TokenTable:
+        """The bytes of all tokens."""
+        return TokenTable(self.vocabulary)
 
     @made_once
-    def _knows_cuts(self) -> bool:
-        """Whether no piece goes across the place before a space that follows something else."""
-        return self._pattern.last_cut("a a") == 1
+    def special_tokens(self) -> frozenset[str]:
+        """All special tokens."""
+        return frozenset(self.vocabulary.special_tokens)
 
     @made_once
-    def _default_rules(self) -> Rules:
-        return rules_of(self._specials, NO_TOKENS, "all")
+    def special_ids(self) -> dict[bytes, int]:
+        """The ids of the special tokens, by their UTF-8."""
+        return {token.encode(): number for token, number in self.vocabulary.special_tokens.items()}
 
-    def _rules_of(self, allowed: Specials, disallowed: Specials, specials: Ordinary) -> Rules:
-        # The defaults are told by identity and by a short str, to be quick.
-        if allowed is NO_TOKENS and specials is None and disallowed == "all":
-            return self._default_rules
-        return rules_of(self._specials, allowed, disallowed, specials)
+    @made_once
+    def default_rules(self) -> Rules:
+        """The rules without options: special tokens are an error."""
+        return rules_of(self.special_tokens, NO_TOKENS, "all")
 
-    def _encode_bytes(self, data: bytes, given: str | bytes, rules: Rules, what: str = "text") -> np.ndarray:
-        """Encode a text by some rules; `given`: as the caller gave it."""
+    def rules_of(
+        self,
+        allowed_special: Specials = NO_TOKENS,
+        disallowed_special: Specials = "all",
+        specials: Ordinary = None,
+    ) -> Rules:
+        """Return the rules that the options of a public method stand for."""
+        # The defaults are recognised by identity and by a short str, which is quick.
+        if allowed_special is NO_TOKENS and specials is None and disallowed_special == "all":
+            return self.default_rules
+        return rules_of(self.special_tokens, allowed_special, disallowed_special, specials)
+
+    def encode(self, data: bytes, given: str | bytes, rules: Rules, what: str = "text") -> np.ndarray:
+        """Encode a text by some rules.
+
+        Parameters
+        ----------
+        data : bytes
+        given : str or bytes
+            The text as the caller gave it, and `what` to call it, for errors.
+        rules : Rules
+
+        Returns
+        -------
+        (n,) uint32
+        """
         for needle in rules.needles:
             if needle in data:
                 rules.refuse(given, what)
-                return self._encode_special([data], rules.allowed)[0]
-        return self._encoder.encode_to_numpy(data)
+                return self.encode_special([data], rules.allowed)[0]
+        return self.encoder.encode_to_numpy(data)
 
-    def _encode_special(self, texts: Sequence[bytes], search: SpecialSearch) -> tuple[np.ndarray, np.ndarray]:
-        """Encode texts in which special tokens are; return ids, and where those of each text end, after a 0.
+    def encode_special(self, texts: Sequence[bytes], search: SpecialSearch) -> tuple[np.ndarray, np.ndarray]:
+        """Encode texts that hold special tokens.
 
         The texts between special tokens are encoded in one call, and the ids of the tokens put in.
+
+        Returns
+        -------
+        ids : (n,) uint32
+        offsets : (texts + 1,) int64
+            Those of text i are ``ids[offsets[i]:offsets[i + 1]]``.
         """
         split = list(map(search.split, texts))
         segments = [segment for parts in split for segment in parts[::2]]
         last_segment = np.cumsum([len(parts) // 2 + 1 for parts in split]) - 1
-        ids, offsets = self._encoder.encode_segments(bytearray().join(segments), ends_of(segments))
+        ids, offsets = self.encoder.encode_segments(bytearray().join(segments), ends_of(segments))
         followed = np.ones(len(segments), bool)  # by a special token
         followed[last_segment] = False
-        special_ids = [self._special_ids[token] for token in chain.from_iterable(p[1::2] for p in split)]
+        special_ids = [self.special_ids[token] for token in chain.from_iterable(p[1::2] for p in split)]
         ids = np.insert(ids, offsets[1:][followed], np.array(special_ids, np.uint32))
         text_offsets = np.zeros(len(texts) + 1, np.int64)
         text_offsets[1:] = offsets[last_segment + 1] + np.cumsum(followed)[last_segment]
         return ids, text_offsets
+
+    def n_ids_of_tail(self, ids: Sequence[int] | np.ndarray, n_bytes: int) -> int:
+        """Return how many of the last ids stand for the last `n_bytes` bytes of a text.
+
+        A piece can depend on what follows it. So the beginning of a text is encoded together with some bytes
+        that follow, and the ids of these are dropped then.
+        """
+        n = 0
+        while n_bytes > 0:
+            n += 1
+            n_bytes -= len(self.vocabulary.bytes_of[int(ids[-n])])
+        return n
+
+    def decode(self, ids: Iterable[int] | np.ndarray) -> bytes:
+        """Return the bytes of ids, joined."""
+        return join_tokens(self.vocabulary, ids, self.table)
 
 
 def ends_of(texts: Sequence[str | bytes]) -> np.ndarray:

@@ -1,12 +1,12 @@
 """Numbers of tokens of parts of one text.
 
-Every named pattern but "none" has places in a text where no piece goes across, whatever part of the text is
-looked at: before a space that follows something else. The tokens up to each are counted once; then only the
-ends of a part are encoded::
+Most patterns have places where a text can be cut in two without a change to any piece, whatever part of the
+text is looked at (:meth:`bpe.pattern.Pattern.cuts`). The tokens up to each place are counted once. Then only
+the ends of a part are encoded::
 
     text        The quick brown fox jumps
     places         |     |     |   |
-    [6:22]            ick| brown fox| ju           2 ends encoded, what is between looked up
+    [6:22]            ick| brown fox| ju           2 ends are encoded, what is between is looked up
 """
 
 from __future__ import annotations
@@ -15,20 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from bpe.encoding.engine import Base, ends_of
+from bpe.encoding.engine import Engine, ends_of
 from bpe.text import utf8_of
 
 __all__ = ["IntervalCounter"]
-
-_SPACE = 0x20
-# Whatever may be white space, and some more: no place is looked for behind these.
-_NOT_BEHIND = np.array(
-    [
-        *(*range(0x21), *range(0x7F, 0xA1), 0xAD, 0x1680, 0x180E, *range(0x2000, 0x2010)),
-        *(*range(0x2028, 0x2030), *range(0x205F, 0x2070), 0x3000, 0xFEFF),
-    ],
-    np.uint32,
-)
 
 
 class IntervalCounter:
@@ -38,7 +28,7 @@ class IntervalCounter:
 
     Parameters
     ----------
-    tokenizer : Tokenizer
+    engine : Engine
     text : str or bytes
 
     Raises
@@ -49,14 +39,14 @@ class IntervalCounter:
     Examples
     --------
     >>> import bpe
-    >>> counter = IntervalCounter(bpe.train(["low lower"], vocab_size=258, progress=False), "low lower")
+    >>> counter = bpe.train(["low lower"], vocab_size=258, progress=False).interval_counter("low lower")
     >>> len(counter), counter.count(0, 9), counter.count(1, 3)
     (9, 5, 2)
     """
 
-    def __init__(self, tokenizer: Base, text: str | bytes) -> None:
+    def __init__(self, engine: Engine, text: str | bytes) -> None:
         data = utf8_of(text)
-        self._tokenizer, self._text, self._data = tokenizer, text, data
+        self._engine, self._text, self._data = engine, text, data
         self._cuts = self._n_before = np.empty(0, np.int64)
         self._byte_of: np.ndarray | None = None  # where each character begins, if not where it is counted
         self._is_odd = False
@@ -65,9 +55,10 @@ class IntervalCounter:
             self._byte_of = np.append(starts, len(data))
             # A part of a str may begin or end within a surrogate pair.
             self._is_odd = not _is_clean(text)
-        if tokenizer._knows_cuts and not self._is_odd:
-            self._cuts = _places(data)
-            ends = np.cumsum(tokenizer._table.lengths(tokenizer._encoder.encode_to_numpy(data)))
+        if not self._is_odd:
+            self._cuts = engine.pattern.cuts(data)
+        if len(self._cuts):
+            ends = np.cumsum(engine.table.lengths(engine.encoder.encode_to_numpy(data)))
             self._n_before = np.searchsorted(ends, self._cuts, side="right")
 
     def __len__(self) -> int:
@@ -92,7 +83,7 @@ class IntervalCounter:
 
         Complexity
         ----------
-        O(log n), and to encode some words.
+        O(log n), and to encode some pieces.
 
         Examples
         --------
@@ -124,7 +115,7 @@ class IntervalCounter:
 
         Complexity
         ----------
-        O(n log n), and to encode some words at the ends of each part.
+        O(n log n), and to encode some pieces at the ends of each part.
 
         Examples
         --------
@@ -147,7 +138,7 @@ class IntervalCounter:
             return np.diff(self._n_ids([utf8_of(self._text[start:stop]) for start, stop in parts]))
         if self._byte_of is not None:
             first, last = self._byte_of[first], self._byte_of[last]
-        # The first place behind the start of each part, and the last before its end.
+        # The first place after the start of each part, and the last before its end.
         low = np.searchsorted(self._cuts, first, side="right")
         high = np.searchsorted(self._cuts, last, side="left") - 1
         counts = np.zeros(len(first), np.int64)
@@ -163,7 +154,7 @@ class IntervalCounter:
 
     def _n_ids(self, parts: list[bytes]) -> np.ndarray:
         """Return how many ids there are up to the end of each part, after a 0."""
-        return self._tokenizer._encoder.encode_segments(bytearray().join(parts), ends_of(parts))[1]
+        return self._engine.encoder.encode_segments(bytearray().join(parts), ends_of(parts))[1]
 
 
 def _is_clean(text: str) -> bool:
@@ -172,30 +163,3 @@ def _is_clean(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _places(data: bytes) -> np.ndarray:
-    """Return the bytes at which a space follows what is surely no white space."""
-    held = np.frombuffer(data, np.uint8)
-    spaces = np.flatnonzero(held == _SPACE)
-    spaces = spaces[spaces > 0]
-    before = held[spaces - 1]
-    is_plain = (before > _SPACE) & (before < 0x7F)
-    wide = spaces[before >= 0x80]
-    is_wide = np.zeros(len(spaces), bool)
-    is_wide[before >= 0x80] = ~np.isin(_characters_before(held, wide), _NOT_BEHIND)
-    return spaces[is_plain | is_wide]
-
-
-def _characters_before(held: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Return the code point of the character before each place; 0 of what is none."""
-    codes = np.zeros(len(places), np.uint32)
-    code, shift = np.zeros(len(places), np.uint32), 0
-    for back in range(1, 5):
-        byte = held[np.maximum(places - back, 0)].astype(np.uint32)
-        is_first = (byte & 0xC0 == 0xC0) & (codes == 0)
-        size_mask = {2: 0x1F, 3: 0x0F, 4: 0x07}.get(back, 0)
-        codes[is_first] = (code | (byte & size_mask) << shift)[is_first]
-        code = code | (byte & 0x3F) << shift
-        shift += 6
-    return codes

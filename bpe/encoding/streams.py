@@ -1,4 +1,4 @@
-"""Text that comes in pieces: a stream, and a text that grows.
+"""Text and ids that come in parts: a stream of text, a text that grows, a stream of ids.
 
 ::
 
@@ -6,30 +6,35 @@
     decided    The| quick| |<|fim|>|brown        encoded, and forgotten
     held                                 fo      may still become "fox", or "fo<|end|>"
 
-What is held is encoded again when more is there. Where nothing can be decided, it is looked at again only
-after it has grown by half, so that the work stays linear. Every compiled pattern decides all but a piece or
-two, so that no more is held; one that looks behind, or that is not compiled, decides nothing before the next
+What is held is encoded again when more has come. If nothing can be decided, it is looked at again only after
+it has grown by half, so that the work stays linear. Every compiled pattern decides all but a piece or two, so
+that no more is held. A pattern that looks behind, or that is not compiled, decides nothing before the next
 special token, or the end.
 """
 
 from __future__ import annotations
 
+import codecs
+from collections.abc import Iterable
+
+import numpy as np
+
 from bpe.boundaries import decided
-from bpe.encoding.engine import NO_TOKENS, Base, Ordinary
-from bpe.specials import Rules, Specials, refusal
+from bpe.encoding.engine import Engine
+from bpe.specials import Rules, refusal
 from bpe.text import utf8_of
 
-__all__ = ["AppendableEncoder", "StreamEncoder", "Streaming"]
+__all__ = ["AppendableEncoder", "StreamDecoder", "StreamEncoder"]
 
 _SMALL = 4096  # bytes that are looked at every time
 
 
 class StreamEncoder:
-    """Encodes text that is fed in pieces, cut anywhere; made by ``Tokenizer.stream_encoder``.
+    """Encodes a text that is fed in parts, cut anywhere; made by ``Tokenizer.stream_encoder``.
 
     Parameters
     ----------
-    tokenizer : Tokenizer
+    engine : Engine
     rules : Rules
     name : str
         What to call the text in an error.
@@ -42,15 +47,15 @@ class StreamEncoder:
     ([], [257], [], [32, 257, 101, 114])
     """
 
-    def __init__(self, tokenizer: Base, rules: Rules, name: str = "the stream") -> None:
-        self._tokenizer, self._rules, self._name = tokenizer, rules, name
+    def __init__(self, engine: Engine, rules: Rules, name: str = "the stream") -> None:
+        self._engine, self._rules, self._name = engine, rules, name
         self._begin()
 
     def _begin(self) -> None:
-        self._held = bytearray()  # of which nothing is decided, but for what was not looked at
+        self._held = bytearray()  # nothing of it is decided, but for what was not looked at
         self._n_looked = 0
         self._surrogate = ""  # the first half of a pair, at the end of the last str
-        self._before = b""  # the last bytes of all that is no longer held: a disallowed token may go on
+        self._before = b""  # the last bytes that are no longer held: a disallowed token may begin there
         self._n_decided = 0
 
     def feed(self, text: str | bytes) -> list[int]:
@@ -59,7 +64,7 @@ class StreamEncoder:
         Parameters
         ----------
         text : str or bytes
-            Cut from the whole anywhere; bytes, inside a character, too.
+            Cut from the whole anywhere; bytes may be cut inside a character.
 
         Returns
         -------
@@ -101,14 +106,6 @@ class StreamEncoder:
     def finish(self) -> list[int]:
         """Return the ids of what is left, and begin a new text.
 
-        Returns
-        -------
-        list of int
-
-        Complexity
-        ----------
-        As ``Tokenizer.encode``.
-
         Examples
         --------
         >>> import bpe
@@ -121,15 +118,7 @@ class StreamEncoder:
         return ids
 
     def rest(self) -> list[int]:
-        """Return the ids of what is left, if nothing follows; more may be fed all the same.
-
-        Returns
-        -------
-        list of int
-
-        Complexity
-        ----------
-        As ``Tokenizer.encode``, for what is held.
+        """Return the ids of what is left if nothing follows; more may be fed afterwards.
 
         Examples
         --------
@@ -138,12 +127,11 @@ class StreamEncoder:
         >>> stream.feed("low"), stream.rest(), stream.feed("er"), stream.rest()
         ([], [257], [], [257, 101, 114])
         """
-        held = bytes(self._held) + utf8_of(self._surrogate)
-        return self._ids_of(held)
+        return self._ids_of(bytes(self._held) + utf8_of(self._surrogate))
 
     # ------------------------------------------------------------------------------------------ parts
     def _bytes_of(self, text: str | bytes) -> tuple[bytes, str]:
-        """Return bytes, and the first half of a surrogate pair, if one is at the end."""
+        """Return bytes, and the first half of a surrogate pair if it is the last character."""
         if isinstance(text, str):
             text = self._surrogate + text
             is_half = "\ud800" <= text[-1:] < "\udc00"
@@ -166,19 +154,15 @@ class StreamEncoder:
     def _ids_of(self, data: bytes) -> list[int]:
         search = self._rules.allowed
         if any(needle in data for needle in search.needles):
-            return self._tokenizer._encode_special([data], search)[0].tolist()
-        return self._tokenizer._encoder.encode(data)
+            return self._engine.encode_special([data], search)[0].tolist()
+        return self._engine.encoder.encode(data)
 
     def _known_ids(self) -> tuple[list[int], int]:
         """Return the ids that no longer change, and of how many bytes they are."""
-        data, tokenizer = bytes(self._held), self._tokenizer
-        n_decided, end = decided(data, tokenizer._pattern, self._rules.allowed)
-        # Encoded with all that is known behind, as a piece may look ahead; which is then cut off.
+        data = bytes(self._held)
+        n_decided, end = decided(data, self._engine.pattern, self._rules.allowed)
         ids = self._ids_of(data[:end]) if end else []
-        n_open = end - n_decided
-        while n_open:
-            n_open -= len(tokenizer._vocabulary.bytes_of[ids.pop()])
-        return ids, n_decided
+        return ids[: len(ids) - self._engine.n_ids_of_tail(ids, end - n_decided)], n_decided
 
 
 class AppendableEncoder:
@@ -188,7 +172,7 @@ class AppendableEncoder:
 
     Parameters
     ----------
-    tokenizer : Tokenizer
+    engine : Engine
     rules : Rules
 
     Examples
@@ -203,8 +187,8 @@ class AppendableEncoder:
     (3, [257, 32, 257])
     """
 
-    def __init__(self, tokenizer: Base, rules: Rules) -> None:
-        self._stream = StreamEncoder(tokenizer, rules)
+    def __init__(self, engine: Engine, rules: Rules) -> None:
+        self._stream = StreamEncoder(engine, rules)
         self._ids: list[int] = []
         self._rest: list[int] | None = None
 
@@ -214,7 +198,7 @@ class AppendableEncoder:
         Parameters
         ----------
         text : str or bytes
-            Cut from the whole anywhere; bytes, inside a character, too.
+            Cut from the whole anywhere; bytes may be cut inside a character.
 
         Raises
         ------
@@ -239,41 +223,11 @@ class AppendableEncoder:
         self._rest = None
 
     def count(self) -> int:
-        """Return the number of ids of the text as it is now.
-
-        Returns
-        -------
-        int
-
-        Complexity
-        ----------
-        As ``Tokenizer.encode`` for the last piece; O(1) if nothing was added since.
-
-        Examples
-        --------
-        >>> import bpe
-        >>> bpe.train(["low lower"], vocab_size=258, progress=False).appendable_encoder().count()
-        0
-        """
+        """Return the number of ids of the text as it is now; O(1) if nothing was added since."""
         return len(self._ids) + len(self._last_ids())
 
     def ids(self) -> list[int]:
-        """Return the ids of the text as it is now: those that ``Tokenizer.encode`` gives for it.
-
-        Returns
-        -------
-        list of int
-
-        Complexity
-        ----------
-        O(n) for n ids, and :meth:`count`.
-
-        Examples
-        --------
-        >>> import bpe
-        >>> bpe.train(["low lower"], vocab_size=258, progress=False).appendable_encoder().ids()
-        []
-        """
+        """Return the ids of the text as it is now: those that ``Tokenizer.encode`` gives for it."""
         return self._ids + self._last_ids()
 
     def _last_ids(self) -> list[int]:
@@ -282,92 +236,79 @@ class AppendableEncoder:
         return self._rest
 
 
-class Streaming(Base):
-    """Base of :class:`bpe.Tokenizer`: text that comes in pieces.
+class StreamDecoder:
+    r"""Decodes ids that come one after the other; made by ``Tokenizer.stream_decoder``.
 
-    * :meth:`stream_encoder`, :meth:`appendable_encoder`
+    A character comes out as soon as its last byte has come.
+
+    Parameters
+    ----------
+    engine : Engine
+    errors : str
 
     Examples
     --------
     >>> import bpe
-    >>> issubclass(bpe.Tokenizer, Streaming)
-    True
+    >>> stream = bpe.train(["low"], vocab_size=256, progress=False).stream_decoder()
+    >>> stream.feed([99, 97]), stream.feed(0xC3), stream.feed(0xA9), stream.finish()
+    ('ca', '', 'é', '')
     """
 
-    def stream_encoder(
-        self,
-        *,
-        allowed_special: Specials = NO_TOKENS,
-        disallowed_special: Specials = "all",
-        specials: Ordinary = None,
-    ) -> StreamEncoder:
-        r"""Return an encoder of a text that is fed in pieces.
+    def __init__(self, engine: Engine, errors: str) -> None:
+        codecs.lookup_error(errors)
+        self._engine = engine
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
+
+    def feed(self, ids: int | Iterable[int] | np.ndarray) -> str:
+        """Take more ids; return the characters that are complete now.
 
         Parameters
         ----------
-        allowed_special, disallowed_special, specials
-            As for :meth:`encode`. In the message of the error, bytes are counted from the beginning of the
-            stream.
+        ids : int, iterable of int, or (n,) array of integers
 
         Returns
         -------
-        StreamEncoder
-            ``feed(text)`` gives the ids that are known, whatever follows, ``finish()`` the others. Joined,
-            they are what :meth:`encode` gives for the whole text, wherever it was cut.
+        str
 
         Raises
         ------
         ValueError, TypeError
-            As :meth:`encode`, for the options.
+            As ``Tokenizer.decode``; nothing is taken then.
 
         Complexity
         ----------
-        O(1).
+        O(n) for n bytes.
 
         Examples
         --------
         >>> import bpe
-        >>> tok = bpe.train(["caf\u00e9"], vocab_size=256, progress=False)
-        >>> stream = tok.stream_encoder()
-        >>> stream.feed(b"caf\xc3"), stream.feed(b"\xa9 a"), stream.finish()
-        ([], [99, 97, 102, 195, 169], [32, 97])
+        >>> bpe.train(["low"], vocab_size=256, progress=False).stream_decoder().feed([104, 105])
+        'hi'
         """
-        return StreamEncoder(self, self._rules_of(allowed_special, disallowed_special, specials))
+        one = [ids] if isinstance(ids, (int, np.integer)) else ids
+        return self._decode(self._engine.decode(one), False)
 
-    def appendable_encoder(
-        self,
-        *,
-        allowed_special: Specials = NO_TOKENS,
-        disallowed_special: Specials = "all",
-        specials: Ordinary = None,
-    ) -> AppendableEncoder:
-        """Return an encoder of a text that grows, whose ids and their number can be asked for at any time.
-
-        Parameters
-        ----------
-        allowed_special, disallowed_special, specials
-            As for :meth:`stream_encoder`.
-
-        Returns
-        -------
-        AppendableEncoder
-            With ``append(text)``, ``count()`` and ``ids()``.
+    def finish(self) -> str:
+        r"""Return what an incomplete character at the end stands for, and begin a new text.
 
         Raises
         ------
-        ValueError, TypeError
-            As :meth:`encode`, for the options.
-
-        Complexity
-        ----------
-        O(1).
+        ValueError
+            There is one, and ``errors="strict"``.
 
         Examples
         --------
         >>> import bpe
-        >>> growing = bpe.train(["low lower"], vocab_size=258, progress=False).appendable_encoder()
-        >>> growing.append("lower")
-        >>> growing.ids()
-        [257, 101, 114]
+        >>> stream = bpe.train(["low"], vocab_size=256, progress=False).stream_decoder()
+        >>> stream.feed(0xC3), stream.finish()
+        ('', '\ufffd')
         """
-        return AppendableEncoder(self, self._rules_of(allowed_special, disallowed_special, specials))
+        return self._decode(b"", True)
+
+    def _decode(self, data: bytes, is_last: bool) -> str:
+        state = self._decoder.getstate()
+        try:
+            return self._decoder.decode(data, is_last)
+        except ValueError:
+            self._decoder.setstate(state)
+            raise

@@ -1,4 +1,4 @@
-"""Files of all formats, by name: which format a path is in, reading, writing, and comparing what was written.
+"""Files of all formats, by name: guessing the format of a path, reading, writing, comparing what was written.
 
 ===========  =========================================================  ===================================
 format       path                                                       what it cannot hold
@@ -18,30 +18,28 @@ minbpe       ``*.model``                                                ids that
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bpe.atomic_files import atomic_write
-from bpe.formats import gpt2, huggingface, minbpe, native, tiktoken
+from bpe.encoding.engine import Engine
 from bpe.formats.json_text import read_json
 from bpe.pattern import Pattern
 from bpe.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from bpe.tokenizer import Tokenizer
 
 __all__ = ["FORMATS", "PROBE", "differences", "encoders", "guess_format", "naming", "read", "write"]
 
 FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
 
 MAX_FILE = 1 << 30
-"""A file of more bytes is no tokenizer's."""
+"""The most bytes that a tokenizer's file may have."""
 
 LONGEST = 600
-"""A message of more characters is cut in the middle."""
+"""The most characters of a message; a longer one is cut in the middle."""
 
 PROBE = (
     "Hello, world! I'll pay $12,345.67 for it; you'RE right.  It\u2019s 'twas DON'T naïve café Straße\r\n\r\n"
@@ -50,7 +48,7 @@ PROBE = (
     "שלום مرحبا नमस्ते สวัสดี ١٢٣ ⅷ ²½\u00a0\u3000\u2028😀👩\u200d👩\u200d👧🇩🇪 e\u0301 \ufeff\ufffd\x00\x7f "
     "aaaaaaaaaaaaaaaaaaaa 日本語テキスト123abc/path/to?q=1&r=[2]{3}\\n end "
 )
-"""A text with something of everything that patterns tell apart."""
+"""A text with characters of every kind that patterns distinguish."""
 
 
 def guess_format(path: str | os.PathLike[str], *, is_there: bool) -> str:
@@ -60,7 +58,7 @@ def guess_format(path: str | os.PathLike[str], *, is_there: bool) -> str:
     ----------
     path : path
     is_there : bool
-        Whether to look at it: then what is in the file counts, but for the first names above.
+        Whether to look at the file: then its content decides, unless the suffix is .tiktoken or .model.
 
     Returns
     -------
@@ -70,7 +68,7 @@ def guess_format(path: str | os.PathLike[str], *, is_there: bool) -> str:
     Raises
     ------
     ValueError
-        Neither name nor content tells.
+        Neither the name nor the content tells the format.
     OSError
         It cannot be read.
 
@@ -93,7 +91,7 @@ def guess_format(path: str | os.PathLike[str], *, is_there: bool) -> str:
         return "gpt2"
     if is_there:
         data = _read(path)
-        if data.startswith(minbpe.FIRST_LINE.encode()):
+        if data.startswith(_module_of("minbpe").FIRST_LINE.encode()):
             return "minbpe"
         document = read_json(data)
         is_other = isinstance(document, dict) and "model" in document and "format" not in document
@@ -102,6 +100,11 @@ def guess_format(path: str | os.PathLike[str], *, is_there: bool) -> str:
         is_other = path.name == "tokenizer.json" or path.name.endswith(".hf.json")
         return "huggingface" if is_other else "native"
     raise ValueError(f"the name does not tell the format; it is one of {', '.join(FORMATS)}")
+
+
+def _module_of(format: str) -> Any:
+    # At first use: some of them load the compiler, which native files do not need.
+    return importlib.import_module(f"bpe.formats.{format}")
 
 
 # ---------------------------------------------------------------------------------------------- reading
@@ -120,7 +123,7 @@ def read(
     format : str
         One of :data:`FORMATS`.
     pattern, special_tokens : optional
-        Of a rank file, which has none. Other formats bring their own, GPT-2's a pattern.
+        For a rank file, which has none. Other formats bring their own.
 
     Returns
     -------
@@ -147,15 +150,14 @@ def read(
     if format == "tiktoken":
         if pattern is None:
             raise ValueError("a rank file has no split pattern: say which, such as cl100k for cl100k_base")
-        return tiktoken.parse(_read(path), special_tokens or {}), Pattern.of(pattern)
+        vocabulary = _module_of(format).parse(_read(path), special_tokens or {})
+        return vocabulary, Pattern.of(pattern)
     if pattern is not None or special_tokens:
         raise ValueError(f"the format {format} brings its pattern and special tokens: do not give others")
     if format == "gpt2":
-        return gpt2.parse(*map(_read, _files_of_gpt2(path)))
-    data = _read(path)
-    if format == "huggingface":
-        return huggingface.parse(data)
-    return minbpe.parse(data) if format == "minbpe" else native.parts_of(native.parse(data))
+        return _module_of(format).parse(*map(_read, _files_of_gpt2(path)))
+    module, data = _module_of(format), _read(path)
+    return module.parts_of(module.parse(data)) if format == "native" else module.parse(data)
 
 
 def _files_of_gpt2(path: str | os.PathLike[str]) -> tuple[Path, Path]:
@@ -203,7 +205,7 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 # ---------------------------------------------------------------------------------------------- writing
 def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str], format: str) -> None:
-    """Write a file of any format; of GPT-2's, two files into a folder, which is made.
+    """Write a file of any format; GPT-2's are two files in a folder, which is made.
 
     Parameters
     ----------
@@ -234,30 +236,29 @@ def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str]
     ['merges.txt', 'vocab.json']
     """
     if format == "gpt2":
-        vocab_json, merges_txt = gpt2.dump(vocabulary, pattern)
+        vocab_json, merges_txt = _module_of(format).dump(vocabulary, pattern)
         folder = Path(path).parent if Path(path).name == "vocab.json" else Path(path)
         folder.mkdir(exist_ok=True)
         atomic_write(folder / "merges.txt", merges_txt)
         atomic_write(folder / "vocab.json", vocab_json)
         return
+    module = _module_of(format)
     if format == "native":
-        data = native.dump(native.document_of(vocabulary, pattern))
+        atomic_write(path, module.dump(module.document_of(vocabulary, pattern)))
     else:
-        data = {"huggingface": huggingface, "minbpe": minbpe, "tiktoken": tiktoken}[format].dump(
-            vocabulary, pattern
-        )
-    atomic_write(path, data)
+        atomic_write(path, module.dump(vocabulary, pattern))
 
 
 def encoders(
-    tokenizer: Tokenizer, path: str | os.PathLike[str], format: str
+    vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str], format: str
 ) -> dict[str, Callable[[str], list[int]]]:
-    """Return how a file encodes, special tokens as such: read back here, and by programs whose format it is.
+    """Return how a file encodes, special tokens allowed: read back here, and by the program of the format.
 
     Parameters
     ----------
-    tokenizer : Tokenizer
-        What was written: it says what the file does not hold.
+    vocabulary : Vocabulary
+    pattern : Pattern
+        What was written. A rank file does not hold all of it.
     path : path
     format : str
         One of :data:`FORMATS`.
@@ -265,7 +266,7 @@ def encoders(
     Returns
     -------
     dict from str to callable
-        Of other programs, tiktoken and tokenizers, where they are installed and can read it.
+        The other programs are tiktoken and tokenizers, if they are installed and can read it.
 
     Raises
     ------
@@ -282,20 +283,19 @@ def encoders(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     tok = bpe.train(["low lower"], vocab_size=258, progress=False)
     ...     tok.save(pathlib.Path(folder, "tok.json"))
-    ...     for who, encode in encoders(tok, pathlib.Path(folder, "tok.json"), "native").items():
-    ...         print(who, encode("low"))
-    read back [257]
+    ...     path = pathlib.Path(folder, "tok.json")
+    ...     encode_of = encoders(tok.engine.vocabulary, tok.pattern, path, "native")
+    ...     encode_of["read back"]("low")
+    [257]
     """
-    from bpe.tokenizer import Tokenizer
-
     given: dict[str, Any] = {}
     if format == "tiktoken":
-        given = {"pattern": tokenizer.pattern, "special_tokens": tokenizer.special_tokens}
-    back = Tokenizer._of(*read(path, format, **given))
-    found = {"read back": lambda text: back.encode(text, allowed_special="all")}
+        given = {"pattern": pattern, "special_tokens": vocabulary.special_tokens}
+    back = Engine(*read(path, format, **given))
+    found = {"read back": lambda text: _encode(back, text)}
     try:
-        if format == "tiktoken" and len(tokenizer.pattern.sources) == 1:
-            encoding = tiktoken.encoding_of(back._vocabulary, back.pattern, "probe")
+        if format == "tiktoken" and len(pattern.sources) == 1:
+            encoding = _module_of(format).encoding_of(back.vocabulary, back.pattern, "probe")
             found["tiktoken"] = lambda text: encoding.encode(text, allowed_special="all")
         elif format in ("huggingface", "gpt2"):
             import tokenizers
@@ -306,7 +306,7 @@ def encoders(
                 model = tokenizers.models.BPE.from_file(*map(os.fspath, _files_of_gpt2(path)))
                 other = tokenizers.Tokenizer(model)
                 other.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-                other.add_special_tokens(list(back.special_tokens))
+                other.add_special_tokens(list(back.vocabulary.special_tokens))
             found["tokenizers"] = lambda text: other.encode(text, add_special_tokens=False).ids
     except ImportError:
         pass
@@ -315,12 +315,15 @@ def encoders(
     return found
 
 
-def differences(tokenizer: Tokenizer, path: str | os.PathLike[str], format: str) -> str | None:
-    """Read back what was written, here and by the program whose format it is, and encode :data:`PROBE`.
+def differences(
+    vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str], format: str
+) -> str | None:
+    """Read back what was written, here and by the program of the format, and encode :data:`PROBE`.
 
     Parameters
     ----------
-    tokenizer : Tokenizer
+    vocabulary : Vocabulary
+    pattern : Pattern
     path : path
     format : str
         One of :data:`FORMATS`.
@@ -332,7 +335,7 @@ def differences(tokenizer: Tokenizer, path: str | os.PathLike[str], format: str)
 
     Complexity
     ----------
-    That of the format. Of other programs, tiktoken and tokenizers are asked, where they are installed.
+    That of the format.
 
     Examples
     --------
@@ -340,11 +343,11 @@ def differences(tokenizer: Tokenizer, path: str | os.PathLike[str], format: str)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     tok = bpe.train(["low lower"], vocab_size=258, progress=False)
     ...     tok.save(pathlib.Path(folder, "tok.json"))
-    ...     differences(tok, pathlib.Path(folder, "tok.json"), "native")
+    ...     differences(tok.engine.vocabulary, tok.pattern, pathlib.Path(folder, "tok.json"), "native")
     """
-    text = "".join(f"{PROBE}{token}" for token in ["", *tokenizer.special_tokens])
-    wanted = tokenizer.encode(text, allowed_special="all")
-    for who, encode in encoders(tokenizer, path, format).items():
+    text = "".join(f"{PROBE}{token}" for token in ["", *vocabulary.special_tokens])
+    wanted = _encode(Engine(vocabulary, pattern), text)
+    for who, encode in encoders(vocabulary, pattern, path, format).items():
         ids = encode(text)
         if ids != wanted:
             pairs = enumerate(zip(wanted, ids, strict=False))
@@ -354,3 +357,7 @@ def differences(tokenizer: Tokenizer, path: str | os.PathLike[str], format: str)
                 f"not {wanted[at : at + 3]}"
             )
     return None
+
+
+def _encode(engine: Engine, text: str) -> list[int]:
+    return engine.encode(text.encode(), text, engine.rules_of("all")).tolist()

@@ -18,7 +18,8 @@ import re
 from typing import Any
 
 from bpe.formats.expressions import from_oniguruma, render
-from bpe.pattern import PATTERNS, Pattern, check_expression
+from bpe.pattern import PATTERNS, Pattern
+from bpe.regular_expressions import check_expression
 
 __all__ = ["pattern_of", "pre_tokenizer_of"]
 

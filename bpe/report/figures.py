@@ -62,7 +62,7 @@ def figures_of(tokenizer: Tokenizer, data: bytes) -> dict[str, Any]:
     if not data:
         raise ValueError("the text is empty: there is nothing to measure")
     ids = tokenizer.encode_to_numpy(data, allowed_special="all").astype(np.int64)
-    words = tokenizer._vocabulary
+    words = tokenizer.engine.vocabulary
     uses = np.bincount(ids, minlength=tokenizer.vocab_size)
     n_words = sum(1 for _ in _WORDS.finditer(data.decode("utf-8", "replace")))
     times = times_of_merges(uses, words.merges, words.merged_ids)

@@ -74,7 +74,7 @@ def page_of(tokenizer: Tokenizer, data: bytes, title: str, text_name: str) -> by
 
 def _vocabulary(tokenizer: Tokenizer) -> dict[str, Any]:
     """Return what the encoder of the page needs; tokens in characters that stand for bytes."""
-    words = tokenizer._vocabulary
+    words = tokenizer.engine.vocabulary
     try:
         expressions: list[str] | None = [render(source, "javascript") for source in tokenizer.pattern.sources]
     except ValueError:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bpe.scanning.automaton import compile_automaton
+from bpe.scanning.cuts import Cuts
 from bpe.scanning.cutting import cut
 from bpe.scanning.gaps import end_of_gap
 from bpe.scanning.tables import Tables, tables_of
@@ -38,6 +39,8 @@ class Scanner:
         Whether the bulk of a text is cut by windows, many places at a time.
     looks_behind : bool
         Whether pieces depend on the character before them.
+    cuts : Cuts
+        Between which characters a text can be cut.
 
     Complexity
     ----------
@@ -56,6 +59,7 @@ class Scanner:
         self.has_windows = all(windows)
         self.looks_behind = any(automaton.looks_behind for automaton in automata)
         self._tables = [tables_of(*pair) for pair in zip(automata, windows, strict=True)]
+        self.cuts = Cuts(automata)
 
     @property
     def only_tables(self) -> Tables | None:

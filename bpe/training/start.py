@@ -145,7 +145,7 @@ def start_from(tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool) -> Star
     >>> start_from(bpe.train(counts, 257), counts, keep_ids=False).merges
     [(108, 111)]
     """
-    words = tokenizer._vocabulary
+    words = tokenizer.engine.vocabulary
     if tokenizer.pattern != counts.pattern:
         raise ValueError(
             f"the tokenizer splits by {tokenizer.pattern.spec!r}, the counts are of {counts.pattern.spec!r}: "

@@ -130,7 +130,7 @@ def test_train_from_standard_input(folder):
         (["book.txt", "--pattern", "nonsense"], "unknown pattern 'nonsense'.*gpt2, cl100k"),
         (["book.txt", "--pattern", r"\w+("], r"invalid regular expression.*at character 4"),
         (["book.txt", "--special", ""], "special token 0 is empty"),
-        (["book.txt", "--special", "<a>", "--special", "<a>"], "stands there twice"),
+        (["book.txt", "--special", "<a>", "--special", "<a>"], "duplicate special token"),
         (["book.txt", "--min-count", "0"], "--min-count.*0 is not in the range"),
     ],
 )

@@ -40,7 +40,7 @@ def folder(tokenizer, book, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tokenizer.save("tok.json")
     plain = Tokenizer(
-        token_bytes={number: token for token, number in tokenizer._vocabulary.id_of.items()},
+        token_bytes={number: token for token, number in tokenizer.engine.vocabulary.id_of.items()},
         merges=tokenizer.merges,
         pattern="gpt2",
         special_tokens={"<|end|>": 600},
@@ -241,7 +241,7 @@ def test_convert_checks(folder, monkeypatch):
     def less(path, format, **given):
         words, pattern = original(path, format, **given)
         if Path(path).name != "plain.json":
-            words = bpe.Tokenizer._of(words, pattern).truncated(400)._vocabulary
+            words = bpe.Tokenizer._of(words, pattern).truncated(400).engine.vocabulary
         return words, pattern
 
     monkeypatch.setattr(conversion, "read", less)

@@ -21,7 +21,7 @@ import bpe
 from bpe import boundaries as cutting
 from bpe.corpus import STDIN, Corpus
 from bpe.corpus.validity import clean_blocks, clean_document
-from bpe.specials import SpecialSearch, split_special
+from bpe.specials import SpecialSearch
 from bpe.text import as_bytes, as_text
 
 NAMES = list(bpe.PATTERNS)
@@ -34,6 +34,22 @@ texts = st.lists(st.sampled_from(LETTERS), max_size=40).map("".join)
 
 def blocks_of(text, size):
     return [text[i : i + size] for i in range(0, len(text), size)]
+
+
+def split_special(text, tokens):
+    """Yield (is_special, part): the longest token at each place, found the slow way."""
+    place, start = 0, 0
+    while place < len(text):
+        token = max((t for t in tokens if text.startswith(t, place)), key=len, default=None)
+        if token is None:
+            place += 1
+            continue
+        if start < place:
+            yield False, text[start:place]
+        yield True, token
+        place = start = place + len(token)
+    if start < len(text):
+        yield False, text[start:]
 
 
 def pieces_of(text, pattern, specials=frozenset()):

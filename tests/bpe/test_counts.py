@@ -23,11 +23,27 @@ from bpe.counting import counts_file
 from bpe.counting import pieces as counting
 from bpe.counting.pieces import count_documents
 from bpe.counting.word_counts import WordCounts
-from bpe.specials import check_specials, find_special, split_special
+from bpe.specials import SpecialSearch, check_specials
 from bpe.text import as_bytes, as_text
 
 END = "<|end|>"
 documents = st.lists(st.text("ab1 \n'é", max_size=30) | st.binary(max_size=10), max_size=5)
+
+
+def split_special(text, tokens):
+    """Yield (is_special, part): the longest token at each place, found the slow way."""
+    place, start = 0, 0
+    while place < len(text):
+        token = max((t for t in tokens if text.startswith(t, place)), key=len, default=None)
+        if token is None:
+            place += 1
+            continue
+        if start < place:
+            yield False, text[start:place]
+        yield True, token
+        place = start = place + len(token)
+    if start < len(text):
+        yield False, text[start:]
 
 
 def count_slowly(corpus, pattern, specials=()):
@@ -556,17 +572,32 @@ def test_endless_files():
 # ------------------------------------------------------------------------------------ special tokens
 def test_longest_special_first():
     tokens = frozenset(["<a>", "<a>b", "a"])
-    assert list(split_special("<a>bc<a>ca", tokens)) == [
-        (True, "<a>b"),
-        (False, "c"),
-        (True, "<a>"),
-        (False, "c"),
-        (True, "a"),
+    assert SpecialSearch(tokens).split(b"<a>bc<a>ca") == [b"", b"<a>b", b"c", b"<a>", b"c", b"a", b""]
+    assert list(SpecialSearch(tokens).find_all(b"c<a>b")) == [(1, 5)]
+    assert list(SpecialSearch(tokens).find_all(b"c")) == []
+    assert SpecialSearch(frozenset()).split(b"text") == [b"text"]
+    assert SpecialSearch(frozenset([".*", "x"])).split(b".*") == [b"", b".*", b""]
+
+
+@settings(deadline=None)
+@given(
+    text=st.text("ab<>", max_size=12),
+    tokens=st.frozensets(st.text("ab<>", min_size=1, max_size=4), max_size=4),
+)
+def test_special_tokens_are_found_as_the_slow_search_finds_them(text, tokens):
+    search, data = SpecialSearch(tokens), text.encode()
+    slow = list(split_special(text, tokens))
+    assert [part.decode() for part in search.split(data)[1::2]] == [
+        part for is_token, part in slow if is_token
     ]
-    assert find_special("c<a>b", tokens) == ("<a>b", 1)
-    assert find_special("c", tokens) is None
-    assert list(split_special("text", frozenset())) == [(False, "text")]
-    assert list(split_special(".*", frozenset([".*", "x"]))) == [(True, ".*")]
+    assert b"".join(search.split(data)) == data
+    for place in range(len(data) + 1):
+        across = any(
+            data.startswith(token.encode(), start) and start < place < start + len(token)
+            for token in tokens
+            for start in range(len(data))
+        )
+        assert search.crosses(data, place) == across
 
 
 @pytest.mark.parametrize(
@@ -575,7 +606,7 @@ def test_longest_special_first():
         (END, TypeError, r"in a list: write \['<\|end\|>'\]"),
         ([b"a"], TypeError, "special token 0 must be str"),
         (["a", ""], ValueError, "special token 1 is empty"),
-        (["a", "b", "a"], ValueError, "'a' stands there twice"),
+        (["a", "b", "a"], ValueError, "duplicate special token 'a'"),
         (["\ud800"], ValueError, "surrogate"),
     ],
 )

@@ -15,7 +15,7 @@ from bpe.formats.byte_level import bytes_of, text_of
 from bpe.formats.conversion import FORMATS, PROBE, differences, encoders, guess_format, read, write
 from bpe.formats.limits import check_lengths
 from bpe.formats.ranks import merges_of, unreached
-from bpe.pattern import check_expression
+from bpe.regular_expressions import check_expression
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import ALPHABETS, Vocabulary
 
@@ -29,7 +29,7 @@ SINGLE = [name for name in bpe.PATTERNS if name not in SEQUENCE]
 
 
 def with_pattern(tokenizer, pattern, specials=None):
-    words = tokenizer._vocabulary
+    words = tokenizer.engine.vocabulary
     return Tokenizer(
         token_bytes={number: token for token, number in words.id_of.items()},
         merges=words.merges,
@@ -40,7 +40,7 @@ def with_pattern(tokenizer, pattern, specials=None):
 
 def renumbered(tokenizer, order, specials=None):
     """The same with other ids: order[i] for i."""
-    words = tokenizer._vocabulary
+    words = tokenizer.engine.vocabulary
     return Tokenizer(
         token_bytes={order[number]: token for token, number in words.id_of.items()},
         merges=[(order[left], order[right]) for left, right in words.merges],
@@ -75,7 +75,7 @@ def test_what_others_make_of_the_files(tokenizer, texts, tmp_path):
     assert peer_files.load_tiktoken_bpe(str(tmp_path / "tok.tiktoken")) == encoding._mergeable_ranks
     transformers = pytest.importorskip("transformers")
     last = transformers.PreTrainedTokenizerFast(tokenizer_file=str(tmp_path / "tokenizer.json"))
-    assert len(last) == len(tokenizer._vocabulary.bytes_of)
+    assert len(last) == len(tokenizer.engine.vocabulary.bytes_of)
     for text in texts:
         ids = tokenizer.encode(text, allowed_special="all")
         assert last.decode(ids, clean_up_tokenization_spaces=False) == text
@@ -415,7 +415,7 @@ def ranks_by_chance(chance, sort):
 @pytest.mark.parametrize("sort", [0, 1])
 def test_merges_out_of_ranks(tokenizer, sort, tmp_path):
     """A vocabulary that was trained is its own ranks; any other encodes as tiktoken does."""
-    words = tokenizer._vocabulary
+    words = tokenizer.engine.vocabulary
     pairs, made, whole = merges_of({number: token for token, number in words.id_of.items()})
     assert np.array_equal(pairs, words.pairs)
     assert np.array_equal(made, words.made)
@@ -447,7 +447,7 @@ def test_merges_out_of_ranks(tokenizer, sort, tmp_path):
         encode = tok.to_huggingface().encode
         agree(tok, lambda text, encode=encode: encode(text).ids, texts)
         for format, name in [("native", "a.json"), ("huggingface", "b.json"), ("tiktoken", "c.tiktoken")]:
-            write(tok._vocabulary, tok.pattern, tmp_path / name, format)
+            write(tok.engine.vocabulary, tok.pattern, tmp_path / name, format)
             given = {"pattern": "whitespace"} if format == "tiktoken" else {}
             assert Tokenizer._of(*read(tmp_path / name, format, **given)) == tok
         assert pickle.loads(pickle.dumps(tok)) == tok
@@ -461,7 +461,7 @@ def test_whole_tokens():
     tok = Tokenizer._of(
         tiktoken.parse(rank_file([*BYTES, b"ab", b"abcd", long])), bpe.Pattern.of("whitespace")
     )
-    assert tok._vocabulary.whole_ids == (257, 258)
+    assert tok.engine.vocabulary.whole_ids == (257, 258)
     text = f"abcd abcd {long.decode()}"
     assert tok.encode("abcd") == [257]
     assert tok.encode(text) == [257, 32, 256, 99, 100, 32, *long]
@@ -474,16 +474,16 @@ def test_whole_tokens():
         bpe.Trainer.resume(tok, bpe.WordCounts({"a": 1}, pattern="whitespace"))
     for format, message in [("minbpe", "minbpe goes by merges alone"), ("gpt2", "hold no split pattern")]:
         with pytest.raises(ValueError, match=message):
-            write(tok._vocabulary, tok.pattern, "nowhere", format)
+            write(tok.engine.vocabulary, tok.pattern, "nowhere", format)
     with pytest.raises(ValueError, match="merges alone, and id 257, b'abcd', is taken whole"):
-        write(tok._vocabulary, bpe.Pattern.of("gpt2"), "nowhere", "gpt2")
-    some = Tokenizer._of(tok._vocabulary.taking_whole([257]), tok.pattern)
+        write(tok.engine.vocabulary, bpe.Pattern.of("gpt2"), "nowhere", "gpt2")
+    some = Tokenizer._of(tok.engine.vocabulary.taking_whole([257]), tok.pattern)
     assert some != tok
     assert some.encode(long.decode()) == [*long]
     with pytest.raises(ValueError, match=r"all pieces that are tokens taken whole, or none: .* not id 258"):
         some.to_huggingface()
     with pytest.raises(ValueError, match="id 300 is that of no token"):
-        tok._vocabulary.taking_whole([300])
+        tok.engine.vocabulary.taking_whole([300])
 
 
 def test_pieces_that_are_looked_up_first():
@@ -504,12 +504,13 @@ def test_pieces_that_are_looked_up_first():
             document["model"]["ignore_merges"] = ignore_merges
             other = tokenizers.Tokenizer.from_str(json.dumps(document))
             tok = Tokenizer._of(*huggingface.parse(json.dumps(document).encode()))
-            n_whole += len(tok._vocabulary.whole_ids)
-            assert ignore_merges or not tok._vocabulary.whole_ids
+            n_whole += len(tok.engine.vocabulary.whole_ids)
+            assert ignore_merges or not tok.engine.vocabulary.whole_ids
             texts = [token.decode() for token in tokens[256:]]
             texts += ["".join(chance.choice(list("aabbcc "), 12)) for _ in range(20)]
             agree(tok, lambda text, other=other: other.encode(text).ids, texts)
-            assert Tokenizer._of(*huggingface.parse(huggingface.dump(tok._vocabulary, tok.pattern))) == tok
+            written = huggingface.dump(tok.engine.vocabulary, tok.pattern)
+            assert Tokenizer._of(*huggingface.parse(written)) == tok
     assert n_whole > 50
 
 
@@ -591,11 +592,11 @@ def test_guesses(tokenizer, tmp_path):
     plain = with_pattern(tokenizer, "gpt2", {"<|end|>": 600})
     for format in FORMATS:
         path = tmp_path / {"gpt2": "f", "tiktoken": "a.tiktoken"}.get(format, f"{format}.json")
-        write(plain._vocabulary, plain.pattern, path, format)
+        write(plain.engine.vocabulary, plain.pattern, path, format)
         assert guess_format(path, is_there=True) == format
         given = {"pattern": "gpt2", "special_tokens": {"<|end|>": 600}} if format == "tiktoken" else {}
         assert with_pattern(Tokenizer._of(*read(path, format, **given)), "gpt2") == plain
-        assert differences(plain, path, format) is None
+        assert differences(plain.engine.vocabulary, plain.pattern, path, format) is None
     with pytest.raises(ValueError, match="say which, such as cl100k"):
         read(tmp_path / "a.tiktoken", "tiktoken")
     with pytest.raises(ValueError, match="brings its pattern"):
@@ -607,15 +608,16 @@ def test_differences(tokenizer, tmp_path):
     other.save(tmp_path / "a.json")
     plain = with_pattern(tokenizer, "gpt2", {})
     assert "read back gives other ids for the probe text, from ids[" in differences(
-        plain, tmp_path / "a.json", "native"
+        plain.engine.vocabulary, plain.pattern, tmp_path / "a.json", "native"
     )
 
 
 @pytest.mark.parametrize("format", ["huggingface", "gpt2"])
 def test_files_that_others_cannot_read(tokenizer, tmp_path, format):
-    write(tokenizer._vocabulary, tokenizer.pattern, tmp_path / "new", format)
-    assert set(encoders(tokenizer, tmp_path / "new", format)) == {"read back", "tokenizers"}
-    assert differences(tokenizer, tmp_path / "new", format) is None
+    parts = tokenizer.engine.vocabulary, tokenizer.pattern
+    write(*parts, tmp_path / "new", format)
+    assert set(encoders(*parts, tmp_path / "new", format)) == {"read back", "tokenizers"}
+    assert differences(*parts, tmp_path / "new", format) is None
     if format == "huggingface":
         path = tmp_path / "new"
         path.write_bytes(path.read_bytes().replace(b'"version": "1.0"', b'"version": "9"'))
@@ -623,7 +625,7 @@ def test_files_that_others_cannot_read(tokenizer, tmp_path, format):
         with open(tmp_path / "new" / "merges.txt", "a") as file:
             file.write("\n")
     with pytest.raises(ValueError, match="the program whose format it is cannot read it: "):
-        encoders(tokenizer, tmp_path / "new", format)
+        encoders(*parts, tmp_path / "new", format)
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no endless file")

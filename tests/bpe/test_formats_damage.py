@@ -74,7 +74,7 @@ def load(path, format):
 @pytest.mark.parametrize("seed", range(2))
 def test_mutations(small, format, seed, tmp_path):
     path = tmp_path / NAMES[format]
-    write(small._vocabulary, small.pattern, path, format)
+    write(small.engine.vocabulary, small.pattern, path, format)
     whole = path.read_bytes()
     if format == "native":  # its checksum would notice everything
         document = json.loads(whole)
@@ -122,7 +122,7 @@ def test_mutations_of_two_files(small, tmp_path):
 @pytest.mark.parametrize("format", NAMES)
 def test_cut_off(small, format, tmp_path):
     path = tmp_path / NAMES[format]
-    write(small._vocabulary, small.pattern, path, format)
+    write(small.engine.vocabulary, small.pattern, path, format)
     whole = path.read_bytes()
     for size in range(0, len(whole) - 2, 41):
         path.write_bytes(whole[:size])

@@ -59,7 +59,7 @@ def made(tokens=(), merges=(), pattern="gpt2", specials=None, ids=None):
 
 def whole(*ids):
     tok = made([b" abc", b"bc abc"], pattern="gpt2")
-    return Tokenizer._of(tok._vocabulary.taking_whole(ids), tok.pattern)
+    return Tokenizer._of(tok.engine.vocabulary.taking_whole(ids), tok.pattern)
 
 
 NO_NAME = {
@@ -213,7 +213,7 @@ def test_differences_are_seen(command, texts, how, monkeypatch, tmp_path):
     original = command.read
 
     def read(path, format, **given):
-        parts = other._vocabulary, other.pattern
+        parts = other.engine.vocabulary, other.pattern
         return parts if format == "minbpe" and how == "ids" else original(path, format, **given)
 
     monkeypatch.setattr(command, "read", read)

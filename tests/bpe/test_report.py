@@ -20,7 +20,7 @@ from bpe.vocabulary import Vocabulary
 
 def with_pattern(tokenizer, pattern):
     return Tokenizer(
-        token_bytes={number: token for token, number in tokenizer._vocabulary.id_of.items()},
+        token_bytes={number: token for token, number in tokenizer.engine.vocabulary.id_of.items()},
         merges=tokenizer.merges,
         pattern=pattern,
         special_tokens=tokenizer.special_tokens,
@@ -33,7 +33,7 @@ def test_merges_are_counted_as_in_training(book):
     trainer = bpe.Trainer(bpe.WordCounts.from_corpus([book[:20_000]], progress=False))
     counts = [trainer.step().count for _ in range(200)]
     tok = trainer.tokenizer()
-    words = tok._vocabulary
+    words = tok.engine.vocabulary
     uses = np.bincount(tok.encode(book[:20_000]), minlength=tok.vocab_size)
     times = times_of_merges(uses, words.merges, words.merged_ids)
     # A run such as aaa has two pairs, and one merge.
@@ -234,7 +234,7 @@ def test_a_click_opens_the_tree(opened, tokenizer, book):
     assert roots.count() == 1
     assert int(roots.get_attribute("data-id")) == number
     shown = [int(one.get_attribute("data-id")) for one in page.locator("#tree .token").all()]
-    words = tokenizer._vocabulary
+    words = tokenizer.engine.vocabulary
 
     def preorder(number):
         if number not in words.merged_ids:

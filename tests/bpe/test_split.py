@@ -117,42 +117,89 @@ class TestSpellings:
         assert bpe.Pattern(sources).split(text) == bpe.split(name, text)
 
 
-# ------------------------------------------------------------------------------------------ last_cut
-@pytest.mark.parametrize("name", NAMES)
-class TestLastCut:
-    def all_cuts(self, pattern, text):
-        places, stop = [], len(text)
-        while (place := pattern.last_cut(text, 0, stop)) > 0:
-            assert 0 < place <= stop
-            places.append(place)
-            stop = place - 1
-        return places
+# ---------------------------------------------------------------------------------------------- cuts
+def check_cuts(pattern, text):
+    """Check that a text can be cut at every place, and that it is found in any part of the text, too."""
+    whole = pattern.split(text)
+    places = pattern.cuts(text).tolist()
+    for place in places:
+        assert pattern.split(text[:place]) + pattern.split(text[place:]) == whole, (text, place)
+    for start, stop in [(0, 3), (1, 4), (len(text) // 2, len(text))]:
+        inside = (pattern.cuts(text[start:stop]) + start).tolist()
+        assert inside == [place for place in places if start < place < min(stop, len(text))]
+    return places
 
-    def test_short_texts(self, name):
-        pattern = bpe.Pattern.of(name)
+
+# Gaps between matches, expressions in turn, matches that look ahead, empty matches.
+OTHERS = [
+    r"\w+",
+    r"[ab]|\s+",
+    r"a*",
+    r"\S+|\s+",
+    r"a\b|\w+|\W",
+    r"[a-z]+(?=1)|\s",
+    r"(?:a1)+|.",
+    [r"\d", r"\s+|\w"],
+    [r"a+", r"\w+", r" ?\W"],
+    [r"a1*", r"1"],
+]
+
+
+@pytest.mark.parametrize("spec", [*NAMES, *OTHERS], ids=str)
+class TestCuts:
+    def test_short_texts(self, spec):
+        pattern = bpe.Pattern.of(spec)
         for letters in product("a1漢/!\n\r \t'\u0301", repeat=4):
-            text = "".join(letters)
-            whole = pattern.split(text)
-            for place in self.all_cuts(pattern, text):
-                assert pattern.split(text[:place]) + pattern.split(text[place:]) == whole, (text, place)
+            check_cuts(pattern, "".join(letters))
 
     @thorough
     @given(text=texts(60))
-    def test_random(self, name, text):
-        pattern = bpe.Pattern.of(name)
-        whole = pattern.split(text)
-        for place in self.all_cuts(pattern, text):
-            assert pattern.split(text[:place]) + pattern.split(text[place:]) == whole, place
+    def test_random(self, spec, text):
+        check_cuts(bpe.Pattern.of(spec), text)
 
-    def test_ordinary_text_has_places(self, name):
-        text = "The first line, of many.\nAnd so on\n文。\n文"
-        assert bpe.Pattern.of(name).last_cut(text) == {"none": 0, "gpt2": 37, "whitespace": 37}.get(name, 38)
-        assert bpe.Pattern.of(name).last_cut(text, 12, 14) == 12
-        assert bpe.Pattern.of(name).last_cut(text, 8, 16) == (8 if name == "none" else 15)
+    @thorough
+    @given(
+        data=st.binary(max_size=20) | st.text("a 1\né漢😀", max_size=12).map(str.encode),
+        start=st.integers(0, 8),
+    )
+    def test_bytes(self, spec, data, start):
+        pattern = bpe.Pattern.of(spec)
+        whole = pattern.split_bytes(data)
+        for place in pattern.cuts(data[start:]) + start:
+            assert pattern.split_bytes(data[:place]) + pattern.split_bytes(data[place:]) == whole
+
+    @thorough
+    @given(text=texts(60), start=st.integers(0, 30), stop=st.integers(0, 60))
+    def test_the_last_cut_is_the_last_of_the_cuts(self, spec, text, start, stop):
+        pattern = bpe.Pattern.of(spec)
+        inside = [place for place in pattern.cuts(text).tolist() if start < place <= stop]
+        assert pattern.last_cut(text, start, stop) == (inside[-1] if inside else start)
 
 
-def test_unnamed_patterns_have_no_places():
-    assert bpe.Pattern.of(r"\S+|\s+").last_cut("one two three") == 0
+def test_the_last_cut_may_be_far_from_the_end():
+    for far in (200, 256, 257, 5_000):
+        text = "one two" + "é" * far
+        assert bpe.Pattern.of("gpt2").last_cut(text) == 3
+        assert bpe.Pattern.of("gpt2").last_cut(text.encode()) == 3
+        assert bpe.Pattern.of("gpt2").last_cut(text, 3) == 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ordinary_text_has_cuts(name):
+    pattern = bpe.Pattern.of(name)
+    places = pattern.cuts("The first line, of many.\nAnd so on\n文。\n文").tolist()
+    words = {3, 9, 15, 18, 28, 31}
+    assert places == [] if name == "none" else words <= {*places}
+    if name not in ("none", "whitespace"):
+        assert {14, 23} <= {*places}  # between a letter and a sign
+
+
+@pytest.mark.parametrize("source", [r"(?<=a)b|\w", r"(\w)\1|\w+"])
+@pytest.mark.filterwarnings("ignore:the split pattern cannot be compiled")
+def test_patterns_that_look_behind_or_are_not_compiled_have_no_cuts(source):
+    assert bpe.Pattern.of(source).cuts("one two").tolist() == []
+    assert bpe.Pattern.of(source).last_cut("one two", 2) == 2
+    assert bpe.Pattern.of(source).decided(b"one two three") == 0
 
 
 # ------------------------------------------------------------------------------------- expressions of users

@@ -400,7 +400,7 @@ def test_written_by_hand(tmp_path):
 )
 def test_wrong_files(changes, message, tmp_path):
     path = tmp_path / "tok.json"
-    document = native.document_of(make()._vocabulary, make().pattern) | changes
+    document = native.document_of(make().engine.vocabulary, make().pattern) | changes
     path.write_text(json.dumps({key: value for key, value in document.items() if value is not None}))
     with pytest.raises(ValueError, match=f"tok.json: .*{message}"):
         Tokenizer.load(path)
@@ -525,7 +525,7 @@ def test_damaged_files(tokenizer, odd, checksum, tmp_path):
         token_bytes=Vocabulary.assemble(tokenizer.merges[:5]), merges=tokenizer.merges[:5], pattern="gpt2"
     )
     original = ODD[odd](small)
-    document = native.document_of(original._vocabulary, original.pattern)
+    document = native.document_of(original.engine.vocabulary, original.pattern)
     whole = native.dump(document) if checksum else json.dumps(document).encode()
     chance = random.Random(odd)
     for _ in range(150):

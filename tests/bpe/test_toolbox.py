@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bpe import reference
 from bpe.buffers import as_array
 from bpe.encoding import batches as encode_module
-from bpe.encoding import offsets as measure
+from bpe.encoding import budget
 from bpe.text import as_text
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
@@ -207,7 +207,7 @@ def test_count(any_tokenizer, text, limit, block):
     exact = len(any_tokenizer.encode(text, **ALLOWED))
     assert any_tokenizer.count(text, **ALLOWED) == exact
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measure, "_FIRST_BLOCK", block)
+        patch.setattr(budget, "_FIRST_BLOCK", block)
         assert any_tokenizer.count(text, limit, **ALLOWED) == min(exact, limit + 1)
 
 
@@ -215,7 +215,7 @@ def test_count(any_tokenizer, text, limit, block):
 @given(text=special_texts | odd_texts | datas, most=st.integers(0, 40), block=st.sampled_from([1, 7, 4096]))
 def test_truncate(any_tokenizer, text, most, block):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measure, "_FIRST_BLOCK", block)
+        patch.setattr(budget, "_FIRST_BLOCK", block)
         result = any_tokenizer.truncate(text, most, **ALLOWED)
     ids = any_tokenizer.encode(text, **ALLOWED)
     kept = any_tokenizer.encode(result, **ALLOWED)
@@ -242,7 +242,7 @@ def test_truncate(any_tokenizer, text, most, block):
 def test_count_and_truncate_read_no_more_than_they_need(tokenizer, book, monkeypatch):
     text = book * 5
     encoded = []
-    encoder = tokenizer._encoder
+    encoder = tokenizer.engine.encoder
     for name in ("encode", "encode_to_numpy", "encode_segments"):
         method = getattr(encoder, name)
         monkeypatch.setattr(

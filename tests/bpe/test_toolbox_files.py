@@ -103,14 +103,14 @@ def test_any_pattern(merges, book, tmp_path, small, monkeypatch, pattern, thread
         pattern=ODD.get(pattern, pattern),
         special_tokens={"<|end|>": 600, "<|fim|>": 601},
     )
-    longest, many = 0, tokenizer._encode_many
+    longest, many = 0, files.encode_stretches
 
-    def watched(texts, *rest):
+    def watched(engine, texts, *rest):
         nonlocal longest
         longest = max(longest, *map(len, texts))
-        return many(texts, *rest)
+        return many(engine, texts, *rest)
 
-    monkeypatch.setattr(tokenizer, "_encode_many", watched)
+    monkeypatch.setattr(files, "encode_stretches", watched)
     documents = [book[:25_000] + "<|fim|>" + book[:5000], "", book[:700] + "<|end|>" * 100, "é" * 3000]
     for options in ({"allowed_special": "all"}, {"disallowed_special": ()}):
         written = tokenizer.encode_files(documents, tmp_path / "ids.bin", threads=threads, **options)
@@ -195,13 +195,13 @@ def test_interrupted_anywhere(tokenizer, corpus, tmp_path, small, name):
     expected = expected_of(tokenizer, corpus)
     chance = random.Random(name)
     n_runs, encoded = 0, []
-    many = tokenizer._encode_many
+    many = files.encode_stretches
 
-    def watched(texts, *rest):
+    def watched(engine, texts, *rest):
         encoded.append(sum(map(len, texts)))
-        return many(texts, *rest)
+        return many(engine, texts, *rest)
 
-    tokenizer._encode_many = watched
+    files.encode_stretches = watched
     try:
         while True:
             n_left = chance.randrange(1, 40)
@@ -221,7 +221,7 @@ def test_interrupted_anywhere(tokenizer, corpus, tmp_path, small, name):
             except KeyboardInterrupt:
                 assert not (tmp_path / name).exists()
     finally:
-        del tokenizer._encode_many
+        files.encode_stretches = many
     check(written, expected)
     assert n_runs > 3
     size = sum(len(b"".join(document)) for document in bpe.Corpus(corpus).documents())

@@ -243,7 +243,7 @@ def test_limits_pass_over_what_the_reference_passes_over(corpus, selection, ties
         assert tuple(trainer.step()) == tuple(merge)
         trainer.check()
     assert trainer.step() is None
-    assert max(map(len, trainer.tokenizer()._vocabulary.id_of)) <= max(1, max_length)
+    assert max(map(len, trainer.tokenizer().engine.vocabulary.id_of)) <= max(1, max_length)
 
 
 @given(corpora, selections, ties_rules, st.integers(2, 5), st.integers(2, 6))
