@@ -144,6 +144,7 @@ class Pattern:
     ['Hello', ' world', '!']
     """
 
+    __module__ = "bpe"  # the name in pickles: users import it from there
     sources: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -417,6 +418,9 @@ def _whole_characters(data: bytes) -> tuple[int, int]:
             width = 2 + (data[-back] >= 0xE0) + (data[-back] >= 0xF0)
             return first, len(data) - (back if width > back else 0)
     return first, len(data)
+
+
+__test__ = {"Pattern": Pattern}  # doctest passes over a class that has the name of another module
 
 
 def split(pattern: str | Iterable[str] | Pattern, text: str) -> list[str]:

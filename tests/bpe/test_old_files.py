@@ -1,0 +1,95 @@
+"""Files and pickles of earlier releases are read by every later one: tests/data/written_by_<release>."""
+
+import io
+import pickle
+import pickletools
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bpe
+
+FOLDER = Path(__file__).parent.parent / "data" / "written_by_0.1.0"
+TEXT = "low lower lowest, the newest wide\u00e9 wider! 12345 don't \U0001f600\n\n  x"
+PROTOCOLS = (2, 5)
+
+
+def pickled(name, protocol):
+    return pickle.loads((FOLDER / f"{name}.protocol{protocol}.pickle").read_bytes())
+
+
+def trained():
+    return bpe.train([TEXT * 3], vocab_size=300, special_tokens=["<|end|>", "<|pad|>"], progress=False)
+
+
+def odd():
+    return bpe.Tokenizer(
+        token_bytes={**{i: bytes([255 - i]) for i in range(256)}, 300: b"lo", 310: b"low", 400: b"zebra"},
+        merges=[(255 - ord("l"), 255 - ord("o")), (300, 255 - ord("w"))],
+        pattern=[r"\w+|\s+"],
+        special_tokens={"<a>": 500},
+    )
+
+
+def counted():
+    return bpe.count_words([TEXT, "low low"], special_tokens=["<|end|>"])
+
+
+EXPECTED = {
+    "tokenizer": trained,
+    "odd_tokenizer": odd,
+    "pattern": lambda: bpe.Pattern.of("cl100k"),
+    "own_pattern": lambda: bpe.Pattern.of(["[0-9]", "[a-z]+"]),
+    "word_counts": counted,
+}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("name", EXPECTED)
+def test_pickles(name, protocol):
+    assert pickled(name, protocol) == EXPECTED[name]()
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_pickles_in_a_fresh_process(name):
+    """Unpickling imports what it needs, by the names that the old release used."""
+    code = "import pickle, sys; value = pickle.load(open(sys.argv[1], 'rb')); print(type(value).__name__)"
+    path = FOLDER / f"{name}.protocol5.pickle"
+    done = subprocess.run([sys.executable, "-c", code, path], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() in bpe.__all__
+
+
+def test_native_files(tmp_path):
+    for name, expected in (("trained", trained()), ("odd", odd())):
+        assert bpe.Tokenizer.load(FOLDER / f"{name}.json") == expected
+        expected.save(tmp_path / "again.json")
+        assert (tmp_path / "again.json").read_bytes() == (FOLDER / f"{name}.json").read_bytes()
+
+
+def test_counts_files():
+    assert bpe.WordCounts.load(FOLDER / "words.counts") == counted()
+
+
+def names_in(data):
+    """Return the modules of ours that a pickle names."""
+    strings = [
+        argument for _, argument, _ in pickletools.genops(io.BytesIO(data)) if isinstance(argument, str)
+    ]
+    words = {word for text in strings for word in text.split()[:1]}
+    return {word for word in words if word.partition(".")[0] in ("bpe", "structures")}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("name", EXPECTED)
+def test_new_pickles_name_the_packages_only(name, protocol):
+    """A class may move to another module, and its pickles stay valid."""
+    data = pickle.dumps(EXPECTED[name](), protocol)
+    assert names_in(data) <= {"bpe", "structures"}
+    assert pickle.loads(data) == EXPECTED[name]()
+
+
+def test_old_modules_have_nothing_else():
+    with pytest.raises(AttributeError, match=r"module 'bpe\.split' has no attribute 'missing'"):
+        getattr(sys.modules["bpe.split"], "missing")  # noqa: B009
