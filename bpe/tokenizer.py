@@ -61,7 +61,6 @@ class Tokenizer:
     merges : iterable of (int, int)
         (left id, right id) in the order of their ranks. A merge makes the id that has the bytes of both.
     pattern : str, iterable of str or Pattern
-        As :meth:`Pattern.of` takes it.
     special_tokens : mapping from str to int
         Their ids; no token has one of these.
 
@@ -186,14 +185,13 @@ class Tokenizer:
     ) -> list[int]:
         """Encode a text.
 
-        By default, special tokens in the text are an error, so that no untrusted text can smuggle one in. If
-        several begin at one place, the longest of those allowed is taken.
+        By default, special tokens in the text are an error, so that no untrusted text can smuggle one in.
 
         Parameters
         ----------
         text : str or bytes
         allowed_special : "all" or collection of str
-            Special tokens that become their ids.
+            Special tokens that become their ids; if several begin at one place, the longest does.
         disallowed_special : "all" or collection of str
             Strings that are an error; "all" stands for all special tokens that are not allowed. One that is
             neither allowed nor disallowed is encoded as the text it is.
