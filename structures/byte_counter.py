@@ -56,7 +56,7 @@ from structures.byte_counter_kernels import (
     new_byte_counter,
     state,
 )
-from structures.facade import Facade
+from structures.facade import Facade, named_by_package
 from structures.status import error, int64, int64_array
 from structures.struct_type import bind
 
@@ -649,3 +649,4 @@ class ByteCounter(Facade):
 
 
 bind(ByteCounterType, ByteCounter)
+__test__ = named_by_package(ByteCounter)

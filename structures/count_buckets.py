@@ -91,6 +91,7 @@ from structures.count_buckets_kernels import (
     state,
 )
 from structures.counted import Counted
+from structures.facade import named_by_package
 from structures.keyed import NOTHING
 from structures.status import error, int64, int64_array
 from structures.struct_type import bind
@@ -412,3 +413,4 @@ class CountBuckets(Counted):
 
 
 bind(CountBucketsType, CountBuckets)
+__test__ = named_by_package(CountBuckets)

@@ -1,4 +1,4 @@
-"""What every container class in Python shares: length, equality, copying, pickling, room, messages."""
+"""The base of all container classes in Python: length, equality, copies, pickles, checks of arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,42 @@ from numba.experimental import structref
 from structures.jit import quiet
 from structures.status import INT64_MAX, INT64_MIN, error, int64
 
-__all__ = ["Facade"]
+__all__ = ["Facade", "named_by_package"]
+
+
+def named_by_package(*classes: type) -> dict[str, type]:
+    """Give classes the name that users import them by: ``structures.MaxHeap``.
+
+    Pickles contain this name, so that a class may move to another module of its package. doctest passes
+    over a class that has another module's name, but reads the dictionary ``__test__`` of a module.
+
+    Parameters
+    ----------
+    *classes : type
+        Classes that the package itself exports too.
+
+    Returns
+    -------
+    dict from str to type
+        The classes by name, for ``__test__``.
+
+    Complexity
+    ----------
+    O(1) a class.
+
+    Examples
+    --------
+    At the end of the module that defines the classes::
+
+        __test__ = named_by_package(MaxHeap, MinHeap)
+
+    >>> from structures import MaxHeap
+    >>> MaxHeap.__module__
+    'structures'
+    """
+    for cls in classes:
+        cls.__module__ = cls.__module__.partition(".")[0]
+    return {cls.__name__: cls for cls in classes}
 
 
 @quiet
@@ -22,18 +57,35 @@ def _size(self):
 class Facade(structref.StructRefProxy):
     """Base of the container classes.
 
-    A subclass has ``from_arrays`` and ``to_arrays``, which are each other's inverse and carry its whole
-    content.
+    A subclass defines ``__new__``, which returns ``cls._like(kernel_that_makes_one())``, and two methods that
+    are each other's inverse and carry the whole content: ``to_arrays()``, which returns a tuple, and the
+    class method ``from_arrays(*arrays)``. Its numba type has the field ``size`` and the methods ``copy`` and
+    ``nbytes``. :func:`~structures.kernels.bind` joins the type and the class.
 
-    A user may derive from a container class, to add verbs for instance: constructors, copies and pickles
-    are of the derived class and keep its attributes. What comes back from compiled code is not.
+    A subclass finds here:
+
+    * ``_kernels.name(self, ...)``: the methods of its type
+    * ``_like(made)``: what a kernel has made, as an instance of the class that was asked for
+    * ``_done(status, what)``: raises the exception of a status below 0
+    * ``_room(n, name)``: a checked number of items
+    * ``_content()``: the arrays that ``==`` compares; a subclass may replace it
+
+    Users may derive a class from a container class, for instance to add methods. Constructors, copies and
+    pickles are then of the derived class and keep its attributes. What compiled code returns is of the
+    container class itself.
+
+    Examples
+    --------
+    >>> from structures import IntMap
+    >>> issubclass(IntMap, Facade)
+    True
     """
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]  # containers change
     __reversed__ = None  # there is c[key], but no c[0], c[1], ...
 
-    _kernels: Any  # the methods of the type, see structures.struct_type.bind
+    _kernels: Any  # the methods of the numba type, set by bind
     from_arrays: Any
     to_arrays: Any
 
@@ -60,31 +112,14 @@ class Facade(structref.StructRefProxy):
         return type(self).from_arrays, self.to_arrays(), self._attributes() or None
 
     def copy(self) -> Any:
-        """Return an independent copy.
-
-        Returns
-        -------
-        container
-            Of the same class.
-
-        Complexity
-        ----------
-        O(capacity).
-
-        Examples
-        --------
-        >>> from structures import MaxHeap
-        >>> h = MaxHeap({7: 2})
-        >>> h.copy() == h
-        True
-        """
+        """Return an independent copy, of the same class."""
         other = self._like(self._kernels.copy(self))
         other._attributes().update(self._attributes())
         return other
 
     @classmethod
     def _like(cls, made: Any) -> Any:
-        """Return what a kernel has made as an instance of this class: compiled code knows no subclasses."""
+        """Return what a kernel has made, as an instance of this class: kernels know no subclasses."""
         return made if type(made) is cls else cls._numba_box_(made._type, made._meminfo)
 
     def _attributes(self) -> dict[str, Any]:
@@ -93,28 +128,22 @@ class Facade(structref.StructRefProxy):
 
     @property
     def nbytes(self) -> int:
-        """Size of the arrays, in bytes.
-
-        Examples
-        --------
-        >>> from structures import MaxHeap
-        >>> MaxHeap().nbytes < MaxHeap(zip(range(100), range(100))).nbytes
-        True
-        """
+        """Size of the arrays, in bytes."""
         return self._kernels.nbytes(self)
 
     def _equals(self, other: Any) -> bool:
-        """Say whether another container of the same type has the same content."""
+        """Return whether another container of the same type has the same content."""
         return all(map(np.array_equal, self._content(), other._content()))
 
     def _content(self) -> tuple[np.ndarray, ...]:
-        """Return the arrays that are equal where two containers are."""
+        """Return arrays that are equal for equal containers: here, the items sorted by key."""
         arrays = self.to_arrays()
         order = np.argsort(arrays[0], kind="stable")
         return tuple(array[order] for array in arrays)
 
     @staticmethod
     def _done(status: int, what: object) -> None:
+        """Raise the exception of a failed status; `what` is the subject of its message."""
         if status < 0:
             raise error(status, what)
 
@@ -124,7 +153,7 @@ class Facade(structref.StructRefProxy):
 
     @staticmethod
     def _room(n: int, name: str) -> int:
-        """Return a number of items that arrays could have."""
+        """Return `n` as a number of items that an array could have, or raise with its name."""
         n = int64(n, name)
         if not 0 <= n < 2**48:
             raise ValueError(f"{name} must be in [0, 2**48), not {n}")

@@ -40,6 +40,7 @@ from typing import Any
 
 import numpy as np
 
+from structures.facade import named_by_package
 from structures.int_map_kernels import (
     BUCKET,
     EMPTY,
@@ -317,3 +318,4 @@ class IntMap(Keyed):
 
 
 bind(IntMapType, IntMap)
+__test__ = named_by_package(IntMap)

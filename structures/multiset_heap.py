@@ -48,6 +48,7 @@ import numpy as np
 
 from structures import status
 from structures.counted import Counted
+from structures.facade import named_by_package
 from structures.multiset_heap_kernels import (
     ARITY,
     ARITY_BITS,
@@ -300,3 +301,4 @@ class MinHeap(_Heap):
 
 bind(MaxHeapType, MaxHeap)
 bind(MinHeapType, MinHeap)
+__test__ = named_by_package(MaxHeap, MinHeap)

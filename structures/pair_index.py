@@ -40,7 +40,7 @@ from typing import Any
 
 import numpy as np
 
-from structures.facade import Facade
+from structures.facade import Facade, named_by_package
 from structures.hashing import MAX_ID, pack_pair, unpack_pair
 from structures.pair_index_kernels import (
     START,
@@ -531,3 +531,4 @@ class PairIndex(Facade):
 
 
 bind(PairIndexType, PairIndex)
+__test__ = named_by_package(PairIndex)

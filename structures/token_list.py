@@ -40,7 +40,7 @@ from typing import Any
 
 import numpy as np
 
-from structures.facade import Facade
+from structures.facade import Facade, named_by_package
 from structures.hashing import MAX_ID
 from structures.status import error, int64, int64_array
 from structures.struct_type import bind
@@ -498,3 +498,4 @@ class TokenList(Facade):
 
 
 bind(TokenListType, TokenList)
+__test__ = named_by_package(TokenList)
