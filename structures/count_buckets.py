@@ -68,7 +68,7 @@ from typing import Any
 import numpy as np
 
 from structures import status
-from structures.count_buckets_kernels import (
+from structures.count_buckets_cells import (
     BUCKET,
     CHILDREN,
     COUNT,
@@ -83,11 +83,13 @@ from structures.count_buckets_kernels import (
     SIBLING,
     UP,
     WORDS,
+    priority,
+)
+from structures.count_buckets_kernels import (
     CountBucketsType,
     count_buckets_type,
     insert_many,
     new_count_buckets,
-    priority,
     state,
 )
 from structures.counted import Counted

@@ -49,9 +49,8 @@ import numpy as np
 from structures import status
 from structures.counted import Counted
 from structures.facade import named_by_package
+from structures.multiset_heap_blocks import ARITY, ARITY_BITS
 from structures.multiset_heap_kernels import (
-    ARITY,
-    ARITY_BITS,
     HeapType,
     MaxHeapType,
     MinHeapType,

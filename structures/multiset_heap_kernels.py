@@ -1,7 +1,4 @@
-"""The compiled half of :mod:`structures.multiset_heap`, whose docstring draws the arrays.
-
-Kernels on plain arrays come first, then the type, then its methods: kernels that take a container.
-"""
+"""The numba types of :mod:`structures.multiset_heap` and their methods: kernels that take a container."""
 
 from __future__ import annotations
 
@@ -29,6 +26,23 @@ from structures.int_map_kernels import (
 from structures.jit import inner, kernel, quiet
 from structures.keyed import AHEAD
 from structures.memory import copy_prefix, new_words
+from structures.multiset_heap_blocks import (
+    ARITY,
+    BLOCK,
+    KEY,
+    PLACE,
+    blocks_for,
+    capacity_of,
+    change_rank,
+    cut_entry,
+    first_slots,
+    heapify,
+    open_slot,
+    place_of,
+    sift_up,
+    tied_keys,
+    write_entry,
+)
 from structures.priorities import (
     as_count,
     difference_leaves_range,
@@ -36,173 +50,8 @@ from structures.priorities import (
     sum_leaves_range,
     to_order,
 )
-from structures.simd import larger, least_lanes, least_lanes_among, lowest_lane, pointer_to, rarely, smaller
-from structures.sorting import sort
-from structures.status import INT64_MAX
+from structures.simd import larger, pointer_to, rarely, smaller
 from structures.struct_type import fields_of, method, new_like
-
-ARITY_BITS = 3
-ARITY = 1 << ARITY_BITS
-BLOCK = 3 * ARITY
-KEY, PLACE = ARITY, 2 * ARITY  # from the rank of an entry to its key and to its place in the map
-
-
-# ------------------------------------------------------------------------------ kernels on plain arrays
-@inner
-def place_of(slot):
-    """Return where in ``blocks`` the rank of `slot` stands."""
-    lane = slot + ARITY - 1
-    return (lane >> ARITY_BITS) * BLOCK + (lane & (ARITY - 1))
-
-
-@inner
-def blocks_for(n_slots):
-    """Return how many blocks have room for `n_slots`."""
-    return (n_slots + 2 * ARITY - 2) // ARITY
-
-
-@inner
-def capacity_of(n_blocks):
-    """Return how many slots there are in `n_blocks`."""
-    return n_blocks * ARITY - ARITY + 1
-
-
-@inner
-def write_entry(blocks, map_slots, slot, rank, key, place):
-    """Put an entry into a slot, and tell the map."""
-    entry = pointer_to(blocks, place_of(slot))
-    entry[0] = rank
-    entry[KEY] = key
-    entry[PLACE] = place
-    pointer_to(map_slots, place)[VALUE] = slot + 1
-
-
-@inner
-def sift_up(blocks, map_slots, slot, rank, key, place):
-    """Move the hole at `slot` up to where the entry belongs, and put it there."""
-    while slot > 0:
-        parent = (slot - 1) >> ARITY_BITS
-        above = pointer_to(blocks, place_of(parent))
-        if above[0] < rank or (above[0] == rank and above[KEY] < key):
-            break
-        write_entry(blocks, map_slots, slot, above[0], above[KEY], above[PLACE])
-        slot = parent
-    write_entry(blocks, map_slots, slot, rank, key, place)
-
-
-@inner
-def sift_down(blocks, map_slots, size, slot, rank, key, place):
-    """Move the hole at `slot` down to where the entry belongs, and put it there."""
-    while ARITY * slot + 1 < size:
-        first = ARITY * slot + 1
-        row = (slot + 1) * BLOCK
-        lanes = least_lanes(blocks, row)
-        if first + ARITY > size:
-            lanes &= (1 << (size - first)) - 1
-        if lanes & (lanes - 1):
-            lanes = least_lanes_among(blocks, row + KEY, lanes)
-        lane = lowest_lane(lanes)
-        below = pointer_to(blocks, row + lane)
-        if rank < below[0] or (rank == below[0] and key < below[KEY]):
-            break
-        write_entry(blocks, map_slots, slot, below[0], below[KEY], below[PLACE])
-        slot = first + lane
-    write_entry(blocks, map_slots, slot, rank, key, place)
-
-
-@inner
-def change_rank(blocks, map_slots, size, slot, rank):
-    """Give the entry at `slot` another rank and move it to where it then belongs."""
-    entry = pointer_to(blocks, place_of(slot))
-    if rank < entry[0]:
-        sift_up(blocks, map_slots, slot, rank, entry[KEY], entry[PLACE])
-    else:
-        sift_down(blocks, map_slots, size, slot, rank, entry[KEY], entry[PLACE])
-
-
-@inner
-def cut_entry(blocks, map_slots, size, slot):
-    """Take the entry at `slot` out; the last one fills the hole."""
-    pointer_to(map_slots, blocks[place_of(slot) + PLACE])[VALUE] = 0
-    last = pointer_to(blocks, place_of(size - 1))
-    rank, key, place = last[0], last[KEY], last[PLACE]
-    last[0] = INT64_MAX
-    if slot != size - 1:
-        # From below it belongs down, from another branch perhaps up.
-        above = pointer_to(blocks, place_of((slot - 1) >> ARITY_BITS))
-        if slot > 0 and (rank < above[0] or (rank == above[0] and key < above[KEY])):
-            sift_up(blocks, map_slots, slot, rank, key, place)
-        else:
-            sift_down(blocks, map_slots, size - 1, slot, rank, key, place)
-
-
-@inner
-def open_slot(blocks, slot):
-    """Make the row of a slot past the end fit to be read, if the slot is its first."""
-    lane = slot + ARITY - 1
-    if lane & (ARITY - 1) == 0:
-        for rank in range(BLOCK * (lane >> ARITY_BITS), BLOCK * (lane >> ARITY_BITS) + ARITY):
-            blocks[rank] = INT64_MAX
-
-
-@inner
-def heapify(blocks, map_slots, size):
-    """Establish the heap order over the first `size` slots (Floyd)."""
-    for slot in range((size - 2) // ARITY, -1, -1):
-        entry = pointer_to(blocks, place_of(slot))
-        sift_down(blocks, map_slots, size, slot, entry[0], entry[KEY], entry[PLACE])
-
-
-@kernel
-def tied_keys(blocks, size):
-    """Return the keys whose rank is that of the root, ``(n,) int64``, ascending."""
-    tied = new_words(8)  # slots, in the order of the visit
-    n = smaller(size, 1)
-    tied[0] = 0
-    visited = 0
-    while visited < n:
-        first = ARITY * tied[visited] + 1
-        visited += 1
-        for slot in range(first, smaller(first + ARITY, size)):
-            if blocks[place_of(slot)] == blocks[place_of(0)]:
-                if n == tied.size:
-                    grown = new_words(2 * n)
-                    copy_prefix(tied, n, grown)
-                    tied = grown
-                tied[n] = slot
-                n += 1
-    keys = new_words(n)
-    for i in range(n):
-        keys[i] = blocks[place_of(tied[i]) + KEY]
-    sort(keys)
-    return keys
-
-
-@kernel
-def first_slots(blocks, size, n):
-    """Return the slots of the first `n` of `size` entries in order, ``(n,) int64``."""
-    slots = new_words(n)
-    # The next one is the root or a child of one before it; a second heap holds those that may be.
-    front = new_words(blocks_for(smaller((ARITY - 1) * n + 1, size)) * BLOCK)
-    open_slot(front, 0)
-    n_known = 1
-    known = np.zeros(smaller(ARITY * n + 1, size) + VALUE + 1, np.int64)  # known[place in front]: its slot
-    moved = known.copy()  # in front nobody asks where an entry is
-    n_front = 1
-    write_entry(front, moved, 0, blocks[place_of(0)], blocks[place_of(0) + KEY], 0)
-    for i in range(n):
-        slots[i] = known[front[place_of(0) + PLACE]]
-        cut_entry(front, moved, n_front, 0)
-        n_front -= 1
-        first = ARITY * slots[i] + 1
-        for slot in range(first, smaller(first + ARITY, size)):
-            known[n_known] = slot
-            open_slot(front, n_front)
-            entry = pointer_to(blocks, place_of(slot))
-            sift_up(front, moved, n_front, entry[0], entry[KEY], n_known)
-            n_front += 1
-            n_known += 1
-    return slots
 
 
 # ------------------------------------------------------------------------------------------------ type

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numba import njit
 
 from structures import CountBuckets
-from structures import count_buckets_kernels as module
+from structures import count_buckets_cells as module
+from structures.count_buckets_kernels import state
 from structures.status import INT64_MAX, INT64_MIN, NEGATIVE, NO_MEMORY, OK
 from structures.testing import (
     LANGUAGES,
@@ -113,7 +114,7 @@ def test_buckets_open_and_close(counts):
 
 def test_the_tree_of_buckets_is_shallow():
     for counts in (np.arange(5000), np.arange(5000)[::-1] * 987, np.arange(0, 5000 * 8, 8)):
-        cells = module.state(CountBuckets.from_arrays(np.arange(5000), counts))[0]
+        cells = state(CountBuckets.from_arrays(np.arange(5000), counts))[0]
         depth, level = 0, [int(cells[module.RIGHT])]
         while level:
             depth += 1

@@ -222,7 +222,7 @@ def test_inner_code_is_read_as_it_was_written(python, tmp_path):
     code = """
         from numba import njit
         from structures import MaxHeap
-        from structures.multiset_heap_kernels import sift_down
+        from structures.multiset_heap_blocks import sift_down
         njit(lambda h: h.{verb})(MaxHeap({{1: 2, 3: 4}}))
         (overload,) = sift_down.overloads.values()
         code = overload.library.get_llvm_str()

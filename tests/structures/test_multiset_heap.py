@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from numba import njit
 
 from structures import MaxHeap, MinHeap, kernel
-from structures import multiset_heap_kernels as module
+from structures import multiset_heap_blocks as module
 from structures.int_map_kernels import VALUE
-from structures.multiset_heap_kernels import ARITY, KEY, PLACE
+from structures.multiset_heap_blocks import ARITY, KEY, PLACE
 from structures.status import INT64_MAX, INT64_MIN, NEGATIVE, NO_MEMORY, NOT_A_NUMBER, OK
 from structures.testing import LANGUAGES, HeapMachine, HeapModel, check_program, counts, keys, random_program
 

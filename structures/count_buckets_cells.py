@@ -1,0 +1,244 @@
+"""The kernels of :mod:`structures.count_buckets` on its array of cells, which the docstring there draws."""
+
+from __future__ import annotations
+
+from structures.hashing import mix
+from structures.jit import inner, kernel
+from structures.memory import new_words
+
+WORDS = 8
+END = 0
+KEY = COUNT = 0
+BUCKET = PARENT = 1
+SIBLING = ORDER = 2
+CHILDREN = 4
+LEFT = 6
+RIGHT = 7
+DOWN, UP = 0, 1  # sides: of a place the one before and the one behind, of a bucket LEFT and RIGHT
+MIN_CELLS = 8
+
+
+# ------------------------------------------------------------------------------------------------ cells
+@kernel
+def empty_cells(n_cells):
+    """Return an array of `n_cells` cells, of which only the end is in use."""
+    cells = new_words(n_cells * WORDS)
+    for i in range(WORDS):
+        cells[i] = 0
+    alone(cells, END + ORDER)
+    alone(cells, END + CHILDREN)
+    return cells
+
+
+# ------------------------------------------------------------------------------------------------ rings
+@inner
+def alone(cells, place):
+    """Make a place a ring of its own."""
+    cells[place + DOWN] = place
+    cells[place + UP] = place
+
+
+@inner
+def link(cells, place, before):
+    """Put a place on a ring, right behind another."""
+    behind = cells[before + UP]
+    cells[place + DOWN] = before
+    cells[place + UP] = behind
+    cells[before + UP] = place
+    cells[behind + DOWN] = place
+
+
+@inner
+def unlink(cells, place):
+    """Take a place out of its ring."""
+    before, behind = cells[place + DOWN], cells[place + UP]
+    cells[before + UP] = behind
+    cells[behind + DOWN] = before
+
+
+@inner
+def splice(cells, place, other):
+    """Make two rings one: `place`, `other` and its ring, the rest of the ring of `place`."""
+    behind, last = cells[place + UP], cells[other + DOWN]
+    cells[place + UP] = other
+    cells[other + DOWN] = place
+    cells[last + UP] = behind
+    cells[behind + DOWN] = last
+
+
+# ----------------------------------------------------------------------------- the heap of a bucket's keys
+@inner
+def enter(cells, key_cell, bucket):
+    """Make a childless key the first root of a bucket."""
+    cells[key_cell + BUCKET] = bucket
+    link(cells, key_cell + SIBLING, bucket + CHILDREN)
+
+
+@inner
+def leave(cells, key_cell):
+    """Take a key out of its bucket, its children where it was; return whether it was the last one."""
+    children = key_cell + CHILDREN
+    if cells[children + UP] != children:
+        splice(cells, key_cell + SIBLING, children)
+        unlink(cells, children)
+        alone(cells, children)
+    unlink(cells, key_cell + SIBLING)
+    roots = cells[key_cell + BUCKET] + CHILDREN
+    return cells[roots + UP] == roots
+
+
+@inner
+def adopt(cells, place, other):
+    """Hang the one of two roots with the greater key below the other, which is returned."""
+    if cells[other - SIBLING + KEY] < cells[place - SIBLING + KEY]:
+        place, other = other, place
+    unlink(cells, other)
+    link(cells, other, place - SIBLING + CHILDREN)
+    return place
+
+
+@inner
+def smallest(cells, bucket):
+    """Return the cell of the smallest key of a bucket, after linking its roots into one tree."""
+    roots = bucket + CHILDREN
+    place = cells[roots + UP]
+    while place != roots and cells[place + UP] != roots:  # the roots in pairs, forwards
+        other = cells[place + UP]
+        behind = cells[other + UP]
+        adopt(cells, place, other)
+        place = behind
+    place = cells[roots + DOWN]
+    while cells[place + DOWN] != roots:  # the pairs into one, backwards
+        place = adopt(cells, cells[place + DOWN], place)
+    return place - SIBLING
+
+
+@inner
+def gather(cells, bucket, keys, n):
+    """Write the keys of a bucket, in no order, to ``keys[n:]``; return the `n` behind them."""
+    place = cells[bucket + CHILDREN + UP]
+    while place != bucket + CHILDREN:
+        cell = place & -WORDS
+        if place == cell + SIBLING:  # a key: go on below it
+            keys[n] = cells[cell + KEY]
+            n += 1
+            place = cells[cell + CHILDREN + UP]
+        else:  # everything below it is done: go on beside it
+            place = cells[cell + SIBLING + UP]
+    return n
+
+
+# -------------------------------------------------------------------------------------- the treap of buckets
+@inner
+def neighbour(cells, bucket, side):
+    """Return the bucket with the next count downwards (side 0) or upwards (side 1), or the end."""
+    return cells[bucket + ORDER + side] - ORDER
+
+
+@inner
+def is_past(count, other, side):
+    """Say whether `count` lies strictly below (side 0) or above (side 1) the other."""
+    return count > other if side == UP else count < other
+
+
+@inner
+def priority(bucket):
+    """Return the priority of a bucket in the treap: its address, mixed twice; no two are the same."""
+    return mix(mix(bucket, 0), 0)
+
+
+@inner
+def near(cells, start, count):
+    """Return the bucket of `count`, or one of the two beside which it belongs; look from `start` outwards.
+
+    From the end, where the neighbour upwards is the least count, the search goes upwards.
+    """
+    side = UP if start == END or count > cells[start + COUNT] else DOWN
+    if start != END and count == cells[start + COUNT]:
+        return start
+    beside = neighbour(cells, start, side)
+    if beside == END or is_past(cells[beside + COUNT], count, side):
+        return start
+    if cells[beside + COUNT] == count:
+        return beside
+    # Climb until the tree below `top` spans all counts from the start to the wanted one ...
+    top = beside
+    parent = cells[top + PARENT]
+    while parent != END and not is_past(cells[parent + COUNT], count, side):
+        top = parent
+        parent = cells[top + PARENT]
+    # ... and search down from there.
+    while cells[top + COUNT] != count:
+        child = cells[top + (RIGHT if count > cells[top + COUNT] else LEFT)]
+        if child == END:
+            break
+        top = child
+    return top
+
+
+@inner
+def side_of(cells, bucket):
+    """Return the side on which a bucket hangs below its parent."""
+    return UP if cells[cells[bucket + PARENT] + RIGHT] == bucket else DOWN
+
+
+@inner
+def hang(cells, parent, side, child):
+    """Make a bucket, or nothing, the child of another on one side."""
+    cells[parent + LEFT + side] = child
+    if child != END:
+        cells[child + PARENT] = parent
+
+
+@inner
+def rotate(cells, child):
+    """Exchange a bucket and its parent in the treap; the order from left to right stays."""
+    parent, side = cells[child + PARENT], side_of(cells, child)
+    inner = cells[child + LEFT + 1 - side]
+    hang(cells, cells[parent + PARENT], side_of(cells, parent), child)
+    hang(cells, parent, side, inner)
+    hang(cells, child, 1 - side, parent)
+
+
+@inner
+def open_bucket(cells, bucket, count, beside):
+    """Make a cell the bucket of a new count, which belongs on one side of the bucket `beside`."""
+    side = UP if beside == END or count > cells[beside + COUNT] else DOWN
+    if cells[beside + LEFT + side] != END:  # then the neighbour there is free on its near side
+        beside, side = neighbour(cells, beside, side), 1 - side
+    link(cells, bucket + ORDER, beside + ORDER if side == UP else cells[beside + ORDER + DOWN])
+    cells[bucket + COUNT] = count
+    cells[bucket + LEFT] = END
+    cells[bucket + RIGHT] = END
+    hang(cells, beside, side, bucket)
+    while cells[bucket + PARENT] != END and priority(bucket) > priority(cells[bucket + PARENT]):
+        rotate(cells, bucket)
+
+
+@inner
+def close_bucket(cells, bucket):
+    """Take an empty bucket out of the treap and out of the order."""
+    left, right = cells[bucket + LEFT], cells[bucket + RIGHT]
+    while left != END and right != END:
+        rotate(cells, left if priority(left) > priority(right) else right)
+        left, right = cells[bucket + LEFT], cells[bucket + RIGHT]
+    hang(cells, cells[bucket + PARENT], side_of(cells, bucket), left if left != END else right)
+    unlink(cells, bucket + ORDER)
+
+
+@inner
+def slide(cells, key_cell, count):
+    """Write the count of a key that is alone in its bucket, if it stays between the neighbours' counts."""
+    bucket = cells[key_cell + BUCKET]
+    place, roots, children = key_cell + SIBLING, bucket + CHILDREN, key_cell + CHILDREN
+    less, more = neighbour(cells, bucket, DOWN), neighbour(cells, bucket, UP)
+    # One branch: whether a count rises or falls cannot be foreseen.
+    is_alone = (
+        (cells[roots + UP] == place) & (cells[roots + DOWN] == place) & (cells[children + UP] == children)
+    )
+    is_above = (less == END) | (cells[less + COUNT] < count)
+    is_below = (more == END) | (cells[more + COUNT] > count)
+    if is_alone & is_above & is_below:
+        cells[bucket + COUNT] = count
+        return True
+    return False
