@@ -1,27 +1,28 @@
 """``ByteCounter``: byte strings counted and numbered, each distinct one stored once.
 
-A hash table with linear probing, whose slots are half a cache line, so that counting a short word again
+A hash table with linear probing. A slot is half a cache line, so that counting a short word again
 touches one line and nothing else::
 
     slots      word 0    word 1         id   count    4 int64 a slot
-    "the"      "the"     "", 3           0      12    up to 15 bytes, and how many
+    "the"      "the"     "", 3           0      12    up to 15 bytes, and their number
     (empty)    0         0               0       0
-    longer     hash      length          1       3    over 15 bytes, which are only in the pool
+    longer     hash      length          1       3    over 15 bytes, which are in the pool only
 
     pool       t h e i n t e r n a t i o n a l i s a t i o n . .     every word once, in order of id
     offsets    0     3                                       23      word i is pool[offsets[i]:offsets[i + 1]]
 
-A word starts at its home slot, the top bits of its hash, and moves right past occupied slots, around the
-end of the table. The id of a word is the number of distinct words before it; words are never removed.
+The home slot of a word is given by the top bits of its hash. From there a word moves right past occupied
+slots, around the end of the table. The id of a word is the number of distinct words before it. Words are
+never removed.
 
 Invariants
 ----------
 1. The capacity is a power of two, ``shift == 64 - log2(capacity)``, and ``slots`` has ``4 * capacity``
    elements, all zero in an empty slot.
-2. ``size`` is the number of occupied slots, at most half the capacity; each id below it stands there once.
-3. ``offsets`` rises from 0, and both it and ``pool`` have room for what they hold.
+2. ``size`` is the number of occupied slots, at most half the capacity; each id below it is in one slot.
+3. ``offsets`` rises from 0, and both it and ``pool`` have room for their content.
 4. Word 0 and word 1 of a slot are the key of the word that its id has in the pool.
-5. Every word is found where it is: no empty slot and no equal word lies between its home and there.
+5. A search finds every word in its slot: no slot between its home and there is empty or holds an equal word.
 
 Complexity
 ----------
@@ -30,10 +31,10 @@ add, get, set, id_of        O(length) expected; O(n) when growth rehashes, amort
 bulk forms                  the same for each word, but many cache misses at a time
 word                        O(length)
 to_arrays, copy, reserve    O(capacity + bytes)
-memory                      64 to 128 bytes a word after growth, and 8 to 16 more; its bytes once or twice
+memory                      72 to 144 bytes a word after growth; its bytes once or twice
 ==========================  ==================================================================
 
-The hash is not keyed: who chooses the words can make them collide.
+The hash has no secret key: an attacker who chooses the words can make them collide.
 
 Source: linear probing, Knuth, The Art of Computer Programming, 6.4, L; the multiply-and-fold hash is that
 of wyhash (Wang Yi).
@@ -43,7 +44,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,7 @@ from structures.byte_counter_kernels import (
     new_byte_counter,
     state,
 )
+from structures.byte_words import array_of, cut, joined, words_in
 from structures.facade import Facade, named_by_package
 from structures.status import error, int64, int64_array
 from structures.struct_type import bind
@@ -66,86 +68,32 @@ _CHUNK = 1 << 16
 _ONE_EACH = np.empty(0, np.int64)
 
 
-def _bytes_of(word: Any) -> Any:
-    """Return a word, or raise ``TypeError`` where it is none."""
-    if isinstance(word, (bytes, bytearray)):
-        return word
-    if isinstance(word, memoryview):
-        return word.tobytes()
-    hint = "; encode it first: word.encode()" if isinstance(word, str) else ""
-    raise TypeError(f"a word must be bytes, not {type(word).__name__}{hint}")
-
-
-def _array_of(word: Any) -> np.ndarray:
-    """Return the bytes of a word as an array: a writable one, for which all kernels are compiled."""
-    return np.frombuffer(bytearray(_bytes_of(word)), np.uint8)
-
-
-def _joined(words: list[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bytes of all words, and where each starts."""
-    words = [word if type(word) is bytes else _bytes_of(word) for word in words]
-    offsets = np.zeros(len(words) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=offsets[1:])
-    return np.frombuffer(bytearray().join(words), np.uint8), offsets
-
-
-def _byte_array(data: Any) -> np.ndarray:
-    """Return `data` as a C-contiguous ``(n,) uint8`` array."""
-    if isinstance(data, (bytes, bytearray, memoryview)):
-        return np.frombuffer(data, np.uint8)
-    data = np.asarray(data)
-    if data.ndim != 1 or data.dtype != np.uint8:
-        raise TypeError(f"data must be bytes or (n,) uint8, not {data.shape} {data.dtype}")
-    return np.ascontiguousarray(data)
-
-
-def _words_in(data: Any, offsets: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return bytes and the offsets of words in them, checked."""
-    data, offsets = _byte_array(data), int64_array(offsets, "offsets")
-    if (
-        offsets.size == 0
-        or offsets[0] < 0
-        or offsets[-1] > data.size
-        or np.any(offsets[1:] < offsets[:-1])  # not np.diff: a difference may overflow
-    ):
-        raise ValueError(f"offsets must start at 0 or later, not fall, and end at {data.size} at most")
-    return data, offsets
-
-
 class ByteCounter(Facade):
     r"""Counts byte strings, and numbers them in order of first appearance.
 
-    A dict from bytes to int that can count millions of strings a second where a compiled loop cuts them
-    out of a buffer. Counts are int64, 0 and below included; a word stays, whatever its count. The *id* of
-    a word is the number of distinct words that came before it.
+    A dict from bytes to int that counts millions of strings a second in a compiled loop. Counts are int64
+    and may be 0 or negative; a word stays, whatever its count. The *id* of a word is the number of
+    distinct words that came before it. A word is bytes, a bytearray or a memoryview; all else is a
+    ``TypeError``.
 
     One writer at a time. Inside ``@njit`` a word is ``data[start:end]`` of a C-contiguous uint8 array:
     ``c.add(data, start, end, n)``, ``c.set(data, start, end, count)`` (both return the id, or a status
-    below 0), ``c.get(data, start, end, default)``, ``c.id_of(data, start, end)`` (-1 where missing),
+    below 0), ``c.get(data, start, end, default)``, ``c.id_of(data, start, end)`` (-1 for a missing word),
     ``c.count(id)``, ``c.word(id)``, ``c.update_many(data, offsets, counts)`` and ``c.merge(other)``
-    (which return a status and the index of what failed; offsets are integers of any width, and no counts
-    mean 1 each), ``c.to_arrays()``, ``c.nbytes()``, ``c.reserve``, ``c.copy``, ``c.clear``, ``len(c)``.
-    Nothing raises there; ids and offsets are not checked.
+    (which return a status and the index of the item that failed; offsets are integers of any width, and
+    an empty array of counts means 1 each), ``c.to_arrays()``, ``c.nbytes()``, ``c.reserve``, ``c.copy``,
+    ``c.clear``, ``len(c)``. Nothing raises there; ids and offsets are not checked.
 
-    Methods for single words:
-
-    * ``c[word]``, ``c[word] = count``, ``word in c``, ``len(c)``
+    * ``c[word]``, ``c[word] = count``, ``word in c``, ``len(c)``, iteration in order of id
     * :meth:`add`, :meth:`get`, :meth:`id_of`, :meth:`word`
-
-    Methods for many words:
-
     * :meth:`update`, :meth:`update_many`, :meth:`get_many`, :meth:`merge`, :meth:`from_arrays`
-    * :meth:`most_common`, :meth:`items`, :meth:`to_arrays`, iteration in order of id
-
-    Methods for the whole:
-
-    * :meth:`copy`, :meth:`clear`, :meth:`reserve`, :attr:`nbytes`; pickle; ``==``, which as with a dict
-      leaves the order out
+    * :meth:`most_common`, :meth:`items`, :meth:`to_arrays`
+    * :meth:`copy`, :meth:`clear`, :meth:`reserve`, :attr:`nbytes`; pickle; ``==`` (ignores the order)
 
     Parameters
     ----------
     items : mapping or iterable of (bytes, int), optional
-        Initial counts; those of a repeated word add up.
+        Initial counts; the counts of a repeated word add up.
 
     Raises
     ------
@@ -172,13 +120,13 @@ class ByteCounter(Facade):
 
     @classmethod
     def from_arrays(cls, data: Any, offsets: Any, counts: Any) -> ByteCounter:
-        """Build a counter; those of a repeated word add up.
+        """Build a counter; the counts of a repeated word add up.
 
         Parameters
         ----------
         data : bytes or (n_bytes,) uint8
         offsets : (n + 1,) array_like of int
-            Word i is ``data[offsets[i]:offsets[i + 1]]``.
+            As in :meth:`update_many`.
         counts : (n,) array_like of int
 
         Returns
@@ -188,7 +136,7 @@ class ByteCounter(Facade):
         Raises
         ------
         ValueError
-            The offsets fall or leave the data, or there are not as many counts as words.
+            An offset falls or is outside the data, or there are not as many counts as words.
         OverflowError
             A count does not fit int64.
 
@@ -208,67 +156,38 @@ class ByteCounter(Facade):
     def _add_items(self, items: Any) -> None:
         pairs = list(items.items() if hasattr(items, "items") else items)
         counts = int64_array([count for _, count in pairs], "counts")
-        self.update_many(*_joined([word for word, _ in pairs]), counts)
+        self.update_many(*joined([word for word, _ in pairs]), counts)
 
     def __getitem__(self, word: Any) -> int:
-        data = _array_of(word)
+        data = array_of(word)
         count = self._kernels.get(self, data, 0, data.size)
         if not count and self._kernels.id_of(self, data, 0, data.size) < 0:
             raise KeyError(word)
         return count
 
     def __setitem__(self, word: Any, count: int) -> None:
-        data = _array_of(word)
+        data = array_of(word)
         self._done(self._kernels.set(self, data, 0, data.size, int64(count, "count")), reprlib.repr(word))
 
     def __contains__(self, word: Any) -> bool:
-        data = _array_of(word)
+        data = array_of(word)
         return self._kernels.id_of(self, data, 0, data.size) >= 0
 
     def __iter__(self) -> Iterator[bytes]:
         data, offsets, _ = self.to_arrays()
-        return self._cut(data, offsets)
+        return cut(data, offsets)
 
     def _equals(self, other: Any) -> bool:
         return equals(self, other)
 
-    @staticmethod
-    def _cut(data: np.ndarray, offsets: np.ndarray) -> Iterator[bytes]:
-        buffer = data.tobytes()
-        return (buffer[start:end] for start, end in pairwise(offsets.tolist()))
-
     def get(self, word: Any, default: Any = 0) -> Any:
-        """Return the count of `word`, or `default` where it is missing.
-
-        Parameters
-        ----------
-        word : bytes
-        default : object
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        TypeError
-            The word is not bytes.
-
-        Complexity
-        ----------
-        O(length) expected.
-
-        Examples
-        --------
-        >>> ByteCounter({b"low": 5}).get(b"low"), ByteCounter().get(b"low", None)
-        (5, None)
-        """
-        data = _array_of(word)
+        """Return the count of `word`, or `default` for a missing word."""
+        data = array_of(word)
         count = self._kernels.get(self, data, 0, data.size)
         return count if count or self._kernels.id_of(self, data, 0, data.size) >= 0 else default
 
     def add(self, word: Any, n: int = 1) -> None:
-        """Add `n` to the count of `word`, from 0 where it is missing; a word stays, whatever its count.
+        """Add `n` to the count of `word`, a missing word counts as 0.
 
         Parameters
         ----------
@@ -278,7 +197,7 @@ class ByteCounter(Facade):
         Raises
         ------
         TypeError
-            The word is not bytes, or `n` not an integer.
+            The word is not bytes, or `n` is not an integer.
         OverflowError
             The sum does not fit int64; the counter is as it was.
 
@@ -293,68 +212,19 @@ class ByteCounter(Facade):
         >>> c[b"low"]
         5
         """
-        data = _array_of(word)
+        data = array_of(word)
         self._done(self._kernels.add(self, data, 0, data.size, int64(n, "n")), reprlib.repr(word))
 
     def id_of(self, word: Any) -> int:
-        """Return the id of a word.
-
-        Parameters
-        ----------
-        word : bytes
-
-        Returns
-        -------
-        int
-            In ``[0, len(c))``, in order of first appearance.
-
-        Raises
-        ------
-        KeyError
-            The word is missing.
-        TypeError
-            The word is not bytes.
-
-        Complexity
-        ----------
-        O(length) expected.
-
-        Examples
-        --------
-        >>> ByteCounter({b"low": 5, b"lower": 2}).id_of(b"lower")
-        1
-        """
-        data = _array_of(word)
+        """Return the id of a word, in ``[0, len(c))``, or raise ``KeyError``."""
+        data = array_of(word)
         word_id = self._kernels.id_of(self, data, 0, data.size)
         if word_id < 0:
             raise KeyError(word)
         return word_id
 
     def word(self, word_id: int) -> bytes:
-        """Return the word of an id.
-
-        Parameters
-        ----------
-        word_id : int
-
-        Returns
-        -------
-        bytes
-
-        Raises
-        ------
-        IndexError
-            There is no such id.
-
-        Complexity
-        ----------
-        O(length).
-
-        Examples
-        --------
-        >>> ByteCounter({b"low": 5, b"lower": 2}).word(1)
-        b'lower'
-        """
+        """Return the word of an id, or raise ``IndexError``."""
         word_id = int64(word_id, "word_id")
         if not 0 <= word_id < len(self):
             raise IndexError(f"id {word_id} is out of range for {len(self)} words")
@@ -392,12 +262,12 @@ class ByteCounter(Facade):
             return
         iterator = iter(words)
         chunk = list(islice(iterator, _CHUNK))
-        if len(chunk) < _CHUNK:  # there are no more
-            self.update_many(*_joined(chunk))
+        if len(chunk) < _CHUNK:  # all of them
+            self.update_many(*joined(chunk))
             return
         more = new_byte_counter()
         while chunk:
-            more.update_many(*_joined(chunk))
+            more.update_many(*joined(chunk))
             chunk = list(islice(iterator, _CHUNK))
         self.merge(more)
 
@@ -408,7 +278,7 @@ class ByteCounter(Facade):
         ----------
         data : bytes or (n_bytes,) uint8
         offsets : (n + 1,) array_like of int
-            Not falling, inside the data.
+            Ascending or equal, inside the data.
         counts : (n,) array_like of int, optional
             1 each by default.
 
@@ -417,7 +287,7 @@ class ByteCounter(Facade):
         TypeError
             The data are not bytes.
         ValueError
-            The offsets fall or leave the data, or there are not as many counts as words.
+            An offset falls or is outside the data, or there are not as many counts as words.
         OverflowError
             A sum does not fit int64; the counter is as it was.
 
@@ -432,7 +302,7 @@ class ByteCounter(Facade):
         >>> c[b"low"]
         2
         """
-        data, offsets = _words_in(data, offsets)
+        data, offsets = words_in(data, offsets)
         n = offsets.size - 1
         numbers = _ONE_EACH if counts is None else int64_array(counts, "counts")
         if counts is not None and numbers.size != n:
@@ -448,7 +318,7 @@ class ByteCounter(Facade):
         ----------
         data : bytes or (n_bytes,) uint8
         offsets : (n + 1,) array_like of int
-            Not falling, inside the data.
+            Ascending or equal, inside the data.
         default : int
             For words that are missing.
 
@@ -461,7 +331,7 @@ class ByteCounter(Facade):
         TypeError
             The data are not bytes.
         ValueError
-            The offsets fall or leave the data.
+            An offset falls or is outside the data.
 
         Complexity
         ----------
@@ -472,10 +342,10 @@ class ByteCounter(Facade):
         >>> ByteCounter({b"low": 5}).get_many(b"lownew", [0, 3, 6], default=-1)
         array([ 5, -1])
         """
-        return self._kernels.get_many(self, *_words_in(data, offsets), int64(default, "default"))
+        return self._kernels.get_many(self, *words_in(data, offsets), int64(default, "default"))
 
     def merge(self, other: ByteCounter) -> None:
-        """Add the counts of another counter; words that are new come after ours, in their order.
+        """Add the counts of another counter; its new words come last, in their order.
 
         Parameters
         ----------
@@ -506,31 +376,17 @@ class ByteCounter(Facade):
             raise error(failure, reprlib.repr(other.word(word_id)))
 
     def items(self) -> Iterator[tuple[bytes, int]]:
-        """Iterate over (word, count), as they are at the call, in order of id.
-
-        Returns
-        -------
-        iterator of (bytes, int)
-
-        Complexity
-        ----------
-        That of :meth:`to_arrays`, at the call.
-
-        Examples
-        --------
-        >>> list(ByteCounter({b"low": 5, b"lower": 2}).items())
-        [(b'low', 5), (b'lower', 2)]
-        """
+        """Iterate over (word, count) in order of id, as they are at the call."""
         data, offsets, counts = self.to_arrays()
-        return zip(self._cut(data, offsets), counts.tolist(), strict=True)
+        return zip(cut(data, offsets), counts.tolist(), strict=True)
 
     def most_common(self, k: int | None = None) -> list[tuple[bytes, int]]:
-        """Return the words of the greatest counts, the greatest first; ties: first appearance first.
+        """Return the words with the greatest counts, greatest first; ties in order of id.
 
         Parameters
         ----------
         k : int, optional
-            How many at most; all by default.
+            The greatest number of words; all by default.
 
         Returns
         -------
@@ -543,7 +399,7 @@ class ByteCounter(Facade):
 
         Complexity
         ----------
-        O(capacity + bytes), and O(m log m) for the m words that count no less than the last one returned.
+        O(capacity + bytes + m log m) for the m words that are returned or tie with the last of these.
 
         Examples
         --------
@@ -552,7 +408,7 @@ class ByteCounter(Facade):
         """
         data, offsets, counts = self.to_arrays()
         k = counts.size if k is None else min(self._room(k, "k"), counts.size)
-        rising = ~counts  # the order turned round, without the overflow that a minus sign has
+        rising = ~counts  # the reverse order; -counts may overflow
         ids = np.arange(counts.size)
         if 0 < k < counts.size:
             ids = np.flatnonzero(rising <= np.partition(rising, k - 1)[k - 1])
@@ -584,35 +440,22 @@ class ByteCounter(Facade):
         return self._kernels.to_arrays(self)
 
     def clear(self) -> None:
-        """Remove every word; the capacity stays.
-
-        Complexity
-        ----------
-        O(capacity).
-
-        Examples
-        --------
-        >>> c = ByteCounter({b"low": 5})
-        >>> c.clear()
-        >>> len(c)
-        0
-        """
+        """Remove every word; the capacity stays."""
         self._kernels.clear(self)
 
     def reserve(self, n_words: int, n_bytes: int = 0) -> None:
-        """Make room for `n_words` words of `n_bytes` in all, so that no growth happens until then.
+        """Make room for `n_words` words of `n_bytes` in all, so that there is no growth until then.
 
         Parameters
         ----------
-        n_words : int
-        n_bytes : int
+        n_words, n_bytes : int
 
         Raises
         ------
         ValueError
             A number is negative.
         MemoryError
-            There is no room; the counter holds what it held.
+            There is not enough memory; the content is as it was.
 
         Complexity
         ----------

@@ -1,6 +1,6 @@
-"""The compiled half of :mod:`structures.byte_counter`, whose docstring draws the arrays.
+"""The kernels and the numba type of :mod:`structures.byte_counter`, whose docstring draws the arrays.
 
-Kernels on plain arrays come first, then the type, then its methods: kernels that take a container.
+Kernels on plain arrays come first, then the type, then its methods.
 """
 
 from __future__ import annotations
@@ -439,5 +439,5 @@ def look_up(self, word_id):
 
 @kernel
 def state(self):
-    """Return the arrays and what else the invariants are about."""
+    """Return what the invariants are about, for ``_check()``."""
     return self.slots.copy(), self.offsets.copy(), self.pool.copy(), self.shift

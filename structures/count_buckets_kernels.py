@@ -411,7 +411,7 @@ def _reserve(self, n_keys):
 
 @kernel
 def state(self):
-    """Return the arrays and what else the invariants are about."""
+    """Return what the invariants are about, for ``_check()``."""
     return self.cells.copy(), self.map.copy(), self.size, self.used, self.free
 
 

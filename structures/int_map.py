@@ -7,11 +7,11 @@ vector instruction looks at all four::
     slots    | k0 k1 -- -- v0 v1 0 0 | k2 -- -- -- v2 0 0 0 | ... || here? -- -- -- v -- -- -- |
                place            place + VALUE                     '- the key that equals EMPTY lives here
 
-A key starts at its home bucket, the top bits of its hash, and moves right past full buckets, around the end
-of the table. Deletion fills the hole with the last entry of the bucket, or with one that had to pass it, so
-that there are no tombstones and a probe always ends at the first bucket with an empty slot. Growth doubles
-the table, and between 64 KB and 8 MB makes it four times as large; as homes are top bits, the new one is
-written from left to right.
+The home bucket of a key is given by the top bits of its hash. From there the key moves right past full
+buckets, around the end of the table. Deletion fills the hole with the last entry of the bucket, or with one
+that had to pass it. So there are no tombstones, and a search ends at the first bucket with an empty slot.
+Growth makes the table twice as large, or four times between 64 KB and 8 MB. As homes are top bits, the new
+table is written from left to right.
 
 Invariants
 ----------
@@ -19,7 +19,7 @@ Invariants
    elements.
 2. ``size`` is the number of occupied slots, at most 5/8 of all (the spare bucket not counted).
 3. Every key is found: no bucket from its home to the one before it has an empty slot.
-4. No key stands there twice; the occupied slots of a bucket come first; the value of an empty slot is 0.
+4. No key is there twice; the occupied slots of a bucket come first; the value of an empty slot is 0.
 
 Complexity
 ----------
@@ -61,12 +61,13 @@ __all__ = ["IntMap", "IntMapType", "int_map_type"]
 class IntMap(Keyed):
     """Hash map from int64 to int64.
 
-    One writer at a time. Inside ``@njit`` the same verbs are there as methods and operators. Nothing raises
-    there but for want of memory for arrays that are returned: a missing key reads as the default, and verbs
-    that change return a status, below 0 for a failure. A float for an integer is a typing error there.
+    One writer at a time. Inside ``@njit`` the same verbs are methods and operators. Nothing raises there,
+    except when there is no memory for an array that is returned: a missing key reads as the default, and
+    verbs that change the map return a status, below 0 for a failure. A float for an integer is a typing
+    error there.
 
-    Iteration goes in the order of the table: arbitrary, but the same for the same history. Who knows the hash
-    function can choose keys that collide; it does not resist an adversary.
+    Iteration is in the order of the table: arbitrary, but the same for the same history. The hash function
+    has no secret key: an attacker can choose keys that collide.
 
     Methods for single keys:
 
@@ -85,7 +86,7 @@ class IntMap(Keyed):
     Parameters
     ----------
     items : mapping or iterable of (int, int), optional
-        Initial entries; of a repeated key the last value stays.
+        Initial entries; a repeated key has its last value.
 
     Examples
     --------
@@ -103,7 +104,7 @@ class IntMap(Keyed):
 
     @classmethod
     def from_arrays(cls, keys: Any, values: Any) -> IntMap:
-        """Build a map from two arrays; of a repeated key the last value stays.
+        """Build a map from two arrays; a repeated key has its last value.
 
         Parameters
         ----------
@@ -135,7 +136,7 @@ class IntMap(Keyed):
         return self
 
     def add(self, key: int, delta: int = 1) -> None:
-        """Add `delta` to the value of `key`; a missing key counts as 0, a sum of 0 stays in the map.
+        """Add `delta` to the value of `key`; a missing key counts as 0.
 
         Parameters
         ----------
@@ -195,11 +196,12 @@ class IntMap(Keyed):
         return self._kernels.pop(self, key, 0)
 
     def set_many(self, keys: Any, values: Any) -> None:
-        """Set ``keys[i]`` to ``values[i]`` for every i, in order; of a repeated key the last value stays.
+        """Set ``keys[i]`` to ``values[i]`` for every i, in order.
 
         Parameters
         ----------
         keys, values : (n,) array_like of int
+            A repeated key has its last value.
 
         Raises
         ------
@@ -245,40 +247,11 @@ class IntMap(Keyed):
         return self._kernels.get_many(self, int64_array(keys), int64(default, "default"))
 
     def keys(self) -> np.ndarray:
-        """Return the keys.
-
-        Returns
-        -------
-        (n,) int64
-            In the order of the table.
-
-        Complexity
-        ----------
-        O(capacity).
-
-        Examples
-        --------
-        >>> IntMap({1: 10}).keys()
-        array([1])
-        """
+        """Return the keys, ``(n,) int64``, in the order of the table."""
         return self._kernels.keys(self)
 
     def values(self) -> np.ndarray:
-        """Return the values, in the order of :meth:`keys`.
-
-        Returns
-        -------
-        (n,) int64
-
-        Complexity
-        ----------
-        O(capacity).
-
-        Examples
-        --------
-        >>> IntMap({1: 10}).values()
-        array([10])
-        """
+        """Return the values, ``(n,) int64``, in the order of :meth:`keys`."""
         return self._kernels.values(self)
 
     def to_arrays(self) -> tuple[np.ndarray, np.ndarray]:
@@ -312,7 +285,7 @@ class IntMap(Keyed):
         assert 8 * np.count_nonzero(~is_empty[:-1]) <= 5 * ROOM * n_buckets, "2: load"
         for key in keys.tolist():
             assert locate(slots, shift, key) >= 0, f"3: {key} is not found"
-        assert np.unique(keys).size == size, "4: a key stands twice"
+        assert np.unique(keys).size == size, "4: a key is there twice"
         assert not np.any(is_empty[:, :-1] & ~is_empty[:, 1:]), "4: an empty slot before an occupied one"
         assert not np.any(buckets[:, 1][is_empty]), "4: an empty slot has a value"
 

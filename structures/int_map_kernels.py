@@ -1,6 +1,6 @@
-"""The compiled half of :mod:`structures.int_map`, whose docstring draws the arrays.
+"""The kernels and the numba type of :mod:`structures.int_map`, whose docstring draws the arrays.
 
-Kernels on plain arrays come first, then the type, then its methods: kernels that take a container.
+Kernels on plain arrays come first, then the type, then its methods.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def bucket_bits(n_keys):
 
 @inner
 def wipe(slots):
-    """Make every slot an empty one."""
+    """Empty every slot."""
     for bucket in range(0, slots.size, BUCKET):
         for lane in range(ROOM):
             slots[bucket + lane] = EMPTY
@@ -54,9 +54,9 @@ def empty_slots(bits):
 
 @inner
 def probe(slots, shift, key):
-    """Return the place of `key`, or the empty one where it belongs.
+    """Return the place of `key`, or of the empty slot where it belongs.
 
-    One exit for both, so that nobody has to predict whether a key is there.
+    One exit for both, so that the processor need not predict whether a key is there.
     """
     spare = slots.size - BUCKET
     if key == EMPTY:
@@ -71,16 +71,16 @@ def probe(slots, shift, key):
 
 @inner
 def locate(slots, shift, key):
-    """Return the place of `key`, or ``~place`` of the empty one where it belongs."""
+    """Return the place of `key`, or ``~place`` of the empty slot where it belongs."""
     place = probe(slots, shift, key)
     return place if slots[place] != EMPTY else ~place
 
 
 @inner
 def occupy(slots, place, key, value):
-    """Write an entry at the place that :func:`probe` named."""
+    """Write an entry at the place that :func:`probe` returned."""
     entry = pointer_to(slots, place)
-    # In the spare bucket any key but EMPTY says "here": its key is known.
+    # In the spare bucket any key but EMPTY marks an occupied slot: its key is known.
     entry[0] = 0 if key == EMPTY else key
     entry[VALUE] = value
 
@@ -119,7 +119,7 @@ def vacate(slots, shift, place):
 
 @inner
 def occupied(slots, bucket):
-    """Return how many slots of a bucket are occupied: one by one, for a vector waits for recent stores."""
+    """Return how many slots of a bucket are occupied: one by one, as a vector load waits for recent stores."""
     keys = pointer_to(slots, bucket)
     return (keys[0] != EMPTY) + (keys[1] != EMPTY) + (keys[2] != EMPTY) + (keys[3] != EMPTY)
 
@@ -208,28 +208,28 @@ def _reserve(self, n_keys):
 @method(IntMapType, "is_full")
 @quiet
 def _is_full(self):
-    """Say whether one more key makes the table grow."""
+    """Return whether one more key makes the table grow."""
     return 8 * (self.size + 1) > 5 * (self.slots.size // 2 - ROOM)
 
 
 @inner
 def exceeds(self, size):
-    """Say whether so many keys are too many for the table."""
+    """Return whether `size` keys are too many for the table."""
     return 16 * size > 5 * (self.slots.size - BUCKET)
 
 
 @inner
 def _grow_for(self, key):
-    """Let the table grow; return where a new key then belongs, -1 where there is no memory."""
+    """Grow; return the place where a new key then belongs, or -1 if there is no memory."""
     n_keys = self.size + 1
     if _MEDIUM <= self.slots.size < _LARGE:
-        n_keys *= 2  # and the table four times as large: to fill it anew takes long, and little memory
+        n_keys *= 2  # four times as large: filling it again takes long, and it needs little memory
     return probe(self.slots, self.shift, key) if _resize(self, n_keys) else -1
 
 
 @inner
 def put(self, key, place, value):
-    """Write an entry at the place that :func:`probe` named, or elsewhere if the table has to grow."""
+    """Write an entry at the place that :func:`probe` returned, or elsewhere if the table has to grow."""
     size = self.size + (pointer_to(self.slots, place)[0] == EMPTY)
     if rarely(exceeds(self, size)):
         place = _grow_for(self, key)
@@ -292,7 +292,7 @@ def _contains(self, key):
 @method(IntMapType, "prefetch")
 @quiet
 def _prefetch(self, key):
-    """Ask for the cache line where `key` is looked for first."""
+    """Ask for the cache line where the search for `key` starts."""
     prefetch(self.slots, BUCKET * mix(key, self.shift))
 
 
@@ -334,7 +334,7 @@ def _remove(self, key):
 @method(IntMapType, "assign")
 @quiet
 def _assign(self, other):
-    """Take over the content of another map; null where there is no memory."""
+    """Copy the content of another map; return True, or null if there is no memory."""
     slots = new_words(other.slots.size)
     copy_prefix(other.slots, other.slots.size, slots)
     self.slots = slots
@@ -348,7 +348,7 @@ def _assign(self, other):
 def _set_many(self, keys, values):
     if keys.size != values.size:
         return status.OUT_OF_RANGE
-    # Room is made first, so that nothing can fail half-way; for new keys only, if that makes a difference.
+    # Room is made first: nothing fails half-way. Only new keys need it, which are counted if it matters.
     n_new = keys.size
     if bucket_bits(self.size + n_new) > 64 - self.shift:
         for i in range(keys.size):
@@ -383,7 +383,7 @@ def _values(self):
 
 @kernel
 def state(self):
-    """Return the arrays and what else the invariants are about."""
+    """Return what the invariants are about, for ``_check()``."""
     return self.slots.copy(), self.size, self.shift
 
 

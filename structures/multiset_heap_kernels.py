@@ -410,7 +410,7 @@ def place_in(slot_of, key):
 
 @kernel
 def state(self):
-    """Return the arrays and what else the invariants are about."""
+    """Return what the invariants are about, for ``_check()``."""
     return self.blocks.copy(), self.map.copy()
 
 

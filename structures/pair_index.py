@@ -1,9 +1,9 @@
 """``PairIndex``: an inverted index from pairs of adjacent tokens to the positions where they stand.
 
-It belongs to a :class:`TokenList`, which may change under it: a posting is *stale* once its position no
-longer holds the pair, and is passed over when it is read. Whoever merges tokens adds the postings of
-the pairs that the merge made, and drops the list of the pair that it used up. All postings lie in one
-pool; a list that outgrows its room moves to the end and leaves garbage behind::
+It belongs to a :class:`TokenList`, which may change later. A posting is *stale* if its position no longer
+holds the pair; reading skips it. The caller who merges tokens adds the postings of the new pairs, and
+drops the list of the merged pair. All postings are in one pool. A list that outgrows its room moves to the
+end of the pool; its old room is garbage::
 
     list_of[pair] -> list
                        |      start  size  room
@@ -13,9 +13,9 @@ pool; a list that outgrows its room moves to the end and leaves garbage behind::
 
 Invariants
 ----------
-1. The room of the lists lies in ``[0, used)`` of the pool and does not overlap.
-2. ``0 <= size <= room`` of every list; ``garbage`` is the part of ``[0, used)`` that belongs to no list.
-3. ``list_of`` holds exactly the lists that are not free; the free ones are chained through ``start``.
+1. The rooms of the lists are in ``[0, used)`` of the pool and do not overlap.
+2. ``0 <= size <= room`` for every list; ``garbage`` words of ``[0, used)`` belong to no list.
+3. ``list_of`` holds exactly the lists that are not free; the free lists are chained through ``start``.
 4. Every posting is a position of the token list.
 5. ``n_postings`` is the sum of the sizes.
 
@@ -63,19 +63,20 @@ __all__ = ["PairIndex", "PairIndexType", "pair_index_type"]
 class PairIndex(Facade):
     """Inverted index over a token list: pair of adjacent tokens -> postings.
 
-    ``PairIndex(tokens)`` is empty, :meth:`build` makes a full one. The index keeps the token list it is
-    over, :attr:`tokens`, and reads it to tell which postings are stale. After ``tokens.compact()``
-    positions have changed: call :meth:`rebuild`. One writer at a time. Inside ``@njit`` the same verbs
-    are there as methods; nothing is checked there, ``rebuild()`` returns whether there was memory, and
-    ``nbytes()`` is a call. There ``span(left, right)`` and ``posting(i)`` read the postings one by one,
-    stale ones and all.
+    ``PairIndex(tokens)`` is empty; :meth:`build` makes a full one. The index keeps its token list,
+    :attr:`tokens`, and reads it to find which postings are stale. ``tokens.compact()`` changes the
+    positions: call :meth:`rebuild` then. One writer at a time.
+
+    Inside ``@njit`` the same verbs are methods. Nothing is checked there, ``rebuild()`` returns whether
+    there was memory, and ``nbytes()`` is a call. ``span(left, right)`` and ``posting(i)`` read the
+    postings one by one, stale ones included.
 
     * :meth:`build`, :meth:`rebuild`, :attr:`tokens`
     * :meth:`postings`, :meth:`count`, ``(left, right) in p``
-    * :meth:`pairs`, ``len(p)`` (pairs, those whose postings are all stale too)
+    * :meth:`pairs`, ``len(p)`` (pairs, also those with stale postings only)
     * :meth:`add`, :meth:`add_many`, :meth:`drop`
     * :meth:`stale_fraction`, :attr:`n_postings`, :meth:`copy`, :attr:`nbytes`
-    * :meth:`to_arrays`, :meth:`from_arrays`, ``==``, pickle: none of these sees what is stale
+    * :meth:`to_arrays`, :meth:`from_arrays`, ``==``, pickle: without the stale postings
 
     Parameters
     ----------
@@ -120,7 +121,7 @@ class PairIndex(Facade):
         Raises
         ------
         MemoryError
-            There is no room.
+            There is not enough memory.
 
         Complexity
         ----------
@@ -137,12 +138,12 @@ class PairIndex(Facade):
         return self
 
     def rebuild(self) -> None:
-        """Forget all postings and post every adjacent pair anew; none is stale afterwards.
+        """Drop all postings and post every adjacent pair again; then no posting is stale.
 
         Raises
         ------
         MemoryError
-            There is no room; the index is as it was.
+            There is not enough memory; the index is as it was.
 
         Complexity
         ----------
@@ -162,14 +163,7 @@ class PairIndex(Facade):
 
     @property
     def tokens(self) -> TokenList:
-        """The token list that the index is over.
-
-        Examples
-        --------
-        >>> from structures import TokenList
-        >>> list(PairIndex(TokenList([1, 2, 1])).tokens)
-        [1, 2, 1]
-        """
+        """The token list that the index is over."""
         return tokens_of(self)
 
     @staticmethod
@@ -182,7 +176,7 @@ class PairIndex(Facade):
     def __contains__(self, pair: Any) -> bool:
         try:
             return self._kernels.contains(self, self._pair(*pair))
-        except (TypeError, ValueError, OverflowError):  # no pair of tokens
+        except (TypeError, ValueError, OverflowError):  # not a pair of tokens
             return False
 
     def __repr__(self) -> str:
@@ -190,14 +184,7 @@ class PairIndex(Facade):
 
     @property
     def n_postings(self) -> int:
-        """Number of postings, stale ones and all.
-
-        Examples
-        --------
-        >>> from structures import TokenList
-        >>> PairIndex.build(TokenList([1, 2, 1])).n_postings
-        2
-        """
+        """Number of postings, stale ones included."""
         return counters(self)[-1]
 
     def postings(self, left: int, right: int) -> np.ndarray:
@@ -210,7 +197,7 @@ class PairIndex(Facade):
         Returns
         -------
         (n,) int64
-            In the order they were added: ascending after :meth:`build`. Stale ones are left out.
+            In the order in which they were added: ascending after :meth:`build`. None is stale.
 
         Raises
         ------
@@ -258,24 +245,7 @@ class PairIndex(Facade):
         return self._kernels.count(self, *self._pair(left, right))
 
     def pairs(self) -> np.ndarray:
-        """Return the pairs that have postings, stale or not.
-
-        Returns
-        -------
-        (n, 2) int64
-            Ascending.
-
-        Complexity
-        ----------
-        O(n log n).
-
-        Examples
-        --------
-        >>> from structures import TokenList
-        >>> PairIndex.build(TokenList([1, 2, 1])).pairs()
-        array([[1, 2],
-               [2, 1]])
-        """
+        """Return the pairs that have postings, stale or not: ``(n, 2) int64``, ascending."""
         return self._kernels.pairs(self)
 
     def add(self, left: int, right: int, position: int) -> None:
@@ -352,7 +322,7 @@ class PairIndex(Facade):
         return positions
 
     def drop(self, left: int, right: int) -> None:
-        """Drop the list of a pair, as when all its occurrences were merged.
+        """Drop the list of a pair, for example after all its occurrences were merged.
 
         Parameters
         ----------
@@ -378,32 +348,13 @@ class PairIndex(Facade):
         self._done(self._kernels.drop(self, *self._pair(left, right)), (left, right))
 
     def stale_fraction(self) -> float:
-        """Return which part of the postings is stale.
-
-        Returns
-        -------
-        float
-            In [0, 1]; 0 where there are no postings.
-
-        Complexity
-        ----------
-        O(number of postings).
-
-        Examples
-        --------
-        >>> from structures import TokenList
-        >>> t = TokenList([1, 2, 3])
-        >>> p = PairIndex.build(t)
-        >>> t.merge(0, 4)
-        >>> p.stale_fraction()
-        1.0
-        """
+        """Return the stale share of the postings, in [0, 1]; 0 if there are no postings."""
         return self._kernels.stale_fraction(self)
 
     def to_arrays(self) -> tuple[TokenList, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the token list, the pairs, where their postings start, and the postings, none stale.
+        """Return the token list, the pairs, where their postings start, and the postings.
 
-        A pair whose postings are all stale is left out, and so from copies by pickling.
+        Stale postings are left out, and so are pairs that have no others; the same holds for pickles.
 
         Returns
         -------
@@ -445,7 +396,7 @@ class PairIndex(Facade):
         IndexError
             A position is out of range.
         ValueError
-            A pair is not a packed one, or the offsets do not rise from 0 to the number of positions.
+            A pair is not a packed pair, or the offsets do not rise from 0 to the number of positions.
 
         Complexity
         ----------
@@ -474,33 +425,17 @@ class PairIndex(Facade):
         return self
 
     def _content(self) -> tuple[Any, ...]:
-        tokens, *lists = self.to_arrays()  # where a list of stale postings is as good as none
+        tokens, *lists = self.to_arrays()  # without lists that have stale postings only
         return (*tokens.to_arrays(), tokens.positions(), *lists)
 
     def __reduce__(self) -> Any:
-        # A pickled token list has no tombstones, so that the positions follow it.
+        # A pickled token list has no tombstones: the positions become those without tombstones.
         tokens, pairs, offsets, positions = self.to_arrays()
         arrays = tokens, pairs, offsets, np.searchsorted(tokens.positions(), positions)
         return type(self).from_arrays, arrays, self._attributes() or None
 
     def copy(self) -> PairIndex:
-        """Return an independent copy, over a copy of the token list.
-
-        Returns
-        -------
-        PairIndex
-
-        Complexity
-        ----------
-        O(positions and postings).
-
-        Examples
-        --------
-        >>> from structures import TokenList
-        >>> p = PairIndex.build(TokenList([1, 2, 1]))
-        >>> p.copy() == p
-        True
-        """
+        """Return an independent copy, over a copy of the token list."""
         return super().copy()
 
     def _check(self) -> None:

@@ -1,6 +1,6 @@
-"""The compiled half of :mod:`structures.pair_index`, whose docstring draws the arrays.
+"""The kernels and the numba type of :mod:`structures.pair_index`, whose docstring draws the arrays.
 
-Kernels on plain arrays come first, then the type, then its methods: kernels that take a container.
+Kernels on plain arrays come first, then the type, then its methods.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ START, SIZE, ROOM, WIDTH = 0, 1, 2, 3
 # ------------------------------------------------------------------------------ kernels on plain arrays
 @inner
 def holds(cells, position, left, right):
-    """Say whether `left` starts at `position` with `right` as its next token."""
+    """Return whether `left` starts at `position` and `right` is the next token."""
     if token_of(cells, position) != left:
         return False
     following = next_of(cells, position)
@@ -33,7 +33,7 @@ def holds(cells, position, left, right):
 
 @inner
 def pair_at(cells, position):
-    """Return the packed pair that starts at a position, below 0 where none does."""
+    """Return the packed pair that starts at a position, or a number below 0 if none does."""
     token = token_of(cells, position)
     following = next_of(cells, position) if token >= 0 else -1
     return (token << 32) | token_of(cells, following) if following >= 0 else -1
@@ -50,8 +50,8 @@ pair_index_type = PairIndexType(
         tokens=token_list_type,
         list_of=int_map_type,  # packed pair -> list
         lists=types.int64[::1],  # lists[WIDTH * list + START / SIZE / ROOM]
-        n_lists=types.int64,  # lists ever used; the free ones among them are chained
-        free_list=types.int64,  # first of the chain, -1 at its end
+        n_lists=types.int64,  # lists ever used; the free ones are chained
+        free_list=types.int64,  # first list of the chain, -1 if it is empty
         pool=types.int64[::1],
         used=types.int64,
         garbage=types.int64,
@@ -78,7 +78,7 @@ def new_pair_index(tokens):
 
 @inner
 def _repool(self, room):
-    """Move all lists, each with the room it has, to a new pool with `room` words behind them."""
+    """Move all lists, each with its room, to a new pool that has `room` more words after them."""
     pool = new_words(2 * (self.used - self.garbage) + room)
     used = 0
     for number in range(self.n_lists):
@@ -106,7 +106,7 @@ def _more_lists(self):
 
 @inner
 def _list(self, pair):
-    """Return the list of a pair, a new and empty one where it has none; below 0 for a failure."""
+    """Return the list of a pair, a new and empty one if it had none; below 0 for a failure."""
     number = self.list_of.get(pair, -1)
     if number >= 0:
         return number
@@ -136,7 +136,7 @@ def _make_room(self, number, size):
     room = self.lists[entry + ROOM]
     if size <= room:
         return status.OK
-    # A first filling gets what it asks for, for most lists never grow again.
+    # A new list gets exactly the room it asks for: most lists never grow again.
     wanted = larger(size, 2 * room)
     if self.used + wanted > self.pool.size and not _repool(self, wanted):
         return status.NO_MEMORY
@@ -152,7 +152,7 @@ def _make_room(self, number, size):
 
 @inner
 def _give_up(self, left, right, size):
-    """Drop the list of a pair if it is empty, for it may have been made for postings that find no room."""
+    """Drop the list of a pair if it is empty: it may be new, made for postings that found no room."""
     if size == 0:
         _forget(self, left, right)
     return status.NO_MEMORY
@@ -217,7 +217,7 @@ def _drop(self, left, right):
 @method(PairIndexType, "span")
 @quiet
 def _span(self, left, right):
-    """Return where in the pool the postings of a pair start and end, stale ones and all."""
+    """Return where in the pool the postings of a pair start and end, stale ones included."""
     number = self.list_of.get((left << 32) | right, -1)
     if number < 0:
         return 0, 0
@@ -352,7 +352,7 @@ def _post_all(cells, list_of, lists, pool):
         pair = pair_at(cells, position)
         if pair >= 0:
             number = list_of.get(pair, -1)
-            if number < 0:  # minus the count: the pair is met for the first time
+            if number < 0:  # minus the count: the pair is new
                 room = -number
                 number = n_lists
                 n_lists += 1
@@ -370,7 +370,7 @@ def _post_all(cells, list_of, lists, pool):
 @method(PairIndexType, "rebuild")
 @quiet
 def _rebuild(self):
-    """Post every adjacent pair anew: count, then fill. Returns True, or null where there is no memory."""
+    """Post every adjacent pair again: count, then fill. Return True, or null if there is no memory."""
     list_of = new_int_map()
     n_postings = _count_pairs(self.tokens.cells, list_of)
     if n_postings < 0:
@@ -414,7 +414,7 @@ def tokens_of(self):
 
 @kernel
 def state(self):
-    """Return the arrays and what else the invariants are about."""
+    """Return what the invariants are about, for ``_check()``."""
     return self.lists.copy(), self.pool.copy(), self.list_of.copy()
 
 

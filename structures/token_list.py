@@ -1,8 +1,8 @@
 """``TokenList``: a doubly linked list of tokens in one flat array, cut into segments, with tombstones.
 
-A token covers a run of positions, at first a single one; merging it with the next joins their runs. The
-links are implicit: the first and the last cell of a run both hold its length (Knuth's boundary tags), so
-that the next token starts where the run ends, and the previous one ends where it starts::
+A token covers a run of positions, at first a single one. A merge with the next token joins their runs. The
+links are implicit: the first and the last cell of a run both hold its length (Knuth's boundary tags). The
+next token starts where the run ends; the previous one ends where the run starts::
 
     position      0    1    2    3    4    5      segments: positions 0..3 and 4..5
     token        th    -1   e   _    a    b
@@ -10,15 +10,14 @@ that the next token starts where the run ends, and the previous one ends where i
     flags         F     F   .   L    F    L       F: first of its segment, L: last of its segment
 
 A cell is one int64: the token in the upper 32 bits, -1 for a tombstone, then the length of the run, then
-the two flags. One token costs 8 bytes, one more 8 for the segment of each position, and following a
-link touches the same cache line as often as not.
+the two flags. The segment of each position takes 8 more bytes. A link often leads to the same cache line.
 
 Invariants
 ----------
 1. Walking the runs of a segment from its start reaches its end exactly.
 2. The first and the last cell of every run hold the same length and flags.
 3. All cells of a run but the first are tombstones.
-4. The flags F and L stand at the first and at the last run of each segment, and nowhere else.
+4. The first run of each segment has the flag F, the last one the flag L; no other run has either.
 5. ``size`` is the number of runs; ``segment_of`` is the segment of every position.
 
 Complexity
@@ -61,11 +60,13 @@ __all__ = ["TokenList", "TokenListType", "token_list_type"]
 class TokenList(Facade):
     """Doubly linked list of tokens, cut into segments that no link crosses.
 
-    Tokens are addressed by *position*, where they started in the array that the list was built from. A
-    merge keeps the position of its left token and leaves a tombstone at that of its right one.
-    One writer at a time. Inside ``@njit`` the same verbs are there as methods; nothing is checked there.
-    :meth:`segment` gives an array there, :meth:`compact` a status, and ``n_segments()``, ``n_positions()``
-    and ``nbytes()`` are calls; ``prefetch(position)`` asks for the memory of a token that is soon read.
+    A token has a *position*: the index where it started in the array from which the list was built. A
+    merge keeps the position of its left token and leaves a tombstone at the position of its right one.
+    One writer at a time.
+
+    Inside ``@njit`` the same verbs are methods. Nothing is checked there, :meth:`segment` returns an array,
+    :meth:`compact` returns a status, and ``n_segments()``, ``n_positions()`` and ``nbytes()`` are calls;
+    ``prefetch(position)`` asks for the memory of a token that will be read soon.
 
     * :meth:`next`, :meth:`prev`, :meth:`token`, :meth:`segment_at`, ``len(t)``
     * :meth:`merge`, :meth:`compact`
@@ -85,7 +86,7 @@ class TokenList(Facade):
     Raises
     ------
     ValueError
-        A token is out of range; the offsets do not start at 0, end at n and rise.
+        A token is out of range, or the offsets do not rise from 0 to n.
 
     Examples
     --------
@@ -101,7 +102,7 @@ class TokenList(Facade):
         tokens = np.asarray(tokens)
         if tokens.ndim != 1:
             raise ValueError(f"tokens must have one dimension, not {tokens.ndim}")
-        if tokens.dtype not in (np.uint8, np.int32):  # those are in range
+        if tokens.dtype not in (np.uint8, np.int32):  # these fit
             tokens = int64_array(tokens, "tokens")
             if tokens.size and not (tokens.min() >= 0 and tokens.max() <= MAX_ID):
                 raise ValueError(f"tokens must be in [0, 2**31), not {tokens.min()} to {tokens.max()}")
@@ -284,7 +285,7 @@ class TokenList(Facade):
         Parameters
         ----------
         position : int
-            Position of the left token, which becomes that of the new one.
+            Position of the left token; the new token has the same.
         new_token : int
             In ``[0, 2**31)``.
 
@@ -343,7 +344,7 @@ class TokenList(Facade):
         return iter(self._kernels.segment(self, self._known(segment)).tolist())
 
     def segment_positions(self, segment: int) -> np.ndarray:
-        """Return where the tokens of a segment start.
+        """Return the positions of the tokens of a segment.
 
         Parameters
         ----------
@@ -378,49 +379,20 @@ class TokenList(Facade):
 
     @property
     def n_segments(self) -> int:
-        """Number of segments.
-
-        Examples
-        --------
-        >>> TokenList([5, 6, 7], [0, 2, 3]).n_segments
-        2
-        """
+        """Number of segments."""
         return self._kernels.n_segments(self)
 
     @property
     def n_positions(self) -> int:
-        """Number of positions, tombstones and all.
-
-        Examples
-        --------
-        >>> TokenList([5, 6, 7]).n_positions
-        3
-        """
+        """Number of positions, tombstones included."""
         return self._kernels.n_positions(self)
 
     def positions(self) -> np.ndarray:
-        """Return where the tokens start.
-
-        Returns
-        -------
-        (n,) int64
-            Ascending.
-
-        Complexity
-        ----------
-        O(n).
-
-        Examples
-        --------
-        >>> t = TokenList([5, 6, 7])
-        >>> t.merge(0, 8)
-        >>> t.positions()
-        array([0, 2])
-        """
+        """Return the positions of all tokens: ``(n,) int64``, ascending."""
         return self._kernels.positions(self)
 
     def to_arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the tokens without tombstones, and where the segments start.
+        """Return the tokens, without tombstones, and the offsets of the segments.
 
         Returns
         -------
@@ -439,7 +411,7 @@ class TokenList(Facade):
         return self._kernels.to_arrays(self)
 
     def compact(self) -> np.ndarray:
-        """Remove the tombstones: the tokens move up, to positions 0, 1, 2, ...
+        """Remove the tombstones: the tokens get the positions 0, 1, 2, ...
 
         Returns
         -------
@@ -449,7 +421,7 @@ class TokenList(Facade):
         Raises
         ------
         MemoryError
-            There is no room; the list is as it was.
+            There is not enough memory; the list is as it was.
 
         Complexity
         ----------

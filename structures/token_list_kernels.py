@@ -1,6 +1,6 @@
-"""The compiled half of :mod:`structures.token_list`, whose docstring draws the arrays.
+"""The kernels and the numba type of :mod:`structures.token_list`, whose docstring draws the arrays.
 
-Kernels on plain arrays come first, then the type, then its methods: kernels that take a container.
+Kernels on plain arrays come first, then the type, then its methods.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def cell(token, run, flags):
 
 @inner
 def token_of(cells, position):
-    """Return the token at a position, ``TOMBSTONE`` where none starts."""
+    """Return the token at a position, ``TOMBSTONE`` if none starts there."""
     return cells[position] >> 32
 
 
@@ -68,7 +68,7 @@ def join(cells, position, token):
 
 @inner
 def fill_cells(tokens, segment_offsets, cells, segment_of):
-    """Fill `cells` and `segment_of` for tokens that are one position each."""
+    """Fill `cells` and `segment_of` for tokens that cover one position each."""
     for segment in range(segment_offsets.size - 1):
         start, end = segment_offsets[segment], segment_offsets[segment + 1]
         for position in range(start, end):
@@ -157,7 +157,7 @@ def _segment_at(self, position):
 @method(TokenListType, "prefetch")
 @quiet
 def _prefetch(self, position):
-    """Ask for the cache line where the token at a position is."""
+    """Ask for the cache line of the token at a position."""
     prefetch(self.cells, position)
 
 
@@ -250,7 +250,7 @@ def _copy(self):
 
 @kernel
 def state(self):
-    """Return the arrays and what else the invariants are about."""
+    """Return what the invariants are about, for ``_check()``."""
     return self.cells.copy(), self.segment_of.copy(), self.segment_offsets.copy()
 
 
