@@ -17,7 +17,7 @@ from structures.simd import larger, local_words, pointer_to, smaller
 from structures.struct_type import StructType, fields_of, method, new_like
 
 _MIN_BITS = 3
-_BLOCK = 64  # strings whose cache lines are on their way at a time
+_BLOCK = 64  # strings whose cache lines are prefetched at a time
 
 
 # ------------------------------------------------------------------------------ kernels on plain arrays
@@ -32,7 +32,7 @@ def capacity_bits(n_words):
 
 @inner
 def wipe(slots):
-    """Make every slot an empty one."""
+    """Empty every slot."""
     for i in range(slots.size):
         slots[i] = 0
 
@@ -77,7 +77,7 @@ def rehash(old_slots, slots, shift):
 
 @inner
 def vacate(slots, shift, slot):
-    """Empty an occupied slot, shifting the entries behind it back towards their homes."""
+    """Empty an occupied slot, and move the entries after it back towards their homes."""
     mask = (slots.size >> 2) - 1
     hole = slot
     probe = (hole + 1) & mask
@@ -279,7 +279,7 @@ def _get(self, data, start, end, default=0):
 @method(ByteCounterType, "get_into")
 @quiet
 def _get_into(self, data, offsets, first, after, default, counts):
-    """Write the counts of the strings from `first` to `after` to `counts`, which is as long."""
+    """Write the counts of the strings ``[first, after)`` to `counts`, an array of that length."""
     slots = pointer_to(self.slots, 0)
     word_0s, word_1s, homes = local_words(_BLOCK), local_words(_BLOCK), local_words(_BLOCK)
     for start in range(first, after, _BLOCK):
@@ -308,7 +308,7 @@ def _get_many(self, data, offsets, default=0):
 @method(ByteCounterType, "id_of")
 @quiet
 def _id_of(self, data, start, end):
-    """Return the id of ``data[start:end]``, -1 where it is missing."""
+    """Return the id of ``data[start:end]``, or -1 if it is missing."""
     slot = _find(self, pointer_to(data, start), end - start, data.size - start)
     return self.slots[4 * slot + 2] if slot >= 0 else status.MISSING
 
@@ -327,7 +327,7 @@ def _word(self, word_id):
 
 @inner
 def _take_back(self, data, offsets, counts, n_added, n_words):
-    """Undo the addition of the first `n_added` strings to a counter that had `n_words` words before."""
+    """Undo the addition of the first `n_added` strings; the counter had `n_words` words before."""
     for i in range(n_added):
         start, end = offsets[i], offsets[i + 1]
         slot = _find(self, pointer_to(data, start), end - start, data.size - start)
@@ -356,7 +356,7 @@ def _update_many(self, data, offsets, counts):
             home, word_0, word_1 = homes[i], word_0s[i], word_1s[i]
             delta = counts[first + i] if counts.size > 0 else 1
             count = slots[home + 3]
-            # A short word at home is by far the most frequent case; _add_key knows what else may be.
+            # Most words are short and at home; _add_key handles the others.
             differs = (slots[home] ^ word_0) | (slots[home + 1] ^ word_1)
             if (differs != 0) | is_long(word_1) | sum_leaves_range(count, delta):
                 failure = _add_key(self, pointer_to(data, offsets[first + i]), word_0, word_1, delta)
@@ -382,7 +382,7 @@ def _merge(self, other):
 
 @quiet
 def equals(self, other):
-    """Say whether both hold the same words with the same counts."""
+    """Return whether both hold the same words with the same counts."""
     if self.size != other.size:
         return False
     slots = other.slots
@@ -430,7 +430,7 @@ def _nbytes(self):
 
 @quiet
 def look_up(self, word_id):
-    """Return the key of the word of an id, and the slot where it is found."""
+    """Return the key of the word of an id, and the slot where a search finds it."""
     start, end = self.offsets[word_id], self.offsets[word_id + 1]
     word = pointer_to(self.pool, start)
     word_0, word_1 = key_of(word, end - start, self.pool.size - start)

@@ -1,12 +1,12 @@
-"""Keys of byte strings: two words that a table compares in place of the bytes.
+"""Keys of byte strings: two 64-bit words that a table compares in place of the bytes.
 
 ::
 
     "the"     word 0  t h e . . . . .      word 1  . . . . . . . 4      up to 15 bytes, then length + 1
-    longer    word 0  a hash               word 1  length        17     whose bytes must be compared besides
+    longer    word 0  a hash               word 1  length        17     and its bytes are compared too
 
-Equal keys of short strings mean equal strings. The keys of many strings are made several at a time: the loops
-of :func:`keys_of` are written so that the compiler turns them into vectors.
+Short strings with equal keys are equal. The keys of many strings are made several at a time: the compiler
+turns the loops of :func:`keys_of` into vector instructions.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ __all__ = [
 ]
 
 INLINE = 15
-"""Bytes of a string that its key holds."""
+"""The length of the longest string whose key holds all its bytes."""
 
 _LENGTH_BITS = 56
 _LONG = np.int64((INLINE + 2) << _LENGTH_BITS)
-_READ = 16  # bytes that are read of a string, however short
+_READ = 16  # bytes that are read from a string, even if it is shorter
 # The fractional digits of the golden ratio and of the square roots of 2 and 3, odd.
 _FACTOR_0 = np.uint64(0x9E3779B97F4A7C15)
 _FACTOR_1 = np.uint64(0x6A09E667F3BCC909)
@@ -42,7 +42,7 @@ _HALF = np.uint64(32)
 
 @inner
 def is_long(word_1):
-    """Say whether a key is that of a string of more than :data:`INLINE` bytes."""
+    """Return whether a key belongs to a string of more than :data:`INLINE` bytes."""
     return word_1 >= _LONG
 
 
@@ -56,7 +56,7 @@ def length_of(word_1):
 
 @inner
 def home_of(word_0, word_1, shift):
-    """Return the slot of a table of ``2**(64 - shift)`` where a key is looked for first."""
+    """Return the slot where the search for a key starts, in a table of ``2**(64 - shift)`` slots."""
     hashed = np.uint64(word_0) * _FACTOR_0
     hashed = ((hashed ^ (hashed >> _HALF)) + np.uint64(word_1)) * _FACTOR_1
     return np.int64(hashed >> np.uint64(shift))
@@ -64,7 +64,7 @@ def home_of(word_0, word_1, shift):
 
 @inner
 def key_of_words(word_0, word_1, length):
-    """Return the key of a short string, whose first 16 bytes, and what is behind them, are two words."""
+    """Return the key of a short string from two words: 16 bytes that start with it."""
     n_second = smaller(larger(length - 8, 0), 7)
     unused = 4 * (8 - smaller(length, 8))  # half the bits: a shift by 64 is not defined
     first = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(unused) >> np.uint64(unused)
@@ -83,7 +83,7 @@ def gather(string, start, n):
 
 @inner
 def hash_long(string, length):
-    """Hash a string of 8 bytes at least."""
+    """Hash a string of at least 8 bytes."""
     hashed = length
     for i in range(0, length - 8, 8):
         hashed = multiply_fold(hashed ^ load_word(string, i), _SEED_LONG)
@@ -92,7 +92,7 @@ def hash_long(string, length):
 
 @inner
 def rare_key_of(string, length):
-    """Return the key of a long string, or of one so near the end that loads would pass it."""
+    """Return the key of a long string, or of one so near the end of the data that loads would pass it."""
     if length > INLINE:
         return hash_long(string, length), length | _LONG
     n_first = smaller(length, 8)
@@ -101,7 +101,7 @@ def rare_key_of(string, length):
 
 @inner
 def key_of(string, length, n_readable):
-    """Return word 0 and word 1 of a string; `n_readable` bytes, `length` at least, may be read."""
+    """Return word 0 and word 1 of a string; `n_readable` bytes, not less than `length`, may be read."""
     if length > INLINE or n_readable < _READ:
         return rare_key_of(string, length)
     return key_of_words(load_word(string, 0), load_word(string, 8), length)
@@ -109,7 +109,7 @@ def key_of(string, length, n_readable):
 
 @inner
 def keys_of(data, offsets, first, n, word_0s, word_1s):
-    """Write the keys of `n` strings, from the one at `first` on: ``data[offsets[i]:offsets[i + 1]]``."""
+    """Write the keys of `n` strings ``data[offsets[i]:offsets[i + 1]]``; the first has ``i == first``."""
     bytes_at, offset_at = pointer_to(data, 0), pointer_to(offsets, first)
     if np.int64(offset_at[n - 1]) + _READ > data.size:
         for i in range(n):
@@ -135,7 +135,7 @@ def keys_of(data, offsets, first, n, word_0s, word_1s):
 
 @inner
 def homes_of(word_0s, word_1s, n, shift, slots, homes):
-    """Write the homes of `n` keys in a table of four words a slot, whose lines are then on their way."""
+    """Write the homes of `n` keys in a table of four words a slot, and prefetch their cache lines."""
     for i in range(n):
         homes[i] = 4 * home_of(word_0s[i], word_1s[i], shift)
     for i in range(n):
@@ -144,7 +144,7 @@ def homes_of(word_0s, word_1s, n, shift, slots, homes):
 
 @inner
 def equal_bytes(left, right, length):
-    """Say whether two strings of the same length, 8 bytes at least, are equal."""
+    """Return whether two strings of the same length, at least 8 bytes, are equal."""
     for i in range(0, length - 8, 8):
         if load_word(left, i) != load_word(right, i):
             return False

@@ -1,7 +1,7 @@
-"""``CountBuckets``: a sorted map from a count to the set of keys that have it, with key -> count.
+"""``CountBuckets``: a map from keys to counts, and a sorted map from each count to its keys.
 
 Every key and every distinct count is a *cell*, 8 words of one array. A hash table leads from a key to its
-cell. A cell names another by its address, the index of its first word; cell 0 is the *end*. ::
+cell. The address of a cell is the index of its first word; cell 0 is the *end*. ::
 
     word        0      1       2      3      4      5      6     7
     key       | KEY  | BUCKET | SIBLING     | CHILDREN    |  -  |  -    |
@@ -14,28 +14,28 @@ cell. A cell names another by its address, the index of its first word; cell 0 i
              .-+-.                     |
             12   30                    8
 
-ORDER, SIBLING and CHILDREN are places on a ring: two words, the places before and behind. The CHILDREN
-place of a bucket or of a key opens the ring of its children's SIBLING places, so that a place is cut out
-or a whole ring spliced in without asking where it hangs.
+ORDER, SIBLING and CHILDREN are places on a ring: two words, the place before and the place after. The
+CHILDREN place of a bucket or of a key is on one ring with the SIBLING places of its children. So a place
+is taken out, or a whole ring is put in, without a look at its owner.
 
-The keys of a bucket are a *lazy pairing heap*: a key that enters is one more root; a key that leaves hands
-its children to its siblings. Nothing is compared before somebody asks for the smallest key; then the
-roots are linked into one tree. So traffic that never asks for the order of a bucket never pays for it.
+The keys of a bucket are a *lazy pairing heap*. A key that enters is one more root; a key that leaves is
+replaced by its children. Keys are compared only when the smallest one is wanted: then the roots are linked
+into one tree. A bucket whose order nobody asks for costs nothing.
 
-Through the buckets runs a treap, a search tree by count that is a heap by a hash of the address; the end is
-above its root. A move by one looks at the neighbour on the ring only; a far one climbs the tree from where
-the key was and comes down where the count belongs. The only key of a bucket moves between the
-neighbours' counts by writing the bucket's count.
+The buckets are also the nodes of a treap: a search tree by count that is a heap by a hash of the address. The
+end is above its root. A move by one looks at the neighbour on the ring only; a longer move climbs the tree
+from the old bucket and descends to the new one. If a key is alone in its bucket and stays between the
+neighbours' counts, only the bucket's count is written.
 
 Invariants
 ----------
-1. Each cell before ``used`` is the end, or a key's, or a bucket's, or on the list of free cells that
-   starts at ``free``.
-2. The map leads each of the ``size`` keys to its cell, and the keys of the buckets are these.
-3. Rings close: the place behind the place before is the place itself.
+1. Each cell before ``used`` is the end, or a key, or a bucket, or on the list of free cells that starts at
+   ``free``.
+2. The map has the cells of exactly ``size`` keys, the keys of all buckets.
+3. Rings close: the place after the place before is the place itself.
 4. From the end along ORDER the counts rise strictly, and no bucket is empty.
-5. The treap below the end, read from left to right, is ORDER; a bucket's priority is above its children's.
-6. A key below another one in the heap is greater, and BUCKET names the bucket that both are in.
+5. The treap below the end, read from left to right, is ORDER; no bucket has a lower priority than a child.
+6. A key is greater than its parent in the heap, and BUCKET is the bucket of both.
 
 Complexity
 ----------
@@ -47,8 +47,8 @@ add, sub, set                 O(1) expected, amortised over growth, to a neighbo
                               O(log k) expected to any other, and for a new key
 del                           O(1) expected
 max_count, min_count          O(1)
-peek, pop, peek_min, pop_min  O(log m) amortised: links put off are made here, at most one for
-                              each key that has entered since, and for each child of a popped one
+peek, pop, peek_min, pop_min  O(log m) amortised: the roots are linked here, at most one link for
+                              each key that has entered, and for each child of a removed key
 nlargest, pop_many            k times pop
 keys_at                       O(log k + m log m)
 items, to_arrays              O(n log n)
@@ -56,8 +56,8 @@ memory                        64 bytes a key and 64 a distinct count, up to twic
                               growth, and the map: 26 to 51 bytes a key
 ============================  ================================================================
 
-Sources: Fredman, Sedgewick, Sleator, Tarjan, The pairing heap (1986), with the links put off until they are
-asked for; Seidel, Aragon, Randomized search trees (1996).
+Sources: Fredman, Sedgewick, Sleator, Tarjan, The pairing heap (1986), with links made only when
+needed; Seidel, Aragon, Randomized search trees (1996).
 """
 
 from __future__ import annotations
@@ -105,15 +105,15 @@ class CountBuckets(Counted):
     """Keys with counts, in buckets of equal count: greatest count first, ties by smallest key.
 
     ``b[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the verbs of a
-    multiset: a count that comes to 0 removes the key, below 0 is an error. Beside :class:`MaxHeap` it has
+    multiset: a count of 0 removes the key, a count below 0 is an error. Unlike :class:`MaxHeap` it has
     both ends, finds the keys of any count, and moves a key by one in O(1); it takes more memory.
 
-    One thread at a time, readers included: a question for the smallest key tidies the bucket it looks at.
+    One thread at a time, readers included: reading the smallest key of a bucket links its roots.
 
-    Inside ``@njit`` the same verbs are there as methods and operators. Nothing raises there: a missing
-    key has the count 0, an empty container gives 0 and ``(0, 0)`` (look at ``len(b)`` first), and verbs
-    that change return a status, below 0 for a failure; ``update_many`` returns it with the index of the
-    item that failed.
+    Inside ``@njit`` the same verbs are methods and operators. Nothing raises there: a missing key has the
+    count 0, an empty container gives 0 and ``(0, 0)`` (check ``len(b)`` first), and verbs that change it
+    return a status, below 0 for a failure; ``update_many`` returns it with the index of the item that
+    failed.
 
     Methods for single keys:
 
@@ -169,7 +169,7 @@ class CountBuckets(Counted):
         Raises
         ------
         ValueError
-            A key stands there twice, or the arrays differ in length.
+            A key is a duplicate, or the arrays differ in length.
 
         Complexity
         ----------
@@ -189,7 +189,7 @@ class CountBuckets(Counted):
         return self
 
     def peek_min(self) -> tuple[int, int]:
-        """Return (key, count) of the least count: the smallest key of those that have it.
+        """Return (key, count): the least count, and the smallest key that has it.
 
         Returns
         -------
@@ -202,7 +202,7 @@ class CountBuckets(Counted):
 
         Complexity
         ----------
-        O(log m) amortised for m ties; O(1) where no key has entered or left them since the last time.
+        O(log m) amortised for m ties; O(1) if no key has entered or left them since the last call.
 
         Examples
         --------
@@ -213,12 +213,12 @@ class CountBuckets(Counted):
         return self._kernels.peek_min(self)
 
     def pop_min(self, default: Any = NOTHING) -> Any:
-        """Remove the smallest key of the least count and return its (key, count).
+        """Remove the smallest key of the least count; return (key, count).
 
         Parameters
         ----------
         default : object, optional
-            Returned where the container is empty.
+            Returned if the container is empty.
 
         Returns
         -------
@@ -302,7 +302,7 @@ class CountBuckets(Counted):
         Returns
         -------
         (m,) int64
-            Ascending; empty where no key has it.
+            Ascending; empty if no key has this count.
 
         Complexity
         ----------
@@ -316,26 +316,11 @@ class CountBuckets(Counted):
         return self._kernels.keys_at(self, int64(count, "count"))
 
     def counts(self) -> np.ndarray:
-        """Return the distinct counts.
-
-        Returns
-        -------
-        (k,) int64
-            Descending.
-
-        Complexity
-        ----------
-        O(k).
-
-        Examples
-        --------
-        >>> CountBuckets({9: 5, 7: 5, 8: 2}).counts()
-        array([5, 2])
-        """
+        """Return the distinct counts, ``(k,) int64``, descending."""
         return self._kernels.counts(self)
 
     def nlargest(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the first `k` keys in the order of :meth:`pop`, or all there are; they stay.
+        """Return the first `k` entries in the order of :meth:`pop`, or all if there are fewer; they stay.
 
         Parameters
         ----------
@@ -352,7 +337,7 @@ class CountBuckets(Counted):
 
         Complexity
         ----------
-        As :meth:`pop` and :meth:`add` an item.
+        The cost of :meth:`pop` and :meth:`add`, for each item.
 
         Examples
         --------
@@ -367,7 +352,7 @@ class CountBuckets(Counted):
         cells = array.tolist()
 
         def ring(opening: int, offset: int) -> list[int]:
-            """Return the cells whose places at `offset` follow the opening place on its ring."""
+            """Return the cells of the other places on a ring, which are at `offset` in their cells."""
             found: list[int] = []
             place = opening
             while True:

@@ -14,14 +14,14 @@ SIBLING = ORDER = 2
 CHILDREN = 4
 LEFT = 6
 RIGHT = 7
-DOWN, UP = 0, 1  # sides: of a place the one before and the one behind, of a bucket LEFT and RIGHT
+DOWN, UP = 0, 1  # sides: before and after a place, left and right of a bucket
 MIN_CELLS = 8
 
 
 # ------------------------------------------------------------------------------------------------ cells
 @kernel
 def empty_cells(n_cells):
-    """Return an array of `n_cells` cells, of which only the end is in use."""
+    """Return an array of `n_cells` cells; only the end is in use."""
     cells = new_words(n_cells * WORDS)
     for i in range(WORDS):
         cells[i] = 0
@@ -33,37 +33,37 @@ def empty_cells(n_cells):
 # ------------------------------------------------------------------------------------------------ rings
 @inner
 def alone(cells, place):
-    """Make a place a ring of its own."""
+    """Make a place a ring that has no other places."""
     cells[place + DOWN] = place
     cells[place + UP] = place
 
 
 @inner
 def link(cells, place, before):
-    """Put a place on a ring, right behind another."""
-    behind = cells[before + UP]
+    """Put a place on a ring, right after another."""
+    after = cells[before + UP]
     cells[place + DOWN] = before
-    cells[place + UP] = behind
+    cells[place + UP] = after
     cells[before + UP] = place
-    cells[behind + DOWN] = place
+    cells[after + DOWN] = place
 
 
 @inner
 def unlink(cells, place):
     """Take a place out of its ring."""
-    before, behind = cells[place + DOWN], cells[place + UP]
-    cells[before + UP] = behind
-    cells[behind + DOWN] = before
+    before, after = cells[place + DOWN], cells[place + UP]
+    cells[before + UP] = after
+    cells[after + DOWN] = before
 
 
 @inner
 def splice(cells, place, other):
     """Make two rings one: `place`, `other` and its ring, the rest of the ring of `place`."""
-    behind, last = cells[place + UP], cells[other + DOWN]
+    after, last = cells[place + UP], cells[other + DOWN]
     cells[place + UP] = other
     cells[other + DOWN] = place
-    cells[last + UP] = behind
-    cells[behind + DOWN] = last
+    cells[last + UP] = after
+    cells[after + DOWN] = last
 
 
 # ----------------------------------------------------------------------------- the heap of a bucket's keys
@@ -76,7 +76,7 @@ def enter(cells, key_cell, bucket):
 
 @inner
 def leave(cells, key_cell):
-    """Take a key out of its bucket, its children where it was; return whether it was the last one."""
+    """Take a key out of its bucket, replaced by its children; return whether it was the last key."""
     children = key_cell + CHILDREN
     if cells[children + UP] != children:
         splice(cells, key_cell + SIBLING, children)
@@ -89,7 +89,7 @@ def leave(cells, key_cell):
 
 @inner
 def adopt(cells, place, other):
-    """Hang the one of two roots with the greater key below the other, which is returned."""
+    """Make the root with the greater key a child of the other root; return that one."""
     if cells[other - SIBLING + KEY] < cells[place - SIBLING + KEY]:
         place, other = other, place
     unlink(cells, other)
@@ -102,28 +102,28 @@ def smallest(cells, bucket):
     """Return the cell of the smallest key of a bucket, after linking its roots into one tree."""
     roots = bucket + CHILDREN
     place = cells[roots + UP]
-    while place != roots and cells[place + UP] != roots:  # the roots in pairs, forwards
+    while place != roots and cells[place + UP] != roots:  # link the roots in pairs, forwards
         other = cells[place + UP]
-        behind = cells[other + UP]
+        following = cells[other + UP]
         adopt(cells, place, other)
-        place = behind
+        place = following
     place = cells[roots + DOWN]
-    while cells[place + DOWN] != roots:  # the pairs into one, backwards
+    while cells[place + DOWN] != roots:  # link the pairs to one tree, backwards
         place = adopt(cells, cells[place + DOWN], place)
     return place - SIBLING
 
 
 @inner
 def gather(cells, bucket, keys, n):
-    """Write the keys of a bucket, in no order, to ``keys[n:]``; return the `n` behind them."""
+    """Write the keys of a bucket, in no order, to ``keys[n:]``; return the `n` after them."""
     place = cells[bucket + CHILDREN + UP]
     while place != bucket + CHILDREN:
         cell = place & -WORDS
-        if place == cell + SIBLING:  # a key: go on below it
+        if place == cell + SIBLING:  # a key: its children are next
             keys[n] = cells[cell + KEY]
             n += 1
             place = cells[cell + CHILDREN + UP]
-        else:  # everything below it is done: go on beside it
+        else:  # the end of its children: its sibling is next
             place = cells[cell + SIBLING + UP]
     return n
 
@@ -131,27 +131,27 @@ def gather(cells, bucket, keys, n):
 # -------------------------------------------------------------------------------------- the treap of buckets
 @inner
 def neighbour(cells, bucket, side):
-    """Return the bucket with the next count downwards (side 0) or upwards (side 1), or the end."""
+    """Return the bucket with the next smaller (side 0) or greater (side 1) count, or the end."""
     return cells[bucket + ORDER + side] - ORDER
 
 
 @inner
 def is_past(count, other, side):
-    """Say whether `count` lies strictly below (side 0) or above (side 1) the other."""
+    """Return whether `count` is less (side 0) or greater (side 1) than the other."""
     return count > other if side == UP else count < other
 
 
 @inner
 def priority(bucket):
-    """Return the priority of a bucket in the treap: its address, mixed twice; no two are the same."""
+    """Return the priority of a bucket in the treap: its address, mixed twice. No two are equal."""
     return mix(mix(bucket, 0), 0)
 
 
 @inner
 def near(cells, start, count):
-    """Return the bucket of `count`, or one of the two beside which it belongs; look from `start` outwards.
+    """Return the bucket of `count`, or else one of its two neighbours to be; the search begins at `start`.
 
-    From the end, where the neighbour upwards is the least count, the search goes upwards.
+    From the end the search goes upwards: its next bucket has the least count.
     """
     side = UP if start == END or count > cells[start + COUNT] else DOWN
     if start != END and count == cells[start + COUNT]:
@@ -161,13 +161,13 @@ def near(cells, start, count):
         return start
     if cells[beside + COUNT] == count:
         return beside
-    # Climb until the tree below `top` spans all counts from the start to the wanted one ...
+    # Climb until the tree below `top` spans all counts between the start and `count`,
     top = beside
     parent = cells[top + PARENT]
     while parent != END and not is_past(cells[parent + COUNT], count, side):
         top = parent
         parent = cells[top + PARENT]
-    # ... and search down from there.
+    # then search down from there.
     while cells[top + COUNT] != count:
         child = cells[top + (RIGHT if count > cells[top + COUNT] else LEFT)]
         if child == END:
@@ -184,7 +184,7 @@ def side_of(cells, bucket):
 
 @inner
 def hang(cells, parent, side, child):
-    """Make a bucket, or nothing, the child of another on one side."""
+    """Make a bucket the child of another on one side; END removes the child."""
     cells[parent + LEFT + side] = child
     if child != END:
         cells[child + PARENT] = parent
@@ -192,7 +192,7 @@ def hang(cells, parent, side, child):
 
 @inner
 def rotate(cells, child):
-    """Exchange a bucket and its parent in the treap; the order from left to right stays."""
+    """Exchange a bucket and its parent in the treap; the order from left to right is the same."""
     parent, side = cells[child + PARENT], side_of(cells, child)
     inner = cells[child + LEFT + 1 - side]
     hang(cells, cells[parent + PARENT], side_of(cells, parent), child)
@@ -202,9 +202,9 @@ def rotate(cells, child):
 
 @inner
 def open_bucket(cells, bucket, count, beside):
-    """Make a cell the bucket of a new count, which belongs on one side of the bucket `beside`."""
+    """Make a cell the bucket of a new count, a neighbour of the bucket `beside`."""
     side = UP if beside == END or count > cells[beside + COUNT] else DOWN
-    if cells[beside + LEFT + side] != END:  # then the neighbour there is free on its near side
+    if cells[beside + LEFT + side] != END:  # then the neighbour on that side has no child on this one
         beside, side = neighbour(cells, beside, side), 1 - side
     link(cells, bucket + ORDER, beside + ORDER if side == UP else cells[beside + ORDER + DOWN])
     cells[bucket + COUNT] = count
@@ -228,11 +228,11 @@ def close_bucket(cells, bucket):
 
 @inner
 def slide(cells, key_cell, count):
-    """Write the count of a key that is alone in its bucket, if it stays between the neighbours' counts."""
+    """Write the count of a key that is alone in its bucket, if the order of the buckets stays."""
     bucket = cells[key_cell + BUCKET]
     place, roots, children = key_cell + SIBLING, bucket + CHILDREN, key_cell + CHILDREN
     less, more = neighbour(cells, bucket, DOWN), neighbour(cells, bucket, UP)
-    # One branch: whether a count rises or falls cannot be foreseen.
+    # One branch: the processor cannot predict whether a count rises or falls.
     is_alone = (
         (cells[roots + UP] == place) & (cells[roots + DOWN] == place) & (cells[children + UP] == children)
     )

@@ -51,7 +51,7 @@ count_buckets_type = CountBucketsType(
         map=int_map_type,  # key -> address of its cell
         size=types.int64,
         used=types.int64,  # cells from this address on have never been used
-        free=types.int64,  # address of the first free cell before, 0 for none; its first word names the next
+        free=types.int64,  # address of a free cell before that, 0 for none; its first word is the next
     )
 )
 
@@ -78,7 +78,7 @@ def _resize(self, n_cells):
 
 @inner
 def _take_cell(self):
-    """Return a free cell, for which `cells` may grow, or 0 where there is no memory."""
+    """Return a free cell; `cells` may grow for it. Return 0 if there is no memory."""
     cell = self.free
     if cell != 0:
         self.free = self.cells[cell]
@@ -99,7 +99,7 @@ def _give_cell(self, cell):
 
 @inner
 def _bucket(self, start, count):
-    """Return the bucket of `count`, found or opened, looking from `start`; 0 where there is no memory."""
+    """Return the bucket of `count`, found or opened, by a search from `start`; 0 if there is no memory."""
     found = near(self.cells, start, count)
     if found != END and self.cells[found + COUNT] == count:
         return found
@@ -111,7 +111,7 @@ def _bucket(self, start, count):
 
 @inner
 def _vacate(self, key_cell):
-    """Take a key out of its bucket, which is closed if that was its last one."""
+    """Take a key out of its bucket; close the bucket if it is empty then."""
     if leave(self.cells, key_cell):
         bucket = self.cells[key_cell + BUCKET]
         close_bucket(self.cells, bucket)
@@ -120,7 +120,7 @@ def _vacate(self, key_cell):
 
 @inner
 def _insert(self, key, place, count):
-    """Insert a new key, to which the map gives a place."""
+    """Insert a new key at a place of the map."""
     cell = _take_cell(self)
     if cell == 0:
         return status.NO_MEMORY
@@ -160,13 +160,13 @@ def _move(self, cell, count):
 
 @inner
 def _place(self, key):
-    """Return the place of a key in the map, or the empty one where it belongs."""
+    """Return the place of a key in the map, or of the empty slot where it belongs."""
     return probe(self.map.slots, self.map.shift, key)
 
 
 @inner
 def _cell_at(self, place):
-    """Return the cell of the key at a place; 0, the end, for a missing key, whose count then reads as 0."""
+    """Return the cell of the key at a place. A missing key has cell 0, the end, whose count is 0."""
     return pointer_to(self.map.slots, place)[VALUE]
 
 
@@ -187,7 +187,7 @@ def _put(self, key, place, cell, count):
 
 @inner
 def _change(self, key, place, cell, count, overflows):
-    """Store what a multiset verb made of a count."""
+    """Store the count that ``add`` or ``sub`` has computed."""
     if overflows:
         return status.OVERFLOW
     if count < 0:
@@ -322,7 +322,7 @@ def _keys_at(self, count):
 @method(CountBucketsType, "ties")
 @kernel
 def _ties(self):
-    """Return the keys of the greatest count, ascending, as the heap's method of that name."""
+    """Return the keys of the greatest count, ascending."""
     if self.size == 0:
         return new_words(0)
     return _keys_at(self, _max_count(self))
@@ -360,7 +360,7 @@ def _to_arrays(self):
 @kernel
 def _nlargest(self, k):
     keys, counts = self.pop_many(k)
-    for i in range(keys.size):  # back into the cells that have just become free
+    for i in range(keys.size):  # into the cells that have just become free
         _insert(self, keys[i], _place(self, keys[i]), counts[i])
     return keys, counts
 

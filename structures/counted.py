@@ -1,4 +1,4 @@
-"""Multisets with an order: keys with counts, read and taken from the top."""
+"""Multisets with an order: keys with counts; the top is read and removed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Counted", "CountedType"]
 
 
 class CountedType(KeyedType):
-    """Base of the types with the methods ``sub``, ``peek``, ``pop`` and ``ties`` as well."""
+    """Base of the types that also have the methods ``sub``, ``peek``, ``pop`` and ``ties``."""
 
 
 @inner
@@ -31,13 +31,13 @@ def _pop_into(self, keys, counts):
 def _pop_many(self, k):
     n = smaller(larger(k, 0), self.size)
     keys = new_words(n)
-    counts = np.full(n, self.get(0))  # of the dtype of the counts
+    counts = np.full(n, self.get(0))  # the dtype of the counts
     _pop_into(self, keys, counts)
     return keys, counts
 
 
 class Counted(Keyed):
-    """Base of the classes that count keys and know the top."""
+    """Base of the classes of keys with counts that have a top."""
 
     __slots__ = ()
     _noun = "count"
@@ -53,14 +53,14 @@ class Counted(Keyed):
         Raises
         ------
         ValueError
-            The count would fall below 0, or the sum is not a number; the container is as it was.
+            The count would be below 0, or the sum is not a number; the container is as it was.
         OverflowError
             The sum does not fit int64; the container is as it was.
 
         Complexity
         ----------
-        A heap: O(log n). Buckets: O(1) expected, amortised, to a neighbouring count, O(log k) to any
-        other of k distinct counts.
+        A heap: O(log n). Buckets: O(1) expected, amortised, to a neighbouring count; O(log k) expected to
+        any other of k distinct counts.
 
         Examples
         --------
@@ -83,13 +83,13 @@ class Counted(Keyed):
         Raises
         ------
         ValueError
-            The count would fall below 0, or the difference is not a number; the container is as it was.
+            The count would be below 0, or the difference is not a number; the container is as it was.
         OverflowError
             The difference does not fit int64; the container is as it was.
 
         Complexity
         ----------
-        That of :meth:`add`.
+        The cost of :meth:`add`.
 
         Examples
         --------
@@ -107,7 +107,7 @@ class Counted(Keyed):
             raise KeyError(f"{type(self).__name__} is empty")
 
     def peek(self) -> tuple[int, Any]:
-        """Return (key, count) of the top: the smallest key of those that share the top's count.
+        """Return (key, count) of the top; of equal counts, the smallest key is first.
 
         Returns
         -------
@@ -138,7 +138,7 @@ class Counted(Keyed):
         Parameters
         ----------
         default : object, optional
-            Returned where there are no keys.
+            Returned if there are no keys.
 
         Returns
         -------
@@ -167,7 +167,7 @@ class Counted(Keyed):
         return self._kernels.pop(self)
 
     def pop_many(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Remove the first `k` entries in the order of :meth:`pop`, or all there are, and return them.
+        """Remove and return the first `k` entries, or all if there are fewer, in the order of :meth:`pop`.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class Counted(Keyed):
 
         Complexity
         ----------
-        That of :meth:`pop`, for each entry.
+        The cost of :meth:`pop`, for each entry.
 
         Examples
         --------
@@ -201,7 +201,7 @@ class Counted(Keyed):
         Returns
         -------
         (m,) int64
-            Ascending; empty where there are no keys.
+            Ascending; empty if there are no keys.
 
         Complexity
         ----------
@@ -216,7 +216,7 @@ class Counted(Keyed):
         return self._kernels.ties(self)
 
     def to_arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return all keys and counts in the order of :meth:`pop`; ``from_arrays`` takes them back.
+        """Return all keys and counts in the order of :meth:`pop`, as ``from_arrays`` takes them.
 
         Returns
         -------

@@ -2,7 +2,7 @@
 
 A pair of ids ``(left, right)`` is one int64 key, ``left << 32 | right``, so that keys sort as pairs do.
 
-Unsigned arithmetic in numba silently becomes signed as soon as one operand is: every constant is cast.
+In numba, unsigned arithmetic silently becomes signed if one operand is signed: every constant is cast.
 """
 
 from __future__ import annotations

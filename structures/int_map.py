@@ -136,7 +136,7 @@ class IntMap(Keyed):
         return self
 
     def add(self, key: int, delta: int = 1) -> None:
-        """Add `delta` to the value of `key`; a missing key counts as 0.
+        """Add `delta` to the value of `key`; a missing key counts as 0; a sum of 0 stays.
 
         Parameters
         ----------

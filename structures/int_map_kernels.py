@@ -119,7 +119,7 @@ def vacate(slots, shift, place):
 
 @inner
 def occupied(slots, bucket):
-    """Return how many slots of a bucket are occupied: one by one, as a vector load waits for recent stores."""
+    """Return how many slots of a bucket are occupied. A vector load would wait for recent stores."""
     keys = pointer_to(slots, bucket)
     return (keys[0] != EMPTY) + (keys[1] != EMPTY) + (keys[2] != EMPTY) + (keys[3] != EMPTY)
 

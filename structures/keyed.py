@@ -1,4 +1,4 @@
-"""Containers that map int64 keys to numbers: the verbs of a dict, and those of many keys at once."""
+"""Containers that map int64 keys to numbers: the methods of a dict, and methods for many keys at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from structures.struct_type import StructType, method
 __all__ = ["AHEAD", "NOTHING", "Keyed", "KeyedType"]
 
 NOTHING: Any = object()  # stands for a default that was not given
-AHEAD = 16  # how many items before its turn the memory for a key is asked for
+AHEAD = 16  # how many items ahead a key is prefetched
 
 
 class KeyedType(StructType):
@@ -30,7 +30,7 @@ def _update_many(self, keys, deltas):
     """Add all or nothing. Returns (status, index of the item that failed)."""
     if keys.size != deltas.size:
         return status.OUT_OF_RANGE, smaller(keys.size, deltas.size)
-    before = np.full(keys.size, self.get(0))  # of the dtype of the numbers, which the deltas may not have
+    before = np.full(keys.size, self.get(0))  # the dtype of the numbers, not of the deltas
     was_in = np.empty(keys.size, np.bool_)
     for i in range(keys.size):
         self.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
@@ -55,14 +55,7 @@ class Keyed(Facade):
 
     @property
     def dtype(self) -> np.dtype:
-        """The dtype of the numbers: int64 or float64.
-
-        Examples
-        --------
-        >>> from structures import IntMap
-        >>> IntMap().dtype
-        dtype('int64')
-        """
+        """The dtype of the numbers: int64 or float64."""
         return np.dtype(np.int64)
 
     def _number(self, value: Any, name: str) -> Any:
@@ -92,34 +85,14 @@ class Keyed(Facade):
         return iter(self.to_arrays()[0].tolist())
 
     def get(self, key: int, default: Any = 0) -> Any:
-        """Return the number of `key`, or `default` where it is missing.
-
-        Parameters
-        ----------
-        key : int
-        default : object
-
-        Returns
-        -------
-        int or float
-
-        Complexity
-        ----------
-        O(1) expected.
-
-        Examples
-        --------
-        >>> from structures import MaxHeap
-        >>> MaxHeap({7: 2}).get(7), MaxHeap().get(7, -1)
-        (2, -1)
-        """
+        """Return the number of `key`, or `default` for a missing key."""
         if not self._is_int64(key):
             return default
         value = self._kernels.get(self, int(key))
         return value if value or self._kernels.contains(self, int(key)) else default
 
     def update_many(self, keys: Any, deltas: Any) -> None:
-        """Add ``deltas[i]`` to the number of ``keys[i]``, as :meth:`add` does, for every i in order.
+        """Add ``deltas[i]`` to the number of ``keys[i]``, for every i in order; all or nothing.
 
         Parameters
         ----------
@@ -130,14 +103,14 @@ class Keyed(Facade):
         Raises
         ------
         ValueError
-            The arrays differ in length, a count would fall below 0, or a sum is not a number; the container
-            is as it was.
+            The arrays differ in length, a count would be below 0, or a sum is not a number; the container is
+            as it was.
         OverflowError
             A sum does not fit int64; the container is as it was.
 
         Complexity
         ----------
-        As :meth:`add`, for each item.
+        The cost of :meth:`add`, for each item.
 
         Examples
         --------
@@ -174,24 +147,11 @@ class Keyed(Facade):
         return zip(keys.tolist(), values.tolist(), strict=True)
 
     def clear(self) -> None:
-        """Remove every key; the capacity stays.
-
-        Complexity
-        ----------
-        O(capacity).
-
-        Examples
-        --------
-        >>> from structures import MaxHeap
-        >>> h = MaxHeap({7: 2})
-        >>> h.clear()
-        >>> len(h)
-        0
-        """
+        """Remove every key; the capacity stays."""
         self._kernels.clear(self)
 
     def reserve(self, n_keys: int) -> None:
-        """Make room for `n_keys` keys in all, so that no growth happens until then.
+        """Make room for `n_keys` keys in all, so that there is no growth until then.
 
         Parameters
         ----------
@@ -202,7 +162,7 @@ class Keyed(Facade):
         ValueError
             `n_keys` is negative.
         MemoryError
-            There is no room; the container is as it was.
+            There is not enough memory; the container is as it was.
 
         Complexity
         ----------

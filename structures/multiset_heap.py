@@ -1,8 +1,8 @@
 """``MaxHeap`` and ``MinHeap``: addressable multiset heaps. One slot per key; its count is its priority.
 
-An implicit 8-ary heap over int64 *ranks*, least rank on top: a :class:`MinHeap` ranks by the order of
-its counts, a :class:`MaxHeap` by its complement, so that one set of kernels serves both, and float64
-counts go by their order-preserving bits. Ties go by key, smallest first.
+An implicit 8-ary heap over int64 *ranks*, least rank on top. The rank of a count is an int64 in the same order
+(for float64, its bits); a :class:`MaxHeap` takes the complement, so that the same kernels serve both heaps.
+Ties are ordered by key, smallest first.
 
 The eight children of a slot are one block of 24 words, read with two vector instructions::
 
@@ -10,19 +10,19 @@ The eight children of a slot are one block of 24 words, read with two vector ins
 
     blocks         rank x 8 | key x 8 | place x 8    one such row per block; the root is lane 7 of row 0
                                            |
-    map.slots      ... key --> slot + 1 <--'         an IntMap, in which an entry knows its place
+    map.slots      ... key --> slot + 1 <--'         an IntMap; an entry knows its place in it
 
-An entry that moves writes its slot at its place of the map, without a search for its key. Nor does a key that
-leaves move others in the map: it stays there with 0 for its slot, which is what a missing key reads as. Such
+An entry that moves writes its slot at its place in the map, without a search for its key. A key that leaves the
+heap stays in the map with the value 0, which is what a missing key reads as; so no other key moves there. Such
 keys are thrown out when the map is full and they are a fifth of it, or when there is no memory for a larger
-one. A map that grows is made anew from the rows, which then learn their places.
+map. A map that grows is made again from the rows, which then get their new places.
 
 Invariants
 ----------
 1. Heap order: no entry precedes its parent, by (rank, key).
 2. ``map`` has slot + 1 for the key of each of the first ``size`` slots, and 0 for its other keys.
-3. The place of each of these entries is where its key is in the map.
-4. The rank lanes of the slots past the end hold the greatest int64, in the row of the last entry.
+3. The place of each of these entries is the place of its key in the map.
+4. In the row of the last entry, the rank lanes past the end hold the greatest int64.
 5. The capacity is ``8 * number of blocks - 7``, at least ``size``.
 
 Complexity
@@ -33,8 +33,8 @@ set, add, sub, remove, pop           O(log n), at most log8(n) levels; amortised
 update_many, pop_many                O(log n) an item
 from_arrays, copy, ties              O(n); ties O(number of ties)
 nlargest, nsmallest of k             O(k log k)
-memory                               24 bytes a slot; 26 to 51 a key in the map, where keys that
-                                     have left count until they are thrown out: at most 64 a key
+memory                               24 bytes a slot; 26 to 51 a key in the map, at most 64 with
+                                     the keys that have left and are not yet thrown out
 ===================================  =====================================================
 
 Source: d-ary heaps, D. B. Johnson, Priority queues with update (1975); the block layout is our own.
@@ -67,7 +67,7 @@ __all__ = ["HeapType", "MaxHeap", "MinHeap", "heap_type"]
 
 
 class _Heap(Counted):
-    """The verbs that both heaps share; see :class:`MaxHeap` and :class:`MinHeap`."""
+    """What both heaps share; see :class:`MaxHeap` and :class:`MinHeap`."""
 
     __slots__ = ()
     _greatest_first: bool
@@ -92,7 +92,7 @@ class _Heap(Counted):
         Raises
         ------
         ValueError
-            A key stands there twice, a count is not a number, or the arrays differ in length.
+            A key is a duplicate, a count is not a number, or the arrays differ in length.
 
         Complexity
         ----------
@@ -107,7 +107,7 @@ class _Heap(Counted):
 
     @staticmethod
     def _dtype_of(counts: Any) -> Any:
-        """Return the dtype of the heap that some counts make; an empty list makes one of int64."""
+        """Return the dtype of the heap that `counts` make; an empty list makes an int64 heap."""
         return np.float64 if as_array(counts).dtype.kind == "f" else np.int64
 
     @classmethod
@@ -127,13 +127,7 @@ class _Heap(Counted):
 
     @property
     def dtype(self) -> np.dtype:
-        """The dtype of the counts: int64 or float64.
-
-        Examples
-        --------
-        >>> MinHeap(dtype=float).dtype
-        dtype('float64')
-        """
+        """The dtype of the counts: int64 or float64."""
         return self._type.dtype
 
     def _check(self) -> None:
@@ -159,12 +153,12 @@ class MaxHeap(_Heap):
     """Addressable multiset heap, greatest count first, ties by smallest key.
 
     ``h[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the verbs of a
-    multiset: a count that comes to 0 removes the key, below 0 is an error. One writer at a time.
+    multiset: a count of 0 removes the key, a count below 0 is an error. One writer at a time.
 
-    Inside ``@njit`` the same verbs are there as methods and operators. Nothing raises there but for want of
-    memory for arrays that are returned: a missing key has the count 0, an empty heap gives ``(0, 0)`` (look
-    at ``len(h)`` first), and verbs that change return a status, below 0 for a failure. A float for an integer
-    is a typing error there.
+    Inside ``@njit`` the same verbs are methods and operators. Nothing raises there, except when there is no
+    memory for an array that is returned: a missing key has the count 0, an empty heap gives ``(0, 0)`` (check
+    ``len(h)`` first), and verbs that change the heap return a status, below 0 for a failure. A float for an
+    integer is a typing error there.
 
     Methods for single keys:
 
@@ -185,14 +179,14 @@ class MaxHeap(_Heap):
     items : mapping or iterable of (int, int or float), optional
         Initial keys and counts; a repeated key is a ``ValueError``.
     dtype : {int64, float64}, optional
-        Type of the counts; by default that of the initial ones, int64 where there are none.
+        Type of the counts; by default the type of the initial ones, int64 if there are none.
 
     Raises
     ------
     TypeError
-        `dtype` is another one, or a key or a count is no number of its type.
+        `dtype` is another type, or a key or a count is not a number of its type.
     ValueError
-        A key stands there twice, or a count is not a number.
+        A key is a duplicate, or a count is not a number.
     OverflowError
         A number does not fit int64.
 
@@ -208,7 +202,7 @@ class MaxHeap(_Heap):
     _greatest_first = True
 
     def nlargest(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the first `k` entries, or all there are, in order; they stay in the heap.
+        """Return the first `k` entries in order, or all if there are fewer; they stay in the heap.
 
         Parameters
         ----------
@@ -239,21 +233,21 @@ class MaxHeap(_Heap):
 class MinHeap(_Heap):
     """Addressable multiset heap, least count first, ties by smallest key.
 
-    As :class:`MaxHeap` in everything but the order.
+    The same as :class:`MaxHeap`, except for the order.
 
     Parameters
     ----------
     items : mapping or iterable of (int, int or float), optional
         Initial keys and counts; a repeated key is a ``ValueError``.
     dtype : {int64, float64}, optional
-        Type of the counts; by default that of the initial ones, int64 where there are none.
+        Type of the counts; by default the type of the initial ones, int64 if there are none.
 
     Raises
     ------
     TypeError
-        `dtype` is another one, or a key or a count is no number of its type.
+        `dtype` is another type, or a key or a count is not a number of its type.
     ValueError
-        A key stands there twice, or a count is not a number.
+        A key is a duplicate, or a count is not a number.
     OverflowError
         A number does not fit int64.
 
@@ -270,7 +264,7 @@ class MinHeap(_Heap):
     _greatest_first = False
 
     def nsmallest(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the first `k` entries, or all there are, in order; they stay in the heap.
+        """Return the first `k` entries in order, or all if there are fewer; they stay in the heap.
 
         Parameters
         ----------

@@ -19,7 +19,7 @@ KEY, PLACE = ARITY, 2 * ARITY  # from the rank of an entry to its key and to its
 
 @inner
 def place_of(slot):
-    """Return where in ``blocks`` the rank of `slot` stands."""
+    """Return the index in ``blocks`` of the rank of `slot`."""
     lane = slot + ARITY - 1
     return (lane >> ARITY_BITS) * BLOCK + (lane & (ARITY - 1))
 
@@ -38,7 +38,7 @@ def capacity_of(n_blocks):
 
 @inner
 def write_entry(blocks, map_slots, slot, rank, key, place):
-    """Put an entry into a slot, and tell the map."""
+    """Put an entry into a slot, and the slot into the map."""
     entry = pointer_to(blocks, place_of(slot))
     entry[0] = rank
     entry[KEY] = key
@@ -48,7 +48,7 @@ def write_entry(blocks, map_slots, slot, rank, key, place):
 
 @inner
 def sift_up(blocks, map_slots, slot, rank, key, place):
-    """Move the hole at `slot` up to where the entry belongs, and put it there."""
+    """Move the hole at `slot` up to where an entry belongs, and put the entry there."""
     while slot > 0:
         parent = (slot - 1) >> ARITY_BITS
         above = pointer_to(blocks, place_of(parent))
@@ -61,7 +61,7 @@ def sift_up(blocks, map_slots, slot, rank, key, place):
 
 @inner
 def sift_down(blocks, map_slots, size, slot, rank, key, place):
-    """Move the hole at `slot` down to where the entry belongs, and put it there."""
+    """Move the hole at `slot` down to where an entry belongs, and put the entry there."""
     while ARITY * slot + 1 < size:
         first = ARITY * slot + 1
         row = (slot + 1) * BLOCK
@@ -81,7 +81,7 @@ def sift_down(blocks, map_slots, size, slot, rank, key, place):
 
 @inner
 def change_rank(blocks, map_slots, size, slot, rank):
-    """Give the entry at `slot` another rank and move it to where it then belongs."""
+    """Give the entry at `slot` another rank and move it to its new slot."""
     entry = pointer_to(blocks, place_of(slot))
     if rank < entry[0]:
         sift_up(blocks, map_slots, slot, rank, entry[KEY], entry[PLACE])
@@ -97,7 +97,7 @@ def cut_entry(blocks, map_slots, size, slot):
     rank, key, place = last[0], last[KEY], last[PLACE]
     last[0] = INT64_MAX
     if slot != size - 1:
-        # From below it belongs down, from another branch perhaps up.
+        # It belongs further down, or up if it comes from another branch.
         above = pointer_to(blocks, place_of((slot - 1) >> ARITY_BITS))
         if slot > 0 and (rank < above[0] or (rank == above[0] and key < above[KEY])):
             sift_up(blocks, map_slots, slot, rank, key, place)
@@ -107,7 +107,7 @@ def cut_entry(blocks, map_slots, size, slot):
 
 @inner
 def open_slot(blocks, slot):
-    """Make the row of a slot past the end fit to be read, if the slot is its first."""
+    """Fill the ranks of a row past the end, if the slot is the first of its row."""
     lane = slot + ARITY - 1
     if lane & (ARITY - 1) == 0:
         for rank in range(BLOCK * (lane >> ARITY_BITS), BLOCK * (lane >> ARITY_BITS) + ARITY):
@@ -151,12 +151,12 @@ def tied_keys(blocks, size):
 def first_slots(blocks, size, n):
     """Return the slots of the first `n` of `size` entries in order, ``(n,) int64``."""
     slots = new_words(n)
-    # The next one is the root or a child of one before it; a second heap holds those that may be.
+    # The next entry is the root or a child of an earlier one; a second heap, `front`, has the candidates.
     front = new_words(blocks_for(smaller((ARITY - 1) * n + 1, size)) * BLOCK)
     open_slot(front, 0)
     n_known = 1
     known = np.zeros(smaller(ARITY * n + 1, size) + VALUE + 1, np.int64)  # known[place in front]: its slot
-    moved = known.copy()  # in front nobody asks where an entry is
+    moved = known.copy()  # front needs no map: nothing reads this
     n_front = 1
     write_entry(front, moved, 0, blocks[place_of(0)], blocks[place_of(0) + KEY], 0)
     for i in range(n):

@@ -84,7 +84,7 @@ def _fields(count_type: Any) -> list[tuple[str, Any]]:
         blocks=types.int64[::1],  # blocks[BLOCK * b + lane] is a rank; + KEY its key, + PLACE its place
         map=int_map_type,  # key -> slot + 1, 0 for a key that has left
         size=types.int64,
-        complement=types.int64,  # -1 turns the order of counts around (MaxHeap), 0 keeps it
+        complement=types.int64,  # -1 reverses the order of counts (MaxHeap), 0 keeps it
         zero=count_type,  # the count of a missing key; its type is that of the counts
     )
 
@@ -159,7 +159,7 @@ def _enter_all(self):
 
 @inner
 def _renew_map(self, n_keys):
-    """Make the map anew, with room for so many keys, without those that have left."""
+    """Make a new map with room for `n_keys` keys, without the keys that have left."""
     map_slots, shift = empty_slots(bucket_bits(n_keys)), 64 - bucket_bits(n_keys)
     self.map.slots = map_slots
     self.map.shift = shift
@@ -172,7 +172,7 @@ def _renew_map(self, n_keys):
 def _reserve(self, n_keys):
     if n_keys > capacity_of(self.blocks.size // BLOCK) and not _grow(self, n_keys):
         return status.NO_MEMORY
-    # A quarter more than there will be keys: so many may leave before the rest are put in anew.
+    # A quarter more than the keys: so many may leave before the map is made again.
     n_keys += n_keys // 4 + 1
     if bucket_bits(n_keys) > 64 - self.map.shift and not _renew_map(self, n_keys):
         return status.NO_MEMORY
@@ -181,13 +181,13 @@ def _reserve(self, n_keys):
 
 @inner
 def _place(self, key):
-    """Return the place of a key in the map, or the empty one where it belongs."""
+    """Return the place of a key in the map, or of the empty slot where it belongs."""
     return probe(self.map.slots, self.map.shift, key)
 
 
 @inner
 def _slot_at(self, place):
-    """Return the slot of the key at a place of the map, -1 where it is not in the heap."""
+    """Return the slot of the key at a place of the map, or -1 if it is not in the heap."""
     return pointer_to(self.map.slots, place)[VALUE] - 1
 
 
@@ -256,7 +256,7 @@ def _cut(self, slot):
 
 @inner
 def _become(self, key, place, slot, count, leaves_range):
-    """Give `key`, which is at `slot` (below 0: nowhere), the count that a sum has come to."""
+    """Give `key`, which is at `slot` (below 0: not in the heap), the count that a sum is."""
     if leaves_range:
         return status.OVERFLOW if count == count else status.NOT_A_NUMBER
     if count < self.zero:

@@ -1,9 +1,9 @@
 """Priorities, int64 or float64, as int64 numbers in the same order.
 
-An int64 is its own order. Of a float64 the bits are taken: as they are where the sign is plus, with all
-but the sign flipped where it is minus. Negative zero counts as zero; not-a-number is refused before.
+An int64 stays as it is. The bits of a float64 are in its order already if the sign is plus; if it is minus, all
+bits but the sign are flipped. Negative zero becomes zero. Callers refuse not-a-number before.
 
-The type of an argument decides what each function does, at compile time; each has a twin in Python.
+Each function looks at the type of its argument, at compile time, and has a twin in Python.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _py_difference_leaves_range(value: Any, delta: Any) -> bool:
 
 
 def _flip_negative(builder: Any, bits: Any) -> Any:
-    """Emit ``bits ^ ((bits >> 63) & INT64_MAX)``, which is its own inverse."""
+    """Emit ``bits ^ ((bits >> 63) & INT64_MAX)``, its own inverse."""
     return builder.xor(bits, builder.and_(builder.ashr(bits, _I64(63)), _I64(INT64_MAX)))
 
 
@@ -71,7 +71,7 @@ def as_count(typingctx, value, zero):
 @twin(_py_to_order)
 @intrinsic
 def to_order(typingctx, priority):
-    """Return the int64 that stands where `priority` stands in the order of its type."""
+    """Return the int64 of a priority: these are in the same order as the priorities."""
 
     def codegen(context, builder, signature, values):
         if isinstance(signature.args[0], types.Integer):
@@ -86,7 +86,7 @@ def to_order(typingctx, priority):
 @twin(_py_from_order)
 @intrinsic
 def from_order(typingctx, order, zero):
-    """Return the priority, of the type of `zero`, whose order is `order`."""
+    """Return the priority, in the type of `zero`, that ``to_order`` turned into `order`."""
 
     def codegen(context, builder, signature, values):
         if isinstance(signature.return_type, types.Integer):
@@ -99,7 +99,7 @@ def from_order(typingctx, order, zero):
 @twin(_py_sum_leaves_range)
 @intrinsic
 def sum_leaves_range(typingctx, value, delta):
-    """Say whether ``value + delta`` is outside the type: past int64, or not a number."""
+    """Return whether ``value + delta`` is outside int64, or for floats is not a number."""
 
     def codegen(context, builder, signature, values):
         if isinstance(signature.args[0], types.Integer):
@@ -114,7 +114,7 @@ def sum_leaves_range(typingctx, value, delta):
 @twin(_py_difference_leaves_range)
 @intrinsic
 def difference_leaves_range(typingctx, value, delta):
-    """Say whether ``value - delta`` is outside the type: past int64, or not a number."""
+    """Return whether ``value - delta`` is outside int64, or for floats is not a number."""
 
     def codegen(context, builder, signature, values):
         if isinstance(signature.args[0], types.Integer):

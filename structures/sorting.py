@@ -1,6 +1,6 @@
-"""Sorting of int64 keys: an array's own ``sort`` takes more than a second to compile.
+"""Sorting of int64 keys: numba takes more than a second to compile the ``sort`` of an array.
 
-Merging from the bottom up; short runs are sorted by insertion.
+A merge sort from the bottom up; short runs are sorted by insertion.
 
 Source: Knuth, The Art of Computer Programming, 5.2.1, S and 5.2.4, S.
 """
@@ -30,12 +30,12 @@ def insert_each(keys, start, end):
 
 @inner
 def merge(source, start, middle, end, target):
-    """Merge two sorted runs that are neighbours into the same place of another array."""
+    """Merge two neighbouring sorted runs into the same place of another array."""
     left, right, i = start, middle, start
     while left < middle and right < end:
         one, other = source[left], source[right]
         target[i] = smaller(one, other)
-        left += one <= other  # no branch: which one it is cannot be foreseen
+        left += one <= other  # no branch: the processor could not predict it
         right += one > other
         i += 1
     for rest in range(left, middle):

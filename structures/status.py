@@ -1,6 +1,6 @@
-"""What kernels return instead of raising, and how a facade turns it into an exception.
+"""The statuses that kernels return instead of raising, and the checks of arguments in Python.
 
-A status is an int64: 0 for success, below 0 for one of the failures here.
+A status is an int64: 0 for success, below 0 for a failure. :func:`error` makes an exception of it.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _ERRORS: dict[int, tuple[type[Exception], str]] = {
     OVERFLOW: (OverflowError, "the count of {} would leave the range of its type"),
     NOT_A_NUMBER: (ValueError, "the priority of {} is not a number"),
     NO_MEMORY: (MemoryError, "no memory to grow for {}"),
-    DUPLICATE: (ValueError, "{} stands there twice"),
+    DUPLICATE: (ValueError, "{} is a duplicate"),
     OUT_OF_RANGE: (IndexError, "{} is out of range"),
 }
 
 
 def error(status: int, what: object) -> Exception:
-    """Return the exception for a failed status; a missing key gives the bare ``KeyError(key)`` of a dict."""
+    """Return the exception for a failed status; `what` is the key, or what the message is about."""
     if status == MISSING:
         return KeyError(what)
     kind, message = _ERRORS[status]
@@ -41,7 +41,7 @@ def error(status: int, what: object) -> Exception:
 
 
 def int64(value: Any, name: str = "key") -> int:
-    """Return `value` as an int that fits int64, or raise ``TypeError`` / ``OverflowError`` with its name."""
+    """Return `value` as an int that fits int64, or raise ``TypeError`` or ``OverflowError`` with its name."""
     try:
         number = index(value)
     except TypeError:
@@ -53,9 +53,9 @@ def int64(value: Any, name: str = "key") -> int:
 
 
 def as_array(values: Any) -> np.ndarray:
-    """Return `values` as an array, integers that no integer dtype holds together as objects.
+    """Return `values` as an array; of objects, if they are integers that have no common dtype.
 
-    numpy would make floats of those in a list, of -1 and 2**63 for instance.
+    numpy makes floats of such a list, for example of [-1, 2**63].
     """
     array = np.asarray(values)
     is_list = not isinstance(values, np.ndarray)
@@ -71,7 +71,7 @@ def int64_array(values: Any, name: str = "keys") -> np.ndarray:
         raise ValueError(f"{name} must have one dimension, not {array.ndim}")
     if array.size == 0:
         return np.empty(0, np.int64)
-    if array.dtype.kind == "O":  # some are too large, or are no numbers
+    if array.dtype.kind == "O":  # some are too large, or are not numbers
         array = np.array([int64(value, f"{name}[{i}]") for i, value in enumerate(array.tolist())])
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} must be integers, not {array.dtype}")
@@ -82,7 +82,7 @@ def int64_array(values: Any, name: str = "keys") -> np.ndarray:
 
 
 def float64(value: Any, name: str) -> float:
-    """Return `value` as a float, or raise ``TypeError`` / ``OverflowError`` with its name."""
+    """Return `value` as a float, or raise ``TypeError`` or ``OverflowError`` with its name."""
     if not isinstance(value, (float, int, np.floating, np.integer)):
         raise TypeError(f"{name} must be a number, not {type(value).__name__}")
     try:

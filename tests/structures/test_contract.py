@@ -557,11 +557,11 @@ def test_counts_near_the_ends(count, verb, n, expected):
 
 
 def test_repeated_keys_are_named(counted):
-    with pytest.raises(ValueError, match="key 5 stands there twice"):
+    with pytest.raises(ValueError, match="key 5 is a duplicate"):
         counted.container.from_arrays([4, 5, 6, 5], np.array([1, 2, 3, 4], counted.dtype))
-    with pytest.raises(ValueError, match=f"key {INT64_MIN} stands there twice"):
+    with pytest.raises(ValueError, match=f"key {INT64_MIN} is a duplicate"):
         counted.container.from_arrays([INT64_MIN, INT64_MIN], np.array([1, 1], counted.dtype))
-    with pytest.raises(ValueError, match="key 5 stands there twice"):
+    with pytest.raises(ValueError, match="key 5 is a duplicate"):
         counted.container([(5, 1), (5, 1)])
 
 
