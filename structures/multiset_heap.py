@@ -1,8 +1,8 @@
 """``MaxHeap`` and ``MinHeap``: addressable multiset heaps. One slot per key; its count is its priority.
 
-An implicit 8-ary heap over int64 *ranks*, least rank on top. The rank of a count is an int64 in the same order
-(for float64, its bits); a :class:`MaxHeap` takes the complement, so that the same kernels serve both heaps.
-Ties are ordered by key, smallest first.
+An implicit 8-ary heap over int64 *ranks*, least rank on top. The rank of a count is an int64 in the same
+order (for float64, its bits); a :class:`MaxHeap` takes the complement, so that the same kernels serve both
+heaps. Ties are ordered by key, smallest first.
 
 The eight children of a slot are one block of 24 words, read with two vector instructions::
 
@@ -12,10 +12,10 @@ The eight children of a slot are one block of 24 words, read with two vector ins
                                            |
     map.slots      ... key --> slot + 1 <--'         an IntMap; an entry knows its place in it
 
-An entry that moves writes its slot at its place in the map, without a search for its key. A key that leaves the
-heap stays in the map with the value 0, which is what a missing key reads as; so no other key moves there. Such
-keys are thrown out when the map is full and they are a fifth of it, or when there is no memory for a larger
-map. A map that grows is made again from the rows, which then get their new places.
+An entry that moves writes its slot at its place in the map, without a search for its key. A key that leaves
+the heap stays in the map with the value 0, which is what a missing key reads as; so no other key moves there.
+Such keys are thrown out when the map is full and they are a fifth of it, or when there is no memory for a
+larger map. A map that grows is made again from the rows, which then get their new places.
 
 Invariants
 ----------

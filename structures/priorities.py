@@ -1,7 +1,7 @@
 """Priorities, int64 or float64, as int64 numbers in the same order.
 
-An int64 stays as it is. The bits of a float64 are in its order already if the sign is plus; if it is minus, all
-bits but the sign are flipped. Negative zero becomes zero. Callers refuse not-a-number before.
+An int64 stays as it is. The bits of a float64 are in its order already if the sign is plus; if it is minus,
+all bits but the sign are flipped. Negative zero becomes zero. Callers refuse not-a-number before.
 
 Each function looks at the type of its argument, at compile time, and has a twin in Python.
 """
