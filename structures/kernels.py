@@ -1,17 +1,46 @@
-"""The floor under the containers, for people who write containers and kernels of their own.
+"""For people who write containers and kernels of their own: what ours are made of.
 
-* :func:`kernel`, :func:`quiet`, :func:`inner`: the three kinds of compiled functions
-* :class:`StructType`, :func:`fields_of`, :func:`method`, :func:`bind`, :func:`new_like`: container types
-* :class:`Facade`: the Python class of a container
-* :data:`int_map_type`, :data:`byte_counter_type`: types of fields that are containers
-* :func:`pointer_to`, :func:`load_word`, :func:`local_bytes`, :func:`local_words`, :func:`lowest_lane`,
-  :func:`byte_lanes_with`, :func:`byte_lanes_in_products`, :func:`translate_byte_lanes`: intrinsics
+A *kernel* is a function that numba compiles. There are three kinds:
+
+* :func:`kernel`: may raise; for functions that return new arrays or containers
+* :func:`quiet`: never raises; returns a number, a tuple of numbers or a status (:mod:`~structures.status`).
+  Compiled callers call it without a branch for exceptions and without counting references
+* :func:`inner`: a quiet kernel that only compiled code calls; it takes half the time to compile
+
+All three compile at the first call and keep the result on disk, under a key that changes with every change
+of their package and of this one.
+
+A container has three layers, in this order:
+
+1. Kernels on plain arrays: the algorithm. With the JIT switched off they are Python, easy to test.
+2. The numba type, a :class:`StructType` with the fields of :func:`fields_of`, and its methods: kernels that
+   take a container first, registered with :func:`method`. ``c.add(1)`` inside ``@njit`` calls them.
+3. The class in Python, a :class:`Facade`: checks arguments, calls the same kernels, raises exceptions.
+   :func:`bind` joins it to the type; :func:`named_by_package` names it for pickles.
+
+A container is *owned* or *borrowed*. Python and plain kernels own the containers and arrays that they use:
+references are counted. Quiet kernels borrow: they get a bare pointer, and what they read from its fields
+is borrowed too, for as long as the call takes. So there are rules.
+
+Rules
+-----
+1. What was read from an array field is not used after the field is assigned: the old array may be gone.
+2. A borrowed array or container is never stored and never returned; a copy may be.
+3. A quiet kernel that allocates an array stores it in a field. What returns an array is a plain kernel.
+4. There may be no memory. A plain or inner kernel that allocates ends with ``return True``; a quiet caller
+   sees null instead and returns :data:`status.NO_MEMORY`. It allocates before it changes anything.
+5. Kernels check no arguments; the class in Python checks all of them.
+6. Numbers are int64 or float64. Unsigned and signed integers do not meet in one expression.
+
+The page "A container of your own" of the documentation walks through a whole one.
 """
 
+from structures import status
 from structures.byte_counter_kernels import byte_counter_type
-from structures.facade import Facade
+from structures.facade import Facade, named_by_package
 from structures.int_map_kernels import int_map_type
 from structures.jit import inner, kernel, quiet
+from structures.memory import copy_prefix, new_words
 from structures.simd import (
     BYTE_LANES,
     byte_lanes_in_products,
@@ -23,19 +52,22 @@ from structures.simd import (
     pointer_to,
     translate_byte_lanes,
 )
-from structures.struct_type import BorrowedType, StructType, bind, fields_of, method, new_like
+from structures.status import int64, int64_array
+from structures.struct_type import StructType, bind, fields_of, method, new_like
 
 __all__ = [
     "BYTE_LANES",
-    "BorrowedType",
     "Facade",
     "StructType",
     "bind",
     "byte_counter_type",
     "byte_lanes_in_products",
     "byte_lanes_with",
+    "copy_prefix",
     "fields_of",
     "inner",
+    "int64",
+    "int64_array",
     "int_map_type",
     "kernel",
     "load_word",
@@ -43,8 +75,11 @@ __all__ = [
     "local_words",
     "lowest_lane",
     "method",
+    "named_by_package",
     "new_like",
+    "new_words",
     "pointer_to",
     "quiet",
+    "status",
     "translate_byte_lanes",
 ]

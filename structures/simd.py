@@ -43,6 +43,8 @@ __all__ = [
 LANES = 8
 QUAD = 4
 BYTE_LANES = 64
+"""Number of bytes that the intrinsics with ``byte_lanes`` in their names take at a time."""
+
 _I64 = ir.IntType(64)
 _I128 = ir.IntType(128)
 _VECTOR = ir.VectorType(_I64, LANES)
