@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -57,7 +58,7 @@ def documented_constants(module):
     body = ast.parse(inspect.getsource(module)).body
     return {
         target.id
-        for node, following in zip(body, body[1:], strict=False)
+        for node, following in pairwise(body)
         if isinstance(node, ast.Assign) and isinstance(following, ast.Expr)
         for target in node.targets
     }
