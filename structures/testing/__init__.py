@@ -1,16 +1,16 @@
-"""For tests of the containers and of what is built on them: strategies, models, state machines, programs.
+"""For tests of containers and of programs that use them: strategies, models, state machines, programs.
 
-It needs ``hypothesis``, and nothing else in this package imports it.
+This package needs ``hypothesis``; no other module of ``structures`` imports it.
 
-* :func:`keys`, :func:`counts`: hypothesis strategies that go where integer containers break
+* :func:`keys`, :func:`counts`: hypothesis strategies, biased to where integer containers break
 * :class:`MapModel`, :class:`HeapModel`, :class:`TokenModel`, :class:`PairModel`: what the containers do, in
   plain Python
 * :class:`IntMapMachine`, :class:`HeapMachine`, :class:`CountBucketsMachine`, :class:`TokenListMachine`,
-  :class:`PairIndexMachine`: any verbs in any order from Python, compared with the model
+  :class:`PairIndexMachine`: any methods in any order from Python, compared with the model
 * :func:`random_program`, :func:`check_program`, :data:`LANGUAGES`: the same inside ``@njit``, thousands of
-  verbs in one call
+  operations in one call
 
-A container of your own with the verbs of one of these is tested by a subclass of its machine::
+To test a container of your own that has the methods of one of these, derive from its machine::
 
     from structures.testing import HeapMachine
 
@@ -30,6 +30,7 @@ Examples
 True
 """
 
+from structures.testing.languages import LANGUAGES, Operation
 from structures.testing.machines import (
     CountBucketsMachine,
     HeapMachine,
@@ -38,7 +39,7 @@ from structures.testing.machines import (
     TokenListMachine,
 )
 from structures.testing.models import HeapModel, MapModel, PairModel, TokenModel, outcome
-from structures.testing.programs import LANGUAGES, Language, Operation, Program, check_program, random_program
+from structures.testing.programs import Language, Program, check_program, random_program
 from structures.testing.strategies import counts, keys
 
 __all__ = [

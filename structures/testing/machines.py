@@ -1,8 +1,8 @@
-"""State machines: every verb of a container in any order, compared with the model after every step.
+"""State machines: all methods of a container in any order, compared with a model after every step.
 
-Each is a ``hypothesis.stateful.RuleBasedStateMachine``. Its rules draw their keys from a bundle, so that
-the same ones recur; errors are results like others; after every rule the container asserts its own
-invariants and has exactly the content of the model.
+Each is a ``hypothesis.stateful.RuleBasedStateMachine``. Its rules draw keys from a bundle, so that keys
+recur. An exception is a result like others. After every rule the container checks its own invariants and must
+have the content of the model.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ POSITION = st.integers(-1, 40)
 
 
 def pickled(container: Any) -> Any:
-    """Return a container after a journey through a pickle."""
+    """Return the pickled and unpickled container."""
     return pickle.loads(pickle.dumps(container))
 
 
@@ -60,7 +60,7 @@ class _Machine(RuleBasedStateMachine):
     model: Any
 
     def alike(self, verb: str, *arguments: Any) -> Any:
-        """Assert that a verb gives, or raises, the same in the container and in the model."""
+        """Assert that a method returns, or raises, the same in container and model."""
         got = outcome(getattr(self.real, verb), *arguments)
         expected = outcome(getattr(self.model, verb), *map(plain, arguments))
         assert got == expected, f"{verb}{arguments} gave {got}, not {expected}"
@@ -68,7 +68,7 @@ class _Machine(RuleBasedStateMachine):
 
 
 class _KeyedMachine(_Machine):
-    """The verbs that maps and heaps share."""
+    """The methods that maps and heaps share."""
 
     container: Any
     dtype = "int64"
@@ -79,7 +79,7 @@ class _KeyedMachine(_Machine):
 
     @initialize(target=KNOWN, items=SOME, empty=st.booleans())
     def start(self, items: dict[int, Any], empty: bool) -> Any:
-        """Build container and model, and let the keys recur."""
+        """Build container and model."""
         first = {} if empty else items
         self.real = self.container.from_arrays(list(first), np.array(list(first.values()), self.dtype))
         self.model = self.new_model(first)
@@ -87,7 +87,7 @@ class _KeyedMachine(_Machine):
 
     @rule(target=KNOWN, items=SOME)
     def put_in_many(self, items: dict[int, Any]) -> Any:
-        """Assign to more keys, and let these recur too."""
+        """Assign to new keys, which go into the bundle."""
         for key, count in items.items():
             self.alike("__setitem__", key, count)
         return multiple(*items)
@@ -114,7 +114,7 @@ class _KeyedMachine(_Machine):
 
     @rule(key=KNOWN, default=st.integers(-3, 3))
     def read(self, key: int, default: int) -> None:
-        """Ask for one key in every way."""
+        """Read one key in every way."""
         self.alike("__getitem__", key)
         self.alike("__contains__", key)
         self.alike("get", key)
@@ -126,8 +126,8 @@ class _KeyedMachine(_Machine):
         self.alike("update_many", [key for key, _ in items], np.array([n for _, n in items], self.dtype))
 
     @rule(way=st.sampled_from([copy.copy, copy.deepcopy, pickled, through_arrays]), change_old=st.booleans())
-    def go_on_with_a_copy(self, way: Callable[[Any], Any], change_old: bool) -> None:
-        """Replace the container by a copy, or change the copy: the other one stays as it is."""
+    def continue_with_a_copy(self, way: Callable[[Any], Any], change_old: bool) -> None:
+        """Continue with a copy and change the original, or the other way round."""
         other = way(self.real)
         assert other == self.real
         if change_old:
@@ -139,7 +139,7 @@ class _KeyedMachine(_Machine):
 
     @rule(n_keys=st.one_of(st.integers(-2, 40), st.just(TOO_MANY)))
     def reserve(self, n_keys: int) -> None:
-        """Make room, more than there is at times."""
+        """Make room, sometimes for more than there is memory."""
         expected = ValueError if n_keys < 0 else MemoryError if n_keys == TOO_MANY else None
         assert outcome(self.real.reserve, n_keys) == expected
 
@@ -169,7 +169,7 @@ class IntMapMachine(_KeyedMachine):
     In a test module; pytest finds the class by its name::
 
         class MyMapMachine(IntMapMachine):
-            container = MyMap  # has the verbs of an IntMap
+            container = MyMap  # has the methods of an IntMap
 
         TestMyMap = MyMapMachine.TestCase
     """
@@ -182,7 +182,7 @@ class IntMapMachine(_KeyedMachine):
 
     @rule(key=KNOWN, default=st.lists(st.integers(-3, 3), max_size=1))
     def pop(self, key: int, default: list[int]) -> None:
-        """Take a key out, with or without a default."""
+        """Remove a key, with or without a default."""
         self.alike("pop", key, *default)
 
     @rule(items=st.lists(st.tuples(KNOWN, COUNT), max_size=8))
@@ -192,12 +192,12 @@ class IntMapMachine(_KeyedMachine):
 
     @rule(wanted=st.lists(st.one_of(KNOWN, keys()), max_size=8), default=COUNT)
     def get_many(self, wanted: list[int], default: int) -> None:
-        """Ask for many."""
+        """Read many."""
         self.alike("get_many", wanted, default)
 
     @rule()
     def iterate(self) -> None:
-        """Compare the ways to see everything with each other."""
+        """Compare all ways to read everything."""
         items = list(self.real.items())
         assert list(self.real) == self.real.keys().tolist() == [key for key, _ in items]
         assert self.real.values().tolist() == [value for _, value in items]
@@ -205,9 +205,9 @@ class IntMapMachine(_KeyedMachine):
 
 
 class HeapMachine(_KeyedMachine):
-    """:class:`~structures.MaxHeap` of int64 against a dict that is sorted whenever it is asked.
+    """:class:`~structures.MaxHeap` of int64 against a dict that is sorted for every question.
 
-    A subclass names another container, dtype and order.
+    A subclass sets another container, dtype and order.
 
     Examples
     --------
@@ -228,12 +228,12 @@ class HeapMachine(_KeyedMachine):
 
     @rule(key=KNOWN, n=COUNT)
     def sub(self, key: int, n: Any) -> None:
-        """Take away anything."""
+        """Subtract anything."""
         self.alike("sub", key, n)
 
     @rule(key=KNOWN)
     def sub_one(self, key: int) -> None:
-        """Take away the default."""
+        """Subtract the default."""
         self.alike("sub", key)
 
     @rule(known=st.lists(KNOWN, max_size=8), count=COUNT)
@@ -244,28 +244,28 @@ class HeapMachine(_KeyedMachine):
 
     @rule()
     def peek(self) -> None:
-        """Look at the top."""
+        """Read the top."""
         self.alike("peek")
 
     @rule(default=st.lists(st.none(), max_size=1))
     def pop(self, default: list[None]) -> None:
-        """Take the top, with or without a default."""
+        """Pop the top, with or without a default."""
         self.alike("pop", *default)
 
     @rule(k=st.integers(0, 3))
     def pop_many(self, k: int) -> None:
-        """Take some tops."""
+        """Pop some entries."""
         self.alike("pop_many", k)
 
     @rule(k=st.integers(0, 9))
     def first_many(self, k: int) -> None:
-        """Look at some tops."""
+        """Read the first entries."""
         first = outcome(self.real.nsmallest if self.least_first else self.real.nlargest, k)
         assert first == self.model.first_many(k)
 
     @rule()
     def iterate(self) -> None:
-        """Compare all ways to see everything in order."""
+        """Compare all ways to read everything in order."""
         expected = self.model.first_many(len(self.model))
         assert outcome(self.real.to_arrays) == expected
         assert list(self.real.items()) == list(zip(*expected, strict=True))
@@ -274,14 +274,7 @@ class HeapMachine(_KeyedMachine):
 
 
 class CountBucketsMachine(HeapMachine):
-    """:class:`~structures.CountBuckets`: the verbs of a heap, and those of both ends and of the buckets.
-
-    Examples
-    --------
-    In a test module; pytest finds the class by its name::
-
-        TestBuckets = CountBucketsMachine.TestCase
-    """
+    """:class:`~structures.CountBuckets`: the methods of a heap, of both ends and of the buckets."""
 
     container = CountBuckets
 
@@ -296,35 +289,28 @@ class CountBucketsMachine(HeapMachine):
 
     @rule(count=COUNT)
     def keys_at(self, count: int) -> None:
-        """Ask for the keys of a count, which none may have."""
+        """Read the keys of a count, perhaps none."""
         self.alike("keys_at", count)
 
     @rule()
     def peek_min(self) -> None:
-        """Look at the other end."""
+        """Read the other end."""
         self.alike("peek_min")
 
     @rule(default=st.lists(st.none(), max_size=1))
     def pop_min(self, default: list[None]) -> None:
-        """Take from the other end."""
+        """Pop from the other end."""
         self.alike("pop_min", *default)
 
 
 # ------------------------------------------------------------------------------------- lists and indexes
 def token_list_of(segments: list[list[int]]) -> TokenList:
-    """Return the list of some segments."""
+    """Return a token list of segments."""
     return TokenList(list(chain.from_iterable(segments)), np.cumsum([0, *map(len, segments)]))
 
 
 class TokenListMachine(_Machine):
-    """:class:`~structures.TokenList` against a list of segments, each a list of (position, token).
-
-    Examples
-    --------
-    In a test module; pytest finds the class by its name::
-
-        TestTokens = TokenListMachine.TestCase
-    """
+    """:class:`~structures.TokenList` against a list of segments, each a list of (position, token)."""
 
     @initialize(segments=SEGMENTS)
     def start(self, segments: list[list[int]]) -> None:
@@ -333,7 +319,7 @@ class TokenListMachine(_Machine):
 
     @rule(position=POSITION, token=TOKEN)
     def merge(self, position: int, token: int) -> None:
-        """Merge anywhere, also where nothing can be merged."""
+        """Merge anywhere, possible or not."""
         self.alike("merge", position, token)
 
     @rule(i=st.integers(0, 40), token=TOKEN)
@@ -345,7 +331,7 @@ class TokenListMachine(_Machine):
 
     @rule(position=POSITION)
     def look(self, position: int) -> None:
-        """Ask for one position in every way."""
+        """Read one position in every way."""
         for verb in ("next", "prev", "token", "segment_at"):
             self.alike(verb, position)
 
@@ -361,8 +347,8 @@ class TokenListMachine(_Machine):
         self.alike("compact")
 
     @rule(way=st.sampled_from([copy.copy, copy.deepcopy]), change_old=st.booleans())
-    def go_on_with_a_copy(self, way: Callable[[Any], Any], change_old: bool) -> None:
-        """Replace the list by a copy, or change the copy: the other one stays as it is."""
+    def continue_with_a_copy(self, way: Callable[[Any], Any], change_old: bool) -> None:
+        """Continue with a copy and change the original, or the other way round."""
         other = way(self.real)
         assert other == self.real
         if change_old:
@@ -393,14 +379,7 @@ class TokenListMachine(_Machine):
 
 
 class PairIndexMachine(_Machine):
-    """:class:`~structures.PairIndex`, over a token list that merges, against a dict of lists.
-
-    Examples
-    --------
-    In a test module; pytest finds the class by its name::
-
-        TestIndex = PairIndexMachine.TestCase
-    """
+    """:class:`~structures.PairIndex`, over a token list that merges, against a dict of lists."""
 
     @initialize(segments=SEGMENTS, full=st.booleans())
     def start(self, segments: list[list[int]], full: bool) -> None:
@@ -413,7 +392,7 @@ class PairIndexMachine(_Machine):
 
     @rule(i=st.integers(0, 40), token=TOKEN, post=st.booleans())
     def merge(self, i: int, token: int, post: bool) -> None:
-        """Merge two tokens, and post the pairs that came up or leave them out."""
+        """Merge two tokens, and post the new pairs or do not."""
         tokens = self.model.tokens
         mergeable = [position for position in tokens.positions() if tokens.next(position) >= 0]
         if not mergeable:
@@ -428,7 +407,7 @@ class PairIndexMachine(_Machine):
 
     @rule(left=TOKEN, right=TOKEN, position=POSITION)
     def add(self, left: int, right: int, position: int) -> None:
-        """Post anything, a posting that is stale from the start for instance."""
+        """Post anything, stale postings included."""
         self.alike("add", left, right, position)
 
     @rule(left=TOKEN, right=TOKEN, positions=st.lists(st.integers(0, 12), max_size=12))
@@ -438,7 +417,7 @@ class PairIndexMachine(_Machine):
 
     @rule(left=TOKEN, right=TOKEN)
     def drop(self, left: int, right: int) -> None:
-        """Drop a list, which need not be there."""
+        """Drop a list that may be missing."""
         self.alike("drop", left, right)
 
     @rule(i=st.integers(0, 40))
@@ -449,25 +428,25 @@ class PairIndexMachine(_Machine):
 
     @rule()
     def rebuild(self) -> None:
-        """Post everything anew."""
+        """Post everything again."""
         self.alike("rebuild")
         assert self.real.stale_fraction() == 0
 
     @rule()
     def compact(self) -> None:
-        """Remove the tombstones below the index, and follow."""
+        """Remove the tombstones of the token list, and rebuild."""
         assert self.real.tokens.compact().tolist() == self.model.tokens.compact()
         self.alike("rebuild")
 
     @rule(left=TOKEN, right=TOKEN)
     def look(self, left: int, right: int) -> None:
-        """Ask for one pair in every way."""
+        """Read one pair in every way."""
         self.alike("postings", left, right)
         assert ((left, right) in self.real) == (self.alike("count", left, right) > 0)
 
     @rule(way=st.sampled_from([copy.copy, copy.deepcopy]), change_old=st.booleans())
-    def go_on_with_a_copy(self, way: Callable[[Any], Any], change_old: bool) -> None:
-        """Replace index and list by a copy, or change the copy: the others stay as they are."""
+    def continue_with_a_copy(self, way: Callable[[Any], Any], change_old: bool) -> None:
+        """Continue with a copy and change the original, or the other way round."""
         other = way(self.real)
         assert other == self.real
         if change_old:
@@ -480,8 +459,8 @@ class PairIndexMachine(_Machine):
         assert (len(other), other.n_postings) == (0, 0)
 
     @rule(follow=st.booleans())
-    def go_on_without_stale_postings(self, follow: bool) -> None:
-        """Replace the index by one built from its content, over the same list or over a pickled one."""
+    def continue_without_stale_postings(self, follow: bool) -> None:
+        """Continue with an index built from the content, over the same token list or a pickled one."""
         self.real, old = (pickled if follow else through_arrays)(self.real), self.real
         model = self.model
         model.lists = {pair: model.postings(*pair) for pair in model.lists if model.count(*pair)}

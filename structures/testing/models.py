@@ -1,7 +1,7 @@
-"""What the containers do, in plain Python: the specification that machines and programs compare with.
+"""Models: what the containers do, in plain Python. Machines and programs compare with them.
 
-A model has the verbs of its container under the same names, and raises the same exceptions. Every one is
-as slow and as obvious as can be.
+A model has the methods of its container under the same names, and raises the same exceptions. It is as simple
+as possible, and slow.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["HeapModel", "MapModel", "PairModel", "TokenModel", "outcome"]
 
 
 def plain(value: Any) -> Any:
-    """Return a result with arrays and iterators made lists, so that ``==`` compares it."""
+    """Return a result with lists in place of arrays and iterators, for ``==``."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, tuple):
@@ -26,7 +26,7 @@ def plain(value: Any) -> Any:
 
 
 def outcome(call: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what a call gives, arrays as lists, or the type of the exception that it raises.
+    """Return the result of a call, arrays as lists, or the type of the exception that it raises.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def outcome(call: Callable[..., Any], *arguments: Any) -> Any:
     Returns
     -------
     object or type
-        The promised exception that was raised, if it was a subclass of one. Others than those that
-        containers promise pass through.
+        Of an exception, the type that containers promise: KeyError, IndexError, OverflowError, ValueError
+        or MemoryError. Other exceptions pass through.
 
     Examples
     --------
@@ -54,7 +54,7 @@ _PROMISED = (KeyError, IndexError, OverflowError, ValueError, MemoryError)
 
 
 class NotANumber(ValueError):
-    """What a model raises for a sum that is not a number, where a container raises ValueError."""
+    """A sum is not a number; a container raises a plain ValueError for it."""
 
 
 def _in_range(number: Any) -> Any:
@@ -97,7 +97,7 @@ class MapModel(_Counts):
 
 
 class HeapModel(_Counts):
-    """The heaps and :class:`~structures.CountBuckets`: a dict that is sorted whenever it is asked.
+    """The heaps and :class:`~structures.CountBuckets`: a dict that is sorted for every question.
 
     Parameters
     ----------
@@ -243,12 +243,12 @@ class TokenModel:
         raise IndexError(position)
 
     def next(self, position: int) -> int:
-        """Return where the next token starts, or -1."""
+        """Return the position of the next token, or -1."""
         segment, i = self._find(position)
         return segment[i + 1][0] if i + 1 < len(segment) else -1
 
     def prev(self, position: int) -> int:
-        """Return where the previous token starts, or -1."""
+        """Return the position of the previous token, or -1."""
         segment, i = self._find(position)
         return segment[i - 1][0] if i > 0 else -1
 
@@ -282,7 +282,7 @@ class TokenModel:
         return [token for _, token in self.segments[number]]
 
     def segment_positions(self, number: int) -> list[int]:
-        """Return where the tokens of a segment start."""
+        """Return the positions of the tokens of a segment."""
         if not 0 <= number < len(self.segments):
             raise IndexError(number)
         return [position for position, _ in self.segments[number]]
@@ -292,23 +292,23 @@ class TokenModel:
         return [item for segment in self.segments for item in segment]
 
     def positions(self) -> list[int]:
-        """Return where the tokens start."""
+        """Return the positions of all tokens."""
         return [position for position, _ in self.live()]
 
     def to_arrays(self) -> tuple[list[int], list[int]]:
-        """Return the tokens, and where the segments start."""
+        """Return the tokens and the offsets of the segments."""
         offsets = [0, *np.cumsum([len(segment) for segment in self.segments], dtype=int).tolist()]
         return [token for _, token in self.live()], offsets
 
     def pair_at(self, position: int) -> tuple[int, int] | None:
-        """Return the pair of tokens that starts at a position, if one does."""
+        """Return the pair of tokens that starts at a position, or None."""
         if position not in self.positions() or self.next(position) < 0:
             return None
         return self.token(position), self.token(self.next(position))
 
 
 class PairModel:
-    """:class:`~structures.PairIndex`: a dict from pair to list of postings, stale ones and all.
+    """:class:`~structures.PairIndex`: a dict from pair to list of postings, stale ones included.
 
     Parameters
     ----------
@@ -327,7 +327,7 @@ class PairModel:
         self.lists: dict[tuple[int, int], list[int]] = {}
 
     def rebuild(self) -> None:
-        """Post every pair anew."""
+        """Post every pair again."""
         self.lists = {}
         for position in self.tokens.positions():
             pair = self.tokens.pair_at(position)
@@ -364,10 +364,10 @@ class PairModel:
 
     @property
     def n_postings(self) -> int:
-        """Number of postings, stale ones and all."""
+        """Number of postings, stale ones included."""
         return sum(map(len, self.lists.values()))
 
     def stale_fraction(self) -> float:
-        """Return which part of the postings is stale."""
+        """Return the stale share of the postings."""
         live = sum(self.count(*pair) for pair in self.lists)
         return 1.0 - live / self.n_postings if self.n_postings else 0.0

@@ -16,8 +16,8 @@ __all__ = ["counts", "keys"]
 def keys() -> st.SearchStrategy[int]:
     """Return a strategy for int64 keys.
 
-    Small ones that recur, the ends of the range (the least is what marks an empty slot of a table), powers
-    of two and their neighbours, and any other.
+    Small keys that recur, the ends of the range (the least int64 marks an empty slot of a table), powers of
+    two and their neighbours, and any others.
 
     Returns
     -------
@@ -36,12 +36,12 @@ def keys() -> st.SearchStrategy[int]:
 
 @functools.cache
 def counts(dtype: str = "int64") -> st.SearchStrategy[Any]:
-    """Return a strategy for counts: small ones that tie, both signs, and those whose sums leave the range.
+    """Return a strategy for counts: small ones that tie, both signs, and some whose sums leave the range.
 
     Parameters
     ----------
     dtype : {"int64", "float64"}
-        Floats have infinities and both zeros among them, but no not-a-number.
+        Floats include the infinities and both zeros, but not not-a-number.
 
     Returns
     -------
