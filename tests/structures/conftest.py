@@ -1,7 +1,7 @@
-"""How deep the tests dig, and how they start another Python.
+"""The number of random tests, and how tests start another Python.
 
-``STRUCTURES_FUZZ_DEPTH`` multiplies the examples of the state machines and the seeds of the programs; 1 by
-default.
+``STRUCTURES_FUZZ_DEPTH`` multiplies the examples of the state machines and the seeds of the programs; it is 1
+by default.
 """
 
 import os
@@ -37,7 +37,7 @@ def rng(request):
 
 
 class Python:
-    """Starts Python on a piece of code, with the compiled code that this process has cached."""
+    """Starts Python with a piece of code and this process's cache of compiled code."""
 
     def start(self, code, path=HERE.parents[1], **environment):
         environment = {**os.environ, "PYTHONPATH": str(path), **environment}

@@ -33,7 +33,7 @@ COUNT = st.one_of(
 
 
 class Model(dict):
-    """The specification: a dict, whose order is that of the ids."""
+    """The specification: a dict in the order of the ids."""
 
     def add(self, word, n=1):
         count = self.get(word, 0) + n
@@ -50,7 +50,7 @@ class Model(dict):
 
 
 def outcome(call, *args):
-    """Return what a call gives, or the type of what it raises."""
+    """Return the result of a call, or the type of its exception."""
     try:
         return call(*args)
     except (KeyError, OverflowError) as error:
@@ -64,7 +64,7 @@ def joined(words):
 
 
 def same(counter, model):
-    """Say whether both hold the same words with the same ids and counts."""
+    """Return whether both have the same words, ids and counts."""
     return list(counter.items()) == list(model.items())
 
 
@@ -187,7 +187,7 @@ ADD, ADD_ONE, SET, GET, ID_OF, COUNT_OF, WORD_OF, MERGE, COPY, MANY = range(10)
 
 @njit
 def run(counter, data, program, results):
-    """Run a program of (op, start, end, number) rows; write two numbers a row."""
+    """Run a program of (op, start, end, number) rows; write two results a row."""
     for i in range(program.shape[0]):
         op, start, end, number = program[i]
         first, second = 0, 0
@@ -327,7 +327,7 @@ OFFSET_DTYPES = [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64]
 
 @pytest.mark.parametrize("dtype", OFFSET_DTYPES)
 def test_offsets_of_every_width(dtype):
-    """A caller who cuts words out of a buffer has narrow offsets, which nobody needs to widen."""
+    """Offsets in a buffer may be narrow integers; callers need not convert them."""
     words = [b"low", b"", b"internationalisation", b"low", b"lower", b"newest"]
     data, offsets = joined(words)
     offsets = offsets.astype(dtype)
@@ -530,7 +530,7 @@ def test_one_cluster_around_the_end_of_the_table():
 
 
 @pytest.mark.parametrize("kept", [1, 2, 7, 30])
-def test_what_fails_half_way_is_taken_back(kept):
+def test_a_failure_half_way_changes_nothing(kept):
     words = words_at(60, {0, 125, 126, 127}, 7)
     counter = ByteCounter(zip(words[:kept], range(kept), strict=True))
     counter[words[0]] = INT64_MAX
@@ -545,7 +545,7 @@ def test_what_fails_half_way_is_taken_back(kept):
     assert list(counter) == words
 
 
-def test_much_is_taken_back_from_a_table_that_grew():
+def test_a_failure_after_growth_changes_nothing():
     rng = np.random.default_rng(7)
     numbers = rng.integers(0, 3000, 10_000)
     words = [b"%d " % n * (n % 5) for n in numbers.tolist()]
@@ -571,7 +571,7 @@ def test_much_is_taken_back_from_a_table_that_grew():
     [b"sixteen bytes at %d", b"%d sixteen bytes at", b"%016d", b"%08d", b"%07d\0", b"\0\0\0\0\0\0\0\0%d"],
     ids=["prefix", "suffix", "16", "8", "zero", "zeros"],
 )
-def test_many_alike(form):
+def test_many_similar_words(form):
     words = [form % n for n in range(100_000)]
     data, offsets = joined(words * 2)
     counter = ByteCounter()
@@ -664,7 +664,7 @@ def test_a_long_word_makes_a_short_message():
 
 
 @pytest.mark.parametrize("word", ["low", 5, None, [1, 2], np.zeros(3, np.uint8)])
-def test_what_is_not_a_word(word):
+def test_words_of_wrong_types(word):
     counter = ByteCounter({b"low": 1})
     calls = [counter.add, counter.get, counter.id_of, counter.__getitem__, counter.__contains__]
     for call in calls:
@@ -763,7 +763,7 @@ def test_empty():
 
 
 class MyByteCounter(ByteCounter):
-    """A user's subclass, with a verb of its own and room for attributes."""
+    """A user's subclass, with a method of its own and room for attributes."""
 
     def n_entries(self):
         return len(self)

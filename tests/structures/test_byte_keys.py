@@ -35,8 +35,8 @@ def keys_of(data, offsets, first, n):
 
 
 @given(STRING, st.binary(max_size=20))
-def test_a_key_is_that_of_the_string_alone(string, behind):
-    data = np.frombuffer(b"?" + string + behind, np.uint8)
+def test_a_key_depends_on_the_string_alone(string, after):
+    data = np.frombuffer(b"?" + string + after, np.uint8)
     key = key_of(data, 1, 1 + len(string))
     assert parts_of(key[1]) == (len(string) > 15, len(string))
     if len(string) <= 15:
@@ -45,8 +45,8 @@ def test_a_key_is_that_of_the_string_alone(string, behind):
 
 
 @given(st.lists(STRING, min_size=1, max_size=100), st.integers(0, 99), st.integers(0, 40))
-def test_many_keys_are_those_of_each(strings, first, n_behind):
-    data = np.frombuffer(b"".join(strings) + b"\xff" * n_behind, np.uint8)
+def test_many_keys_equal_single_keys(strings, first, n_after):
+    data = np.frombuffer(b"".join(strings) + b"\xff" * n_after, np.uint8)
     edges = np.cumsum([0, *map(len, strings)])
     first = min(first, len(strings) - 1)
     expected = [key_of(data, *edges[i : i + 2]) for i in range(first, len(strings))]
@@ -54,10 +54,10 @@ def test_many_keys_are_those_of_each(strings, first, n_behind):
         assert keys_of(data, edges.astype(dtype), first, len(strings) - first) == expected
 
 
-@pytest.mark.parametrize("n_behind", [0, 20])
-def test_short_strings_of_every_length(n_behind):
+@pytest.mark.parametrize("n_after", [0, 20])
+def test_short_strings_of_every_length(n_after):
     text = bytes(range(1, 200))
     edges = np.cumsum([0, *range(16)])
-    data = np.frombuffer(text[: edges[-1] + n_behind], np.uint8)
+    data = np.frombuffer(text[: edges[-1] + n_after], np.uint8)
     strings = [text[edges[i] : edges[i + 1]] for i in range(16)]
     assert keys_of(data, edges, 0, 16) == list(map(short_key, strings))

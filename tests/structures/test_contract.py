@@ -1,4 +1,4 @@
-"""What all containers with keys promise alike, run for each of them."""
+"""What all containers with keys promise, tested for each of them."""
 
 import copy
 import pickle
@@ -298,7 +298,7 @@ def test_pickle(keyed, protocol):
 
 
 def derived(base):
-    """Return a user's subclass, with a verb of its own and room for attributes, that pickle finds."""
+    """Return a user's subclass that pickle finds, with a method of its own and room for attributes."""
     name = f"My{base.__name__}"
     if name not in globals():
         globals()[name] = type(name, (base,), {"__module__": __name__, "n_entries": lambda self: len(self)})
@@ -381,7 +381,7 @@ def test_growth_across_powers_of_two(keyed):
 
 
 def test_a_full_container_takes_its_own_keys(keyed):
-    """What is there already needs no room."""
+    """A key that is there already needs no room."""
     for n in range(1, 45):
         container = keyed((key, 1) for key in range(n))
         nbytes = container.nbytes
@@ -421,7 +421,7 @@ def test_order(counted):
 
 
 def test_counts_that_are_not_numbers(counted):
-    """Not-a-number is a ValueError however it comes up, and changes nothing."""
+    """Not-a-number is always a ValueError, and changes nothing."""
     if counted.dtype == np.int64:
         with pytest.raises(TypeError):
             counted().add(1, float("nan"))

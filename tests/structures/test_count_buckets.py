@@ -47,7 +47,7 @@ def test_programs(rng, n_keys, numbers, rare):
 
 @pytest.mark.parametrize("verb", [Operation.POP, Operation.POP_MIN, Operation.SUB, Operation.PEEK])
 def test_programs_of_two_verbs(rng, verb):
-    """Ask soon after every change, so that links are put off for a short while only."""
+    """Read after every change, so that few roots wait to be linked."""
     language = LANGUAGES[CountBuckets]
     program = random_program(language, rng, 4000, keys=range(60), numbers=range(1, 9))
     program.operations[500:] = np.where(program.numbers[500:] > 4, Operation.ADD, verb)
@@ -75,7 +75,7 @@ def test_verbs_inside_njit():
     assert (ends, size) == ((0, 0, 0, 0), 0)
 
 
-def test_update_many_restores_what_its_deltas_could_not_hold():
+def test_update_many_restores_numbers_that_do_not_fit_the_deltas():
     @njit
     def update(buckets, keys, deltas):
         return buckets.update_many(keys, deltas)
@@ -182,7 +182,7 @@ def test_empty():
     assert buckets.counts().tolist() == buckets.keys_at(0).tolist() == []
 
 
-def test_what_is_no_count():
+def test_counts_of_wrong_types():
     buckets = CountBuckets({7: 1})
     with pytest.raises(TypeError, match="count must be an integer"):
         buckets.keys_at(1.0)

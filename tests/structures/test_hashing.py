@@ -45,7 +45,7 @@ def test_ids_out_of_range(wrong):
             pack_pair(*pair)
 
 
-def test_what_is_no_id_and_no_pair():
+def test_ids_and_pairs_of_wrong_types():
     with pytest.raises(TypeError, match="left must be an integer"):
         pack_pair(1.0, 2)
     with pytest.raises(TypeError, match="right must be an integer"):
@@ -86,7 +86,7 @@ def test_mixing_is_fibonacci_hashing(key):
     ids=["dense", "lefts", "middle", "thousands", "negative", "pairs", "random"],
 )
 def test_homes_are_spread(spread):
-    """No pattern of keys does much worse than chance, which puts ten or so into one of 8192 slots."""
+    """No pattern of keys is much worse than chance, which puts about ten into one of 8192 slots."""
     homes = np.array([mix(key, 64 - 13) for key in spread])
     assert np.bincount(homes).max() <= 12
     assert np.unique(homes).size > 2800

@@ -63,7 +63,7 @@ def test_deletion_around_the_end_of_the_table(home, numbers):
         assert len(container) == len(together)
 
 
-def test_the_key_that_marks_empty_slots_is_a_key():
+def test_the_key_that_marks_empty_slots_can_be_stored():
     container = IntMap()
     assert INT64_MIN not in container
     container.add(INT64_MIN, 3)
@@ -89,7 +89,7 @@ def test_load_is_at_most_five_eighths():
 
 
 def test_growth():
-    """By two, and by four between 64 KB and 8 MB."""
+    """A table grows by two, and by four between 64 KB and 8 MB."""
     container, sizes = IntMap(), [8]
     for n in range(1, 700_000):
         container[n] = 1
@@ -201,7 +201,7 @@ def test_many_inside_njit():
     assert [array.tolist() for array in see(container)] == [list(container), container.values().tolist()]
 
 
-def test_many_that_are_there_need_no_room():
+def test_setting_present_keys_needs_no_room():
     container = IntMap((key, 0) for key in range(20))
     nbytes = container.nbytes
     container.set_many([*range(20), *range(20)], range(40))
@@ -212,7 +212,7 @@ def test_many_that_are_there_need_no_room():
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int32", "uint8", "int16"])
-def test_update_many_restores_what_its_deltas_could_not_hold(dtype):
+def test_update_many_restores_numbers_that_do_not_fit_the_deltas(dtype):
     @njit
     def update(container, keys, deltas):
         return container.update_many(keys, deltas)

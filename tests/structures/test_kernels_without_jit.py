@@ -1,4 +1,4 @@
-"""The kernels on plain arrays are Python: their tests pass with the JIT switched off, too."""
+"""The kernels on plain arrays are Python: their tests also pass with the JIT switched off."""
 
 from pathlib import Path
 

@@ -82,8 +82,8 @@ def test_every_shape_of_the_last_levels(heap_class, size):
 
 
 @BOTH
-def test_the_least_of_ranks_is_as_good_as_any(heap_class):
-    """The rank of the last in order is what the slots past the end hold."""
+def test_a_rank_may_equal_the_mark_of_empty_slots(heap_class):
+    """Slots past the end hold the greatest rank, which the last entry may have too."""
     last = INT64_MIN if heap_class is MaxHeap else INT64_MAX
     heap = heap_class((key, last) for key in range(30))
     heap._check()
@@ -129,7 +129,7 @@ def test_reserved_room_is_enough_while_keys_come_and_go(heap_class, n):
     heap._check()
 
 
-def test_keys_that_have_left_take_a_fifth_at_most():
+def test_keys_that_have_left_take_at_most_a_fifth():
     heap = MaxHeap()
     for key in range(1001):
         heap[key] = 1
@@ -359,7 +359,7 @@ def test_not_a_number_inside_njit():
     [(2**40, np.array([1, -5], np.int32)), (2**40, np.array([1, -5], np.int8)), (2.5, np.array([1, -5]))],
     ids=["int32", "int8", "int64-float"],
 )
-def test_update_many_restores_what_its_deltas_could_not_hold(count, deltas):
+def test_update_many_restores_numbers_that_do_not_fit_the_deltas(count, deltas):
     @njit
     def update(heap, keys, deltas):
         return heap.update_many(keys, deltas)
@@ -384,7 +384,7 @@ def test_floats_inside_njit():
 
 # ---------------------------------------------------------------------------------- kernels on plain arrays
 def arrays_of(entries):
-    """Return blocks and the slots of a map with the given (rank, key) in the first slots, in no order."""
+    """Return blocks and map slots with the given (rank, key) in the first slots, in no order."""
     blocks = np.empty(module.blocks_for(max(len(entries), 1)) * module.BLOCK, np.int64)
     map_slots = np.zeros(len(entries) + VALUE, np.int64)  # the place of a key is the key itself
     module.open_slot(blocks, 1 - ARITY)

@@ -23,12 +23,12 @@ LARGEST = 2**31 - 1
 
 
 def slow_postings(tokens):
-    """Return pair -> positions, looked up one by one."""
+    """Return pair -> positions, by a look at every position."""
     postings = defaultdict(list)
     for position in tokens.positions().tolist():
-        behind = tokens.next(position)
-        if behind >= 0:
-            postings[tokens.token(position), tokens.token(behind)].append(position)
+        after = tokens.next(position)
+        if after >= 0:
+            postings[tokens.token(position), tokens.token(after)].append(position)
     return dict(postings)
 
 
@@ -51,7 +51,7 @@ def test_programs(rng, longest):
 
 # --------------------------------------------------------------------------------------------- building
 @pytest.mark.parametrize("n_kinds", [1, 2, 5, 1000])
-def test_build_is_the_slow_search(rng, n_kinds):
+def test_build_equals_a_slow_search(rng, n_kinds):
     segments = [rng.integers(0, n_kinds, size).tolist() for size in rng.integers(1, 60, 40)]
     tokens = token_list_of(segments)
     index = PairIndex.build(tokens)
@@ -99,12 +99,12 @@ def test_the_greatest_tokens():
 @pytest.mark.parametrize(
     "pair", [(1, -1), (1, 2**31), (2**64, 1), (1.0, 2), (1,), (1, 2, 3), 5, "ab", None], ids=repr
 )
-def test_what_is_no_pair_is_not_in_an_index(pair):
+def test_an_index_holds_nothing_but_pairs(pair):
     assert pair not in PairIndex.build(TokenList([1, 2]))
 
 
 # ------------------------------------------------------------------------------------------------ verbs
-def test_a_revived_posting_counts_again():
+def test_a_posting_may_become_valid_again():
     tokens = TokenList([1, 2, 3])
     index = PairIndex.build(tokens)
     tokens.merge(1, 5)
@@ -202,13 +202,13 @@ def test_from_arrays():
         ([5], [[0, 1]], [0]),
     ],
 )
-def test_arrays_that_are_no_index(pairs, offsets, positions):
+def test_wrong_arrays(pairs, offsets, positions):
     with pytest.raises(ValueError, match=r"offsets must rise|not a packed pair|one dimension"):
         PairIndex.from_arrays(TokenList([1, 2]), pairs, offsets, positions)
 
 
-def test_what_is_stale_does_not_travel():
-    """A pair whose postings are all stale is in no array, no pickle and no comparison."""
+def test_arrays_and_pickles_have_no_stale_postings():
+    """A pair that has stale postings only is not in arrays and pickles, and comparisons ignore it."""
     index = PairIndex.build(TokenList([1, 2, 3, 1, 2]))
     index.tokens.merge(1, 9)
     index.add(9, 1, 1)
@@ -249,7 +249,7 @@ def test_subclasses():
     assert list(tokens) == [5, 1, 2]
 
 
-def test_equality_does_not_see_stale_postings():
+def test_equality_ignores_stale_postings():
     one, other = (PairIndex.build(TokenList([1, 2, 3, 4])) for _ in range(2))
     assert one == other
     one.add(1, 2, 3)

@@ -28,7 +28,7 @@ def test_an_integer_is_its_own_order(priority):
 
 
 @given(FLOATS, FLOATS)
-def test_orders_are_as_the_floats(one, other):
+def test_orders_compare_as_the_floats(one, other):
     order, back = _round_trip(one)
     other_order, _ = _round_trip(other)
     assert (order < other_order) == (one < other)

@@ -41,7 +41,7 @@ def test_tokens_of_any_integer_type(dtype):
     assert tokens == TokenList(range(0, 100, 3), [0, 20, 34])
 
 
-def test_tokens_that_must_not_be_written_to():
+def test_read_only_tokens():
     given = np.frombuffer(bytes(range(10)), np.uint8)
     tokens = TokenList(given)
     tokens.merge(0, 300)
@@ -84,7 +84,7 @@ def test_tokens_out_of_range(wrong):
 
 
 @pytest.mark.parametrize("wrong", [[1.0], ["a"], [None], [True]], ids=repr)
-def test_what_is_no_token(wrong):
+def test_tokens_of_wrong_types(wrong):
     with pytest.raises(TypeError, match=r"tokens must be integers|tokens\[0\] must be an integer"):
         TokenList(wrong)
 
@@ -99,7 +99,7 @@ def test_one_dimension(dtype):
     "offsets",
     [[], [0], [0, 2], [1, 3], [0, 0, 3], [0, 2, 2, 3], [0, 2, 1, 3], [0, 4], [-1, 3], [3, 0], [0, 3, 3]],
 )
-def test_offsets_that_are_no_segments(offsets):
+def test_wrong_offsets(offsets):
     with pytest.raises(ValueError, match="segment_offsets must rise from 0"):
         TokenList([1, 2, 3], offsets)
 
@@ -168,7 +168,7 @@ def test_errors_change_nothing():
     assert (tokens.positions().tolist(), list(tokens)) == before
 
 
-def test_equality_does_not_see_tombstones():
+def test_equality_ignores_tombstones():
     one, other = TokenList([1, 2, 3]), TokenList([1, 4])
     assert one != other
     one.merge(1, 4)
@@ -216,16 +216,16 @@ def test_kernels_against_a_list(rng):
         position, token = model[i][0], int(rng.integers(LARGEST))
         assert module.join(cells, position, token) == OK
         model[i : i + 2] = [(position, token)]
-        for (before, _), (behind, _) in pairwise(model):
-            assert module.next_of(cells, before) == behind
-            assert module.prev_of(cells, behind) == before
-            assert module.run_of(cells, before) == behind - before
+        for (before, _), (after, _) in pairwise(model):
+            assert module.next_of(cells, before) == after
+            assert module.prev_of(cells, after) == before
+            assert module.run_of(cells, before) == after - before
         assert [module.token_of(cells, p) for p, _ in model] == [token for _, token in model]
     assert module.next_of(cells, 0) == module.prev_of(cells, 0) == -1
 
 
 def test_a_run_has_a_greatest_length():
-    """The length of two runs is looked at before anything is written."""
+    """The length of both runs is checked before anything is written."""
     half = 2**29
     cells = np.zeros(4, np.int64)
     cells[0] = module.cell(5, 1, module.FIRST)
