@@ -1,4 +1,4 @@
-"""Put this folder, whose modules are the worked uses, where they are found."""
+"""Make the modules of this folder, the examples, importable."""
 
 import sys
 from pathlib import Path

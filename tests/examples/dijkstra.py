@@ -1,8 +1,8 @@
 """Shortest paths on a weighted grid: ``MinHeap`` as a queue with decrease-key.
 
-What it shows: the heap is made in Python and handed to an ``@njit`` function; keys are cells, counts are
-distances (float64). ``queue[cell] = distance`` inserts a cell or moves the one that is there, so that the
-queue never holds a cell twice, unlike a plain heap of (distance, cell) that fills up with stale entries.
+What it shows: the heap is made in Python and passed to an ``@njit`` function; keys are cells, counts are
+distances (float64). ``queue[cell] = distance`` inserts a cell or moves it, so that no cell is in the queue
+twice. A plain heap of (distance, cell) fills up with stale entries.
 
 Complexity: O(n log n) for n cells, with at most n entries in the queue.
 
@@ -42,16 +42,16 @@ def shortest_paths(cost, start):
     Parameters
     ----------
     cost : (rows, columns) array_like of float
-        What it costs to enter a cell from one of its four neighbours, 0 or more; ``inf`` for a wall.
+        The cost of a step into a cell from one of its four neighbours, 0 or more; ``inf`` for a wall.
     start : (int, int)
         Row and column.
 
     Returns
     -------
     distance : (rows, columns) float64
-        ``inf`` where no path leads.
+        ``inf`` for a cell without a path.
     came_from : (rows, columns) int64
-        Number of a cell, ``row * columns + column``; -1 at the start and where no path leads.
+        Number of a cell, ``row * columns + column``; -1 at the start and for a cell without a path.
 
     Examples
     --------

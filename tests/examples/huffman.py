@@ -1,12 +1,12 @@
-"""Huffman codes: ``MinHeap`` as the queue of the two rarest.
+"""Huffman codes with ``MinHeap`` as the queue.
 
-What it shows: pops and pushes inside ``@njit`` on a heap filled from arrays, and what a defined tie order is
-good for. Leaves are numbered before the nodes above them, so that of equal weights the older goes
-first; that gives the same code on every run and, of all optimal codes, one with the shortest longest word
+What it shows: pops and pushes inside ``@njit`` on a heap that is filled from arrays, and the use of a defined
+order of ties. Leaves have smaller numbers than the nodes above them, so that among equal weights the older
+node is first. So every run gives the same code, and the longest code word is as short as in any optimal code
 (Schwartz 1964).
 
-Codes are canonical: they are told by their lengths alone. Those of one length are consecutive numbers, in the
-order of the symbols, and follow those of the shorter lengths.
+Codes are canonical: their lengths determine them. Codes of one length are consecutive numbers, in the order
+of the symbols, and follow the codes of the shorter lengths.
 
 Complexity: O(d log d) for d symbols; encoding and decoding O(bits).
 
@@ -22,7 +22,7 @@ from structures import MinHeap
 
 @njit(cache=True)
 def grow_tree(queue, parent_of):
-    """Join the two lightest nodes until one is left; node numbers go on from the leaves'."""
+    """Join the two lightest nodes until one is left; new nodes get the next numbers."""
     node = len(queue)
     while len(queue) > 1:
         first, first_weight = queue.pop()
@@ -52,10 +52,10 @@ def code_lengths(weights):
     parent_of = np.zeros(max(2 * n - 1, 0), np.int64)
     grow_tree(MinHeap.from_arrays(np.arange(n), weights[symbols]), parent_of)
     depth_of = np.zeros_like(parent_of)
-    for node in range(2 * n - 3, -1, -1):  # from below the root, the last node, to the leaves
+    for node in range(2 * n - 3, -1, -1):  # from the node below the root to the leaves
         depth_of[node] = depth_of[parent_of[node]] + 1
     lengths = np.zeros_like(weights)
-    lengths[symbols] = np.maximum(depth_of[:n], 1)  # a symbol without company has a code as well
+    lengths[symbols] = np.maximum(depth_of[:n], 1)  # a single symbol has a code too
     return lengths
 
 

@@ -1,15 +1,14 @@
 """A cache that evicts the least frequently used entry, on ``CountBuckets``.
 
-What it shows: a count that moves by one at each use, which the buckets do in constant time, and the other
-end, ``pop_min``, in the same container. Keys of the container are int64; the class numbers its entries
-in the order in which they enter, so that any hashable object can be a key of the cache.
+What it shows: each use moves a count by one, which takes the buckets constant time; ``pop_min`` is the other
+end of the same container. Keys of the container are int64. The class numbers its entries in the order in
+which they enter, so that any hashable object can be a key of the cache.
 
-Which entry goes: the one with the fewest uses; among those with equally few, the one that entered first,
-because the container gives the smallest key first. Entering counts as a use. An evicted key that comes back
-starts anew.
+The entry with the fewest uses is evicted; among equals, the one that entered first, because the container
+gives the smallest key first. To enter counts as a use. An evicted key that comes back starts with one use.
 
-:func:`count_hits` is the same policy inside ``@njit``, over a whole trace of integers at once. There the
-keys are the integers themselves, so that of ties the smallest goes.
+:func:`count_hits` is the same policy inside ``@njit``, for a whole trace of integers. There the integers are
+the keys, so that among equals the smallest is evicted.
 
 Complexity: a hit O(1) expected; an eviction O(log m) amortised for m entries with the fewest uses.
 
@@ -76,7 +75,7 @@ class LFUCache:
         self._entries[number] = key, value
 
     def evict(self):
-        """Remove the entry that is next to go; return its (key, value)."""
+        """Remove the entry with the fewest uses; return its (key, value)."""
         number, _ = self._uses.pop_min()
         key, value = self._entries.pop(number)
         del self._number_of[key]

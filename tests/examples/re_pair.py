@@ -1,19 +1,19 @@
-"""Re-Pair grammar compression: ``TokenList``, ``PairIndex`` and ``MaxHeap`` at work together.
+"""Re-Pair grammar compression with ``TokenList``, ``PairIndex`` and ``MaxHeap`` together.
 
 Replace the most frequent pair of adjacent tokens by a new token, again and again, until no pair occurs twice.
-What is left is a sequence and one rule for each new token; :func:`expand` undoes it.
+The result is a sequence and one rule for each new token; :func:`expand` undoes it.
 
-What it shows: the three containers made in Python and handed to one ``@njit`` function. The list holds the
-sequence, the index says where a pair stands, the heap says which pair is next. Nothing is ever counted again:
-an occurrence that is replaced changes at most four counts, those of the pairs around it. These changes are
-gathered first, so that heap and index are asked once for each distinct neighbour, not for each occurrence;
-and pairs that occur once are in neither, for they never come to occur twice.
+What it shows: three containers are made in Python and passed to one ``@njit`` function. The list has the
+sequence, the index has the positions of a pair, the heap has the next pair. Nothing is counted again: to
+replace an occurrence changes at most four counts, those of the pairs around it. These changes are collected
+first, so that heap and index are read once for each distinct neighbour, not for each occurrence. Pairs that
+occur once are in neither: their counts never grow.
 
-Which count: occurrences that do not overlap. Inside a run of n equal tokens, such as ``aaaa``, the pair
-``aa`` counts as n // 2, which is how often it is replaced, from left to right. Of pairs that occur
-equally often, the one with the smallest (left, right) is next.
+The count of a pair is its number of occurrences that do not overlap. In a run of n equal tokens, such as
+``aaaa``, the pair ``aa`` occurs n // 2 times; that many are replaced, from left to right. If several pairs
+occur equally often, the smallest (left, right) is next.
 
-Complexity: O(n log n) for n bytes. The runs beside an occurrence are walked to tell whether their length is
+Complexity: O(n log n) for n bytes. The runs next to an occurrence are walked to find whether their length is
 even. A run of n tokens adds n // 2 to the count of its pair, which is at most the count of the pair
 being replaced, so that all walks together cost O(1) an occurrence.
 
@@ -28,13 +28,13 @@ from numba import njit
 from structures import MaxHeap, PairIndex, TokenList, pack_pair, unpack_pair
 
 FIRST_NEW = 256  # tokens below are bytes
-BEFORE, BEHIND = 0, 1  # sides of an occurrence
+BEFORE, AFTER = 0, 1  # sides of an occurrence
 NOTHING = -1  # in place of a neighbour: the end of the text, or counted on another side
-AHEAD = 16  # how many postings before its turn the memory for a token is asked for
+AHEAD = 16  # how many postings ahead the memory of a token is prefetched
 
 
 class Grammar(NamedTuple):
-    """The outcome: token ``FIRST_NEW + i`` stands for the two tokens of ``rules[i]``."""
+    """The result: token ``FIRST_NEW + i`` is replaced by the two tokens of ``rules[i]``."""
 
     rules: np.ndarray  # (n_rules, 2) int64
     sequence: np.ndarray  # (n,) int64
@@ -83,7 +83,7 @@ def count_pairs(tokens, queue):
 
 @njit(cache=True)
 def lose(queue, left, right, n):
-    """Take `n` from the count of a pair, which leaves the queue if less than two are left."""
+    """Subtract `n` from the count of a pair; a pair that occurs less than twice leaves the queue."""
     pair = pack_pair(left, right)
     count = queue[pair]
     if count - n > 1:
@@ -95,20 +95,20 @@ def lose(queue, left, right, n):
 # ----------------------------------------------------------------------------------------- replacing
 @njit(cache=True)
 def replace(tokens, index, left, right, new_token, neighbours, places):
-    """Replace every occurrence of a pair; write down the tokens on both sides, and where their pairs stand.
+    """Replace every occurrence of a pair; write the tokens on both sides, and the positions of their pairs.
 
     Returns
     -------
     n : int
         The number of occurrences.
     touching : int
-        How many of them follow another at once: their neighbour is counted on neither side.
+        How many of them directly follow another: that neighbour is counted on neither side.
     paired : int
         The count of (new_token, new_token).
     kept : (int, int)
-        How many runs of `left` before an occurrence, and of `right` behind one, keep their count: odd ones.
+        How many runs of `left` before an occurrence, and of `right` after one, keep their count: odd ones.
     """
-    n = touching = paired = kept_before = kept_behind = run = 0
+    n = touching = paired = kept_before = kept_after = run = 0
     start, end = index.span(left, right)
     for i in range(start, end):
         tokens.prefetch(index.posting(min(i + AHEAD, end - 1)))
@@ -118,13 +118,13 @@ def replace(tokens, index, left, right, new_token, neighbours, places):
         following = tokens.next(position)
         if following < 0 or tokens.token(following) != right:
             continue
-        before, behind = tokens.prev(position), tokens.next(following)
+        before, after = tokens.prev(position), tokens.next(following)
         neighbours[BEFORE, n] = tokens.token(before) if before >= 0 else NOTHING
-        neighbours[BEHIND, n] = tokens.token(behind) if behind >= 0 else NOTHING
+        neighbours[AFTER, n] = tokens.token(after) if after >= 0 else NOTHING
         places[BEFORE, n] = before
-        places[BEHIND, n] = position
+        places[AFTER, n] = position
         if neighbours[BEFORE, n] == new_token:
-            neighbours[BEHIND, n - 1] = NOTHING
+            neighbours[AFTER, n - 1] = NOTHING
             touching += 1
             run += 1
             paired += run % 2 == 0
@@ -133,18 +133,18 @@ def replace(tokens, index, left, right, new_token, neighbours, places):
         if left != right:
             if neighbours[BEFORE, n] == left:
                 kept_before += length_of_run_to(tokens, position) % 2
-            if neighbours[BEHIND, n] == right:
-                kept_behind += length_of_run_from(tokens, following) % 2
+            if neighbours[AFTER, n] == right:
+                kept_after += length_of_run_from(tokens, following) % 2
         tokens.merge(position, new_token)
         n += 1
-    return n, touching, paired, (kept_before, kept_behind)
+    return n, touching, paired, (kept_before, kept_after)
 
 
 @njit(cache=True)
 def settle(
     index, queue, pair, new_token, side, neighbours, places, n, paired, kept, end_of, distinct, grouped
 ):
-    """Bring the pairs on one side of `n` occurrences up to date.
+    """Update the counts and postings of the pairs on one side of `n` occurrences.
 
     ``end_of[token]`` is 0 for every token, before and after; `distinct` and `grouped` are scratch.
     """
@@ -158,7 +158,7 @@ def settle(
                 n_distinct += 1
                 queue.prefetch(pack_pair(token, left) if side == BEFORE else pack_pair(right, token))
             end_of[token] += 1
-    # The places of a neighbour go together: its count becomes their start, and while they come, their end.
+    # Group the places by neighbour: end_of is a count, then the start of a group, then its end.
     start = 0
     for i in range(n_distinct):
         count = end_of[distinct[i]]
@@ -191,7 +191,7 @@ def settle(
 def find_rules(tokens, index, queue, rules):
     """Replace pairs until none occurs twice, or `rules` is full; return the number of rules."""
     count_pairs(tokens, queue)
-    n_most = queue.peek()[1]  # no pair ever occurs more often than the first
+    n_most = queue.peek()[1]  # no pair will occur more often
     neighbours, places = np.empty((2, n_most), np.int64), np.empty((2, n_most), np.int64)
     distinct, grouped = np.empty(n_most, np.int64), np.empty(n_most, np.int64)
     end_of = np.zeros(FIRST_NEW + rules.shape[0], np.int64)
@@ -227,7 +227,7 @@ def compress(text):
     array([257, 257, 257])
     """
     tokens = TokenList(np.frombuffer(text, np.uint8))
-    rules = np.empty((len(tokens) // 2, 2), np.int64)  # a rule saves two tokens or more
+    rules = np.empty((len(tokens) // 2, 2), np.int64)  # a rule saves at least two tokens
     n_rules = find_rules(tokens, PairIndex.build(tokens), MaxHeap(), rules)
     return Grammar(rules[:n_rules].copy(), tokens.to_arrays()[0])
 
@@ -235,34 +235,34 @@ def compress(text):
 # ----------------------------------------------------------------------------------------- expanding
 @njit(cache=True)
 def measure(rules, length_of):
-    """Set how many bytes each token stands for."""
+    """Set the number of bytes of each token."""
     for i in range(rules.shape[0]):
         length_of[FIRST_NEW + i] = length_of[rules[i, 0]] + length_of[rules[i, 1]]
 
 
 @njit(cache=True)
 def write_bytes(rules, sequence, out):
-    """Fill `out` with the bytes that the sequence stands for."""
-    put_off = np.empty(rules.shape[0] + 1, np.int64)  # right halves, nested no deeper than there are rules
+    """Fill `out` with the bytes of the sequence."""
+    waiting = np.empty(rules.shape[0] + 1, np.int64)  # right halves, at most one of each rule
     n = 0
     for token in sequence:
-        n_put_off = 0
+        n_waiting = 0
         while True:
             if token >= FIRST_NEW:
-                put_off[n_put_off] = rules[token - FIRST_NEW, 1]
-                n_put_off += 1
+                waiting[n_waiting] = rules[token - FIRST_NEW, 1]
+                n_waiting += 1
                 token = rules[token - FIRST_NEW, 0]
                 continue
             out[n] = token
             n += 1
-            if n_put_off == 0:
+            if n_waiting == 0:
                 break
-            n_put_off -= 1
-            token = put_off[n_put_off]
+            n_waiting -= 1
+            token = waiting[n_waiting]
 
 
 def expand(grammar):
-    """Return the byte string that a grammar stands for, in O(its length).
+    """Return the byte string of a grammar, in O(its length).
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""The same grammar as :mod:`re_pair` finds, in plain Python, occurrence by occurrence.
+"""The same grammar as in :mod:`re_pair`, in plain Python, occurrence by occurrence.
 
-What the containers do there, lists and dicts do here, and every occurrence that is replaced changes its
-four counts at once: nothing is gathered. The queue is a ``heapq`` whose entries may be out of date: one whose
-count has fallen since goes back in with its true count.
+Lists and dicts do the work of the containers. Every occurrence that is replaced changes its four counts at
+once. The queue is a ``heapq`` whose entries may be out of date: an entry whose count has fallen is put back
+with its true count.
 """
 
 from heapq import heapify, heappop, heappush
@@ -25,7 +25,7 @@ def compress(text):
         return n
 
     def count_from(position):
-        """Count the pair that starts at a position; return it if it is the first of a run or no run."""
+        """Count the pair that starts at a position, a run only from its first token; return the pair."""
         token, before = token_at[position], prev_of[position]
         pair = token, token_at[next_of[position]]
         if pair[0] != pair[1]:
@@ -56,19 +56,19 @@ def compress(text):
             following = next_of[position]
             if token_at[position] != left or following < 0 or token_at[following] != right:
                 continue
-            before, behind = prev_of[position], next_of[following]
+            before, after = prev_of[position], next_of[following]
             if before >= 0 and token_at[before] != new_token:
                 if token_at[before] != left:
                     count_of[token_at[before], left] -= 1
                 elif left != right and length_of_run(position, prev_of) % 2 == 0:
                     count_of[left, left] -= 1
-            if behind >= 0:
-                if token_at[behind] != right:
-                    count_of[right, token_at[behind]] -= 1
+            if after >= 0:
+                if token_at[after] != right:
+                    count_of[right, token_at[after]] -= 1
                 elif left != right and length_of_run(following, next_of) % 2 == 0:
                     count_of[right, right] -= 1
-                prev_of[behind] = position
-            next_of[position] = behind
+                prev_of[after] = position
+            next_of[position] = after
             token_at[position] = new_token
             token_at[following] = -1
         count_of[pair] = 0

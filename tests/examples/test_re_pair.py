@@ -39,7 +39,7 @@ def replaced(sequence, pair, new_token):
 
 
 def specification(text):
-    """Return the grammar by counting everything again before every rule."""
+    """Return the grammar; count everything again before every rule."""
     rules, sequence = [], list(text)
     while counts := {pair: count for pair, count in pair_counts(sequence).items() if count > 1}:
         pair = min(counts, key=lambda pair: (-counts[pair], pair))

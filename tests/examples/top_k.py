@@ -1,10 +1,10 @@
-"""The most frequent keys of a stream: Space-Saving on ``MinHeap``, and exactly.
+"""The most frequent keys of a stream: Space-Saving on ``MinHeap``, and an exact count.
 
-What it shows: an addressable heap that stays at m entries. A key that is in the summary rises by one; any
-other takes the place, and the count, of the least frequent one. The summary never holds more than m keys,
-however long the stream is and however many keys it has.
+What it shows: an addressable heap that stays at m entries. The count of a key in the summary grows by one;
+any other key replaces the least frequent one and takes over its count. The summary never has more than m
+keys, no matter how long the stream is.
 
-For a stream of n items, every key of the summary, and ``error`` as the count that it took over::
+For a stream of n items and every key of the summary, where ``error`` is the count that the key took over::
 
     count - error <= its true count <= count          error <= least count in the summary <= n / m
     a key that occurs more than n / m times is in the summary
@@ -79,7 +79,7 @@ def count(items, counts):
 def top_k_exact(items, k):
     """Return the `k` most frequent keys and their counts, ties by smallest key.
 
-    Counting needs no order, so that it is done in a hash table; a heap is built of the counts in O(d).
+    Counting needs no order: a hash table does it. Then a heap of the counts is built in O(d).
 
     Examples
     --------
