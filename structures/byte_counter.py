@@ -49,20 +49,13 @@ from typing import Any
 
 import numpy as np
 
-from structures.byte_counter_kernels import (
-    ByteCounterType,
-    byte_counter_type,
-    equals,
-    look_up,
-    new_byte_counter,
-    state,
-)
+from structures.byte_counter_kernels import ByteCounterType, equals, look_up, new_byte_counter, state
 from structures.byte_words import array_of, cut, joined, words_in
 from structures.facade import Facade, named_by_package
 from structures.status import error, int64, int64_array
 from structures.struct_type import bind
 
-__all__ = ["ByteCounter", "ByteCounterType", "byte_counter_type"]
+__all__ = ["ByteCounter"]
 
 _CHUNK = 1 << 16
 _ONE_EACH = np.empty(0, np.int64)

@@ -85,20 +85,14 @@ from structures.count_buckets_cells import (
     WORDS,
     priority,
 )
-from structures.count_buckets_kernels import (
-    CountBucketsType,
-    count_buckets_type,
-    insert_many,
-    new_count_buckets,
-    state,
-)
+from structures.count_buckets_kernels import CountBucketsType, insert_many, new_count_buckets, state
 from structures.counted import Counted
 from structures.facade import named_by_package
 from structures.keyed import NOTHING
 from structures.status import error, int64, int64_array
 from structures.struct_type import bind
 
-__all__ = ["CountBuckets", "CountBucketsType", "count_buckets_type"]
+__all__ = ["CountBuckets"]
 
 
 class CountBuckets(Counted):

@@ -41,21 +41,12 @@ from typing import Any
 import numpy as np
 
 from structures.facade import named_by_package
-from structures.int_map_kernels import (
-    BUCKET,
-    EMPTY,
-    ROOM,
-    IntMapType,
-    int_map_type,
-    locate,
-    new_int_map,
-    state,
-)
+from structures.int_map_kernels import BUCKET, EMPTY, ROOM, IntMapType, locate, new_int_map, state
 from structures.keyed import NOTHING, Keyed
 from structures.status import int64, int64_array
 from structures.struct_type import bind
 
-__all__ = ["IntMap", "IntMapType", "int_map_type"]
+__all__ = ["IntMap"]
 
 
 class IntMap(Keyed):

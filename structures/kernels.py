@@ -18,6 +18,9 @@ A container has three layers, in this order:
 3. The class in Python, a :class:`Facade`: checks arguments, calls the same kernels, raises exceptions.
    :func:`bind` joins it to the type; :func:`named_by_package` names it for pickles.
 
+A field may be one of our containers: its type is ``int_map_type``, ``heap_type(greatest_first, dtype)`` and so
+on.
+
 A container is *owned* or *borrowed*. Python and plain kernels own the containers and arrays that they use:
 references are counted. Quiet kernels borrow: they get a bare pointer, and what they read from its fields
 is borrowed too, for as long as the call takes. So there are rules.
@@ -37,10 +40,13 @@ The page "A container of your own" of the documentation walks through a whole on
 
 from structures import status
 from structures.byte_counter_kernels import byte_counter_type
+from structures.count_buckets_kernels import count_buckets_type
 from structures.facade import Facade, named_by_package
 from structures.int_map_kernels import int_map_type
 from structures.jit import inner, kernel, quiet
 from structures.memory import copy_prefix, new_words
+from structures.multiset_heap_kernels import heap_type
+from structures.pair_index_kernels import pair_index_type
 from structures.simd import (
     BYTE_LANES,
     byte_lanes_in_products,
@@ -54,6 +60,7 @@ from structures.simd import (
 )
 from structures.status import int64, int64_array
 from structures.struct_type import StructType, bind, fields_of, method, new_like
+from structures.token_list_kernels import token_list_type
 
 __all__ = [
     "BYTE_LANES",
@@ -64,7 +71,9 @@ __all__ = [
     "byte_lanes_in_products",
     "byte_lanes_with",
     "copy_prefix",
+    "count_buckets_type",
     "fields_of",
+    "heap_type",
     "inner",
     "int64",
     "int64_array",
@@ -78,8 +87,10 @@ __all__ = [
     "named_by_package",
     "new_like",
     "new_words",
+    "pair_index_type",
     "pointer_to",
     "quiet",
     "status",
+    "token_list_type",
     "translate_byte_lanes",
 ]

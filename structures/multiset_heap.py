@@ -51,7 +51,6 @@ from structures.counted import Counted
 from structures.facade import named_by_package
 from structures.multiset_heap_blocks import ARITY, ARITY_BITS
 from structures.multiset_heap_kernels import (
-    HeapType,
     MaxHeapType,
     MinHeapType,
     fill,
@@ -63,7 +62,7 @@ from structures.multiset_heap_kernels import (
 from structures.status import INT64_MAX, as_array, error, float64_array, int64_array
 from structures.struct_type import bind
 
-__all__ = ["HeapType", "MaxHeap", "MinHeap", "heap_type"]
+__all__ = ["MaxHeap", "MinHeap"]
 
 
 class _Heap(Counted):

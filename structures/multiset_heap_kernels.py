@@ -43,13 +43,7 @@ from structures.multiset_heap_blocks import (
     tied_keys,
     write_entry,
 )
-from structures.priorities import (
-    as_count,
-    difference_leaves_range,
-    from_order,
-    sum_leaves_range,
-    to_order,
-)
+from structures.priorities import as_count, difference_leaves_range, from_order, sum_leaves_range, to_order
 from structures.simd import larger, pointer_to, rarely, smaller
 from structures.struct_type import fields_of, method, new_like
 

@@ -49,7 +49,6 @@ from structures.pair_index_kernels import (
     add_lists,
     counters,
     new_pair_index,
-    pair_index_type,
     state,
     tokens_of,
 )
@@ -57,7 +56,7 @@ from structures.status import int64, int64_array
 from structures.struct_type import bind
 from structures.token_list import TokenList
 
-__all__ = ["PairIndex", "PairIndexType", "pair_index_type"]
+__all__ = ["PairIndex"]
 
 
 class PairIndex(Facade):

@@ -51,10 +51,9 @@ from structures.token_list_kernels import (
     TokenListType,
     new_token_list,
     state,
-    token_list_type,
 )
 
-__all__ = ["TokenList", "TokenListType", "token_list_type"]
+__all__ = ["TokenList"]
 
 
 class TokenList(Facade):

@@ -360,7 +360,7 @@ class TokenListMachine(_Machine):
         other._check()
 
     @rule(way=st.sampled_from([pickled, through_arrays]))
-    def go_on_without_tombstones(self, way: Callable[[Any], Any]) -> None:
+    def continue_without_tombstones(self, way: Callable[[Any], Any]) -> None:
         """Replace the list by one built from its content."""
         self.real, old = way(self.real), self.real
         self.model.compact()
