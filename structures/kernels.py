@@ -18,8 +18,8 @@ A container has three layers, in this order:
 3. The class in Python, a :class:`Facade`: checks arguments, calls the same kernels, raises exceptions.
    :func:`bind` joins it to the type; :func:`named_by_package` names it for pickles.
 
-A field may be one of our containers: its type is ``int_map_type``, ``heap_type(greatest_first, dtype)`` and so
-on.
+A field may be one of our containers: its type is ``int_map_type``, ``heap_type(greatest_first, dtype)`` and
+so on.
 
 A container is *owned* or *borrowed*. Python and plain kernels own the containers and arrays that they use:
 references are counted. Quiet kernels borrow: they get a bare pointer, and what they read from its fields
