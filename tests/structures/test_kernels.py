@@ -76,8 +76,3 @@ def test_every_name_is_explained(name):
 def test_names_are_sorted_and_there():
     assert sorted(kernels.__all__) == sorted(set(kernels.__all__))
     assert all(hasattr(kernels, name) for name in kernels.__all__)
-
-
-def test_no_two_modules_have_one_name():
-    names = [source.stem for source in (ROOT / "structures").rglob("*.py") if source.stem != "__init__"]
-    assert sorted(names) == sorted(set(names))
