@@ -58,29 +58,8 @@ def merge_and_enlist(self, view, place, new_id):
 
 
 @inner
-def reverse_list(view, first):
-    """Reverse a list; return its new first entry, and whether its places now ascend."""
-    entry, prev_entry = first, np.int64(_NOWHERE)
-    ascends, prev_place = True, np.int64(NO_RANK)
-    while entry >= 0:
-        place, next_entry = view.entries[entry] & LOW_HALF, view.entries[entry] >> 32
-        view.entries[entry] = prev_entry << 32 | place
-        ascends &= place < prev_place
-        prev_place, prev_entry, entry = place, entry, next_entry
-    return prev_entry, ascends
-
-
-@inner
-def merge_from_left(self, view, rank, first, new_id):
-    """Merge the places of a rank from left to right; `first` is the first entry of its list."""
-    entry, ascends = reverse_list(view, first)  # the last place was entered first
-    if ascends:
-        while entry >= 0:
-            place = view.entries[entry] & LOW_HALF
-            if view.ranks[place] == rank:
-                merge_and_enlist(self, view, place, new_id)
-            entry = view.entries[entry] >> 32
-        return
+def merge_from_left(self, view, rank, entry, new_id):
+    """Merge the places of a rank from left to right; `entry` is the first entry of its list."""
     word = last_word = (view.entries[entry] & LOW_HALF) >> 6
     while entry >= 0:
         place = view.entries[entry] & LOW_HALF
