@@ -18,8 +18,8 @@ from bpe.pattern import Pattern
 from bpe.progress import Progress
 from bpe.specials import NO_TOKENS, Ordinary, SpecialOptions, Specials
 from bpe.text import as_bytes, as_text, utf8_of
-from bpe.vocabulary import Vocabulary, truncated
-from bpe.vocabulary_parts import Packed, packed, unpacked
+from bpe.vocabulary import Vocabulary
+from bpe.vocabulary_parts import Packed, packed, truncated, unpacked
 
 if TYPE_CHECKING:
     import tiktoken

@@ -487,25 +487,3 @@ def _report_same_bytes(bytes_of: Mapping[int, bytes]) -> NoReturn:
             raise ValueError(f"ids {first_of[token]} and {number} are both {token!r}: give each token one id")
         first_of[token] = number
     raise AssertionError("unreachable")
-
-
-def truncated(words: Vocabulary, vocab_size: int) -> Vocabulary:
-    """Return a vocabulary without its last merges; ``Tokenizer.truncated`` says how."""
-    n_less = words.size - index(vocab_size)
-    n_left = len(words.merges) - n_less
-    if not 0 <= n_less <= len(words.merges):
-        raise ValueError(
-            f"vocab_size must be from {words.size - len(words.merges)} to {words.size}, not {vocab_size}"
-        )
-    special_ids = {*words.special_tokens.values()}
-    token_bytes = {number: token for number, token in words.bytes_of.items() if number not in special_ids}
-    end = max(token_bytes) + 1
-    if sorted(words.merged_ids[n_left:]) != list(range(end - n_less, end)):
-        raise ValueError(f"the last {n_less} merges do not make the last ids, up to {end - 1}")
-    for number in words.merged_ids[n_left:]:
-        del token_bytes[number]
-    special_tokens = {
-        token: number - n_less if number >= end else number for token, number in words.special_tokens.items()
-    }
-    fewer = Vocabulary(token_bytes, words.merges[:n_left], special_tokens)
-    return fewer.taking_whole(words.whole_ids)

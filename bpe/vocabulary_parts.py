@@ -6,13 +6,14 @@ Files and pickles hold these parts; there is one way to take a vocabulary apart,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import index
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
-__all__ = ["Packed", "VocabularyParts", "bytes_of_ids", "ids_of_bytes", "packed", "unpacked"]
+__all__ = ["Packed", "VocabularyParts", "bytes_of_ids", "ids_of_bytes", "packed", "truncated", "unpacked"]
 
 _NUMBER = np.dtype("<i4")  # an id is below 2**31
 Packed: TypeAlias = tuple[
@@ -113,6 +114,28 @@ class VocabularyParts(NamedTuple):
         byte_ids = DEFAULT_BYTE_IDS if self.byte_ids is None else self.byte_ids
         words = Vocabulary.unfold(self.pairs, self.special_tokens, byte_ids, self.made, self.others, check)
         return words.taking_whole(self.whole_ids) if self.whole_ids else words
+
+
+def truncated(words: Vocabulary, vocab_size: int) -> Vocabulary:
+    """Return a vocabulary without its last merges; ``Tokenizer.truncated`` says how."""
+    n_less = words.size - index(vocab_size)
+    n_left = len(words.merges) - n_less
+    if not 0 <= n_less <= len(words.merges):
+        raise ValueError(
+            f"vocab_size must be from {words.size - len(words.merges)} to {words.size}, not {vocab_size}"
+        )
+    special_ids = {*words.special_tokens.values()}
+    token_bytes = {number: token for number, token in words.bytes_of.items() if number not in special_ids}
+    end = max(token_bytes) + 1
+    if sorted(words.merged_ids[n_left:]) != list(range(end - n_less, end)):
+        raise ValueError(f"the last {n_less} merges do not make the last ids, up to {end - 1}")
+    for number in words.merged_ids[n_left:]:
+        del token_bytes[number]
+    special_tokens = {
+        token: number - n_less if number >= end else number for token, number in words.special_tokens.items()
+    }
+    fewer = Vocabulary(token_bytes, words.merges[:n_left], special_tokens)
+    return fewer.taking_whole(words.whole_ids)
 
 
 # ------------------------------------------------------------------------------------------- as bytes
