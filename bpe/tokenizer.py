@@ -15,11 +15,11 @@ from bpe.encoding.engine import Engine
 from bpe.encoding.intervals import IntervalCounter
 from bpe.encoding.streams import AppendableEncoder, StreamDecoder, StreamEncoder
 from bpe.pattern import Pattern
-from bpe.pickling import Packed, packed, unpacked
 from bpe.progress import Progress
 from bpe.specials import NO_TOKENS, Ordinary, SpecialOptions, Specials
 from bpe.text import as_bytes, as_text, utf8_of
-from bpe.vocabulary import Vocabulary, truncated
+from bpe.vocabulary import Vocabulary
+from bpe.vocabulary_parts import Packed, packed, truncated, unpacked
 
 if TYPE_CHECKING:
     import tiktoken

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from itertools import chain
 from operator import index
@@ -11,19 +11,16 @@ from typing import Any, Literal, NoReturn, TypeAlias
 import numpy as np
 
 from bpe.specials import check_specials
+from bpe.unfolding import is_ordinary
 
 __all__ = ["ALPHABETS", "Alphabet", "Vocabulary"]
 
 MAX_ID = 2**31 - 1
-
-ORDINARY_BYTES = 1 << 26  # of all tokens
-ORDINARY_DEPTH = 64  # of merges of what merges made
-_BASE = 0x9E3779B97F4A7C15
 DEFAULT_BYTE_IDS = list(range(256))
 
 Alphabet: TypeAlias = Literal["bytes", "gpt2"]
 
-# Those that print and are no space, in ASCII and in Latin-1 (but for the soft hyphen), come first.
+# Printable characters of ASCII and Latin-1, except spaces and the soft hyphen; GPT-2 numbers them first.
 _PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
 
 ALPHABETS: dict[str, list[int]] = {
@@ -36,13 +33,14 @@ ALPHABETS: dict[str, list[int]] = {
 class Vocabulary:
     """Tokens and merges, checked; never changes.
 
-    Three kinds of tokens: the 256 bytes, what merges make, and others that no merge makes. The id that a
-    merge makes is the id of its two tokens' bytes together, so no two ids may have the same bytes.
+    There are three kinds of tokens: the 256 bytes, tokens that merges make, and tokens that no merge makes. A
+    merge makes the token whose bytes are those of its two parts together, so no two ids may have the same
+    bytes.
 
     Parameters
     ----------
     token_bytes : sequence of bytes or None, or mapping from int to bytes
-        The bytes of each id. None stands for an id that is not used, or that a special token has.
+        The bytes of each id. None means that the id is not used, or belongs to a special token.
     merges : iterable of (int, int)
         (left id, right id) in the order of their ranks.
     special_tokens : mapping from str to int
@@ -50,16 +48,16 @@ class Vocabulary:
     Raises
     ------
     ValueError
-        What is given is no vocabulary; the message names the token, merge or id.
+        The tokens and merges do not fit together; the message names the token, merge or id.
     TypeError
         Something is of the wrong type.
 
     Attributes
     ----------
     bytes_of : dict from int to bytes
-        All ids, those of special tokens too.
+        All ids, also those of special tokens.
     id_of : dict from bytes to int
-        All tokens but the special ones.
+        All tokens except the special ones.
     pairs : (merges, 2) int64
         Left and right ids, in the order of the ranks.
     made : (merges,) int64
@@ -72,9 +70,9 @@ class Vocabulary:
         The id of each byte value.
     special_tokens : dict from str to int
     whole_ids : tuple of int
-        Tokens that a piece of the same bytes is, whatever the merges make of it; see :meth:`taking_whole`.
+        Tokens that are looked up before anything is merged; see :meth:`taking_whole`.
     size : int
-        The greatest id and 1.
+        The greatest id plus 1.
 
     Complexity
     ----------
@@ -92,7 +90,7 @@ class Vocabulary:
     bytes_of: dict[int, bytes]
     id_of: dict[bytes, int]
     whole_ids: tuple[int, ...] = ()
-    _others: Mapping[int, bytes]  # of what is not made yet
+    _others: Mapping[int, bytes]  # to make `bytes_of` at its first use
 
     def __init__(
         self,
@@ -116,7 +114,10 @@ class Vocabulary:
     def _set(
         self, pairs: np.ndarray, made: np.ndarray, ids: np.ndarray, special_tokens: Mapping[str, int]
     ) -> None:
-        """Set what is not made at its first use; `ids`: those of all tokens but the special ones."""
+        """Set the attributes that are not made at their first use.
+
+        `ids` are those of all tokens except the special ones.
+        """
         self.pairs, self.made = pairs, made
         self.special_tokens: dict[str, int] = {}  # for an error message
         self.special_tokens = self._check_special(special_tokens, ids)
@@ -136,7 +137,7 @@ class Vocabulary:
         bytes_of.update((number, token.encode()) for token, number in self.special_tokens.items())
 
     def __getattr__(self, name: str) -> Any:
-        """Make the lists and dicts at their first use, in whatever thread."""
+        """Make the lists and dicts at their first use, in any thread."""
         if name == "merges":
             value: Any = list(zip(*self.pairs.T.tolist(), strict=True))
         elif name == "merged_ids":
@@ -164,12 +165,12 @@ class Vocabulary:
         made: np.ndarray,
         special_tokens: Mapping[str, int],
     ) -> Vocabulary:
-        """Return a vocabulary of parts that are known to fit together.
+        """Return a vocabulary of tokens and merges that are known to fit together.
 
         Parameters
         ----------
         bytes_of, id_of, pairs, made
-            As the attributes. Kept.
+            As the attributes. The vocabulary keeps them.
         special_tokens : mapping from str to int
             Checked.
 
@@ -180,11 +181,11 @@ class Vocabulary:
         Raises
         ------
         ValueError, TypeError
-            As the constructor, of special tokens.
+            As the constructor, about special tokens.
 
         Complexity
         ----------
-        O(special tokens), and a look at the ids.
+        O(n) for n tokens.
 
         Examples
         --------
@@ -206,7 +207,7 @@ class Vocabulary:
         made: np.ndarray | None = None,
         others: Mapping[int, bytes] | None = None,
     ) -> Vocabulary | None:
-        """Return the vocabulary that merges unfold to, in little time; where that cannot be done, None.
+        """Return the vocabulary that merges unfold to, quickly, if it is an ordinary one.
 
         Parameters
         ----------
@@ -218,17 +219,17 @@ class Vocabulary:
         Returns
         -------
         Vocabulary or None
-            None where something is wrong or out of the ordinary. What it is, :meth:`assemble` and the
-            constructor will say.
+            None if it is not ordinary (:func:`bpe.unfolding.is_ordinary`): :meth:`unfold` takes more time,
+            and says what is wrong, if anything is.
 
         Raises
         ------
         ValueError, TypeError
-            As the constructor, of special tokens.
+            As the constructor, about special tokens.
 
         Complexity
         ----------
-        O(n log n) for n tokens; their bytes are put together at the first use.
+        O(n log n) for n tokens. Their bytes are put together at the first use.
 
         Examples
         --------
@@ -239,7 +240,7 @@ class Vocabulary:
         made = np.arange(256, 256 + len(pairs)) if made is None else made
         others = others or {}
         ids = np.concatenate([np.array([*byte_ids, *others], np.int64), made])
-        if not _unfolds(pairs, ids, [*(bytes([value]) for value in range(256)), *others.values()]):
+        if not is_ordinary(pairs, ids, [*(bytes([value]) for value in range(256)), *others.values()]):
             return None
         self = cls.__new__(cls)
         self.byte_ids, self._others = [*byte_ids], others
@@ -254,6 +255,7 @@ class Vocabulary:
         byte_ids: Sequence[int] = DEFAULT_BYTE_IDS,
         made: np.ndarray | None = None,
         others: Mapping[int, bytes] | None = None,
+        check: Callable[..., None] | None = None,
     ) -> Vocabulary:
         """Return the vocabulary that merges unfold to, ordinary or not.
 
@@ -261,6 +263,8 @@ class Vocabulary:
         ----------
         pairs, special_tokens, byte_ids, made, others
             As for :meth:`of_merges`.
+        check : callable, optional
+            If the vocabulary is not ordinary, it is called with the arguments of :meth:`assemble` first.
 
         Returns
         -------
@@ -273,7 +277,7 @@ class Vocabulary:
 
         Complexity
         ----------
-        As :meth:`of_merges`; O(b) for b bytes in all tokens where they are out of the ordinary.
+        As :meth:`of_merges`; otherwise O(b) for b bytes in all tokens.
 
         Examples
         --------
@@ -281,18 +285,20 @@ class Vocabulary:
         b'hi!'
         """
         words = cls.of_merges(pairs, special_tokens, byte_ids, made, others)
-        if words is None:
-            merges = list(zip(*pairs.T.tolist(), strict=True))
-            merged_ids = None if made is None else made.tolist()
-            words = cls(cls.assemble(merges, byte_ids, merged_ids, others), merges, special_tokens)
-        return words
+        if words is not None:
+            return words
+        merges = list(zip(*pairs.T.tolist(), strict=True))
+        recipe = (merges, byte_ids, None if made is None else made.tolist(), others)
+        if check is not None:
+            check(*recipe)
+        return cls(cls.assemble(*recipe), merges, special_tokens)
 
     def taking_whole(self, ids: Iterable[int]) -> Vocabulary:
-        """Return the vocabulary with tokens that are looked up before anything is merged.
+        """Return this vocabulary with tokens that are taken whole: looked up before anything is merged.
 
-        A piece that is one of them, byte for byte, is encoded to it, where its merges lead elsewhere or
-        nowhere. Inside a longer piece they are only what merges make of them. This is how tiktoken, and
-        Hugging Face with ``ignore_merges``, come to tokens that no merge reaches.
+        A piece with exactly the bytes of such a token is encoded to it, whatever its merges make of it.
+        Inside a longer piece, only merges make tokens. tiktoken reaches tokens that no merge makes like this,
+        and so does Hugging Face with ``ignore_merges``.
 
         Parameters
         ----------
@@ -305,7 +311,7 @@ class Vocabulary:
         Raises
         ------
         ValueError
-            An id is that of no token, or of a special one.
+            An id belongs to no token, or to a special one.
 
         Complexity
         ----------
@@ -346,7 +352,7 @@ class Vocabulary:
         return {token: index(number) for token, number in special_tokens.items()}
 
     def other_tokens(self) -> dict[int, bytes]:
-        """Return the tokens whose bytes do not follow from the bytes and the merges before their first use.
+        """Return the tokens that neither are single bytes nor are made by a merge before they are first used.
 
         Returns
         -------
@@ -396,7 +402,7 @@ class Vocabulary:
         Raises
         ------
         ValueError
-            A merge names an id that is no token yet, or makes an id that has other bytes already.
+            A merge names an id that is no token yet, or makes an id that already has other bytes.
 
         Complexity
         ----------
@@ -474,51 +480,6 @@ def _check_merges(
     return flat.reshape(-1, 2), np.array(made, np.int64)
 
 
-def _unfolds(pairs: np.ndarray, ids: np.ndarray, given: Sequence[bytes]) -> bool:
-    """Say whether merges make the last of `ids`, each of tokens before it, and no two ids the same bytes.
-
-    `given` are the bytes of the first ids. No bytes are put together: of each token, a hash is enough, as it
-    follows from those of its parts. Where two are the same, and in all that is out of the ordinary: False.
-    """
-    n, first = len(ids), len(given)
-    if not 0 <= ids.min() <= ids.max() < 16 * n or b"" in given:
-        return False
-    place_of = np.full(ids.max() + 1, n)
-    place_of[ids] = np.arange(n)
-    if not np.array_equal(place_of[ids], np.arange(n)):  # an id stands there twice
-        return False
-    if pairs.size and not 0 <= pairs.min() <= pairs.max() < len(place_of):
-        return False
-    left, right = np.ascontiguousarray(place_of[pairs].T)
-    if (np.maximum(left, right) >= np.arange(first, n)).any():  # no token yet
-        return False
-    lengths, hashes, powers = np.ones(n), np.zeros(n, np.uint64), np.zeros(n, np.uint64)
-    lengths[:first] = list(map(len, given))
-    hashes[:first], powers[:first] = zip(*map(_hash_of, given), strict=True)
-    is_known = np.arange(n) < first
-    places = np.arange(first, n)
-    for _ in range(ORDINARY_DEPTH):
-        if not len(places):
-            break
-        is_ready = is_known[left] & is_known[right]
-        now, one, two = places[is_ready], left[is_ready], right[is_ready]
-        lengths[now] = lengths[one] + lengths[two]
-        hashes[now] = hashes[one] * powers[two] + hashes[two]
-        powers[now] = powers[one] * powers[two]
-        is_known[now] = True
-        places, left, right = (some[~is_ready] for some in (places, left, right))
-    in_order = np.sort(hashes)
-    return not len(places) and lengths.sum() < ORDINARY_BYTES and bool((in_order[1:] != in_order[:-1]).all())
-
-
-def _hash_of(token: bytes) -> tuple[int, int]:
-    """Return a hash, and by what to multiply that of what stands before."""
-    total = 0
-    for value in token:
-        total = (total * _BASE + value + 1) % 2**64
-    return total, pow(_BASE, len(token), 2**64)
-
-
 def _report_same_bytes(bytes_of: Mapping[int, bytes]) -> NoReturn:
     first_of: dict[bytes, int] = {}
     for number, token in bytes_of.items():
@@ -526,25 +487,3 @@ def _report_same_bytes(bytes_of: Mapping[int, bytes]) -> NoReturn:
             raise ValueError(f"ids {first_of[token]} and {number} are both {token!r}: give each token one id")
         first_of[token] = number
     raise AssertionError("unreachable")
-
-
-def truncated(words: Vocabulary, vocab_size: int) -> Vocabulary:
-    """Return a vocabulary without its last merges; ``Tokenizer.truncated`` says how."""
-    n_less = words.size - index(vocab_size)
-    n_left = len(words.merges) - n_less
-    if not 0 <= n_less <= len(words.merges):
-        raise ValueError(
-            f"vocab_size must be from {words.size - len(words.merges)} to {words.size}, not {vocab_size}"
-        )
-    special_ids = {*words.special_tokens.values()}
-    token_bytes = {number: token for number, token in words.bytes_of.items() if number not in special_ids}
-    end = max(token_bytes) + 1
-    if sorted(words.merged_ids[n_left:]) != list(range(end - n_less, end)):
-        raise ValueError(f"the last {n_less} merges do not make the last ids, up to {end - 1}")
-    for number in words.merged_ids[n_left:]:
-        del token_bytes[number]
-    special_tokens = {
-        token: number - n_less if number >= end else number for token, number in words.special_tokens.items()
-    }
-    fewer = Vocabulary(token_bytes, words.merges[:n_left], special_tokens)
-    return fewer.taking_whole(words.whole_ids)

@@ -1,74 +1,41 @@
-"""The compiled half of :mod:`bpe.encoding.dropout`: one piece after the other, pairs in a heap."""
+"""The compiled half of :mod:`bpe.encoding.dropout`: pieces merged one after the other."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from bpe.encoding.heap_merge import set_rank
+from bpe.encoding.heap_merge import merge_by_heap, next_random
+from bpe.encoding.linked_pieces import Ranks, new_pieces, put_piece
 from bpe.vocabulary import Vocabulary
-from structures import IntMap, MinHeap, TokenList, kernel
 from structures.kernels import quiet
 
-__all__ = ["Merger", "merge_with_dropout", "next_random"]
-
-_STEP = np.uint64(0x9E3779B97F4A7C15)
-_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_30, _27, _31, _11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+__all__ = ["Merger", "merge_one_by_one"]
 
 
 @quiet
-def next_random(state):
-    """Return the next number of a splitmix64 generator, in [0, 1); ``state[0]`` goes on."""
-    state[0] += _STEP
-    z = state[0]
-    z = (z ^ (z >> _30)) * _FIRST
-    z = (z ^ (z >> _27)) * _SECOND
-    return np.float64((z ^ (z >> _31)) >> _11) * 2.0**-53
-
-
-@kernel
-def merge_with_dropout(tokens, offsets, heap, passed_over, rank_of_pair, id_of_rank, dropout, state):
-    """Merge each segment of a token list; return a status, below 0 where memory ran out.
+def merge_one_by_one(pieces, data, offsets, ids):
+    """Merge pieces by a heap; return how many ids they have.
 
     Parameters
     ----------
-    tokens : TokenList
-        One segment a piece; as yet, one position a token.
+    pieces : LinkedPieces
+        With room for the longest piece.
+    data : (n_bytes,) uint8
     offsets : (pieces + 1,) int64
-        Where the segments begin.
-    heap : MinHeap
-        Empty, and empty again in the end: position of a pair -> its rank.
-    passed_over : (>= positions, 2) int64
-        Scratch: pairs that are out of the heap for this step, and their ranks.
-    rank_of_pair : IntMap
-        Packed pair -> rank.
-    id_of_rank : (merges,) int64
-        The id that each merge makes.
-    dropout : float
-    state : (1,) uint64
-        As :func:`next_random` takes it.
+        Piece i is ``data[offsets[i]:offsets[i + 1]]``.
+    ids : (n_bytes,) uint32
+        Out.
     """
-    status = 0
-    for piece in range(offsets.size - 1):
-        for place in range(offsets[piece], offsets[piece + 1]):
-            status = min(status, set_rank(tokens, heap, rank_of_pair, place))
-        n_passed = 0
-        while status == 0 and len(heap) > 0:
-            place, rank = heap.pop()
-            if next_random(state) < dropout:
-                passed_over[n_passed, 0], passed_over[n_passed, 1] = place, rank
-                n_passed += 1
-                continue
-            for i in range(n_passed):  # they have another chance at the next step
-                status = min(status, heap.set(passed_over[i, 0], passed_over[i, 1]))
-            n_passed = 0
-            heap.remove(tokens.next(place))
-            tokens.merge(place, id_of_rank[rank])
-            status = min(status, set_rank(tokens, heap, rank_of_pair, place))
-            before = tokens.prev(place)
-            if before >= 0:
-                status = min(status, set_rank(tokens, heap, rank_of_pair, before))
-    return status
+    n = 0
+    for i in range(offsets.size - 1):
+        put_piece(pieces, data, offsets[i], offsets[i + 1], 0)
+        merge_by_heap(pieces, 0, offsets[i + 1] - offsets[i])
+        place = 0
+        while place >= 0:
+            ids[n] = pieces.tokens[place]
+            n += 1
+            place = np.int64(pieces.next_of[place])
+    return n
 
 
 class Merger:
@@ -90,21 +57,22 @@ class Merger:
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self._byte_ids = np.array(vocabulary.byte_ids, np.int64)
-        self._id_of_rank = np.array(vocabulary.merged_ids, np.int64)
-        pairs = np.array(vocabulary.merges, np.int64).reshape(-1, 2)
-        self._rank_of_pair = IntMap.from_arrays(pairs[:, 0] << 32 | pairs[:, 1], np.arange(len(pairs)))
+        ranks = Ranks.of(vocabulary.pairs, vocabulary.made, vocabulary.byte_ids)
+        self._ranks = ranks._replace(in_order=False)  # no rounds
         self._whole = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
 
     def merge(self, pieces: list[bytes], dropout: float, state: np.ndarray) -> list[int]:
-        """Return the ids of pieces in a row; that a piece is taken whole is passed over as merges are.
+        """Return the ids of pieces in a row.
+
+        A piece that is a token taken whole is looked up before it is merged. Dropout may skip the look-up
+        too.
 
         Parameters
         ----------
         pieces : list of bytes
         dropout : float
         state : (1,) uint64
-            Of the generator; goes on.
+            State of the random generator; updated.
 
         Returns
         -------
@@ -113,7 +81,7 @@ class Merger:
         Raises
         ------
         MemoryError
-            There is none for so long a text.
+            A piece is too long.
 
         Complexity
         ----------
@@ -139,14 +107,10 @@ class Merger:
     def _merge(self, pieces: list[bytes], dropout: float, state: np.ndarray) -> list[int]:
         if not pieces:
             return []
-        data = b"".join(pieces)
+        data = np.frombuffer(b"".join(pieces), np.uint8)
         offsets = np.zeros(len(pieces) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), out=offsets[1:])
-        tokens = TokenList(self._byte_ids[np.frombuffer(data, np.uint8)], offsets)
-        room = np.empty((max(map(len, pieces)), 2), np.int64)
-        status = merge_with_dropout(
-            tokens, offsets, MinHeap(), room, self._rank_of_pair, self._id_of_rank, float(dropout), state
-        )
-        if status < 0:
-            raise MemoryError(f"no memory to encode {len(data)} bytes")
-        return tokens.to_arrays()[0].tolist()
+        room = new_pieces(max(map(len, pieces)), self._ranks, dropout, state)
+        ids = np.empty(len(data), np.uint32)
+        n = merge_one_by_one(room, data, offsets, ids)
+        return ids[:n].tolist()

@@ -1,15 +1,17 @@
-"""``Encoder``: the ids of a text, by the scanner, a memory of pieces, and merges for those that are new.
+"""``Encoder``: encodes text: a scanner cuts it into pieces, a memory knows most of them, the rest are merged.
 
 ::
 
     bytes      o n e _ t w o _ o n e         scanned: where pieces begin
     pieces     one|_two|_one
-    known      one -> 505   _two -> 734      looked up, a thousand at a time
-    ids        505 734 1,505 ...             those that are not known: merged all at once, and remembered
+    known      one -> 505   _two -> 734      looked up, a thousand pieces at a time
+    ids        505 734 1,505 ...             unknown pieces are merged together, and remembered
 
-What is remembered of a piece is its ids: one or two in the very entry of the table, more in a pool. The
-memory is bounded; when it is full, all is forgotten. Each thread has its own. Where the vocabulary has tokens
-that pieces are taken whole as, a piece that is not known is looked up among these before it is merged.
+The memory holds the ids of each piece: one or two in the entry of the table, more in a pool. Its size is
+limited; when it is full, everything is forgotten. Each thread has a memory of its own.
+
+A vocabulary may have tokens that are taken whole (``ignore_merges`` of Hugging Face): an unknown piece is
+looked up among these before it is merged.
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ from contextlib import contextmanager
 import numpy as np
 
 from bpe.buffers import as_array
+from bpe.encoding.linked_pieces import Ranks, arrays_for, new_pieces
 from bpe.encoding.memory import encode_pieces, encode_small, make_room, new_memory
-from bpe.encoding.rounds import Ranks, arrays_for, new_rounds
 from bpe.pattern import Pattern
 from bpe.vocabulary import Vocabulary
 from structures import ByteCounter
@@ -29,12 +31,15 @@ from structures import ByteCounter
 __all__ = ["Encoder"]
 
 KNOWN_PIECES = 1 << 20
-"""How many pieces are remembered at most, by each thread."""
+"""How many pieces each thread remembers at most."""
 
-SMALL = 4096  # bytes of a text that is encoded in one call of a kernel
-BLOCK_BYTES = 1 << 20  # of a longer one, at a time
+POOL_IDS = 16 * KNOWN_PIECES
+"""How many ids each thread remembers at most, of pieces that have more than two."""
+
+SMALL = 4096  # a text of at most this many bytes is encoded in one call of a kernel
+BLOCK_BYTES = 1 << 20  # a longer text is encoded in blocks of this many bytes
 _MOST_BYTES = 2**31 - 1  # offsets are int32
-_ROOM = 1 << 14  # bytes of pieces that are merged at once, if none is longer
+_ROOM = 1 << 14  # bytes of pieces that are merged together, if no piece is longer
 _NO_MARKS, _NO_OFFSETS = np.empty(0, np.int32), np.empty(0, np.int64)
 
 
@@ -49,10 +54,10 @@ class _Worker:
         self.offsets = np.empty(SMALL + 1, np.int32)  # of a block, or of `data`
         self.memory = new_memory(
             ByteCounter(),
-            np.empty(16 * KNOWN_PIECES, np.uint32),  # of pages that are not used there is none
             KNOWN_PIECES,
+            np.empty(POOL_IDS, np.uint32),  # takes memory only as it fills
             whole,
-            new_rounds(_ROOM, ranks),
+            new_pieces(_ROOM, ranks),
             data,
             self.offsets,
             self.ids,
@@ -60,20 +65,19 @@ class _Worker:
 
 
 class Encoder:
-    """Encodes ordinary text, in which no special token is looked for.
+    """Encodes ordinary text: special tokens in it are not recognised.
 
-    Any number of threads may use one at once; the kernels let go of the GIL. Each thread remembers pieces of
-    its own: :data:`KNOWN_PIECES` at most.
+    Any number of threads may use an encoder at the same time; the kernels release the GIL. Each thread
+    remembers its own pieces, :data:`KNOWN_PIECES` at most.
 
     Parameters
     ----------
     vocabulary : Vocabulary
     pattern : Pattern
 
-    Complexity
-    ----------
-    O(merges). Encoding takes O(n) for n bytes in pieces that are remembered, or that are not, as
-    :func:`bpe.encoding.rounds.merge_pieces` says.
+    Complexity ---------- O(merges). Encoding takes O(n) for n bytes in pieces that are remembered. Other
+    pieces are merged: see :func:`bpe.encoding.rounds.merge_in_rounds`, or
+    :func:`bpe.encoding.heap_merge.merge_by_heap` if the merges are not in order.
 
     Examples
     --------
@@ -106,9 +110,9 @@ class Encoder:
             return _Worker(self._ranks, self._whole)
 
     def _encode_small(self, data: bytes | bytearray) -> tuple[_Worker | None, int]:
-        """Encode a text in one call; return a worker, to be given back, and how many ids it has.
+        """Encode a text in one call; return the worker, which the caller gives back, and the number of ids.
 
-        None where that cannot be done with this text.
+        None instead of the worker if this text needs more than one call.
         """
         n_bytes = len(data)
         if n_bytes > SMALL or self._tables is None:
@@ -261,9 +265,9 @@ class Encoder:
     def _encode(
         self, data: bytes | bytearray | np.ndarray, ends: np.ndarray, *, by_piece: bool = False
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the ids of texts in a row, where texts end, or pieces, and where their ids end.
+        """Encode texts in a row; return the ids, where the texts (or pieces) end, and where their ids end.
 
-        Texts that end at byte 0 are not among them.
+        Texts that end at byte 0 are left out.
         """
         if len(data) > _MOST_BYTES:
             raise ValueError(f"a text of {len(data)} bytes is too long for one call: encode it as a stream")
@@ -277,13 +281,13 @@ class Encoder:
                 n, id_offsets = self._encode_pieces(worker, held, offsets, ids, n, marks)
                 all_marks.append(marks)
                 all_id_offsets.append(id_offsets)
-        ids.resize(n, refcheck=False)  # gives memory back, where a copy would take more
+        ids.resize(n, refcheck=False)  # releases memory; a copy would take more
         return ids, np.concatenate(all_marks), np.concatenate(all_id_offsets)
 
     def _blocks(
         self, worker: _Worker, data: np.ndarray, ends: np.ndarray
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield where pieces begin, and the ends of texts, of one block of the data after the other."""
+        """Yield, for each block of the data, where its pieces begin and where texts end in it."""
         if self._scanner is None:
             yield self._offsets_by_regex(data, ends), ends
             return
@@ -304,7 +308,8 @@ class Encoder:
                 out=worker.offsets,
             )
             done_before, done = done, int(offsets[-1])
-            size = BLOCK_BYTES if done > done_before else 2 * size  # a long piece is looked at only so often
+            # Twice the size for a piece that does not fit, so that it is scanned only a few times.
+            size = BLOCK_BYTES if done > done_before else 2 * size
             yield self._scanner.refine(data, offsets), segments
 
     def _encode_pieces(
@@ -316,19 +321,19 @@ class Encoder:
         n: int,
         marks: np.ndarray,
     ) -> tuple[int, np.ndarray]:
-        """Write the ids of pieces from `n` on; return where they end, and where those at the marks do."""
-        piece, n_pieces, mark, is_long = 0, len(offsets) - 1, 0, False
+        """Write the ids of pieces from `n` on; return where they end, and where they end at each mark."""
+        n_pieces, is_long = len(offsets) - 1, False
         id_offsets = np.empty(len(marks), np.int64)
+        done = (0, n, 0)
         while True:
-            piece, n, mark = encode_pieces(
-                worker.memory, data, offsets, piece, n_pieces, ids, n, marks, mark, id_offsets
-            )
+            done = encode_pieces(worker.memory, data, offsets, done, ids, marks, id_offsets)
+            piece, n, _ = done
             if piece == n_pieces:
                 break
-            make_room(worker.memory, *arrays_for(int(offsets[piece + 1] - offsets[piece])))
+            make_room(worker.memory, arrays_for(int(offsets[piece + 1] - offsets[piece])))
             is_long = True
-        if is_long:  # what it took is not kept
-            make_room(worker.memory, *arrays_for(_ROOM))
+        if is_long:  # release the room for the long piece
+            make_room(worker.memory, arrays_for(_ROOM))
         return n, id_offsets
 
     def _offsets_by_regex(self, data: np.ndarray, ends: np.ndarray) -> np.ndarray:

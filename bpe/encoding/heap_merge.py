@@ -1,109 +1,108 @@
-"""One piece at a time, merged by ranks: for vocabularies that are only made or checked.
+"""One piece merged by a heap: for merges in any order, and with dropout.
 
-The rule is one: among all adjacent pairs, merge the one of lowest rank, the leftmost of several, until no
-pair has a rank. Two kernels follow it, and the ranks of pairs may change from one piece to the next:
+The heap holds an entry for each pair that has a rank: the rank in the upper half, the place in the lower one.
+So the smallest entry is the pair to merge next: the lowest rank, then the leftmost place::
 
-* :func:`merge_short` looks through all pairs for every merge: O(n^2), and fast for ordinary words;
-* :func:`merge_long` has the pairs in a heap, the tokens in a linked list: O(n log n), whatever the piece.
+    place      0  1  2  3  4
+    tokens     t  h  e  r  e                 as in :mod:`bpe.encoding.linked_pieces`
+    ranks      9  2  -  5  -
+    entries    (2, 1)  (9, 0)  (5, 3)  ...  (4, 7)  (3, 6)
+               the heap, from the left       pairs that dropout has skipped, from the right
 
-The encoder merges many pieces at once, by :mod:`bpe.encoding.rounds`.
-
-::
-
-    ids       [ t  h  e  r  e ]        token ids of one piece, merged in place
-    ranks     [ 9  2  -  5  . ]        rank of the pair that begins at each position
+Invariants, before and after every merge
+----------------------------------------
+1. No entry of the heap is smaller than its parent, at half its number (counted from 1).
+2. Every place that has a rank has one entry with that rank, in the heap or among the skipped ones. All other
+   entries are stale: the kernel drops them when they come to the top.
+3. There are at most 3 entries for each place: one for each pair of bytes, and two for each merge.
 """
 
 from __future__ import annotations
 
-from structures import kernel, pack_pair
-from structures.kernels import quiet
+import numpy as np
 
-__all__ = ["LONG", "NO_RANK", "merge_long", "merge_short", "set_rank"]
+from bpe.encoding.linked_pieces import LOW_HALF, NO_RANK, merge_at, view_of
+from structures.kernels import inner, quiet
 
-LONG = 256
-"""Pieces of this many bytes and more go to :func:`merge_long`, which is the faster there."""
+__all__ = ["merge_by_heap", "next_random"]
 
-NO_RANK = 2**62
-
-
-# ---------------------------------------------------------------------------------------------- kernels
-@quiet
-def merge_short(ids, n, ranks, rank_of_pair, id_of_rank):
-    """Merge the first `n` of `ids` in place; return how many tokens are left.
-
-    Parameters
-    ----------
-    ids : (>= n,) int64
-    n : int
-    ranks : (>= n,) int64
-        Scratch.
-    rank_of_pair : IntMap
-        Packed pair -> rank.
-    id_of_rank : (merges,) int64
-        The id that each merge makes.
-    """
-    for i in range(n - 1):
-        ranks[i] = rank_of_pair.get(pack_pair(ids[i], ids[i + 1]), NO_RANK)
-    while True:
-        # Two loops: the first is made of vectors, the second ends early.
-        lowest = NO_RANK
-        for i in range(n - 1):
-            lowest = min(lowest, ranks[i])
-        if lowest == NO_RANK:
-            return n
-        place = 0
-        while ranks[place] != lowest:
-            place += 1
-        n -= 1
-        ids[place] = id_of_rank[lowest]
-        for i in range(place + 1, n):
-            ids[i] = ids[i + 1]
-            ranks[i] = ranks[i + 1]
-        if place > 0:
-            ranks[place - 1] = rank_of_pair.get(pack_pair(ids[place - 1], ids[place]), NO_RANK)
-        if place < n - 1:
-            ranks[place] = rank_of_pair.get(pack_pair(ids[place], ids[place + 1]), NO_RANK)
-
-
-@kernel
-def merge_long(tokens, heap, rank_of_pair, id_of_rank):
-    """Merge all segments of a token list, all at once; return a status, below 0 where memory ran out.
-
-    Segments do not meet, so it makes no difference to one what is merged in the others meanwhile.
-
-    Parameters
-    ----------
-    tokens : TokenList
-        One segment a piece; as yet, one position a token.
-    heap : MinHeap
-        Empty, and empty again in the end: position of a pair -> its rank. Ties go to the smallest key, which
-        is the leftmost pair.
-    rank_of_pair, id_of_rank
-        As for :func:`merge_short`.
-    """
-    status = 0
-    for place in range(tokens.n_positions()):
-        status = min(status, set_rank(tokens, heap, rank_of_pair, place))
-    while status == 0 and len(heap) > 0:
-        place, rank = heap.pop()
-        heap.remove(tokens.next(place))
-        tokens.merge(place, id_of_rank[rank])
-        status = set_rank(tokens, heap, rank_of_pair, place)
-        before = tokens.prev(place)
-        if before >= 0:
-            status = min(status, set_rank(tokens, heap, rank_of_pair, before))
-    return status
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_30, _27, _31, _11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 
 
 @quiet
-def set_rank(tokens, heap, rank_of_pair, place):
-    """Give the pair at `place` its rank in the heap, or take it out where it has none; return a status."""
-    behind = tokens.next(place)
-    rank = NO_RANK
-    if behind >= 0:
-        rank = rank_of_pair.get(pack_pair(tokens.token(place), tokens.token(behind)), NO_RANK)
-    if rank != NO_RANK:
-        return heap.set(place, rank)
-    heap.remove(place)
-    return 0
+def next_random(state):
+    """Return the next number of a splitmix64 generator, in [0, 1), and update ``state[0]``."""
+    state[0] += _STEP
+    z = state[0]
+    z = (z ^ (z >> _30)) * _FIRST
+    z = (z ^ (z >> _27)) * _SECOND
+    return np.float64((z ^ (z >> _31)) >> _11) * 2.0**-53
+
+
+@inner
+def push(heap, size, entry):
+    """Add an entry to a heap of `size` entries; return the new size."""
+    slot = size
+    while slot > 0 and heap[(slot - 1) >> 1] > entry:
+        heap[slot] = heap[(slot - 1) >> 1]
+        slot = (slot - 1) >> 1
+    heap[slot] = entry
+    return size + 1
+
+
+@inner
+def remove_smallest(heap, size):
+    """Remove the first entry of a heap of `size` entries; return the new size."""
+    size -= 1
+    last, slot, child = heap[size], 0, 1
+    while child < size:
+        if child + 1 < size and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[child] >= last:
+            break
+        heap[slot] = heap[child]
+        slot, child = child, 2 * child + 1
+    heap[slot] = last
+    return size
+
+
+@quiet
+def merge_by_heap(self, first, after):
+    """Merge one piece until no pair has a rank, or dropout skips all that have one.
+
+    Each step considers the pairs in order. It skips each with probability ``self.dropout``, and merges the
+    first that it does not skip. O(n log n) for n bytes, divided by ``1 - self.dropout``.
+
+    Parameters
+    ----------
+    self : LinkedPieces
+    first, after : int
+        The piece is at the places from `first` to `after`.
+    """
+    view = view_of(self)
+    heap, size = view.entries, 0
+    for place in range(first, after):
+        if view.ranks[place] != NO_RANK:
+            size = push(heap, size, np.int64(view.ranks[place]) << 32 | place)
+    end = skipped = self.entries.size
+    while size > 0:
+        entry = heap[0]
+        size = remove_smallest(heap, size)
+        place, rank = entry & LOW_HALF, entry >> 32
+        if view.ranks[place] != rank:
+            continue
+        if self.dropout > 0:
+            if next_random(self.random) < self.dropout:
+                skipped -= 1
+                heap[skipped] = entry
+                continue
+            while skipped < end:  # they have another chance at the next step
+                size = push(heap, size, heap[skipped])
+                skipped += 1
+        rank, prev_place, prev_rank = merge_at(self, view, place, self.id_of_rank[rank])
+        if rank != NO_RANK:
+            size = push(heap, size, rank << 32 | place)
+        if prev_rank != NO_RANK:
+            size = push(heap, size, prev_rank << 32 | prev_place)

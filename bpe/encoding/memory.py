@@ -1,4 +1,4 @@
-"""The compiled half of :mod:`bpe.encoding.encoder`: a memory of pieces, and what it leads to."""
+"""The compiled half of :mod:`bpe.encoding.encoder`: a memory of pieces, and the kernels that use it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ import numpy as np
 from numba import types
 from numba.experimental import structref
 
-from bpe.encoding.rounds import merge_pieces, put_piece, rounds_type, set_arrays
+from bpe.encoding.heap_merge import merge_by_heap
+from bpe.encoding.linked_pieces import linked_pieces_type, put_piece, set_arrays
+from bpe.encoding.rounds import merge_in_rounds
 from bpe.scanning.cutting import cut_segments
 from structures import kernel
 from structures.kernels import StructType, byte_counter_type, fields_of, inner, local_words, quiet
 
-__all__ = ["KNOWN_BYTES", "Memory", "encode_pieces", "encode_small", "make_room", "new_memory"]
+__all__ = ["BATCH", "KNOWN_BYTES", "Memory", "encode_pieces", "encode_small", "make_room", "new_memory"]
 
 KNOWN_BYTES = 127
 """The longest piece that is remembered."""
 
-_BATCH = 1024  # pieces
+BATCH = 1024
+"""How many pieces are looked up at once."""
+
 _MISSING = -1
 _ID_BITS = 31
 _ID_MASK = (1 << _ID_BITS) - 1
@@ -32,11 +36,11 @@ class MemoryType(StructType):
 memory_type = MemoryType(
     fields_of(
         known=byte_counter_type,  # piece -> its ids, packed
-        pool=types.uint32[::1],
-        pool_size=types.int64,
         most_known=types.int64,
-        whole=byte_counter_type,  # token that pieces are taken whole as -> its id
-        rounds=rounds_type,
+        pool=types.uint32[::1],  # ids of pieces that have more than two
+        pool_size=types.int64,
+        whole=byte_counter_type,  # token that is looked up before merging (`ignore_merges`) -> its id
+        unknown=linked_pieces_type,  # the pieces that are being merged
         # Scratch: a small text, where its pieces begin, its ids.
         data=types.uint8[::1],
         offsets=types.int32[::1],
@@ -46,7 +50,7 @@ memory_type = MemoryType(
 
 
 class Memory(structref.StructRefProxy):
-    """Python's handle of what a thread encodes with: something to hand to kernels."""
+    """Python's handle of what a thread encodes with: something to pass to kernels."""
 
     __slots__ = ()
 
@@ -55,25 +59,31 @@ structref.define_boxing(MemoryType, Memory)
 
 
 @kernel
-def new_memory(known, pool, most_known, whole, rounds, data, offsets, ids):
+def new_memory(known, most_known, pool, whole, unknown, data, offsets, ids):
     """Return what a thread encodes with."""
     self = structref.new(memory_type)
     self.known = known
+    self.most_known = most_known
     self.pool = pool
     self.pool_size = 0
-    self.most_known = most_known
     self.whole = whole
-    self.rounds = rounds
+    self.unknown = unknown
     self.data = data
     self.offsets = offsets
     self.ids = ids
     return self
 
 
+@kernel
+def make_room(self, arrays):
+    """Make room for merging a piece, as :func:`bpe.encoding.linked_pieces.arrays_for` returns it."""
+    set_arrays(self.unknown, arrays)
+
+
 # ---------------------------------------------------------------------------------------------- kernels
 @inner
 def remember(self, data, start, end, ids, first, n):
-    """Remember the ids of ``data[start:end]``, which are `n` of `ids` from `first` on."""
+    """Remember the ids of ``data[start:end]``: `n` of `ids`, from `first` on."""
     if n <= 2:
         second = np.int64(ids[first + 1]) + 1 if n == 2 else 0
         packed = np.int64(ids[first]) | second << _ID_BITS
@@ -82,12 +92,12 @@ def remember(self, data, start, end, ids, first, n):
             self.pool[self.pool_size + k] = ids[first + k]
         packed = -2 - (self.pool_size << _COUNT_BITS | n)
         self.pool_size += n
-    self.known.set(data, start, end, packed)  # where there is no memory, it is merged again next time
+    self.known.set(data, start, end, packed)  # if memory runs out, the piece is merged again next time
 
 
 @inner
 def take_whole(self, data, offsets, first, after, packed_of):
-    """Look up the pieces that are not known among the tokens that pieces are taken whole as."""
+    """Look up unknown pieces among the tokens that are taken whole."""
     found = local_words(1)
     for i in range(first, after):
         if packed_of[i - first] == _MISSING:
@@ -100,33 +110,35 @@ def take_whole(self, data, offsets, first, after, packed_of):
 
 @inner
 def merge_unknown(self, data, offsets, first, after, packed_of):
-    """Merge the pieces that are not known, as long as there is room; return behind the last piece."""
-    rounds = self.rounds
-    place, room = 0, rounds.tokens.size
+    """Merge unknown pieces, as long as there is room; return where to stop: after the last of them."""
+    unknown = self.unknown
+    place, room = 0, unknown.tokens.size
     for i in range(first, after):
         if packed_of[i - first] == _MISSING:
             start, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
             if place + end - start > room:
                 after = i
                 break
-            put_piece(rounds, data, start, end, place)
+            put_piece(unknown, data, start, end, place)
+            if not unknown.in_order:
+                merge_by_heap(unknown, place, place + end - start)
             place += end - start
-    if place > 0:
-        merge_pieces(rounds)
+    if place > 0 and unknown.in_order:
+        merge_in_rounds(unknown, place)
     return after
 
 
 @inner
-def encode_all(self, data, offsets, piece, n_pieces, ids, n, marks, mark, id_offsets):
-    """Do as :func:`encode_pieces`, for compiled callers."""
+def encode_all(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
+    """Do as :func:`encode_pieces`, for compiled callers; there may be more offsets than the pieces have."""
+    first, n, mark = done
     next_mark = marks[mark] if mark < marks.size else -1
-    packed_of = local_words(_BATCH)
+    packed_of = local_words(BATCH)
     pool = self.pool
-    first = piece
     while first < n_pieces:
-        after = min(first + _BATCH, n_pieces)
-        # Not in the middle of a batch, whose look-ups would be of no use any more.
-        if len(self.known) + _BATCH > self.most_known or self.pool_size + _BATCH * KNOWN_BYTES > pool.size:
+        after = min(first + BATCH, n_pieces)
+        # Forget between batches only: what a batch has looked up must stay.
+        if len(self.known) + BATCH > self.most_known or self.pool_size + BATCH * KNOWN_BYTES > pool.size:
             self.known.clear()
             self.pool_size = 0
         self.known.get_into(data, offsets, first, after, _MISSING, packed_of)
@@ -152,9 +164,9 @@ def encode_all(self, data, offsets, piece, n_pieces, ids, n, marks, mark, id_off
                 start, end, n_before = np.int64(offsets[i]), np.int64(offsets[i + 1]), n
                 token = place
                 while token >= 0:
-                    ids[n] = self.rounds.tokens[token]
+                    ids[n] = self.unknown.tokens[token]
                     n += 1
-                    token = np.int64(self.rounds.behind[token])
+                    token = np.int64(self.unknown.next_of[token])
                 place += end - start
                 if end - start <= KNOWN_BYTES:
                     remember(self, data, start, end, ids, n_before, n - n_before)
@@ -167,36 +179,27 @@ def encode_all(self, data, offsets, piece, n_pieces, ids, n, marks, mark, id_off
     return n_pieces, n, mark
 
 
-@kernel
-def make_room(self, tokens, behind, before, ranks, entries, marked):
-    """Make room for merging a piece, with arrays as :func:`bpe.encoding.rounds.arrays_for` returns them."""
-    set_arrays(self.rounds, tokens, behind, before, ranks, entries, marked)
-
-
 @quiet
-def encode_pieces(self, data, offsets, piece, n_pieces, ids, n, marks, mark, id_offsets):
-    """Write the ids of pieces; return how far: the piece, where its ids begin, the mark.
+def encode_pieces(self, data, offsets, done, ids, marks, id_offsets):
+    """Write the ids of pieces; return `done` anew.
 
-    The piece is `n_pieces`, or one that there is no room for.
+    It stops after the last piece, or before a piece that there is no room for (see :func:`make_room`).
 
     Parameters
     ----------
     self : Memory
     data : (n_bytes,) uint8
-    offsets : (>= n_pieces + 1,) int32
-    piece, n_pieces : int
-        The first, and behind the last.
+    offsets : (pieces + 1,) int32
+    done : (int, int, int)
+        How many pieces, ids and marks are done.
     ids : uint32 array
-        Out, from `n` on; with room for an id a byte, and one more.
-    n : int
+        Out; with room for one id a byte, and one more.
     marks : int32 array
-        In ascending order, ends of pieces.
-    mark : int
-        The first that is behind the first piece.
+        Ends of pieces, in ascending order.
     id_offsets : (marks,) int64
-        Out: where the ids end of the piece that ends at each mark.
+        Out: for each mark, where the ids end of the piece that ends there.
     """
-    return encode_all(self, data, offsets, piece, n_pieces, ids, n, marks, mark, id_offsets)
+    return encode_all(self, data, offsets, offsets.size - 1, done, ids, marks, id_offsets)
 
 
 @quiet
@@ -204,4 +207,4 @@ def encode_small(self, tables, n_bytes, ends, no_marks, no_offsets):
     """Encode the text in ``self.data``; return the number of ids."""
     ends[0] = n_bytes
     n_pieces = cut_segments(tables, self.data, 0, 0, ends, False, self.offsets)
-    return encode_all(self, self.data, self.offsets, 0, n_pieces, self.ids, 0, no_marks, 0, no_offsets)[1]
+    return encode_all(self, self.data, self.offsets, n_pieces, (0, 0, 0), self.ids, no_marks, no_offsets)[1]

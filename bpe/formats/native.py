@@ -6,21 +6,21 @@
     "format": "bpe-structures",
     "version": 1,
     "pattern": "gpt2",                        a name, or a list of expressions
-    "unicode": "17.0.0",                      whose letters and numbers training went by
+    "unicode": "17.0.0",                      the version that defined letters and numbers in training
     "special_tokens": {"<|endoftext|>": 512},
     "merges": "aAAAAGUAAAA...",               left and right id, in the order of the ranks
-    "byte_ids": [...],                        absent where the id of a byte is its value
-    "merged_ids": "AAEAAAEB...",              absent where the merges make 256, 257, ...
-    "other_tokens": {"700": "YWJj"},          base64; absent where every token comes of bytes and merges
-    "whole_tokens": [700],                    absent where no piece is taken whole, before anything is merged
-    "crc32": 123456789                        of all the above; a file written by hand may do without
+    "byte_ids": [...],                        absent if the id of each byte is its value
+    "merged_ids": "AAEAAAEB...",              absent if the merges make 256, 257, ...
+    "other_tokens": {"700": "YWJj"},          base64; absent if all tokens are bytes or made by merges
+    "whole_tokens": [700],                    looked up before anything is merged; absent if there are none
+    "crc32": 123456789                        of all the above; optional in a file written by hand
     }
 
-The ids of merges are 32-bit numbers, little-endian, in base64: as numbers of JSON they would take longer to
-read than all else together.
+The ids of merges are 32-bit numbers, little-endian, in base64. As JSON numbers they would take longer to read
+than everything else together.
 
-Two layers: :func:`document_of` and :func:`parts_of` turn the parts of a tokenizer into what JSON can hold and
-back; :func:`dump` and :func:`parse` make text of that and read it.
+There are two layers. :func:`document_of` and :func:`parts_of` turn a tokenizer into a document that JSON can
+hold, and back; :func:`dump` and :func:`parse` turn the document into bytes, and back.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ import numpy as np
 from bpe.formats.json_text import read_json
 from bpe.formats.limits import check_lengths
 from bpe.pattern import Pattern
-from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
+from bpe.vocabulary import Vocabulary
+from bpe.vocabulary_parts import VocabularyParts, bytes_of_ids, ids_of_bytes
 
 __all__ = ["document_of", "dump", "parse", "parts_of"]
 
 FORMAT, VERSION = "bpe-structures", 1
-_NUMBER = np.dtype("<i4")  # an id is below 2**31
 
 
 # ------------------------------------------------------------------------------ parts of a tokenizer
 def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
-    """Return the parts of a tokenizer as what JSON can hold.
+    """Return a vocabulary and a pattern as a document that JSON can hold.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
     Returns
     -------
     dict
-        As in the module docstring, but for the checksum.
+        As in the module docstring, without the checksum.
 
     Complexity
     ----------
@@ -69,34 +69,35 @@ def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
     >>> document_of(words, Pattern.of("gpt2"))["pattern"]
     'gpt2'
     """
+    parts = VocabularyParts.of(vocabulary)
     document: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "pattern": pattern.spec,
         "unicode": pattern.unicode_version,
-        "special_tokens": vocabulary.special_tokens,
-        "merges": _text_of(vocabulary.pairs),
+        "special_tokens": parts.special_tokens,
+        "merges": _text_of(parts.pairs),
     }
-    if vocabulary.byte_ids != DEFAULT_BYTE_IDS:
-        document["byte_ids"] = vocabulary.byte_ids
-    if not np.array_equal(vocabulary.made, np.arange(256, 256 + len(vocabulary.made))):
-        document["merged_ids"] = _text_of(vocabulary.made)
-    if others := vocabulary.other_tokens():
+    if parts.byte_ids is not None:
+        document["byte_ids"] = parts.byte_ids
+    if parts.made is not None:
+        document["merged_ids"] = _text_of(parts.made)
+    if parts.others:
         document["other_tokens"] = {
-            str(number): base64.b64encode(token).decode() for number, token in others.items()
+            str(number): base64.b64encode(token).decode() for number, token in parts.others.items()
         }
-    if vocabulary.whole_ids:
-        document["whole_tokens"] = [*vocabulary.whole_ids]
+    if parts.whole_ids:
+        document["whole_tokens"] = [*parts.whole_ids]
     return document
 
 
 def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
-    """Return the parts of a tokenizer; the inverse of :func:`document_of`.
+    """Return a vocabulary and a pattern; the inverse of :func:`document_of`.
 
     Parameters
     ----------
     document : dict
-        Any value at all: everything is checked.
+        Any value: everything is checked.
 
     Returns
     -------
@@ -105,7 +106,7 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
     Raises
     ------
     ValueError
-        It is no such document; the message names the place.
+        It is not such a document; the message names the place.
 
     Complexity
     ----------
@@ -139,24 +140,19 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
             _need(_is_id(number), f'"{key}"[{i}] is not an id: {number!r:.50}')
     for token, number in document["special_tokens"].items():
         _need(_is_id(number), f'"special_tokens"[{token!r}] is not an id: {number!r:.50}')
-    byte_ids, others = (
-        document.get("byte_ids", DEFAULT_BYTE_IDS),
+    parts = VocabularyParts(
+        pairs,
+        made,
+        document.get("byte_ids"),
         _other_tokens(document.get("other_tokens", {})),
+        document["special_tokens"],
+        tuple(document.get("whole_tokens", ())),
     )
-    words = Vocabulary.of_merges(pairs, document["special_tokens"], byte_ids, made, others)
-    if words is None:  # wrong somewhere, or out of the ordinary
-        merges = list(zip(*pairs.T.tolist(), strict=True))
-        merged_ids = None if made is None else made.tolist()
-        check_lengths(merges, byte_ids, merged_ids, others)
-        token_bytes = Vocabulary.assemble(merges, byte_ids, merged_ids, others)
-        words = Vocabulary(token_bytes, merges, document["special_tokens"])
-    if "whole_tokens" in document:
-        words = words.taking_whole(document["whole_tokens"])
-    return words, Pattern.of(document["pattern"])
+    return parts.vocabulary(check_lengths), Pattern.of(document["pattern"])
 
 
 def _text_of(numbers: np.ndarray) -> str:
-    return base64.b64encode(numbers.astype(_NUMBER).tobytes()).decode()
+    return base64.b64encode(bytes_of_ids(numbers)).decode()
 
 
 def _numbers_of(document: dict[str, Any], key: str, n_columns: int) -> np.ndarray:
@@ -164,9 +160,10 @@ def _numbers_of(document: dict[str, Any], key: str, n_columns: int) -> np.ndarra
         data = base64.b64decode(document[key], validate=True)
     except ValueError:
         raise ValueError(f'"{key}" is not base64') from None
-    row_bytes = n_columns * _NUMBER.itemsize
-    _need(len(data) % row_bytes == 0, f'"{key}" is cut off: {len(data)} bytes are not of {row_bytes} each')
-    numbers = np.frombuffer(data, _NUMBER).astype(np.int64).reshape(-1, n_columns)
+    try:
+        numbers = ids_of_bytes(data, n_columns)
+    except ValueError as error:
+        raise ValueError(f'"{key}" is {error}') from None
     for row in np.flatnonzero((numbers < 0).any(axis=1))[:1]:
         raise ValueError(f'"{key}"[{row}] is not an id: {numbers[row].tolist()}')
     return numbers
@@ -256,12 +253,12 @@ def dump(document: dict[str, Any]) -> bytes:
 
 
 def parse(data: bytes) -> dict[str, Any]:
-    """Return the document that the content of a file stands for; the inverse of :func:`dump`.
+    """Return the document in the content of a file; the inverse of :func:`dump`.
 
     Parameters
     ----------
     data : bytes
-        Any bytes at all.
+        Any bytes.
 
     Returns
     -------
@@ -270,7 +267,7 @@ def parse(data: bytes) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        It is not JSON, an entry stands there twice, or the checksum is wrong.
+        It is not JSON, an entry is there twice, or the checksum is wrong.
 
     Complexity
     ----------

@@ -1,62 +1,70 @@
-"""The compiled half of :mod:`bpe.formats.ranks`: every token of a vocabulary encoded, one after the other."""
+"""The compiled half of :mod:`bpe.formats.ranks`: every token of a vocabulary merged, one after the other."""
 
 from __future__ import annotations
 
-from bpe.encoding.heap_merge import LONG, merge_short
-from structures import pack_pair
-from structures.kernels import quiet
+import numpy as np
 
-__all__ = ["encode_tokens"]
+from bpe.encoding.heap_merge import merge_by_heap
+from bpe.encoding.linked_pieces import put_piece
+from structures import pack_pair
+from structures.kernels import inner, quiet
+
+__all__ = ["find_merges", "merge_tokens"]
+
+
+@inner
+def n_parts_at(pieces, data, start, end):
+    """Merge ``data[start:end]`` as a piece at place 0; return how many tokens are left."""
+    put_piece(pieces, data, start, end, 0)
+    merge_by_heap(pieces, 0, end - start)
+    n, place = 0, 0
+    while place >= 0:
+        n += 1
+        place = np.int64(pieces.next_of[place])
+    return n
 
 
 @quiet
-def encode_tokens(
-    data,
-    offsets,
-    rank_of_token,
-    token,
-    n_wanted,
-    id_of_byte,
-    rank_of_pair,
-    id_of_rank,
-    n_parts_of,
-    parts,
-    ids,
-    ranks,
-):
-    """Encode tokens; return the first that is long, or behind the last; -1 where there is no memory.
+def merge_tokens(pieces, data, offsets, n_parts_of):
+    """Merge tokens.
 
     Parameters
     ----------
+    pieces : LinkedPieces
+        With room for the longest token.
     data : (n_bytes,) uint8
     offsets : (tokens + 1,) int64
         Token i is ``data[offsets[i]:offsets[i + 1]]``.
-    rank_of_token : (tokens,) int64
-        The rank of the merge that makes it.
-    token : int
-        The first.
-    n_wanted : int
-        1 or 2. Where two are wanted, and a token ends in two, these are what it is merged of from then on.
-    id_of_byte : (256,) int64
-    rank_of_pair : IntMap
-        Packed pair -> rank.
-    id_of_rank : int64 array
     n_parts_of : (tokens,) int64
-        Out: in how many parts each token ends; not of long ones.
-    parts : (tokens, 2) int64
-        Out, where two are wanted.
-    ids, ranks : (LONG,) int64
-        Scratch.
+        Out: in how many parts each token ends.
     """
-    for i in range(token, offsets.size - 1):
-        start, n = offsets[i], offsets[i + 1] - offsets[i]
-        if n >= LONG:
-            return i
-        for k in range(n):
-            ids[k] = id_of_byte[data[start + k]]
-        n_parts_of[i] = merge_short(ids, n, ranks, rank_of_pair, id_of_rank)
-        if n_parts_of[i] == 2 and n_wanted == 2:
-            parts[i, 0], parts[i, 1] = ids[0], ids[1]
-            if rank_of_pair.set(pack_pair(ids[0], ids[1]), rank_of_token[i]) < 0:
+    for i in range(offsets.size - 1):
+        n_parts_of[i] = n_parts_at(pieces, data, offsets[i], offsets[i + 1])
+
+
+@quiet
+def find_merges(pieces, data, offsets, rank_of_token, n_parts_of, parts):
+    """Merge tokens, and make a merge of each that ends in two parts; return a status, below 0 without memory.
+
+    Parameters
+    ----------
+    pieces, data, offsets, n_parts_of
+        As :func:`merge_tokens` takes them. `pieces` has no merges yet; it gets those that are found.
+    rank_of_token : (tokens,) int64
+        The rank of the merge that makes each token.
+    parts : (tokens, 2) int64
+        Out: the parts of the tokens that end in two.
+    """
+    for i in range(offsets.size - 1):
+        n_parts_of[i] = n_parts_at(pieces, data, offsets[i], offsets[i + 1])
+        if n_parts_of[i] == 2:
+            left = np.int64(pieces.tokens[0])
+            right = np.int64(pieces.tokens[pieces.next_of[0]])
+            parts[i, 0], parts[i, 1] = left, right
+            if pieces.rank_of_pair.set(pack_pair(left, right), rank_of_token[i]) < 0:
                 return -1
-    return offsets.size - 1
+            start = offsets[i]
+            if offsets[i + 1] - start == 2:
+                two_bytes = np.int64(data[start]) << 8 | np.int64(data[start + 1])
+                pieces.rank_of_bytes[two_bytes] = rank_of_token[i]
+    return 0

@@ -1,50 +1,50 @@
-"""Merges out of ranks: a vocabulary of nothing but tokens and their ranks, as tiktoken's.
+"""Merges from ranks, for vocabularies that hold only tokens and their ranks, as tiktoken's do.
 
-Its rule of encoding: take a piece that is a token as it is; of any other, merge the adjacent parts whose
-bytes together have the lowest rank, again and again. What that makes of the bytes of a token depends on
-nothing around them, until the token itself is made; so
+Such a vocabulary encodes like this: a piece that is a token becomes that token. In any other piece, merge the
+two adjacent parts whose bytes together have the lowest rank; repeat. What this makes of the bytes of a token
+depends only on these bytes, until the token itself is made. So:
 
-1. if the bytes of a token, merged by the ranks of all shorter tokens, end in exactly two parts, then the pair
-   of these is the one merge that makes the token: of all the ways to cut it in two, no other ever stands side
-   by side. The token's own bytes are merged to it, and it makes no difference to look the piece up first;
-2. if they end in more, no merge ever makes the token: only a piece that is the token, byte for byte, is
-   encoded to it. It is taken whole (:meth:`bpe.vocabulary.Vocabulary.taking_whole`);
-3. so the pairs in the order of the ranks, and the tokens that are taken whole, encode every piece as the
-   ranks do.
+1. Merge the bytes of a token by the ranks of all shorter tokens. If exactly two parts are left, this pair is
+   the one merge that makes the token: no other two parts of it ever become neighbours. Then its bytes merge
+   to the token, and it makes no difference whether the piece is looked up first.
+2. If more parts are left, no merge ever makes the token. Only a piece with exactly its bytes is encoded to
+   it: the token is taken whole (:meth:`bpe.vocabulary.Vocabulary.taking_whole`).
+3. So the pairs, in the order of the ranks, and the tokens taken whole encode every piece as the ranks do.
 
-All tokens are encoded in one call of compiled code (:mod:`bpe.formats.rank_kernels`), shorter ones first;
-those of hundreds of bytes each get a linked list and a heap.
+Compiled code (:mod:`bpe.formats.rank_kernels`) merges all tokens in one call, shorter ones first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bpe.vocabulary import Vocabulary
 
-__all__ = ["check_merges_alone", "check_ranks", "merges_of", "unreached"]
+if TYPE_CHECKING:
+    from bpe.encoding.linked_pieces import LinkedPieces, Ranks
 
-_NO_RANKS = np.empty(0, np.int64)
+__all__ = ["check_merges_alone", "check_ranks", "merges_of", "unreached"]
 
 
 def merges_of(token_bytes: Mapping[int, bytes]) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Return the merges that a vocabulary of ranks stands for.
+    """Return the merges that follow from the ranks of tokens.
 
     Parameters
     ----------
     token_bytes : mapping from int to bytes
-        The token of every rank; none is empty, no two are the same.
+        The token of each rank. No token is empty; all are different.
 
     Returns
     -------
     pairs : (merges, 2) int64
-        In the order of the ranks, one for each token that merges make.
+        In the order of the ranks, one for each token that a merge makes.
     made : (merges,) int64
-        The rank of each.
+        The rank of that token.
     whole : list of int
-        The ranks of tokens that no merge makes, bytes aside.
+        The ranks of the tokens that no merge makes, except single bytes.
 
     Raises
     ------
@@ -62,6 +62,9 @@ def merges_of(token_bytes: Mapping[int, bytes]) -> tuple[np.ndarray, np.ndarray,
     >>> pairs.tolist(), made.tolist(), whole
     ([[104, 101], [256, 108]], [256, 257], [258])
     """
+    from bpe.encoding.linked_pieces import Ranks
+    from bpe.formats.rank_kernels import find_merges  # loads the compiler
+
     made, tokens = np.fromiter(token_bytes, np.int64, len(token_bytes)), list(token_bytes.values())
     if (made[1:] <= made[:-1]).any():
         made.sort()
@@ -72,15 +75,15 @@ def merges_of(token_bytes: Mapping[int, bytes]) -> tuple[np.ndarray, np.ndarray,
     if missing:
         raise ValueError(f"byte {missing[0]} has no token: a vocabulary holds every single byte")
     order = np.argsort(lengths, kind="stable")
-    parts = np.empty((len(tokens), 2), np.int64)
-    n_parts_of = np.empty(len(tokens), np.int64)
-    n_parts_of[order], parts[order] = _encode_all(
-        list(map(tokens.__getitem__, order.tolist())),
-        lengths[order],
-        [number_of[bytes([i])] for i in range(256)],
-        made,
-        order,
-    )
+    byte_ids = [number_of[bytes([value])] for value in range(256)]
+    ranks = Ranks.of(np.empty((0, 2), np.int64), np.empty(0, np.int64), byte_ids)  # no merges are known yet
+    in_turn = list(map(tokens.__getitem__, order.tolist()))
+    pieces, data, offsets = _pieces_of(in_turn, lengths[order], ranks._replace(id_of_rank=made))
+    found, n_found = np.empty((len(tokens), 2), np.int64), np.empty(len(tokens), np.int64)
+    if find_merges(pieces, data, offsets, order, n_found, found) < 0:
+        raise MemoryError(f"no memory for the merges of {len(tokens)} tokens")
+    parts, n_parts_of = np.empty_like(found), np.empty_like(n_found)
+    parts[order], n_parts_of[order] = found, n_found
     return parts[n_parts_of == 2], made[n_parts_of == 2], made[n_parts_of > 2].tolist()
 
 
@@ -105,84 +108,43 @@ def unreached(vocabulary: Vocabulary) -> list[int]:
     >>> unreached(Vocabulary([*(bytes([value]) for value in range(256)), b"hi", b"ho"], [(104, 105)], {}))
     [257]
     """
+    from bpe.encoding.linked_pieces import Ranks
+    from bpe.formats.rank_kernels import merge_tokens  # loads the compiler
+
     tokens = list(vocabulary.id_of)
     lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
-    n_parts_of, _ = _encode_all(tokens, lengths, vocabulary.byte_ids, vocabulary.made, pairs=vocabulary.pairs)
+    ranks = Ranks.of(vocabulary.pairs, vocabulary.made, vocabulary.byte_ids)
+    pieces, data, offsets = _pieces_of(tokens, lengths, ranks)
+    n_parts_of = np.empty(len(tokens), np.int64)
+    merge_tokens(pieces, data, offsets, n_parts_of)
     return sorted(vocabulary.id_of[tokens[i]] for i in np.flatnonzero(n_parts_of > 1).tolist())
 
 
-def _encode_all(
-    tokens: Sequence[bytes],
-    lengths: np.ndarray,
-    byte_ids: Sequence[int],
-    id_of_rank: np.ndarray,
-    rank_of_token: np.ndarray = _NO_RANKS,
-    pairs: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Merge the bytes of tokens; return in how many parts each ends, and the parts of those that end in two.
-
-    Either by `pairs`; or by those that the tokens before it ended in.
-    """
-    from bpe.encoding.heap_merge import LONG, merge_long
-    from bpe.formats.rank_kernels import encode_tokens  # loads the compiler
-    from structures import IntMap, MinHeap, TokenList, pack_pair
+def _pieces_of(
+    tokens: Sequence[bytes], lengths: np.ndarray, ranks: Ranks
+) -> tuple[LinkedPieces, np.ndarray, np.ndarray]:
+    """Return room to merge tokens by a heap, the bytes of all tokens, and where each begins."""
+    from bpe.encoding.linked_pieces import new_pieces
 
     offsets = np.zeros(len(tokens) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     data = np.frombuffer(bytearray().join(tokens), np.uint8)
-    id_of_byte = np.array(byte_ids, np.int64)
-    if pairs is None:
-        n_wanted, rank_of_pair = 2, IntMap()
-    else:
-        n_wanted = 1
-        rank_of_pair = IntMap.from_arrays(pairs[:, 0] << 32 | pairs[:, 1], np.arange(len(pairs)))
-    n_parts_of, parts = np.empty(len(tokens), np.int64), np.empty((len(tokens), 2), np.int64)
-    scratch = np.empty((2, LONG), np.int64)
-    token = 0
-    while True:
-        token = encode_tokens(
-            data,
-            offsets,
-            rank_of_token,
-            token,
-            n_wanted,
-            id_of_byte,
-            rank_of_pair,
-            id_of_rank,
-            n_parts_of,
-            parts,
-            scratch[0],
-            scratch[1],
-        )
-        if token == len(tokens):
-            return n_parts_of, parts
-        if token < 0:
-            raise MemoryError(f"no memory for the merges of {len(tokens)} tokens")
-        piece = id_of_byte[data[offsets[token] : offsets[token + 1]]]
-        linked = TokenList(piece, np.array([0, len(piece)]))
-        if merge_long(linked, MinHeap(), rank_of_pair, id_of_rank) < 0:
-            raise MemoryError(f"no memory to encode a token of {len(piece)} bytes")
-        found = linked.to_arrays()[0]
-        n_parts_of[token] = len(found)
-        if len(found) == n_wanted == 2:
-            parts[token] = found
-            rank_of_pair[pack_pair(*found.tolist())] = int(rank_of_token[token])
-        token += 1
+    return new_pieces(int(lengths.max()), ranks._replace(in_order=False)), data, offsets
 
 
 def check_merges_alone(vocabulary: Vocabulary, what: str) -> None:
-    """Raise if there are tokens that are taken whole.
+    """Raise an error if some tokens are taken whole.
 
     Parameters
     ----------
     vocabulary : Vocabulary
     what : str
-        The format that goes by merges alone, for the message.
+        The format that holds merges alone, for the message.
 
     Raises
     ------
     ValueError
-        There are; the message names the first.
+        There are such tokens; the message names the first.
 
     Complexity
     ----------
@@ -200,18 +162,18 @@ def check_merges_alone(vocabulary: Vocabulary, what: str) -> None:
 
 
 def check_ranks(vocabulary: Vocabulary, needed_by: str) -> None:
-    """Raise unless the ids of a vocabulary are ranks: taken as such, they give its merges back.
+    """Raise an error unless the merges of a vocabulary follow from its ids as ranks.
 
     Parameters
     ----------
     vocabulary : Vocabulary
     needed_by : str
-        What keeps nothing but ranks, for the message.
+        What holds only ranks, for the message.
 
     Raises
     ------
     ValueError
-        They are not; the message names the first token where they differ.
+        They do not; the message names the first difference.
 
     Complexity
     ----------

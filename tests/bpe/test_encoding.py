@@ -11,11 +11,13 @@ from numba import njit
 import bpe
 from bpe import reference
 from bpe.encoding import encoder as encoding
-from bpe.encoding import heap_merge as merging
-from bpe.encoding import rounds
+from bpe.encoding import linked_pieces as linked
 from bpe.encoding.encoder import Encoder
+from bpe.encoding.heap_merge import merge_by_heap
+from bpe.encoding.memory import BATCH, KNOWN_BYTES
+from bpe.encoding.rounds import merge_in_rounds
 from bpe.vocabulary import Vocabulary
-from structures import IntMap, MinHeap, TokenList, kernel, pack_pair
+from structures import kernel
 
 thorough = settings(deadline=None, max_examples=300)
 letters = st.text("abc", max_size=60) | st.text("a", max_size=60) | st.text("aab ", max_size=60)
@@ -40,113 +42,86 @@ def vocabularies(draw):
     return [merges[i] for i in order], [made[i] for i in order]
 
 
-def tables(merges, made):
-    ranks = {pack_pair(*pair): rank for rank, pair in enumerate(merges)}
-    return IntMap(ranks), np.array(made, np.int64)
-
-
-def run_short(piece, merges, made):
-    ids = np.frombuffer(piece, np.uint8).astype(np.int64)
-    n = merging.merge_short(ids, ids.size, np.empty(ids.size, np.int64), *tables(merges, made))
-    return ids[:n].tolist()
-
-
-def run_long(piece, merges, made):
-    if not piece:
-        return []
-    tokens, heap = TokenList(list(piece)), MinHeap()
-    assert merging.merge_long(tokens, heap, *tables(merges, made)) == 0
-    assert len(heap) == 0
-    return tokens.to_arrays()[0].tolist()
-
-
 @njit
-def merge_all(room, data, offsets):
-    """Merge pieces at once; return the ids of each."""
+def merge_all(room, data, offsets, by_heap):
+    """Merge pieces, all by rounds or each by a heap."""
     for i in range(offsets.size - 1):
         if offsets[i + 1] > offsets[i]:
-            rounds.put_piece(room, data, offsets[i], offsets[i + 1], offsets[i])
-    rounds.merge_pieces(room)
+            linked.put_piece(room, data, offsets[i], offsets[i + 1], offsets[i])
+            if by_heap:
+                merge_by_heap(room, offsets[i], offsets[i + 1])
+    if not by_heap:
+        merge_in_rounds(room, offsets[-1])
 
 
-def run_rounds(pieces, merges, made, room=None):
-    """Merge pieces, all at once; return the ids of each."""
+def run(pieces, merges, made, by_heap):
+    """Merge pieces; return the ids of each, after a check of the invariants."""
     offsets = np.cumsum([0, *map(len, pieces)])
     pairs = np.array(merges, np.int64).reshape(-1, 2)
-    ranks = rounds.Ranks.of(pairs, np.array(made, np.int64), range(256))
-    room = rounds.new_rounds(int(offsets[-1]), ranks)
-    data = np.frombuffer(b"".join(pieces), np.uint8)
-    merge_all(room, data, offsets)
-    all_tokens, behind, before, ranks, first_of, waiting, somewhere, marked = rounds.state(room)
+    ranks = linked.Ranks.of(pairs, np.array(made, np.int64), range(256))
+    assert by_heap or ranks.in_order
+    room = linked.new_pieces(int(offsets[-1]), ranks)
+    merge_all(room, np.frombuffer(b"".join(pieces), np.uint8), offsets, by_heap)
+    all_tokens, next_of, prev_of, ranks, marked, first_of, waiting, somewhere = linked.state(room)
     assert (first_of == -1).all()
     assert not waiting.any()
     assert not somewhere.any()
     assert not marked.any()
+    assert (ranks == linked.NO_RANK).all()
     found = []
     for piece, first in zip(pieces, offsets.tolist(), strict=False):
         found.append([])
-        place, place_before = first if piece else -1, -1
+        place, prev_place = first if piece else -1, -1
         while place >= 0:
-            assert ranks[place] == rounds.NO_RANK
-            assert before[place] == place_before
+            assert prev_of[place] == prev_place
             found[-1].append(int(all_tokens[place]))
-            place_before, place = place, int(behind[place])
+            prev_place, place = place, int(next_of[place])
     return found
 
 
-def run_at_once(piece, merges, made):
-    return run_rounds([piece], merges, made)[0]
-
-
 # ------------------------------------------------------------------------------------------- kernels
-@pytest.mark.parametrize("run", [run_short, run_long, run_at_once])
+def by_reference(piece, merges, made):
+    return reference.encode_by_rank(piece, reference.rank_pairs(merges), new_ids=made)
+
+
+@thorough
+@given(batch=st.lists(pieces, min_size=1, max_size=6), vocabulary=vocabularies())
+def test_any_merges(batch, vocabulary):
+    merges, made = vocabulary
+    expected = [by_reference(piece, merges, made) for piece in batch]
+    assert run(batch, merges, made, by_heap=True) == expected
+    pairs = np.array(merges, np.int64).reshape(-1, 2)
+    if linked.are_in_order(pairs, np.array(made, np.int64)):
+        assert run(batch, merges, made, by_heap=False) == expected
+
+
+@pytest.mark.parametrize("by_heap", [True, False])
 class TestKernels:
     @thorough
-    @given(piece=pieces, vocabulary=vocabularies())
-    def test_against_reference(self, run, piece, vocabulary):
-        merges, made = vocabulary
-        expected = reference.encode_by_rank(piece, reference.rank_pairs(merges), new_ids=made)
-        assert run(piece, merges, made) == expected
-
-    @thorough
-    @given(piece=pieces, corpus=st.lists(pieces, max_size=4))
-    def test_learned_merges(self, run, piece, corpus):
+    @given(batch=st.lists(pieces, min_size=1, max_size=4), corpus=st.lists(pieces, max_size=4))
+    def test_learned_merges(self, by_heap, batch, corpus):
         merges = [merge.pair for merge in reference.train_chunked(corpus, 12)]
         made = list(range(256, 256 + len(merges)))
-        assert run(piece, merges, made) == reference.encode_by_replay(piece, merges)
+        expected = [reference.encode_by_replay(piece, merges) for piece in batch]
+        assert run(batch, merges, made, by_heap) == expected
 
-    def test_text(self, run, book, merges):
-        piece = book[20_000:22_000].encode()
-        expected = reference.encode_by_rank(piece, reference.rank_pairs(merges))
-        assert run(piece, merges, range(256, 256 + len(merges))) == expected
+    def test_text(self, by_heap, book, merges):
+        piece, made = book[20_000:22_000].encode(), range(256, 256 + len(merges))
+        assert run([piece], merges, made, by_heap) == [by_reference(piece, merges, made)]
 
-    @pytest.mark.parametrize("n", range(40))
-    def test_runs(self, run, n):
+    def test_runs(self, by_heap):
         merges, made = [(97, 97), (256, 256), (257, 97)], [256, 257, 258]
-        expected = reference.encode_by_rank(b"a" * n, reference.rank_pairs(merges), new_ids=made)
-        assert run(b"a" * n, merges, made) == expected
+        batch = [b"a" * n for n in range(40)]
+        assert run(batch, merges, made, by_heap) == [by_reference(piece, merges, made) for piece in batch]
 
-
-@settings(deadline=None)
-@given(st.lists(pieces.filter(len), min_size=1, max_size=6), vocabularies())
-def test_segments_do_not_meet(batch, vocabulary):
-    merges, made = vocabulary
-    offsets = np.cumsum([0, *map(len, batch)])
-    tokens = TokenList(list(b"".join(batch)), offsets)
-    assert merging.merge_long(tokens, MinHeap(), *tables(merges, made)) == 0
-    expected = [run_short(piece, merges, made) for piece in batch]
-    assert [list(tokens.segment(i)) for i in range(len(batch))] == expected
-    assert run_rounds(batch, merges, made) == expected
-
-
-def test_a_long_piece_takes_no_quadratic_time(merges):
-    made = range(256, 256 + len(merges))
-    run_long(b"warm up", merges, made)
-    text = b"the end of the sea and the ship " * 10_000
-    start = time.perf_counter()
-    ids = run_long(text, merges, made)
-    assert time.perf_counter() - start < 10, "a quadratic one would take minutes"
-    assert reference.decode(ids, reference.vocabulary(merges)) == text
+    def test_a_long_piece_takes_no_quadratic_time(self, by_heap, merges):
+        made = range(256, 256 + len(merges))
+        run([b"warm up"], merges, made, by_heap)
+        text = b"the end of the sea and the ship " * 10_000
+        start = time.perf_counter()
+        [ids] = run([text], merges, made, by_heap)
+        assert time.perf_counter() - start < 10, "quadratic time would be minutes"
+        assert reference.decode(ids, reference.vocabulary(merges)) == text
 
 
 # ------------------------------------------------------------------------------------------- Encoder
@@ -176,7 +151,7 @@ def slowly(merges):
 
 def documents():
     text = st.text("the sea and 1'sé\n\u3042  ", max_size=60) | st.text(max_size=20)
-    long = st.sampled_from([merging.LONG - 1, merging.LONG, 2 * merging.LONG]).map(lambda n: "a" * n)
+    long = st.sampled_from([KNOWN_BYTES, KNOWN_BYTES + 1, 500]).map(lambda n: "a" * n)
     return (text | long).map(str.encode) | st.binary(max_size=20)
 
 
@@ -265,7 +240,7 @@ def test_too_long_for_one_call(merges, monkeypatch):
 
 def test_a_piece_that_is_too_long():
     with pytest.raises(MemoryError, match="a piece of 1073741824 bytes is too long: cut the text"):
-        rounds.arrays_for(2**30)
+        linked.arrays_for(2**30)
 
 
 def test_merges_in_order_and_not():
@@ -275,7 +250,7 @@ def test_merges_in_order_and_not():
         n, factor = int(chance.integers(6)), int(chance.choice([1, 10**8]))  # ids side by side, and far apart
         pairs, made = chance.integers(0, 12, (n, 2)) * factor, chance.integers(0, 12, n) * factor
         slow = all(number not in pairs[: rank + 1] for rank, number in enumerate(made))
-        assert rounds.are_in_order(pairs, made) == slow
+        assert linked.are_in_order(pairs, made) == slow
         n_in_order += slow
     assert 500 < n_in_order < 1500
 
@@ -302,6 +277,72 @@ def test_memory_is_bounded(merges, slowly, book, monkeypatch):
     for size in (100, 1_000, 3_000):
         ids = [number for i in range(0, len(data), size) for number in encoder.encode(data[i : i + size])]
         assert ids == [number for i in range(0, len(data), size) for number in slowly(data[i : i + size])]
+
+
+@kernel
+def set_pool(memory, pool):
+    memory.pool = pool
+
+
+@kernel
+def pool_size(memory):
+    return memory.pool_size
+
+
+def test_the_pool_is_bounded(monkeypatch):
+    """The pool has room for two batches of the longest pieces; the numbers after it must stay."""
+    monkeypatch.setattr(encoding, "POOL_IDS", 2 * BATCH * KNOWN_BYTES)
+    chance = np.random.default_rng(3)
+    encoder = encoder_of([], "whitespace")
+    words = [bytes(word) for word in chance.integers(97, 123, (5_000, 100), np.uint8)]
+    encoder.encode(b"to make a worker")
+    memory = encoder._idle[0].memory
+    guarded = np.full(2 * len(words) * 100, 2**32 - 1, np.uint32)
+    set_pool(memory, guarded[: encoding.POOL_IDS])
+    sizes = []
+    for i in range(0, len(words), 500):
+        data = b" ".join(words[i : i + 500])
+        for _ in range(2):
+            assert encoder.encode_to_numpy(data).tolist() == list(data)
+            sizes.append(pool_size(memory))
+    assert 0 < max(sizes) <= encoding.POOL_IDS
+    assert sorted(sizes) != sizes, "the pool was never cleared"
+    assert (guarded[encoding.POOL_IDS :] == 2**32 - 1).all(), "ids were written past the end of the pool"
+
+
+def test_merges_not_in_order(slowly):
+    """More than 4,096 of them, with the last ranks first: what is merged makes pairs of far lower ranks."""
+    chance = np.random.default_rng(5)
+    tokens, merges = [bytes([value]) for value in range(256)], {}
+    known = set(tokens)
+    while len(merges) < 6_000:
+        low = 97 if len(merges) < 600 else 256
+        left, right = chance.integers(low, 123 if low == 97 else len(tokens), 2).tolist()
+        token = tokens[left] + tokens[right]
+        if token not in known and len(token) < 20:
+            merges[left, right] = len(tokens)
+            tokens.append(token)
+            known.add(token)
+    pairs = list(merges)[::-1]
+    ranks, made = reference.rank_pairs(pairs), [merges[pair] for pair in pairs]
+    for pattern in ("none", "whitespace"):
+        encoder = Encoder(Vocabulary(tokens, pairs, {}), bpe.Pattern.of(pattern))
+        for _ in range(20):
+            data = b" ".join(tokens[i] for i in chance.integers(256, len(tokens), 30))
+            pieces = bpe.Pattern.of(pattern).split_bytes(data)
+            found = encoder.encode(data)
+            expected = [reference.encode_by_rank(piece, ranks, new_ids=made) for piece in pieces]
+            assert found == [number for ids in expected for number in ids]
+            assert max(made.index(number) for number in found if number > 255) > 4_096
+
+
+def test_merges_not_in_order_take_no_quadratic_time():
+    tokens = [*(bytes([value]) for value in range(256)), b"ab", b"abc"]
+    encoder = Encoder(Vocabulary(tokens, [(256, 99), (97, 98)], {}), bpe.Pattern.of("none"))
+    assert encoder.encode(b"abcab") == [257, 256]
+    start = time.perf_counter()
+    assert encoder.encode(b"abc" * 300_000) == [257] * 300_000
+    assert time.perf_counter() - start < 10, "quadratic time would be minutes"
 
 
 def test_threads_share_an_encoder(merges, slowly, book, monkeypatch):

@@ -1,0 +1,316 @@
+"""``LinkedPieces``: pieces as linked lists of tokens, and the ranks of their pairs.
+
+All merging follows one rule: among the adjacent pairs of a piece, merge the one with the lowest rank; if
+several have it, the leftmost. Repeat until no pair has a rank. Two kernels do this on the same arrays:
+
+* :func:`bpe.encoding.rounds.merge_in_rounds`: many pieces at once, for merges that are in order;
+* :func:`bpe.encoding.heap_merge.merge_by_heap`: one piece, for merges in any order, with or without dropout.
+
+::
+
+    place      0  1  2  3  4   5  6  7
+    tokens     t  h  e  r  e   t  h  e       two pieces, side by side
+    next_of    1  2  3  4  -   6  7  -       the place of the next token of the piece
+    prev_of    -  0  1  2  3   -  5  6       the place of the previous token
+    ranks      9  2  -  5  -   9  2  -       the rank of the pair that begins here
+
+A merge keeps the place of its left token. The place of the right token is not used any more.
+
+Invariants, before and after every merge
+----------------------------------------
+1. ``next_of`` and ``prev_of`` link the tokens of each piece, from its first place on. They are -1 at its
+   ends.
+2. ``ranks[place]`` is the rank of the pair of the tokens at `place` and ``next_of[place]``. It is
+   :data:`NO_RANK` where that pair has no rank, at the last token of a piece, and at places no longer used.
+3. A pair that has lost its place never comes back to it: the tokens that begin at a place only grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.experimental import structref
+
+from structures import IntMap, kernel, pack_pair
+from structures.kernels import StructType, fields_of, inner, int_map_type, pointer_to, quiet
+
+__all__ = [
+    "LOW_HALF",
+    "NO_RANK",
+    "LinkedPieces",
+    "Ranks",
+    "are_in_order",
+    "arrays_for",
+    "linked_pieces_type",
+    "merge_at",
+    "new_pieces",
+    "put_piece",
+    "set_arrays",
+    "state",
+    "view_of",
+]
+
+NO_RANK = 2**31 - 1
+LOW_HALF = 2**32 - 1  # of an entry
+_NOWHERE = -1
+_MOST_PLACES = (2**31 - 1) // 3  # entries are counted in int32
+
+
+def are_in_order(pairs: np.ndarray, made: np.ndarray) -> bool:
+    """Tell whether each merge joins tokens that no later merge makes, nor the merge itself.
+
+    Parameters
+    ----------
+    pairs : (merges, 2) int64
+    made : (merges,) int64
+        The id that each merge makes.
+    """
+    n = len(made)
+    numbers = np.append(pairs, made)
+    if n and numbers.max() > 16 * n:  # far apart: number them from 0
+        numbers = np.unique(numbers, return_inverse=True)[1]
+        pairs, made = numbers[: 2 * n].reshape(n, 2), numbers[2 * n :]
+    made_last = np.full(numbers.max(initial=0) + 1, -1)
+    made_last[made] = np.arange(n)  # if several merges make an id, the last one stays
+    return bool((made_last[pairs].max(axis=1, initial=-1) < np.arange(n)).all())
+
+
+class Ranks(NamedTuple):
+    """The merges of a vocabulary, as kernels read them.
+
+    Attributes
+    ----------
+    rank_of_pair : IntMap
+        Packed pair -> rank.
+    rank_of_bytes : (65536,) int64
+        The rank of two bytes, at the first times 256 plus the second; :data:`NO_RANK` if they have none.
+    id_of_rank : (merges,) int64
+        The id that each merge makes.
+    id_of_byte : (256,) int64
+    in_order : bool
+        As :func:`are_in_order` returns it.
+    """
+
+    rank_of_pair: IntMap
+    rank_of_bytes: np.ndarray
+    id_of_rank: np.ndarray
+    id_of_byte: np.ndarray
+    in_order: bool
+
+    @classmethod
+    def of(cls, pairs: np.ndarray, made: np.ndarray, byte_ids: Sequence[int]) -> Ranks:
+        """Return the ranks of merges.
+
+        Parameters
+        ----------
+        pairs : (merges, 2) int64
+        made : (merges,) int64
+            The id that each merge makes.
+        byte_ids : sequence of 256 int
+        """
+        rank_of_pair, rank_of_bytes = IntMap(), np.empty(1 << 16, np.int64)
+        id_of_byte = np.array(byte_ids, np.int64)
+        if rank_pairs(rank_of_pair, rank_of_bytes, pairs[:, 0] << 32 | pairs[:, 1], id_of_byte) < 0:
+            raise MemoryError(f"no memory for {len(pairs)} merges")
+        return cls(rank_of_pair, rank_of_bytes, made, id_of_byte, are_in_order(pairs, made))
+
+
+@quiet
+def rank_pairs(rank_of_pair, rank_of_bytes, pairs, id_of_byte):
+    """Give packed pairs their ranks, then all pairs of bytes; return a status, below 0 if memory ran out."""
+    status = 0
+    for rank in range(pairs.size):
+        status = min(status, rank_of_pair.set(pairs[rank], rank))
+    for one in range(256):
+        for other in range(256):
+            pair = pack_pair(id_of_byte[one], id_of_byte[other])
+            rank_of_bytes[one << 8 | other] = rank_of_pair.get(pair, NO_RANK)
+    return status
+
+
+# ------------------------------------------------------------------------------------------------- type
+@structref.register
+class LinkedPiecesType(StructType):
+    """numba type of :class:`LinkedPieces`."""
+
+
+linked_pieces_type = LinkedPiecesType(
+    fields_of(
+        tokens=types.uint32[::1],  # by place
+        next_of=types.int32[::1],
+        prev_of=types.int32[::1],
+        ranks=types.int32[::1],
+        entries=types.int64[::1],  # three a place: the lists of the rounds, or the heap
+        # For the rounds:
+        marked=types.int64[::1],  # a bit for each place, zero except while places are sorted
+        n_entries=types.int64[::1],  # one number
+        first_of=types.int32[::1],  # by rank
+        waiting=types.int64[::1],
+        somewhere=types.int64[::1],
+        # For the heap:
+        dropout=types.float64,  # the probability that a pair is skipped
+        random=types.uint64[::1],  # one number, the state of the random generator
+        # As in `Ranks`:
+        rank_of_pair=int_map_type,
+        rank_of_bytes=types.int64[::1],
+        id_of_rank=types.int64[::1],
+        id_of_byte=types.int64[::1],
+        in_order=types.boolean,
+    )
+)
+
+
+class LinkedPieces(structref.StructRefProxy):
+    """Python's handle of pieces that are merged: something to pass to kernels."""
+
+    __slots__ = ()
+
+
+structref.define_boxing(LinkedPiecesType, LinkedPieces)
+
+
+class View(NamedTuple):
+    """Pointers to the arrays, for kernels: they have no references to count."""
+
+    tokens: Any
+    next_of: Any
+    prev_of: Any
+    ranks: Any
+    entries: Any
+    marked: Any
+    n_entries: Any
+    first_of: Any
+    waiting: Any
+    somewhere: Any
+
+
+@inner
+def view_of(self):
+    """Return a view of arrays that the caller keeps alive."""
+    return View(
+        pointer_to(self.tokens, 0),
+        pointer_to(self.next_of, 0),
+        pointer_to(self.prev_of, 0),
+        pointer_to(self.ranks, 0),
+        pointer_to(self.entries, 0),
+        pointer_to(self.marked, 0),
+        pointer_to(self.n_entries, 0),
+        pointer_to(self.first_of, 0),
+        pointer_to(self.waiting, 0),
+        pointer_to(self.somewhere, 0),
+    )
+
+
+@kernel
+def set_arrays(self, arrays):
+    """Set the arrays by place, as :func:`arrays_for` returns them."""
+    self.tokens, self.next_of, self.prev_of, self.ranks, self.entries, self.marked = arrays
+
+
+@kernel
+def make_pieces(arrays, lists, chance, rank_of_pair, rank_of_bytes, id_of_rank, id_of_byte, in_order):
+    """Return room for pieces, made of these parts."""
+    self = structref.new(linked_pieces_type)
+    set_arrays(self, arrays)
+    self.n_entries, self.first_of, self.waiting, self.somewhere = lists
+    self.dropout, self.random = chance
+    self.rank_of_pair = rank_of_pair
+    self.rank_of_bytes = rank_of_bytes
+    self.id_of_rank = id_of_rank
+    self.id_of_byte = id_of_byte
+    self.in_order = in_order
+    return self
+
+
+def arrays_for(n_places: int) -> tuple[np.ndarray, ...]:
+    """Return the arrays by place, for pieces of `n_places` bytes together."""
+    if n_places > _MOST_PLACES:
+        raise MemoryError(f"a piece of {n_places} bytes is too long: cut the text, or use another pattern")
+    links_and_ranks = (np.empty(n_places, np.int32) for _ in range(3))
+    marked = np.zeros((n_places >> 6) + 1, np.int64)
+    return np.empty(n_places, np.uint32), *links_and_ranks, np.empty(3 * n_places, np.int64), marked
+
+
+def new_pieces(
+    n_places: int, ranks: Ranks, dropout: float = 0.0, random: np.ndarray | None = None
+) -> LinkedPieces:
+    """Return room for pieces of `n_places` bytes together.
+
+    Parameters
+    ----------
+    n_places : int
+    ranks : Ranks
+    dropout : float
+        The probability that the heap skips a pair.
+    random : (1,) uint64, optional
+        State of the random generator; updated. Needed with dropout.
+    """
+    n_ranks = len(ranks.id_of_rank) if ranks.in_order else 0  # otherwise there are no rounds
+    first_of = np.full(n_ranks, _NOWHERE, np.int32)
+    waiting, somewhere = (np.zeros((n_ranks >> bits) + 1, np.int64) for bits in (6, 12))
+    lists = (np.zeros(1, np.int64), first_of, waiting, somewhere)
+    chance = (float(dropout), np.zeros(1, np.uint64) if random is None else random)
+    return make_pieces(arrays_for(n_places), lists, chance, *ranks)
+
+
+# ---------------------------------------------------------------------------------------------- kernels
+@inner
+def put_piece(self, data, start, end, place):
+    """Put ``data[start:end]``, one byte at least, at `place` and after it. There must be room."""
+    view, text = view_of(self), pointer_to(data, start)
+    n = end - start
+    for i in range(n):
+        view.tokens[place + i] = self.id_of_byte[text[i]]
+        view.next_of[place + i] = place + i + 1
+        view.prev_of[place + i] = place + i - 1
+    view.prev_of[place] = view.next_of[place + n - 1] = _NOWHERE
+    for i in range(n - 1):
+        view.ranks[place + i] = self.rank_of_bytes[np.int64(text[i]) << 8 | np.int64(text[i + 1])]
+    view.ranks[place + n - 1] = NO_RANK
+
+
+@inner
+def rank_at(self, view, place, next_place):
+    """Return the rank of the pair of tokens at two places."""
+    pair = pack_pair(np.int64(view.tokens[place]), np.int64(view.tokens[next_place]))
+    return self.rank_of_pair.get(pair, NO_RANK)
+
+
+@inner
+def merge_at(self, view, place, new_id):
+    """Merge the pair at `place`.
+
+    Return the new rank at `place`, the previous place, and the new rank there (``NO_RANK`` if there is none).
+    """
+    gone = np.int64(view.next_of[place])
+    next_place, prev_place = np.int64(view.next_of[gone]), np.int64(view.prev_of[place])
+    view.tokens[place] = new_id
+    view.next_of[place] = next_place
+    view.ranks[gone] = NO_RANK
+    rank = prev_rank = NO_RANK
+    if next_place >= 0:
+        view.prev_of[next_place] = place
+        rank = rank_at(self, view, place, next_place)
+    view.ranks[place] = rank
+    if prev_place >= 0:
+        prev_rank = rank_at(self, view, prev_place, place)
+        view.ranks[prev_place] = prev_rank
+    return rank, prev_place, prev_rank
+
+
+@kernel
+def state(self):
+    """Return copies of the arrays, by name, for tests."""
+    return (
+        self.tokens.copy(),
+        self.next_of.copy(),
+        self.prev_of.copy(),
+        self.ranks.copy(),
+        self.marked.copy(),
+        self.first_of.copy(),
+        self.waiting.copy(),
+        self.somewhere.copy(),
+    )

@@ -1,0 +1,247 @@
+"""``VocabularyParts``: what a vocabulary is made of, without all that follows from it.
+
+Files and pickles hold these parts; there is one way to take a vocabulary apart, and one to put it together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from operator import index
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
+
+__all__ = ["Packed", "VocabularyParts", "bytes_of_ids", "ids_of_bytes", "packed", "truncated", "unpacked"]
+
+_NUMBER = np.dtype("<i4")  # an id is below 2**31
+Packed: TypeAlias = tuple[
+    bytes, bytes | None, list[int] | None, Mapping[int, bytes], Mapping[str, int], tuple[int, ...]
+]
+
+
+class VocabularyParts(NamedTuple):
+    """The parts of a vocabulary.
+
+    Attributes
+    ----------
+    pairs : (merges, 2) int64
+        Left and right ids, in the order of the ranks.
+    made : (merges,) int64 or None
+        The id that each merge makes; None if they are 256, 257, ...
+    byte_ids : list of int or None
+        The id of each byte value; None if it is the value.
+    others : mapping from int to bytes
+        Tokens that follow from none of these.
+    special_tokens : mapping from str to int
+    whole_ids : tuple of int
+        Tokens that are taken whole.
+
+    Examples
+    --------
+    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+    >>> VocabularyParts.of(words).pairs
+    array([[104, 105]])
+    """
+
+    pairs: np.ndarray
+    made: np.ndarray | None
+    byte_ids: list[int] | None
+    others: Mapping[int, bytes]
+    special_tokens: Mapping[str, int]
+    whole_ids: tuple[int, ...]
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> VocabularyParts:
+        """Take a vocabulary apart.
+
+        Parameters
+        ----------
+        vocabulary : Vocabulary
+
+        Returns
+        -------
+        VocabularyParts
+
+        Complexity
+        ----------
+        O(n) for n tokens and merges.
+
+        Examples
+        --------
+        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [], {})
+        >>> VocabularyParts.of(words).others
+        {256: b'hi'}
+        """
+        counts_on = np.array_equal(vocabulary.made, np.arange(256, 256 + len(vocabulary.made)))
+        return cls(
+            vocabulary.pairs,
+            None if counts_on else vocabulary.made,
+            None if vocabulary.byte_ids == DEFAULT_BYTE_IDS else vocabulary.byte_ids,
+            vocabulary.other_tokens(),
+            vocabulary.special_tokens,
+            vocabulary.whole_ids,
+        )
+
+    def vocabulary(self, check: Callable[..., None] | None = None) -> Vocabulary:
+        """Put the vocabulary together again.
+
+        Parameters
+        ----------
+        check : callable, optional
+            As :meth:`bpe.vocabulary.Vocabulary.unfold` takes it.
+
+        Returns
+        -------
+        Vocabulary
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :meth:`bpe.vocabulary.Vocabulary.unfold` and :meth:`bpe.vocabulary.Vocabulary.taking_whole`.
+
+        Complexity
+        ----------
+        As :meth:`bpe.vocabulary.Vocabulary.unfold`.
+
+        Examples
+        --------
+        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+        >>> VocabularyParts.of(words).vocabulary().bytes_of == words.bytes_of
+        True
+        """
+        byte_ids = DEFAULT_BYTE_IDS if self.byte_ids is None else self.byte_ids
+        words = Vocabulary.unfold(self.pairs, self.special_tokens, byte_ids, self.made, self.others, check)
+        return words.taking_whole(self.whole_ids) if self.whole_ids else words
+
+
+def truncated(words: Vocabulary, vocab_size: int) -> Vocabulary:
+    """Return a vocabulary without its last merges; ``Tokenizer.truncated`` says how."""
+    n_less = words.size - index(vocab_size)
+    n_left = len(words.merges) - n_less
+    if not 0 <= n_less <= len(words.merges):
+        raise ValueError(
+            f"vocab_size must be from {words.size - len(words.merges)} to {words.size}, not {vocab_size}"
+        )
+    special_ids = {*words.special_tokens.values()}
+    token_bytes = {number: token for number, token in words.bytes_of.items() if number not in special_ids}
+    end = max(token_bytes) + 1
+    if sorted(words.merged_ids[n_left:]) != list(range(end - n_less, end)):
+        raise ValueError(f"the last {n_less} merges do not make the last ids, up to {end - 1}")
+    for number in words.merged_ids[n_left:]:
+        del token_bytes[number]
+    special_tokens = {
+        token: number - n_less if number >= end else number for token, number in words.special_tokens.items()
+    }
+    fewer = Vocabulary(token_bytes, words.merges[:n_left], special_tokens)
+    return fewer.taking_whole(words.whole_ids)
+
+
+# ------------------------------------------------------------------------------------------- as bytes
+def bytes_of_ids(ids: np.ndarray) -> bytes:
+    r"""Return ids as 32-bit numbers, little-endian.
+
+    Parameters
+    ----------
+    ids : integer array
+
+    Returns
+    -------
+    bytes
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> bytes_of_ids(np.array([1, 256]))
+    b'\x01\x00\x00\x00\x00\x01\x00\x00'
+    """
+    return ids.astype(_NUMBER).tobytes()
+
+
+def ids_of_bytes(data: bytes, n_columns: int) -> np.ndarray:
+    """Return the ids that :func:`bytes_of_ids` has written.
+
+    Parameters
+    ----------
+    data : bytes
+    n_columns : int
+
+    Returns
+    -------
+    (n, n_columns) int64
+
+    Raises
+    ------
+    ValueError
+        The bytes do not fill the last row.
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> ids_of_bytes(bytes_of_ids(np.array([1, 256])), 2)
+    array([[  1, 256]])
+    """
+    row_bytes = n_columns * _NUMBER.itemsize
+    if len(data) % row_bytes:
+        raise ValueError(f"cut off: {len(data)} bytes are not of {row_bytes} each")
+    return np.frombuffer(data, _NUMBER).astype(np.int64).reshape(-1, n_columns)
+
+
+def packed(vocabulary: Vocabulary) -> Packed:
+    r"""Return the parts of a vocabulary for a pickle: the merges as bytes.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+
+    Returns
+    -------
+    tuple
+        The fields of :class:`VocabularyParts`.
+
+    Complexity
+    ----------
+    O(n) for n tokens and merges.
+
+    Examples
+    --------
+    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+    >>> packed(words)
+    (b'h\x00\x00\x00i\x00\x00\x00', None, None, {}, {}, ())
+    """
+    parts = VocabularyParts.of(vocabulary)
+    made = None if parts.made is None else bytes_of_ids(parts.made)
+    return (bytes_of_ids(parts.pairs), made, *parts[2:])
+
+
+def unpacked(parts: Packed) -> Vocabulary:
+    """Return the vocabulary that :func:`packed` has taken apart.
+
+    Parameters
+    ----------
+    parts : tuple
+
+    Returns
+    -------
+    Vocabulary
+
+    Complexity
+    ----------
+    O(n) for n tokens and merges.
+
+    Examples
+    --------
+    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+    >>> unpacked(packed(words)).bytes_of == words.bytes_of
+    True
+    """
+    pairs = ids_of_bytes(parts[0], 2)
+    made = None if parts[1] is None else ids_of_bytes(parts[1], 1)[:, 0]
+    return VocabularyParts(pairs, made, *parts[2:]).vocabulary()
