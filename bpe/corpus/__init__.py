@@ -11,7 +11,7 @@ All text is read as bytes, in blocks, so that a corpus can be larger than the me
     id_files    a corpus encoded to files of ids               :mod:`bpe.corpus.id_files`
 """
 
-from bpe.corpus.reading import BLOCK_BYTES, STDIN
+from bpe.corpus.reading import STDIN
 from bpe.corpus.sources import Corpus, CorpusLike
 
-__all__ = ["BLOCK_BYTES", "STDIN", "Corpus", "CorpusLike"]
+__all__ = ["STDIN", "Corpus", "CorpusLike"]

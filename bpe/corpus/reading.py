@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, AnyStr, BinaryIO
+from typing import Any, BinaryIO
 
 __all__ = [
     "BLOCK_BYTES",
@@ -74,18 +74,6 @@ def kind_of(path: Path) -> tuple[str, str]:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else ""
     return (suffixes[-1] if suffixes and suffixes[-1] in FORMATS else ""), compression
-
-
-def blocks_of(text: AnyStr, size: int = BLOCK_BYTES) -> Iterator[AnyStr]:
-    """Cut a text into blocks of `size` characters or bytes; the last one has the rest.
-
-    Examples
-    --------
-    >>> list(blocks_of("some text", 4))
-    ['some', ' tex', 't']
-    """
-    for start in range(0, len(text), size):
-        yield text[start : start + size]
 
 
 def extra(module: str, name: str, purpose: str) -> Any:
