@@ -614,9 +614,10 @@ def test_differences(tokenizer, tmp_path):
 
 @pytest.mark.parametrize("format", ["huggingface", "gpt2"])
 def test_files_that_other_programs_cannot_read(tokenizer, tmp_path, format):
-    write(tokenizer.engine.vocabulary, tokenizer.pattern, tmp_path / "new", format)
-    assert set(encoders(tokenizer, tmp_path / "new", format)) == {"read back", "tokenizers"}
-    assert differences(tokenizer, tmp_path / "new", format) is None
+    parts = tokenizer.engine.vocabulary, tokenizer.pattern
+    write(*parts, tmp_path / "new", format)
+    assert set(encoders(*parts, tmp_path / "new", format)) == {"read back", "tokenizers"}
+    assert differences(*parts, tmp_path / "new", format) is None
     if format == "huggingface":
         path = tmp_path / "new"
         path.write_bytes(path.read_bytes().replace(b'"version": "1.0"', b'"version": "9"'))
