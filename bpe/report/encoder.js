@@ -100,10 +100,10 @@ class Encoder {
   merge(ids) {
     const n = ids.length;
     if (n < 2) return ids;
-    const before = new Int32Array(n), behind = new Int32Array(n), heap = [];
+    const previous = new Int32Array(n), next = new Int32Array(n), heap = [];
     const less = (a, b) => a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]);
     const push = (place) => {
-      const rank = this.rank(ids[place], ids[behind[place]]);
+      const rank = this.rank(ids[place], ids[next[place]]);
       if (rank === Infinity) return;
       let i = heap.push([rank, place]) - 1;
       while (i > 0 && less(heap[i], heap[(i - 1) >> 1])) {
@@ -128,21 +128,21 @@ class Encoder {
       return top;
     };
     for (let i = 0; i < n; i++) {
-      before[i] = i - 1;
-      behind[i] = i + 1 < n ? i + 1 : -1;
+      previous[i] = i - 1;
+      next[i] = i + 1 < n ? i + 1 : -1;
     }
     for (let i = 0; i + 1 < n; i++) push(i);
     while (heap.length) {
-      const [rank, place] = pop(), right = behind[place];
+      const [rank, place] = pop(), right = next[place];
       if (ids[place] < 0 || right < 0 || this.rank(ids[place], ids[right]) !== rank) continue;
       ids[place] = this.merged[rank];
       ids[right] = -1;
-      behind[place] = behind[right];
-      if (behind[place] >= 0) {
-        before[behind[place]] = place;
+      next[place] = next[right];
+      if (next[place] >= 0) {
+        previous[next[place]] = place;
         push(place);
       }
-      if (before[place] >= 0) push(before[place]);
+      if (previous[place] >= 0) push(previous[place]);
     }
     return ids.filter((id) => id >= 0);
   }

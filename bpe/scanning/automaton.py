@@ -40,14 +40,12 @@ from bpe.scanning.syntax import (
     parse,
 )
 
-__all__ = ["DEAD", "MAX_DELAY", "NO_MATCH", "Automaton", "compile_automaton"]
+__all__ = ["MAX_DELAY", "NO_MATCH", "Automaton", "compile_automaton"]
 
 MAX_DELAY = 3
 """How many symbols a lookahead may read at most."""
 
 NO_MATCH = -1
-DEAD = 0
-"""The state without threads. No match can follow it. (Other states may be dead, too.)"""
 
 _MAX_INSTRUCTIONS = 5_000
 _MAX_SEQUENCES = 100  # of duties, for one lookahead
@@ -125,7 +123,7 @@ class _Program:
 
     def _add(self, *instruction: object) -> int:
         if len(self.instructions) >= _MAX_INSTRUCTIONS:
-            raise UnsupportedError("so large an expression")
+            raise UnsupportedError("a very large expression")
         self.instructions.append(instruction)
         return len(self.instructions) - 1
 
@@ -155,7 +153,7 @@ class _Program:
     def _repeat(self, node: Repeat, then: int, guard: Symbols | None) -> int:
         """Build a repetition. If it ends before `most`, a symbol of `guard` must not follow."""
         if node.most is None and _is_nullable(node.item):
-            raise UnsupportedError("an endless repetition of what may be empty")
+            raise UnsupportedError("an unlimited repetition of an expression that may be empty")
         leave = then if guard is None else self._add("ahead", (self.all - guard,), then)
 
         def fork(inside: int) -> list[int]:
@@ -180,18 +178,18 @@ class _Program:
         # At the end of the expression nothing after the group can fail, unless the match must not be empty.
         if isinstance(item, Chars) or (then == _MATCH and not _is_nullable(item)):
             return self._build(item, then)
-        raise UnsupportedError("an atomic group of more than one class, or a possessive repetition of it,")
+        raise UnsupportedError("an atomic group or a possessive repetition of more than one class")
 
     def _look_behind(self, node: Look, then: int) -> int:
         if not isinstance(node.item, Chars):
-            raise UnsupportedError("looking behind for more than one character")
+            raise UnsupportedError("a lookbehind of more than one character")
         symbols = self._symbols(node.item)
         return self._add("behind", symbols if node.wanted else self.all - symbols, then)
 
     def _look_ahead(self, node: Look, then: int) -> int:
         sequences = [duties for duties, _ in self._sequences(node)]
         if max(map(len, sequences), default=0) > MAX_DELAY:
-            raise UnsupportedError(f"looking more than {MAX_DELAY} characters ahead")
+            raise UnsupportedError(f"a lookahead of more than {MAX_DELAY} characters")
         return self._add("fork", [self._add("ahead", duties, then) for duties in sequences])
 
     def _sequences(self, node: Node, at_end: bool = True) -> list[tuple[Duties, int]]:
@@ -220,7 +218,7 @@ class _Program:
                     ]
                     heads = [(duties, taken) for duties, taken in joined if duties is not None]
                     if len(heads) > _MAX_SEQUENCES:
-                        raise UnsupportedError("looking ahead for so many things")
+                        raise UnsupportedError("a lookahead with so many alternatives")
                 return heads
             case Repeat(item, least, most):
                 # At the end the least number is enough: more of them change nothing.
@@ -229,7 +227,7 @@ class _Program:
                     return [
                         sequence for n in counts for sequence in self._sequences(Seq((item,) * n), at_end)
                     ]
-        raise UnsupportedError("looking ahead for such an expression")
+        raise UnsupportedError("a lookahead of this kind")
 
     def _others(self, sequences: Iterable[Duties]) -> list[Duties]:
         """Return sequences of duties: one of them is met exactly where none of `sequences` is."""
@@ -296,7 +294,7 @@ class _States:
             self.number_of[key] = len(self.keys)
             self.keys.append(key)
             if len(self.keys) * (self.program.n_symbols + 1) > _MAX_ENTRIES:
-                raise UnsupportedError("an expression of so many states")
+                raise UnsupportedError("an expression with very many states")
         return self.number_of[key]
 
     def close(self, threads: Iterable[Thread], before: int, may_match: bool = True) -> int:

@@ -126,7 +126,7 @@ class _Parser:
         else:
             bounds = (int(least), int(most) if most else None if comma else int(least))
         if isinstance(item, (Look, Edge)) or max(filter(None, bounds), default=0) > _MOST:
-            raise self.unsupported("such a repetition")
+            raise self.unsupported("this repetition")
         if _QUANTIFIER.match(self.source, self.at):
             raise self.unsupported("a repetition of a repetition")
         repeat = Repeat(item, bounds[0], bounds[1], greedy=suffix != "?")
@@ -137,11 +137,11 @@ class _Parser:
         if character == "(":
             return self.group(flags)
         if character in "{*+?":
-            raise self.unsupported(f"{character!r} where it stands")
+            raise self.unsupported(f"the sign {character!r}")
         if character == "[":
             found = self.take(_SET)
             if not found:
-                raise self.unsupported("such a set")
+                raise self.unsupported("this set")
             return _chars(found.group(), flags)
         if character == "\\":
             return self.escape(flags)
@@ -224,5 +224,5 @@ def parse(source: str) -> Node:
         flags |= set(found.group(1))
     tree = parser.alternatives(flags)
     if parser.at < len(source):
-        raise parser.unsupported(f"{source[parser.at]!r} where it stands")
+        raise parser.unsupported(f"the sign {source[parser.at]!r}")
     return tree

@@ -309,17 +309,17 @@ def test_windows_decide(name, data):
     ("source", "what"),
     [
         (r"(a)\1", r"'\\1' at character 3"),
-        (r"(?:a*)*", "endless repetition of what may be empty"),
+        (r"(?:a*)*", "unlimited repetition of an expression that may be empty"),
         (r"(?>ab|a)c", "atomic group"),
-        (r"(?<=ab)c", "looking behind"),
-        (r"(?=a+b)c", "looking ahead"),
+        (r"(?<=ab)c", "lookbehind of more than one"),
+        (r"(?=a+b)c", "a lookahead of this kind"),
         (r"(?=abcd)a", "more than 3 characters"),
-        (r"a{1,9999}", "such a repetition"),
-        (r"(?:ab){e<=1}", "where it stands"),
+        (r"a{1,9999}", "this repetition"),
+        (r"(?:ab){e<=1}", "the sign '{' at character 6"),
         (r"(?x) a", "group"),
         (r"\X", r"'\\X'"),
         (r"(?|a|b)", "group"),
-        (r"(?:[ab]{0,500}c){9}", "so large|so many"),
+        (r"(?:[ab]{0,500}c){9}", "very large|very many"),
     ],
 )
 def test_refused(source, what):
