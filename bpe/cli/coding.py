@@ -112,7 +112,7 @@ def _write_ids(
         written = tokenizer.encode_files(corpus, output, **options)
     except KeyboardInterrupt:
         if Path(f"{output}.state").exists() and not is_quiet:
-            click.echo(f"{output}: the same command goes on from here", err=True)
+            click.echo(f"{output}: the same command continues from here", err=True)
         raise
     except ValueError as error:
         raise shorter(error) from None
@@ -176,7 +176,7 @@ def _raw_ids(data: bytes, name: str, dtype: str) -> np.ndarray:
     if data.startswith(b"\x93NUMPY"):
         raise ValueError(f"{name}: a .npy file knows its dtype: leave out --dtype")
     if len(data) % found.itemsize:
-        raise ValueError(f"{name}: {len(data)} bytes are no whole number of ids of {found.itemsize} bytes")
+        raise ValueError(f"{name}: {len(data)} bytes are not a whole number of ids of {found.itemsize} bytes")
     return np.frombuffer(data, found)
 
 

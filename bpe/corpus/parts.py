@@ -81,7 +81,7 @@ def _ranges(
     for path in corpus.paths():
         stamp = None if path == STDIN else stamp_of(os.stat(path))
         if stamp is None:
-            raise ValueError(f"{path} is no file that workers can read by themselves: count it without them")
+            raise ValueError(f"{path} is not a file that workers can read in parts: count it without workers")
         kind, compression = kind_of(path)
         size, start = stamp[0], 0
         if size > part_bytes + part_bytes // 2 and not compression and kind != ".parquet":

@@ -7,8 +7,7 @@ the id of each byte value as `byte_ids` and the id that each rank makes as `new_
 The encoders agree on every vocabulary that a trainer of this package learned. On other vocabularies:
 
 - `encode_by_replay` and `encode_by_rank` agree if each merge comes after the merges that make its two ids,
-and
-  no two merges make the same id. Then a merge creates only pairs of higher rank.
+  and no two merges make the same id. Then a merge creates only pairs of higher rank.
 - `encode_by_ranks_of_bytes` agrees with them if, in addition, the bytes of each token encode to that token
   alone. It knows tokens, not merges, and may reach a token by a pair that was never learned.
 

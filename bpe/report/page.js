@@ -137,7 +137,7 @@ $("find").addEventListener("submit", (event) => {
   if (encoder.special.has(wanted)) showTree(encoder.special.get(wanted));
   else if (ids.length === 1) showTree(ids[0]);
   else if (/^\d+$/.test(wanted) && encoder.tokens.has(Number(wanted))) showTree(Number(wanted));
-  else $("tree-summary").textContent = `“${wanted}” is no token and no id; it would be ${ids.length} tokens.`;
+  else $("tree-summary").textContent = `“${wanted}” is neither a token nor an id; it would be ${ids.length} tokens.`;
 });
 
 // ----------------------------------------------------------------------------------------------- try
@@ -251,7 +251,7 @@ function start() {
     caption: "What a vocabulary cut off at that size would do to this text.",
   });
   curve("chart-words", sizes.map(([v, n]) => [v, n / Math.max(1, n_words)]), {
-    label: "Curve of tokens per word", head: [size, "Tokens per word"], caption: "A word is what stands between white space.",
+    label: "Curve of tokens per word", head: [size, "Tokens per word"], caption: "Words are separated by white space.",
   });
   if (figures.times.length > 1) {
     curve("chart-times", figures.times, {

@@ -111,8 +111,7 @@ class Scanner:
         >>> Scanner(["[a-z]+"]).cut(bytearray(b"ab1c"), is_open=True).tolist()
         [0, 2]
         """
-        if not isinstance(data, np.ndarray):
-            data = np.frombuffer(data, np.uint8)
+        data = np.asarray(data)  # a bytearray shares its memory
         if segment_ends is None:
             segment_ends = np.array([len(data)], np.int32)
         text_start = start if text_start is None else text_start
@@ -146,8 +145,7 @@ class Scanner:
         >>> Scanner(["[0-9]", "[a-z]"]).refine(data, np.array([0, 2, 3], np.int32)).tolist()
         [0, 1, 2, 3]
         """
-        if not isinstance(data, np.ndarray):
-            data = np.frombuffer(data, np.uint8)
+        data = np.asarray(data)  # a bytearray shares its memory
         for tables in self._tables[1:]:
             start = int(offsets[0])
             finer = np.empty(int(offsets[-1]) - start + 1, np.int32)
@@ -183,8 +181,7 @@ class Scanner:
         """
         if self.looks_behind:
             return 0
-        if not isinstance(data, np.ndarray):
-            data = np.frombuffer(data, np.uint8)
+        data = np.asarray(data)  # a bytearray shares its memory
         place, stop = 0, len(data)
         for tables in self._tables:
             # The last gap of this expression has no end yet, but the next expression can already cut it.

@@ -413,7 +413,9 @@ def test_wrong_files_of_ids(folder):
         run("decode", "tok.json", "odd.bin"),
         r"not a number\. For a \.bin file, add --dtype",
     )
-    fails(run("decode", "tok.json", "odd.bin", "--dtype", "uint16"), r"odd\.bin: 3 bytes are no whole number")
+    fails(
+        run("decode", "tok.json", "odd.bin", "--dtype", "uint16"), r"odd\.bin: 3 bytes are not a whole number"
+    )
     (folder / "odd.bin").write_bytes(b"\xff\xff")
     fails(run("decode", "tok.json", "odd.bin", "--dtype", "uint16"), r"odd\.bin: ids\[0\]: 65535 is out of")
 
@@ -586,7 +588,7 @@ class TestProcesses:
         assert process.returncode == (130 if how == signal.SIGINT else -how)
         if how == signal.SIGINT:
             assert errors.split(b"\n") == [
-                b"ids.bin: the same command goes on from here",
+                b"ids.bin: the same command continues from here",
                 b"",
                 b"bpe: interrupted",
                 b"",

@@ -258,7 +258,7 @@ def test_keyboard_and_search(opened, tokenizer, book):
         assert root == (tokenizer.token_id(wanted) if number is None else number)
     page.fill("#wanted", "no token at all")
     page.keyboard.press("Enter")
-    assert "is no token and no id" in page.text_content("#tree-summary")
+    assert "is neither a token nor an id" in page.text_content("#tree-summary")
     # Every control has a name.
     unnamed = page.evaluate(
         """[...document.querySelectorAll("button, input, textarea, [tabindex='0'], [role]")]
