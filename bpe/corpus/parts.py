@@ -101,7 +101,7 @@ def _ranges(
 
 
 def _cut_in_text(data: bytes, pattern: Pattern, search: SpecialSearch) -> int:
-    """Return a place to cut at; 0 without one, or if invalid UTF-8 may still be left out."""
+    """Return a place to cut; 0 if there is none, or if invalid UTF-8 might be left out later."""
     first = next((i for i, byte in enumerate(data) if byte & 0xC0 != 0x80), len(data))
     try:
         codecs.utf_8_decode(data[first:], "strict", False)
