@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import bpe
-from bpe.pattern import _cut
+from bpe.regular_expressions import split_by_expression
 from bpe.scanning import Scanner, UnsupportedError, scanner_of
 from bpe.scanning.automaton import compile_automaton
 from bpe.scanning.syntax import parse
@@ -84,8 +84,7 @@ def cut_by_regex(sources, text):
     """Return the pieces themselves, faster."""
     pieces = [text]
     for source in sources:
-        expression = regex.compile(source)
-        pieces = [part for piece in pieces for part in _cut(expression, piece)]
+        pieces = [part for piece in pieces for part in split_by_expression(source, piece)]
     return pieces
 
 
