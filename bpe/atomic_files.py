@@ -10,19 +10,19 @@ __all__ = ["atomic_write"]
 
 
 def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file by way of a temporary one in the same folder, which takes its place when complete.
+    """Write a temporary file in the same folder, and rename it when it is complete.
 
     Parameters
     ----------
     path : path
-        An existing file is replaced, and its permissions are kept; through a symbolic link, the file that
-        the link leads to.
+        An existing file is replaced; its permissions are kept. If it is a symbolic link, the target of the
+        link is replaced.
     data : bytes
 
     Raises
     ------
     OSError
-        It cannot be written; what was there is still there.
+        The file cannot be written; an existing file is unchanged.
 
     Complexity
     ----------
@@ -61,17 +61,17 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def _mode(target: Path) -> int:
-    """Return the permissions of the file, or those that a new one gets."""
+    """Return the permissions of the file, or those of a new file."""
     try:
         return target.stat().st_mode & 0o777
     except FileNotFoundError:
-        mask = os.umask(0)  # there is no way to read it without setting it
+        mask = os.umask(0)  # it can be read only by setting it
         os.umask(mask)
         return 0o666 & ~mask
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the renaming itself survive a power cut, where the system lets a folder be flushed."""
+    """Flush the folder, if the system allows it, so that the new name survives a power cut."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:

@@ -1,4 +1,4 @@
-"""Bytes and text as arrays for kernels, where they are: nothing is copied."""
+"""Bytes and text as arrays for kernels, without a copy."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["as_array"]
 
 
 class _Lent:
-    """Bytes of an object as an array that numpy does not know to be read-only."""
+    """The bytes of an object as an array that numpy believes to be writable."""
 
     def __init__(self, owner: object, address: int, n_bytes: int) -> None:
-        self.owner = owner  # keeps the memory
+        self.owner = owner  # keeps the memory alive
         self.__array_interface__ = {
             "data": (address, False),
             "shape": (n_bytes,),
@@ -27,20 +27,20 @@ class _Lent:
 
 @functools.cache
 def _utf8_address() -> Callable[[str, None], int]:
-    """Return CPython's function, as an object of our own: that of ``ctypes.pythonapi`` is everybody's."""
+    """Return CPython's function as a private object: the one of ``ctypes.pythonapi`` is shared."""
     prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     return prototype(("PyUnicode_AsUTF8AndSize", ctypes.pythonapi))
 
 
 def as_array(data: bytes | bytearray | str) -> np.ndarray:
-    """Return bytes as an array, without a copy, of the type that kernels are compiled for: a writable one.
+    """Return bytes as an array without a copy. Kernels must only read it.
 
-    Kernels only read it.
+    Its type is that of a writable array, because the kernels are compiled for writable arrays.
 
     Parameters
     ----------
     data : bytes, bytearray or str
-        A str is of ASCII.
+        A str must be ASCII.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def as_array(data: bytes | bytearray | str) -> np.ndarray:
     if isinstance(data, str):
         if sys.implementation.name != "cpython":
             return as_array(data.encode())
-        # Where all is ASCII, UTF-8 is what the str itself holds.
+        # The memory of an ASCII str is its UTF-8.
         return np.asarray(_Lent(data, _utf8_address()(data, None), len(data)))
     array = np.frombuffer(data, np.uint8)
     if array.flags.writeable:

@@ -1,7 +1,7 @@
-"""Text as this package passes it around: a ``str`` that stands for any bytes whatever.
+"""Text as this package uses it: a ``str`` that can stand for any bytes.
 
-Bytes that are not UTF-8 become lone surrogates (Python's "surrogateescape"), so that a regular expression can
-run over them and nothing is lost on the way back.
+Bytes that are not UTF-8 become lone surrogates (Python's "surrogateescape"). A regular expression can run
+over it, and the way back to bytes loses nothing.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ def as_text(document: str | bytes, what: str = "text") -> str:
     Parameters
     ----------
     document : str or bytes
-        Bytes are kept exactly. Of a str, surrogate pairs are joined and every other surrogate, which has no
-        encoding, becomes U+FFFD.
+        Bytes are kept exactly. Surrogate pairs in a str are joined; every other surrogate becomes U+FFFD,
+        because it has no encoding.
     what : str
-        What to call it in an error.
+        What to call the document in an error.
 
     Returns
     -------
@@ -27,7 +27,7 @@ def as_text(document: str | bytes, what: str = "text") -> str:
     Raises
     ------
     TypeError
-        It is neither.
+        The document is neither str nor bytes.
 
     Complexity
     ----------
@@ -78,14 +78,14 @@ def as_bytes(text: str) -> bytes:
 
 
 def utf8_of(document: str | bytes, what: str = "text") -> bytes:
-    r"""Return the bytes of a document: ``as_bytes(as_text(document))``, without the way there and back.
+    r"""Return the bytes of a document, as ``as_bytes(as_text(document))`` does, but faster.
 
     Parameters
     ----------
     document : str or bytes
         As for :func:`as_text`. Bytes are not copied.
     what : str
-        What to call it in an error.
+        What to call the document in an error.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def utf8_of(document: str | bytes, what: str = "text") -> bytes:
     Raises
     ------
     TypeError
-        It is neither.
+        The document is neither str nor bytes.
 
     Complexity
     ----------

@@ -1,7 +1,7 @@
-"""The command line: ``bpe train``, ``bpe encode``, ``bpe show`` and the others, a module for a few of them.
+"""The command line: ``bpe train``, ``bpe encode``, ``bpe show`` and more.
 
-What is wrong with the input ends in one line on stderr and exit code 2, an interrupt in exit code 130.
-Warnings are a line each. Only results go to stdout.
+An error is one line on stderr, with exit code 2. An interrupt has exit code 130. A warning is one line on
+stderr. Only results are written to stdout.
 """
 
 from bpe.cli import coding, files, reporting, show, speed, train

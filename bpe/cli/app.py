@@ -1,4 +1,4 @@
-"""The group of all commands, its errors of one line, and what several commands need."""
+"""The group of all commands, which prints errors as one line, and functions that the commands share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import click
 
 from bpe import __version__
 
-# Everything else is imported by the commands, so that --help does not wait for it.
+# All other modules are imported inside the commands, so that --help is fast.
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
 
@@ -39,7 +39,7 @@ class _OneLineErrors(click.Group):
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         _open_what_is_closed()
         try:
-            with warnings.catch_warnings():  # which puts the old function back
+            with warnings.catch_warnings():  # this also restores showwarning
                 warnings.showwarning = _warn
                 code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except (KeyboardInterrupt, click.Abort):
@@ -63,22 +63,22 @@ class _OneLineErrors(click.Group):
             sys.stdout.flush()
             return result
         except BrokenPipeError:
-            # Python flushes stdout once more at exit, and would complain then.
+            # Python flushes stdout again at exit: this must not fail.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(EXIT_BROKEN_PIPE)
 
 
 def _complain(message: str, code: int = EXIT_WRONG) -> int:
-    with contextlib.suppress(OSError):  # there is no other place to say it
+    with contextlib.suppress(OSError):  # stderr may be closed or full
         click.echo(f"bpe: {' '.join(message.split())}", err=True)
     return code
 
 
 def _open_what_is_closed() -> None:
-    """Have nothing come from, and nothing come of, a standard stream that the caller closed."""
+    """Replace the standard streams that the caller has closed by the null device."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  # as long as the process
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  # open until the process ends
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -110,7 +110,7 @@ def main() -> None:
 
 # ------------------------------------------------------------------------------------------------ shared
 def load(path: str) -> Tokenizer:
-    """Read a tokenizer of any format that holds a whole one."""
+    """Read a tokenizer of any format; a rank file alone is not a tokenizer."""
     from bpe.formats.conversion import guess_format, naming
     from bpe.tokenizer import Tokenizer
 
@@ -136,12 +136,12 @@ def read(file: str) -> bytes:
 
 
 def name_of(file: str | None) -> str:
-    """Return what to call a file."""
+    """Return the name of a file, for messages."""
     return "standard input" if file == STDIN else str(file)
 
 
 def need_output(output: str, *, is_folder: bool = False) -> None:
-    """Raise where a file, or a folder with files, cannot be written: better now than after the work."""
+    """Raise if a file, or a folder with files, cannot be written: before the work, not after it."""
     path = Path(output).resolve()
     folder = path if is_folder and path.exists() else path.parent
     if path.is_dir() and not is_folder:
@@ -149,15 +149,15 @@ def need_output(output: str, *, is_folder: bool = False) -> None:
     if not folder.is_dir():
         what = f"{folder} is a file, not a folder" if folder.exists() else f"no such folder: {folder}"
         raise NotADirectoryError(what)
-    is_replaced = not path.exists() or path.is_file() or is_folder  # a device is written to as it is
+    is_replaced = not path.exists() or path.is_file() or is_folder  # a device is not replaced
     if not os.access(folder if is_replaced else path, os.W_OK):
         raise PermissionError(f"no permission to write {output}" + f": its folder is {folder}" * is_replaced)
 
 
 def shorter(error: ValueError) -> ValueError:
-    """Return an error of encoding in the terms of the command line."""
+    """Return an error of encoding, with advice for the command line."""
     problem, is_special, _ = str(error).partition(". To encode it")
-    if is_special:  # what the message goes on with is for callers of the library
+    if is_special:  # the rest of the message is for callers of the library
         problem += ". To encode it as a special token, use --allow-special"
     return ValueError(problem)
 

@@ -71,7 +71,7 @@ def encode(
     if allow_special and ordinary:
         raise click.UsageError("--allow-special and --ordinary exclude each other")
     if output is None and dtype is not None:
-        raise click.UsageError("--dtype is of the file that -o names")
+        raise click.UsageError("--dtype needs -o: it is the type of the ids in that file")
     if output is not None:
         if Path(output).suffix not in (".bin", ".npy"):
             raise click.UsageError(f"-o {output}: the name must end in .bin (ids and nothing else) or .npy")
@@ -112,7 +112,7 @@ def _write_ids(
         written = tokenizer.encode_files(corpus, output, **options)
     except KeyboardInterrupt:
         if Path(f"{output}.state").exists() and not is_quiet:
-            click.echo(f"{output}: the same command goes on from here", err=True)
+            click.echo(f"{output}: the same command continues from here", err=True)
         raise
     except ValueError as error:
         raise shorter(error) from None
@@ -176,7 +176,7 @@ def _raw_ids(data: bytes, name: str, dtype: str) -> np.ndarray:
     if data.startswith(b"\x93NUMPY"):
         raise ValueError(f"{name}: a .npy file knows its dtype: leave out --dtype")
     if len(data) % found.itemsize:
-        raise ValueError(f"{name}: {len(data)} bytes are no whole number of ids of {found.itemsize} bytes")
+        raise ValueError(f"{name}: {len(data)} bytes are not a whole number of ids of {found.itemsize} bytes")
     return np.frombuffer(data, found)
 
 
@@ -194,7 +194,7 @@ def _parse_ids(data: bytes, name: str) -> Any:
     ids = []
     for i, word in enumerate(data.split()):
         if not (word.isdigit() and len(word) < 20):
-            hint = ". Of a .bin file, say --dtype uint16 or uint32" if name.endswith(".bin") else ""
+            hint = ". For a .bin file, add --dtype uint16 or --dtype uint32" if name.endswith(".bin") else ""
             shown = repr(word[:50].decode("utf-8", "replace"))
             raise ValueError(f"{name}: ids[{i}] is {shown}, not a number{hint}")
         ids.append(int(word))

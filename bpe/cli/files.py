@@ -1,4 +1,4 @@
-"""``bpe inspect``, ``bpe convert``: what is in a tokenizer, and the same in another format."""
+"""``bpe inspect``, ``bpe convert``: show a tokenizer; write it in another format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["convert", "inspect"]
 
-# As in bpe.formats.conversion, which --help does not wait for.
+# The same as in bpe.formats.conversion, whose import would slow down --help.
 FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
 
 
@@ -36,7 +36,7 @@ def inspect(tokenizer: str, file: str | None, as_json: bool) -> None:
       bpe inspect tok.json --json
     """  # noqa: D301
     loaded = load(tokenizer)
-    data = None if file is None else read(file)  # what is wrong shows before anything is printed
+    data = None if file is None else read(file)  # errors come before any output
     n_tokens = 0 if data is None else len(loaded.encode(data, allowed_special="all"))
     if as_json:
         figures = {

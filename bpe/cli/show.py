@@ -14,7 +14,7 @@ from bpe.cli.app import STDIN, load, main, read
 __all__ = ["show", "shown_tokens"]
 
 BACKGROUNDS = (153, 222, 157, 218, 189)
-"""Of the 256 colours of terminals; black is read well on each."""
+"""Five of the 256 colours of terminals; black text is readable on each."""
 
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -61,7 +61,7 @@ def show(tokenizer: str, text: str, with_ids: bool, as_json: bool) -> None:
 
 
 def shown_tokens(tokens: list[bytes]) -> list[str]:
-    r"""Return tokens as text that can be printed: nothing in it moves the cursor or turns the writing.
+    r"""Return tokens as printable text, without characters that move the cursor or change the direction.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def shown_tokens(tokens: list[bytes]) -> list[str]:
 
 def _shown(character: str) -> str:
     code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # stands for a byte
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8
         return f"<{code - 0xDC00:02X}>"
     if character in _ESCAPES:
         return _ESCAPES[character]

@@ -1,4 +1,4 @@
-"""``bpe bench``, ``bpe warmup``: how fast it is here, and having it compiled before it matters."""
+"""``bpe bench``, ``bpe warmup``: measure the speed of encoding; compile everything in advance."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def bench(tokenizer: str, file: str, as_json: bool) -> None:
     except UnicodeDecodeError as error:
         if error.start < len(data) - 3:
             raise ValueError(f"{name_of(file)}: not UTF-8 at byte {error.start}") from None
-        data = data[: error.start]  # cut inside a character
+        data = data[: error.start]  # the first 8 MB end inside a character
         text = data.decode()
     if not data:
         raise ValueError(f"{name_of(file)}: empty: there is nothing to measure")
@@ -90,7 +90,7 @@ def bench(tokenizer: str, file: str, as_json: bool) -> None:
 
 
 def _encoders(tokenizer: Tokenizer) -> tuple[dict[str, Callable[[str], Any]], dict[str, str]]:
-    """Return those that can encode with this vocabulary, and why the others cannot."""
+    """Return the encoders that can use this vocabulary, and the reasons why the others cannot."""
     encoders: dict[str, Callable[[str], Any]] = {
         "bpe": lambda text: tokenizer.encode_to_numpy(text, disallowed_special=()).tolist()
     }
@@ -139,7 +139,7 @@ def warmup() -> None:
 
 
 def _use(tokenizer: Tokenizer, texts: list[str]) -> None:
-    """Use everything of a tokenizer that compiles something."""
+    """Call all methods of a tokenizer that compile something."""
     tokenizer.encode_batch(texts, threads=2, disallowed_special=())
     tokenizer.encode_batch_to_numpy(texts, disallowed_special=())
     tokenizer.decode_batch([tokenizer.encode(text, allowed_special="all") for text in texts])

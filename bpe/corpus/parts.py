@@ -1,7 +1,7 @@
-"""Parts of a corpus of files, to be counted by themselves with the same result.
+"""Parts of a corpus of files: counted one by one, they have the counts of the whole.
 
-Small files are gathered, large uncompressed ones cut: .jsonl behind a line end, text where no piece and no
-special token crosses. Anything else is one part, however large.
+Small files are put together. Large uncompressed files are cut: .jsonl after a line end, text at a place that
+no piece and no special token crosses. Any other file is one part, however large.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bpe.specials import SpecialSearch, search_for
 __all__ = ["PART_BYTES", "WINDOW_BYTES", "parts_of"]
 
 PART_BYTES = 64 << 20
-WINDOW_BYTES = 1 << 16  # in which a place to cut at is looked for
+WINDOW_BYTES = 1 << 16  # bytes that are searched for a place to cut
 
 
 def parts_of(
@@ -35,24 +35,24 @@ def parts_of(
     specials : frozenset of str
         Special tokens.
     part_bytes : int
-        What a part should have. Only what cannot be cut has more than one and a half of it.
+        Size of a part. Only a file that cannot be cut makes a part larger than one and a half times this.
 
     Returns
     -------
     list of list of FilePart
-        In order: the counts of the parts, added up from the first to the last, are those of the corpus, the
-        order included.
+        The parts in order: their counts, added from the first to the last, equal those of the corpus, also in
+        the order of the pieces.
 
     Raises
     ------
     ValueError
-        The corpus holds something else than files.
+        The corpus does not consist of files only.
     OSError
         A file cannot be read.
 
     Complexity
     ----------
-    O(n / part_bytes) for n bytes, and a look at every file.
+    O(n / part_bytes) for n bytes, and one `stat` for each file.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def _ranges(
     for path in corpus.paths():
         stamp = None if path == STDIN else stamp_of(os.stat(path))
         if stamp is None:
-            raise ValueError(f"{path} is no file that workers can read by themselves: count it without them")
+            raise ValueError(f"{path} is not a file that workers can read in parts: count it without workers")
         kind, compression = kind_of(path)
         size, start = stamp[0], 0
         if size > part_bytes + part_bytes // 2 and not compression and kind != ".parquet":
@@ -90,7 +90,7 @@ def _ranges(
                     if wanted <= start:
                         continue
                     if kind == ".jsonl":
-                        place = _behind_line_end(file, wanted, size)
+                        place = _after_line_end(file, wanted, size)
                     else:
                         file.seek(wanted)
                         place = wanted + _cut_in_text(file.read(WINDOW_BYTES), pattern, search)
@@ -101,7 +101,7 @@ def _ranges(
 
 
 def _cut_in_text(data: bytes, pattern: Pattern, search: SpecialSearch) -> int:
-    """Return a place to cut at; 0 without one, or if invalid UTF-8 may still be left out."""
+    """Return a place to cut; 0 if there is none, or if invalid UTF-8 might be left out later."""
     first = next((i for i, byte in enumerate(data) if byte & 0xC0 != 0x80), len(data))
     try:
         codecs.utf_8_decode(data[first:], "strict", False)
@@ -110,8 +110,8 @@ def _cut_in_text(data: bytes, pattern: Pattern, search: SpecialSearch) -> int:
     return cut_inside(data, pattern, search)
 
 
-def _behind_line_end(file: BinaryIO, start: int, size: int) -> int:
-    """Return the first place behind a line end, from `start` on; `size` where there is none."""
+def _after_line_end(file: BinaryIO, start: int, size: int) -> int:
+    """Return the place after the first line end from `start` on; `size` if there is none."""
     file.seek(start)
     while block := file.read(BLOCK_BYTES):
         found = block.find(b"\n")

@@ -1,6 +1,6 @@
 """Files as streams of bytes: opened, decompressed, read in blocks, and watched for changes.
 
-What is wrong with a file is a ``ValueError`` that names the file and the byte.
+A damaged file is a ``ValueError`` that names the file and the byte.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, AnyStr, BinaryIO
+from typing import Any, BinaryIO
 
 __all__ = [
     "BLOCK_BYTES",
@@ -38,11 +38,23 @@ COMPRESSIONS = (".gz", ".zst")
 Stamp = tuple[int, int]  # size, and time of the last change in nanoseconds
 Advance = Callable[[int], object]
 
-_ZST_BYTES = 1 << 11  # read at a time: a zstd block of 4 bytes may stand for 128 KiB
+_ZST_BYTES = 1 << 11  # read at a time: 4 bytes of zstd may unpack to 128 KiB
+
+
+def blocks_of(data: bytes, size: int) -> Iterator[bytes]:
+    """Cut bytes into blocks of `size` bytes; the last block has the rest.
+
+    Examples
+    --------
+    >>> list(blocks_of(b"some text", 4))
+    [b'some', b' tex', b't']
+    """
+    for start in range(0, len(data), size):
+        yield data[start : start + size]
 
 
 def kind_of(path: Path) -> tuple[str, str]:
-    """Return format and compression of a file, by its name.
+    """Return the format and the compression of a file, by its name.
 
     Parameters
     ----------
@@ -51,7 +63,8 @@ def kind_of(path: Path) -> tuple[str, str]:
     Returns
     -------
     (format, compression) : (str, str)
-        One of :data:`FORMATS` or, of a name that says nothing, ""; one of :data:`COMPRESSIONS` or "".
+        The format is one of :data:`FORMATS`, or "" if the name does not tell it; the compression is one of
+        :data:`COMPRESSIONS` or "".
 
     Examples
     --------
@@ -63,20 +76,8 @@ def kind_of(path: Path) -> tuple[str, str]:
     return (suffixes[-1] if suffixes and suffixes[-1] in FORMATS else ""), compression
 
 
-def blocks_of(text: AnyStr, size: int = BLOCK_BYTES) -> Iterator[AnyStr]:
-    """Cut a text into blocks of `size` characters or bytes; the last one has the rest.
-
-    Examples
-    --------
-    >>> list(blocks_of("some text", 4))
-    ['some', ' tex', 't']
-    """
-    for start in range(0, len(text), size):
-        yield text[start : start + size]
-
-
 def extra(module: str, name: str, purpose: str) -> Any:
-    """Import a package that is installed only where it is wanted.
+    """Import an optional package.
 
     Parameters
     ----------
@@ -84,7 +85,7 @@ def extra(module: str, name: str, purpose: str) -> Any:
     name : str
         The extra of this project that installs it.
     purpose : str
-        What it is needed for.
+        What the package is needed for.
 
     Returns
     -------
@@ -93,7 +94,7 @@ def extra(module: str, name: str, purpose: str) -> Any:
     Raises
     ------
     ImportError
-        It is not installed; the message says how to change that.
+        The package is not installed; the message says how to install it.
 
     Examples
     --------
@@ -110,26 +111,12 @@ def extra(module: str, name: str, purpose: str) -> Any:
 
 
 def stamp_of(status: os.stat_result) -> Stamp | None:
-    """Return what changes when a file is written to; None of pipes and devices.
-
-    Parameters
-    ----------
-    status : os.stat_result
-
-    Returns
-    -------
-    (int, int) or None
-
-    Examples
-    --------
-    >>> stamp_of(os.stat(os.curdir)) is None
-    True
-    """
+    """Return size and time of the last change of a regular file; None for anything else, such as a pipe."""
     return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
 
 
 class _Source:
-    """A file being read: no further than `stop`, and it knows how far it is."""
+    """A file that is read up to `stop`; `place` is the number of bytes read."""
 
     def __init__(self, file: BinaryIO, start: int, stop: int | None, advance: Advance) -> None:
         self._file, self.place, self._stop, self._advance = file, start, stop, advance
@@ -153,9 +140,9 @@ class FilePart:
     path : Path
         ``Path("-")`` is standard input.
     start, stop : int
-        The range; to the end by default. Of a compressed file, only the whole can be read.
+        The range; by default, up to the end. A compressed file can be read as a whole only.
     stamp : (int, int), optional
-        What :func:`stamp_of` said when the range was chosen.
+        The result of :func:`stamp_of` when the range was chosen.
 
     Examples
     --------
@@ -173,7 +160,7 @@ class FilePart:
     stamp: Stamp | None = None
 
     def __str__(self) -> str:
-        """Name the text in it, for messages: bytes are counted after decompression."""
+        """Name the text, for messages: their bytes are counted after decompression."""
         if self.path == STDIN:
             return "standard input"
         return f"{self.path} (decompressed)" if kind_of(self.path)[1] else str(self.path)
@@ -184,9 +171,9 @@ class FilePart:
         Parameters
         ----------
         advance : callable
-            Called with numbers of bytes read from the file, which add up to its size.
+            Called with the number of bytes read from the file, each time; the sum is its size.
         block_bytes : int
-            The most that a block has.
+            Maximal size of a block.
 
         Yields
         ------
@@ -198,13 +185,13 @@ class FilePart:
         ValueError
             Compressed data are damaged or cut off, or the file changes while it is read.
         OSError
-            It cannot be read.
+            The file cannot be read.
         ImportError
-            It is .zst, and the package for that is not installed.
+            The file is .zst, and the package for it is not installed.
 
         Complexity
         ----------
-        O(n); memory for some blocks.
+        O(n) time; memory for a few blocks.
         """
         if self.path == STDIN:
             yield from _plain(_Source(sys.stdin.buffer, 0, None, advance), block_bytes)
@@ -212,7 +199,7 @@ class FilePart:
         compression = kind_of(self.path)[1]
         with self.opened() as file:
             size = stamp_of(os.fstat(file.fileno()))
-            # What is appended meanwhile is not waited for: that would have no end.
+            # Bytes that are appended during the reading are not read: this might never end.
             stop = self.stop if self.stop is not None or size is None else size[0]
             source = _Source(file, self.start, stop, advance)
             if self.start:
@@ -226,31 +213,19 @@ class FilePart:
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
-        """Open the file, and look for changes when all is read, or when something is wrong with it.
-
-        Yields
-        ------
-        binary file
-
-        Raises
-        ------
-        ValueError
-            It changed.
-        OSError
-            It cannot be read.
-        """
+        """Open the file; afterwards, or after an error, raise ``ValueError`` if it has changed."""
         with open(self.path, "rb") as file:
             self._compare(file, self.stamp)
             before = stamp_of(os.fstat(file.fileno()))
             try:
                 yield file
             except ValueError:
-                self._compare(file, before)  # a better reason than any other
+                self._compare(file, before)  # a change explains the error
                 raise
             self._compare(file, before)
 
     def _compare(self, file: BinaryIO, before: Stamp | None) -> None:
-        """Raise if a file is no longer what it was."""
+        """Raise if a file has changed."""
         now = stamp_of(os.fstat(file.fileno()))
         if before is not None and now != before:
             size = 0 if now is None else now[0]
@@ -262,7 +237,7 @@ class FilePart:
 
 # ------------------------------------------------------------------------------------------ decompression
 class _Damaged(Exception):
-    """Data that are not what zstd writes."""
+    """The data are not valid zstd."""
 
 
 def _plain(source: _Source, block_bytes: int) -> Iterator[bytes]:
@@ -278,7 +253,7 @@ def _gunzipped(source: _Source, block_bytes: int) -> Iterator[bytes]:
 
 
 def _unzstandard(source: _Source, block_bytes: int) -> Iterator[bytes]:
-    # Its stream reader takes a file that is cut off for one that ends, so the frames are followed here.
+    # The stream reader of zstandard does not notice that a file is cut off, so the frames are followed here.
     zstandard = extra("zstandard", "zstd", "reading .zst files")
     frame, parts, size = None, [], 0
     while data := source.read(_ZST_BYTES):

@@ -1,7 +1,7 @@
 """Records: the lines of .jsonl and the rows of .parquet, each a document.
 
-A record whose field is null has no text, and is passed over; so is an empty line. Everything else that is no
-text where one should be is an error that names the place.
+A record whose field is null has no text and is skipped; so is an empty line. Any other record without text is
+an error that names the place.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from bpe.text import as_bytes
 __all__ = ["json_lines", "parquet_rows"]
 
 _ROWS = 256  # read at a time
-# What comes up where a line is anything else than an object with text that has UTF-8.
+# The errors of a line that is not a valid object with a text that can be encoded.
 _NOT_PLAIN = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
-_NOT_FROM_BYTES = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # surrogates that stand for no byte
+_NOT_FROM_BYTES = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # surrogates that do not stand for a byte
 
 
 def json_lines(
@@ -35,12 +35,12 @@ def json_lines(
     ----------
     blocks : iterable of bytes
     field : str
-        Which value of every object is the text.
+        Key of the text in every object.
     errors : {"keep", "strict", "replace", "skip"}
     name : str
-        Of the file.
+        Name of the file, for messages.
     start : int
-        Where in the file the first block begins; a line begins there.
+        Place of the first block in the file; a line begins there.
 
     Yields
     ------
@@ -49,11 +49,11 @@ def json_lines(
     Raises
     ------
     ValueError
-        A line is not JSON, no object, or has no such field or no text in it.
+        A line is not JSON or not an object, has no such field, or the field is not a text.
 
     Complexity
     ----------
-    O(n); memory for a block and for the longest line.
+    O(n) time; memory for a block and for the longest line.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def json_lines(
         try:
             document = parse(line.decode())[field].encode()
         except _NOT_PLAIN:
-            # Only the first part of a file knows the numbers of its lines.
+            # Line numbers are known in the first part of a file only.
             where = f"{name}, line {number}" if start == 0 else f"{name}, line"
             document = _odd_line(line, field, errors, where, name, place) if line.strip() else None
         if document is not None:
@@ -88,16 +88,16 @@ def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _odd_line(line: bytes, field: str, errors: Errors, where: str, name: str, place: int) -> bytes | None:
-    """Return the document of a line that is not UTF-8 or has no text, if it is one, or say what is wrong."""
+    """Return the document of a line that is not plain, None if it has none; raise if the line is wrong."""
     at = f"{where} at byte {place}"
-    holds_bytes = False  # that are not UTF-8
+    keeps_bytes = False  # that are not UTF-8
     try:
         text = line.decode()
     except UnicodeDecodeError:
         clean = clean_document(line, errors, name, place)
         if clean is None:
             return None
-        holds_bytes = errors == "keep"
+        keeps_bytes = errors == "keep"
         text = clean.decode("utf-8", "surrogateescape")
     try:
         record = json.loads(text.removeprefix("\ufeff") if place == 0 else text)
@@ -113,7 +113,7 @@ def _odd_line(line: bytes, field: str, errors: Errors, where: str, name: str, pl
         return None
     if not isinstance(value, str):
         raise ValueError(f"{at}: the field {field!r} is {type(value).__name__}, not text")
-    if holds_bytes:
+    if keeps_bytes:
         return as_bytes(_NOT_FROM_BYTES.sub("\ufffd", value))
     return clean_document(value, errors, at)
 
@@ -136,7 +136,7 @@ def parquet_rows(
         The column, of type string or binary.
     errors : {"keep", "strict", "replace", "skip"}
     advance : callable
-        Called with numbers of bytes, which add up to the size of the file.
+        Called with numbers of bytes; the sum is the size of the file.
 
     Yields
     ------
@@ -145,20 +145,20 @@ def parquet_rows(
     Raises
     ------
     ValueError
-        The file is damaged, or has no such column or no text in it.
+        The file is damaged, has no such column, or the column is not text.
     ImportError
-        The package for it is not installed.
+        pyarrow is not installed.
 
     Complexity
     ----------
-    O(n); memory for some hundred rows, and what the row groups of the file ask for.
+    O(n) time; memory for some hundred rows, and what the row groups of the file need.
     """
     arrow = extra("pyarrow", "parquet", "reading .parquet files")
     parquet = extra("pyarrow.parquet", "parquet", "reading .parquet files")
     with _seekable(part, advance) as (file, size):
         row = 0
         try:
-            # Without pre_buffer, a column is read as it is asked for.
+            # Without pre_buffer, a column is read bit by bit.
             source = parquet.ParquetFile(file, pre_buffer=False, buffer_size=BLOCK_BYTES)
             _check_column(arrow, source.schema_arrow, field, part)
             for batch in source.iter_batches(_ROWS, columns=[field]):
@@ -181,7 +181,7 @@ def parquet_rows(
 
 @contextmanager
 def _seekable(part: FilePart, advance: Callable[[int], object]) -> Iterator[tuple[BinaryIO, int]]:
-    """Open a file; yield it, and how many of its bytes are still to be reported as read."""
+    """Open a file; yield it and the number of bytes that are not yet reported as read."""
     if part.path.is_file() and not kind_of(part.path)[1]:
         with part.opened() as file:
             yield file, os.fstat(file.fileno()).st_size

@@ -1,4 +1,4 @@
-"""``Corpus``: paths, folders, glob patterns and documents, and how they are to be read."""
+"""``Corpus``: paths, folders, glob patterns and documents, and how to read them."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ _Advance: TypeAlias = Callable[[int], object]
 
 
 class Corpus:
-    r"""Text to count or to train on: where it is, and how it is to be read.
+    r"""Text to count, to train on or to encode: where it is, and how to read it.
 
-    A path or a list may be given wherever a Corpus may, and is read with the defaults of this class.
+    A path or a list can be given wherever a Corpus is wanted; it is read with the defaults of this class.
 
     ==========================  ===========================================================================
-    a path                      what it stands for
+    a path                      its meaning
     ==========================  ===========================================================================
-    ``x.jsonl``, ``x.parquet``  every line, every row is a document
+    ``x.jsonl``, ``x.parquet``  every line or row is a document
     any other file              one document of text
     ``x.jsonl.gz``, ``.zst``    the same, decompressed
     a folder                    all .txt, .jsonl and .parquet files in it and below, compressed ones too,
-                                in the order of their names; names that begin with a dot are passed over
-    ``Path("books/**/*.md")``   a glob pattern, where no file has that name: what matches, in that order
+                                in the order of their names; names that begin with a dot are skipped
+    ``Path("books/**/*.md")``   a glob pattern, if no file has that name: the files it matches, in that
+                                order
     ``Path("-")``               standard input, one document of text
     ==========================  ===========================================================================
 
@@ -39,29 +40,29 @@ class Corpus:
     Parameters
     ----------
     sources : path, or iterable of path, str or bytes
-        A str or bytes in an iterable is a document itself. What a list or a tuple names is looked up here;
-        any other iterable is used up when the corpus is read.
+        A str or bytes in an iterable is a document itself. The files of a list or a tuple are looked up now;
+        any other iterable is consumed when the corpus is read.
     field : str
         The field of .jsonl objects, or the column of .parquet files, that holds the text.
     errors : {"keep", "strict", "replace", "skip"}
-        What becomes of bytes that are not UTF-8: they are kept exactly, are an error, become U+FFFD, or are
-        left out; of .jsonl, .parquet and documents in memory, "skip" leaves the whole document out.
+        What happens to bytes that are not UTF-8: they are kept exactly, are an error, become U+FFFD, or are
+        left out. With .jsonl, .parquet and documents in memory, "skip" leaves out the whole document.
 
     Raises
     ------
     TypeError
-        The sources are a bare str or bytes, or no sources at all, or the field is no str.
+        The sources are a bare str or bytes, or not an iterable, or the field is not a str.
     ValueError
-        `errors` is none of these, or a folder has no files of a known format.
+        `errors` is not one of these, or a folder has no files of a known format.
     OSError
-        A file is missing or cannot be looked at.
+        A file is missing or cannot be examined.
 
     Attributes
     ----------
     field, errors : str
         As given.
     n_bytes : int or None
-        Size of all files, as they are on the disk; None where it is not known before they are read.
+        Size of all files on the disk; None if it is not known before the reading.
 
     Examples
     --------
@@ -107,7 +108,7 @@ class Corpus:
 
     @classmethod
     def of(cls, corpus: CorpusLike) -> Corpus:
-        """Return a corpus as it is, or one of the sources given.
+        """Return `corpus` itself if it is a Corpus, else the Corpus of these sources.
 
         Parameters
         ----------
@@ -124,7 +125,7 @@ class Corpus:
 
         Complexity
         ----------
-        One look at every file.
+        One `stat` for each file.
 
         Examples
         --------
@@ -137,11 +138,11 @@ class Corpus:
         return f"<Corpus: {self._name}>"
 
     def __str__(self) -> str:
-        """Name the corpus, for messages."""
+        """Return a short name of the corpus, for messages."""
         return self._name
 
     def paths(self) -> list[Path]:
-        """Return the files of the corpus, folders and patterns resolved.
+        """Return the files of the corpus; folders and patterns are resolved.
 
         Returns
         -------
@@ -151,7 +152,7 @@ class Corpus:
         Raises
         ------
         ValueError
-            The corpus holds documents in memory, or is an iterable that can be used once only.
+            The corpus has documents in memory, or is an iterable that can be read only once.
 
         Complexity
         ----------
@@ -175,29 +176,29 @@ class Corpus:
         Parameters
         ----------
         advance : callable
-            Called with numbers of bytes as they are read.
+            Called with numbers of bytes while they are read.
         block_bytes : int
-            How much of a file is read at a time, and the most that a block has.
+            How many bytes are read at a time; the maximal size of a block.
 
         Yields
         ------
         iterable of bytes
-            The blocks of one document, to be used up before the next document is asked for.
+            The blocks of one document. They must be read before the next document is requested.
 
         Raises
         ------
         ValueError
-            A file is damaged, cut off, changes while it is read, or holds something else than its name says.
+            A file is damaged or cut off, changes while it is read, or does not have the format of its name.
         TypeError
-            An item is no path, str or bytes.
+            An item is not a path, str or bytes.
         OSError
             A file cannot be read.
         ImportError
-            A package that the format needs is not installed.
+            A package for the format is not installed.
 
         Complexity
         ----------
-        O(n) time; memory for some blocks, and for the longest document that is not a text file.
+        O(n) time; memory for a few blocks, and for the longest document that is not a text file.
 
         Examples
         --------
@@ -254,7 +255,7 @@ def _size_of(item: Any) -> int | None:
 
 # ----------------------------------------------------------------------------------------- folders and globs
 def _expanded(item: Any) -> list[Any]:
-    """Return the files that a path stands for; anything else as it is."""
+    """Return the files of a path; anything else as it is."""
     if not isinstance(item, os.PathLike):
         return [item]
     path = Path(item)
@@ -268,7 +269,7 @@ def _expanded(item: Any) -> list[Any]:
         if not files:
             raise FileNotFoundError(f"no file matches {path}")
         return files
-    os.stat(path)  # says what is wrong with a path that leads nowhere
+    os.stat(path)  # raises the right error for a missing file
     return [FilePart(path)]
 
 

@@ -1,16 +1,16 @@
-r"""What becomes of bytes that are not UTF-8: the ``errors`` of a corpus.
+r"""What happens to bytes that are not UTF-8: the ``errors`` of a corpus.
 
 =========  ======================================  ===========================================================
 errors     text files                              records of .jsonl and .parquet, documents in memory
 =========  ======================================  ===========================================================
-keep       bytes stay as they are, and count as neither letter nor number nor space
-strict     ``ValueError`` that names the file and the byte (or the document and the byte in it)
-replace    U+FFFD takes the place of what is no character, as in ``bytes.decode("utf-8", "replace")``
-skip       they are left out, what surrounds       the record is left out as a whole
-           them is joined
+keep       the bytes are kept; to a pattern they are not letters, numbers or spaces
+strict     a ``ValueError`` names the file and the byte (or the document and the byte in it)
+replace    U+FFFD replaces the invalid bytes, as in ``bytes.decode("utf-8", "replace")``
+skip       the bytes are left out, and the bytes   the whole record is left out
+           around them are joined
 =========  ======================================  ===========================================================
 
-A lone surrogate of a str or of a JSON string has no bytes to keep: "keep" makes it U+FFFD.
+A lone surrogate in a str or in a JSON string has no bytes to keep: "keep" replaces it by U+FFFD.
 """
 
 from __future__ import annotations
@@ -29,36 +29,22 @@ _HINT = 'to read it all the same, choose errors="keep", "replace" or "skip" (--e
 
 
 def check_errors(errors: str) -> None:
-    """Raise unless `errors` is one of :data:`ERRORS`.
-
-    Parameters
-    ----------
-    errors : str
-
-    Raises
-    ------
-    ValueError
-        It is not.
-
-    Examples
-    --------
-    >>> check_errors("keep")
-    """
+    """Raise ``ValueError`` unless `errors` is one of :data:`ERRORS`."""
     if errors not in ERRORS:
         raise ValueError(f"errors must be one of {', '.join(map(repr, ERRORS))}, not {errors!r}")
 
 
 def clean_blocks(blocks: Iterable[bytes], errors: Errors, name: str, start: int = 0) -> Iterator[bytes]:
-    r"""Deal with what is not UTF-8 in a text file.
+    r"""Apply `errors` to the bytes of a text file.
 
     Parameters
     ----------
     blocks : iterable of bytes
     errors : {"keep", "strict", "replace", "skip"}
     name : str
-        Of the file.
+        Name of the file, for messages.
     start : int
-        Where in the file the first block begins.
+        Place of the first block in the file.
 
     Yields
     ------
@@ -67,11 +53,11 @@ def clean_blocks(blocks: Iterable[bytes], errors: Errors, name: str, start: int 
     Raises
     ------
     ValueError
-        `errors` is "strict", and something is not UTF-8.
+        `errors` is "strict", and the text is not UTF-8.
 
     Complexity
     ----------
-    O(n); nothing with "keep".
+    O(n); O(1) with "keep".
 
     Examples
     --------
@@ -86,7 +72,7 @@ def clean_blocks(blocks: Iterable[bytes], errors: Errors, name: str, start: int 
         is_last = block is None
         data = held + (block or b"")
         try:
-            # With final=False a character that is cut in two at the end is no error: it waits.
+            # Before the last block, a character that is cut in two at the end is not an error: it waits.
             _, n_done = codecs.utf_8_decode(data, "strict", is_last)
             clean = data[:n_done]
         except UnicodeDecodeError as error:
@@ -108,7 +94,7 @@ def _and_none(blocks: Iterable[bytes]) -> Iterator[bytes | None]:
 def clean_document(
     document: str | bytes, errors: Errors, name: str, start: int | None = None
 ) -> bytes | None:
-    r"""Return the bytes of a document, after dealing with what is not UTF-8 or has none.
+    r"""Apply `errors` to a document, and return its bytes.
 
     Parameters
     ----------
@@ -116,21 +102,21 @@ def clean_document(
         Surrogate pairs in a str are joined.
     errors : {"keep", "strict", "replace", "skip"}
     name : str
-        What to call the document in an error.
+        Name of the document, for messages.
     start : int, optional
-        Where in the file `name` the document begins; without it bytes are counted in the document.
+        Place of the document in the file `name`; without it, messages count the bytes of the document.
 
     Returns
     -------
     bytes or None
-        None where `errors` leaves the document out.
+        None if `errors` leaves the document out.
 
     Raises
     ------
     ValueError
-        `errors` is "strict", and the document has no UTF-8.
+        `errors` is "strict", and the document is not UTF-8 or has a lone surrogate.
     TypeError
-        It is neither str nor bytes.
+        The document is neither str nor bytes.
 
     Complexity
     ----------
@@ -153,7 +139,7 @@ def clean_document(
             return data.decode("utf-8", "replace").encode() if errors == "replace" else None
         return data
     text = as_text(document, name)
-    if errors in ("strict", "skip") and text is not document:  # what was joined or replaced is a new str
+    if errors in ("strict", "skip") and text is not document:  # a surrogate was joined or replaced
         try:
             document.encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeDecodeError:

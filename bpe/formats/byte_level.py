@@ -1,7 +1,7 @@
-"""Bytes written as characters that can be seen, as GPT-2's files and those of Hugging Face write tokens.
+"""Bytes written as visible characters: the form of tokens in the files of GPT-2 and Hugging Face.
 
-A byte that prints, and is no space, is the character of its own number; of the others, the n-th in order is
-the character U+0100 + n: a space is "Ġ", a line end "Ċ".
+A byte that is a visible character in Latin-1 is written as this character. The n-th of the other bytes is
+written as the character U+0100 + n: a space is "Ġ", a line end is "Ċ".
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def text_of(token: bytes) -> str:
 
 
 def bytes_of(text: str) -> bytes | None:
-    """Return the bytes that characters stand for, None where one stands for none.
+    """Return the bytes that characters stand for; None if a character does not stand for a byte.
 
     Parameters
     ----------

@@ -1,18 +1,18 @@
 r"""Regular expressions in the dialects of other engines.
 
-The expressions of a pattern are those of the ``regex`` package. Other engines read the same signs otherwise:
-``.``, ``$``, ``\w``, ``\s``, ``(?s)`` and what a set holds differ from one to the next. So the expression is
-parsed (:mod:`bpe.scanning.syntax`) and written anew in signs that mean the same everywhere; what no property
-of Unicode names is written as ranges of characters.
+The expressions of a pattern are written for the ``regex`` package. Other engines read the same signs in other
+ways: ``.``, ``$``, ``\w``, ``\s``, ``(?s)`` and the content of a set differ from engine to engine. So the
+expression is parsed (:mod:`bpe.scanning.syntax`) and written again with signs that all engines read alike. A
+class of characters that no property of Unicode names is written as ranges.
 
 ===========  ==========================================================================
 oniguruma    ``tokenizers`` (with ``Regex``)
 rust         ``tiktoken``
 javascript   ``RegExp`` with the flag ``u``
-python       the ``regex`` package itself, but without groups that capture, for minbpe
+python       the ``regex`` package itself, but without capturing groups, for minbpe
 ===========  ==========================================================================
 
-:func:`from_oniguruma` reads the first.
+:func:`from_oniguruma` reads the first of them.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _SPACE: list[int | tuple[int, int]] = [
 ]
 _JOINERS = [0x200C, 0x200D]
 _MOST_RANGES = 2000
-# To these two, those that are named mean the same as they stand, but for that of "none".
+# Oniguruma and Rust read the named patterns as the ``regex`` package does, except that of "none".
 _UNDERSTOOD = {
     source
     for name, pattern in PATTERNS.items()
@@ -80,9 +80,9 @@ _UNDERSTOOD = {
 @dataclass(frozen=True)
 class _Dialect:
     escape: Callable[[int], str]
-    """Writes a code point beyond ASCII, or a sign, so that it stands for itself."""
+    """Writes a code point beyond ASCII, or a special sign, as a literal."""
     space: str | None = None
-    """Names white space inside a set, if the engine means the same by it."""
+    """The name of white space inside a set, if the engine means the same characters."""
     has_atomic: bool = True
     end: str = r"\z"
     start: str = r"\A"
@@ -112,16 +112,16 @@ def render(source: str, dialect: str) -> str:
     Returns
     -------
     str
-        Has no group that captures.
+        Without capturing groups.
 
     Raises
     ------
     ValueError
-        Something of the expression has no equal there; the message says what.
+        The dialect has no equivalent for a part of the expression; the message names it.
 
     Complexity
     ----------
-    O(n), and a search through all code points for each class that is written as ranges.
+    O(n), and one run over all code points for each class that is written as ranges.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def render(source: str, dialect: str) -> str:
     "'[Ss\\u{17f}]|(?=(?<atomic1>[^\\p{Nd}'a]+))\\k<atomic1>"
     """
     if dialect in ("oniguruma", "rust") and source in _UNDERSTOOD:
-        return source  # as others write it, and may look for it
+        return source  # the usual form, which other programs may look for
     try:
         return _Writer(DIALECTS[dialect]).alternatives(parse(source))
     except UnsupportedError as error:
@@ -167,7 +167,7 @@ class _Writer:
                 inner = self.alternatives(node.item)
                 if self.dialect.has_atomic:
                     return f"(?>{inner})"
-                self.n_groups += 1  # an assertion, once it holds, is not gone into again
+                self.n_groups += 1  # an engine does not backtrack into an assertion
                 name = f"atomic{self.n_groups}"
                 return rf"(?=(?<{name}>{inner}))\k<{name}>"
         return f"(?:{self.alternatives(node)})"
@@ -180,7 +180,7 @@ class _Writer:
         sign = {(0, 1): "?", (0, None): "*", (1, None): "+"}.get((least, most))
         if sign is None:
             sign = f"{{{least}}}" if least == most else f"{{{least},{'' if most is None else most}}}"
-        # To Oniguruma, {2}? is an option.
+        # Oniguruma reads {2}? as an optional {2}.
         return item + sign + ("" if node.greedy or least == most else "?")
 
     # ------------------------------------------------------------------------------------------ classes
@@ -206,7 +206,7 @@ class _Writer:
         return f"[{'^' if is_negated else ''}{''.join(map(str, written))}]"
 
     def item(self, first: str, last: str | None = None) -> str | None:
-        """Write a character, a range, or a class inside a set; None for what has no name everywhere."""
+        """Write a character, a range or a class inside a set; None if not all engines have a name for it."""
         if last is not None:
             start, end = _code_of(first), _code_of(last)
             return None if start is None or end is None else f"{self.one(start)}-{self.one(end)}"
@@ -238,7 +238,7 @@ class _Writer:
         from bpe.scanning.classes import ranges_of  # loads numpy
 
         ranges: list[tuple[int, int]] = []
-        for start, end in ranges_of(source).tolist():  # half surrogates have no UTF-8: no engine meets one
+        for start, end in ranges_of(source).tolist():  # surrogates have no UTF-8
             ranges += [(start, min(end, 0xD800)), (max(start, 0xE000), end)]
         ranges = [(start, end) for start, end in ranges if start < end]
         if len(ranges) > _MOST_RANGES:
@@ -268,7 +268,7 @@ def _without_flags(source: str) -> tuple[str, str]:
 
 
 def _items_of(content: str) -> list[tuple[str, str | None]] | None:
-    """Return what stands in a set, ranges as pairs; None where it is not clear."""
+    """Return the items of a set, ranges as pairs; None if they are not clear."""
     parts = [match.group() for match in _ITEM.finditer(content)]
     if "".join(parts) != content:
         return None
@@ -285,7 +285,7 @@ def _items_of(content: str) -> list[tuple[str, str | None]] | None:
 
 
 def _code_of(item: str) -> int | None:
-    """Return the code point of a character as it stands in an expression, None for a class."""
+    """Return the code point of a character in an expression; None for a class."""
     if len(item) == 1:
         return ord(item)
     if not item.startswith("\\"):
@@ -309,29 +309,29 @@ _ONIGURUMA = re.compile(
     |(?P<plain>[^\[\](){}?*+\\^$])|(?P<close>[)\]}])""",
     re.DOTALL | re.VERBOSE,
 )
-_WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}²³¹¼½¾"  # what Oniguruma counts as such
+_WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}²³¹¼½¾"  # the members of Oniguruma's \w
 _IN_SET = re.compile(
     r"\\(?:x\{([0-9a-fA-F]{1,6})\}|(w)|([WhHRXbBgkzZGK1-9]|x(?![0-7][0-9a-fA-F])))", re.DOTALL
 )
 
 
 def from_oniguruma(source: str) -> str:
-    r"""Return the expression that means to the ``regex`` package what another one means to Oniguruma.
+    r"""Translate an expression of Oniguruma for the ``regex`` package.
 
     Parameters
     ----------
     source : str
-        Any text at all.
+        May be any text.
 
     Returns
     -------
     str
-        The same text wherever the two agree.
+        The same text where both read it alike.
 
     Raises
     ------
     ValueError
-        It is invalid, or something in it has no equal; the message names the place.
+        The expression is invalid, or a part of it has no equivalent; the message names the place.
 
     Complexity
     ----------
@@ -369,7 +369,7 @@ def from_oniguruma(source: str) -> str:
     result = "".join(written)
     try:
         regex.compile(result)
-    except Exception as error:  # besides regex.error, odd sources bring up OverflowError and others
+    except Exception as error:  # besides regex.error also OverflowError and others
         raise ValueError(f"invalid: {error}") from None
     return result
 

@@ -1,9 +1,9 @@
 """GPT-2's two files: ``vocab.json`` and ``merges.txt``.
 
-The first maps tokens to ids, the second has a merge a line, both in characters that stand for bytes
-(:mod:`bpe.formats.byte_level`). There is no place for a split pattern: it is that of GPT-2. Nor for which
-tokens are special: those that no merge makes, that are no byte, and whose characters stand for themselves, as
-text could not come to them in any other way.
+The first maps tokens to ids, the second has one merge a line. Both write bytes as characters
+(:mod:`bpe.formats.byte_level`). The files do not tell the split pattern: it is that of GPT-2. They do not
+tell which tokens are special, either. A token is read as special if no merge makes it, it is not a single
+byte, and its characters stand for themselves: otherwise no text could ever give such a token.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ FIRST_LINE = f"{COMMENT}: 0.2"
 
 # ------------------------------------------------------------------------ tokens as text, merges as text
 def texts_of(vocabulary: Vocabulary, needed_by: str) -> dict[str, int]:
-    """Return the ids of all tokens, in characters that stand for bytes, and of the special ones, as they are.
+    """Return the ids of all tokens by their text: bytes as characters, special tokens as they are.
 
     Parameters
     ----------
     vocabulary : Vocabulary
     needed_by : str
-        What puts both into one table, for the message.
+        The format that needs both in one table, for the message.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def texts_of(vocabulary: Vocabulary, needed_by: str) -> dict[str, int]:
     Raises
     ------
     ValueError
-        A special token and another would be the same text.
+        A special token and another token have the same text.
 
     Complexity
     ----------
@@ -67,15 +67,15 @@ def texts_of(vocabulary: Vocabulary, needed_by: str) -> dict[str, int]:
 
 
 def tokens_of(ids: dict[str, int], special_tokens: Collection[str], where: str) -> dict[int, bytes]:
-    """Return the bytes of each id of a table as :func:`texts_of` makes it, without the special tokens.
+    """Return the bytes of each id in a table of :func:`texts_of`, without the special tokens.
 
     Parameters
     ----------
     ids : dict from str to int
-        Of any content.
+        May have any content.
     special_tokens : collection of str
     where : str
-        What to call the table in an error.
+        Name of the table, for errors.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def tokens_of(ids: dict[str, int], special_tokens: Collection[str], where: str) 
     Raises
     ------
     ValueError
-        An entry is no token or no id, or two have the same.
+        An entry is not a token with an id, or two entries have the same id.
 
     Complexity
     ----------
@@ -115,14 +115,14 @@ def tokens_of(ids: dict[str, int], special_tokens: Collection[str], where: str) 
 
 
 def merges_of_texts(texts: list[tuple[str, str]], ids: dict[str, int], where: str) -> list[tuple[int, int]]:
-    """Return merges given as texts by their ids.
+    """Return the ids of merges that are given as texts.
 
     Parameters
     ----------
     texts : list of (str, str)
     ids : dict from str to int
     where : str
-        What to call their list in an error.
+        Name of the list, for errors.
 
     Returns
     -------
@@ -169,8 +169,8 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> tuple[bytes, bytes]:
     Raises
     ------
     ValueError
-        The pattern is not GPT-2's, a token is taken whole, a special token and another would be the same
-        entry, one could be taken for the other, or a merge for a comment.
+        The pattern is not GPT-2's, a token is taken whole, a special token and another token have the same
+        text, a token would be read as special or a special token as bytes, or a merge as a comment.
 
     Complexity
     ----------
@@ -203,7 +203,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> tuple[bytes, bytes]:
 
 
 def _check_specials(vocabulary: Vocabulary, ids: dict[str, int], pairs: list[tuple[str, str]]) -> None:
-    """Raise unless those that will be taken for special tokens are those that are."""
+    """Raise unless a reader will find exactly the special tokens of the vocabulary."""
     taken = _specials_of(ids, pairs)
     for token in sorted(taken.symmetric_difference(vocabulary.special_tokens), key=ids.__getitem__)[:1]:
         if token in taken:
@@ -227,7 +227,7 @@ def parse(vocab_json: bytes, merges_txt: bytes) -> tuple[Vocabulary, Pattern]:
     Parameters
     ----------
     vocab_json, merges_txt : bytes
-        Any bytes at all.
+        May be any bytes.
 
     Returns
     -------
@@ -236,12 +236,12 @@ def parse(vocab_json: bytes, merges_txt: bytes) -> tuple[Vocabulary, Pattern]:
     Raises
     ------
     ValueError
-        They are something else; the message names the file and the place.
+        They are not such files; the message names the file and the place.
 
     Warns
     -----
     UserWarning
-        No merge makes some of the tokens.
+        Some tokens are made by no merge.
 
     Complexity
     ----------
@@ -271,7 +271,7 @@ def parse(vocab_json: bytes, merges_txt: bytes) -> tuple[Vocabulary, Pattern]:
     if unmade := [number for number in words.id_of.values() if number not in known]:
         warnings.warn(
             f"no merge makes {len(unmade)} tokens of vocab.json, the first of them id {unmade[0]}, "
-            f"{words.bytes_of[unmade[0]]!r:.80}: no text comes to them. Is merges.txt cut off?",
+            f"{words.bytes_of[unmade[0]]!r:.80}: no text is encoded to them. Is merges.txt cut off?",
             UserWarning,
             stacklevel=3,
         )

@@ -1,16 +1,16 @@
 """Hugging Face's ``tokenizer.json``, and its ``tokenizers.Tokenizer``.
 
-Of all that such a file can describe, byte-level BPE is what can be read: no normalizer, a pre-tokenizer that
-is a pattern (:mod:`bpe.formats.pre_tokenizers`), tokens in characters that stand for bytes. The rest is
-refused by name. Three things are left out with a warning, as they add to the ids of a text what is not in it:
-a post-processor, truncation and padding.
+Such a file can describe many kinds of tokenizers. Only byte-level BPE can be read: without a normalizer, with
+a pre-tokenizer that is a pattern (:mod:`bpe.formats.pre_tokenizers`), with bytes written as characters.
+Anything else is refused by name. Three parts are ignored with a warning, because they change the ids of a
+text in other ways than encoding it: post-processor, truncation and padding.
 
-With ``ignore_merges``, a piece that is a token is not merged: where no merges lead to the token, it is taken
-whole (:meth:`bpe.vocabulary.Vocabulary.taking_whole`), and elsewhere it makes no difference.
+With ``ignore_merges``, a piece that is a token is not merged. If no merges lead to the token, it is taken
+whole (:meth:`bpe.vocabulary.Vocabulary.taking_whole`); for all other tokens this makes no difference.
 
-Added tokens become special tokens, also those marked as not special: both are cut out of the text as they
-stand. Special tokens are written to the table of tokens, too, where they keep their ids whatever holes there
-are.
+All added tokens become special tokens, also those that are not marked as special: both kinds are cut out of
+the text before it is split. Special tokens are written to the table of tokens, too, so that they keep their
+ids even if there are gaps between the ids.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     Raises
     ------
     ValueError
-        An expression of the pattern has no equal there; a special token and another would be the same entry;
-        or of the tokens that no merges lead to, some are taken whole and some not.
+        An expression of the pattern has no equivalent there; a special token and another token have the same
+        text; or only some of the tokens that no merges lead to are taken whole.
 
     Complexity
     ----------
@@ -64,8 +64,8 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     if vocabulary.whole_ids:
         for number in sorted({*unreached(vocabulary)} - {*vocabulary.whole_ids})[:1]:
             raise ValueError(
-                "a tokenizer.json has all pieces that are tokens taken whole, or none: here some are, not "
-                f"id {number}, {vocabulary.bytes_of[number]!r:.80}, to which no merges lead"
+                "a tokenizer.json takes whole either all tokens that no merges lead to, or none: here some, "
+                f"but not id {number}, {vocabulary.bytes_of[number]!r:.80}"
             )
     ids = texts_of(vocabulary, "a tokenizer.json")
     text = {number: token for token, number in ids.items()}
@@ -107,7 +107,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
 
 
 def tokenizer_of(vocabulary: Vocabulary, pattern: Pattern) -> tokenizers.Tokenizer:
-    """Return Hugging Face's object for a tokenizer.
+    """Return a tokenizer as an object of Hugging Face's package.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     Parameters
     ----------
     data : bytes
-        Any bytes at all.
+        May be any bytes.
 
     Returns
     -------
@@ -160,16 +160,16 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     Raises
     ------
     ValueError
-        It is something else, is damaged, or describes what is no byte-level BPE; the message names the entry.
+        It is not such a file, is damaged, or is not byte-level BPE; the message names the entry.
 
     Warns
     -----
     UserWarning
-        The file adds to a text's ids what is not in the text; that is left out.
+        The file has a post-processor, truncation or padding, which is ignored.
 
     Complexity
     ----------
-    O(b) for b bytes in all tokens; O(b log m), m bytes in the longest, with ``ignore_merges``.
+    O(b) for b bytes in all tokens; with ``ignore_merges`` O(b log m) for m bytes in the longest.
 
     Examples
     --------
@@ -233,8 +233,8 @@ def _check_around(document: dict[str, Any]) -> None:
         left_out.append("post_processor")
     if left_out:
         warnings.warn(
-            f"{' and '.join(left_out)} of the tokenizer.json left out: what is encoded is the text, as with "
-            "add_special_tokens=False",
+            f"{' and '.join(left_out)} of the tokenizer.json left out: the ids are those of the text alone, "
+            "as with add_special_tokens=False",
             UserWarning,
             stacklevel=4,
         )

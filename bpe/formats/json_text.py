@@ -1,4 +1,4 @@
-"""JSON as the formats read it: any bytes at all give a value or a ``ValueError`` that says where."""
+"""JSON for the formats: any bytes give a value, or a ``ValueError`` that names the place."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["read_json"]
 
 
 def read_json(data: bytes) -> Any:
-    """Return the value that a JSON text stands for.
+    """Return the value of a JSON text.
 
     Parameters
     ----------
     data : bytes
-        Any bytes at all.
+        May be any bytes.
 
     Returns
     -------
@@ -24,7 +24,7 @@ def read_json(data: bytes) -> Any:
     Raises
     ------
     ValueError
-        It is not JSON, or an entry of an object stands there twice.
+        It is not JSON, or an object has a duplicate entry.
 
     Complexity
     ----------
@@ -40,7 +40,7 @@ def read_json(data: bytes) -> Any:
     ValueError: not JSON at line 1, column 15: Expecting property name enclosed in double quotes
     """
     try:
-        return json.loads(data.decode("utf-8"), object_pairs_hook=_without_repeats)
+        return json.loads(data.decode("utf-8"), object_pairs_hook=_without_duplicates)
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8 at byte {error.start}") from None
     except json.JSONDecodeError as error:
@@ -49,9 +49,9 @@ def read_json(data: bytes) -> Any:
         raise ValueError("not a tokenizer: nested too deeply") from None
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     entries = dict(pairs)
     if len(entries) < len(pairs):
-        (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
-        raise ValueError(f"entry {twice!r:.80} stands there twice")
+        ((duplicate, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"duplicate entry {duplicate!r:.80}")
     return entries

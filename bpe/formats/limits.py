@@ -1,4 +1,4 @@
-"""A bound for what a few bytes of a file unfold to: forty merges that each double a token make a terabyte."""
+"""A bound for the size of all tokens: a small file with forty merges can describe a token of a terabyte."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bpe.vocabulary import DEFAULT_BYTE_IDS
 __all__ = ["MAX_BYTES", "check_lengths"]
 
 MAX_BYTES = 1 << 28
-"""Of all tokens of a vocabulary that is read from a file."""
+"""Maximal size of all tokens in a vocabulary that is read from a file."""
 
 
 def check_lengths(
@@ -18,17 +18,17 @@ def check_lengths(
     merged_ids: Iterable[int] | None = None,
     others: Mapping[int, bytes] | None = None,
 ) -> None:
-    """Raise if the merges make tokens of more than :data:`MAX_BYTES` in all.
+    """Raise if the tokens that merges make have more than :data:`MAX_BYTES` bytes in all.
 
     Parameters
     ----------
     merges, byte_ids, merged_ids, others
-        As for :meth:`bpe.vocabulary.Vocabulary.assemble`, which says what else is wrong with them.
+        As for :meth:`bpe.vocabulary.Vocabulary.assemble`, which finds all other errors in them.
 
     Raises
     ------
     ValueError
-        They do; the message names the merge.
+        They have more; the message names the merge.
 
     Complexity
     ----------

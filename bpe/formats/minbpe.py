@@ -3,10 +3,10 @@
 ::
 
     minbpe v1
-    <split pattern>               one expression; an empty line stands for none
+    <split pattern>               one expression; an empty line means no pattern
     1                             the number of special tokens
     <|endoftext|> 100257
-    101 32                        a merge a line; the first makes the id 256
+    101 32                        one merge a line; the first makes the id 256
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _IDS = re.compile(r"(\d{1,10}) (\d{1,10})", re.ASCII)
 
 
 def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
-    r"""Read a file of minbpe.
+    r"""Read a ``.model`` file of minbpe.
 
     Parameters
     ----------
     data : bytes
-        Any bytes at all.
+        May be any bytes.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     Raises
     ------
     ValueError
-        It is something else; the message names the line.
+        It is not such a file; the message names the line.
 
     Complexity
     ----------
@@ -68,7 +68,7 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
         raise ValueError(f"cut off at line {len(lines)}")
     source = _named_by_line().get(lines[1], lines[1].strip())
     try:
-        pattern = Pattern.of([source] if source else "none")  # in a list, it is no name
+        pattern = Pattern.of([source] if source else "none")  # a list of expressions is never read as a name
     except ValueError as error:
         raise ValueError(f"line 2: {error}") from None
     if not re.fullmatch(r"\d{1,9}", lines[2], re.ASCII):
@@ -96,13 +96,13 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
 
 
 def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
-    r"""Return a vocabulary as the content of a file of minbpe.
+    r"""Return a tokenizer as the content of a ``.model`` file of minbpe.
 
     Parameters
     ----------
     vocabulary : Vocabulary
     pattern : Pattern
-        What it leaves between its matches, which is a piece here, minbpe drops.
+        minbpe drops the text between two matches, which is a piece here.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     ------
     ValueError
         The format cannot hold it: the ids of bytes are not their values, the merges do not make the ids 256,
-        257, ..., a special token holds white space, or the pattern has several expressions or lines.
+        257, ..., a special token contains white space, or the pattern has several expressions.
 
     Complexity
     ----------
@@ -154,7 +154,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
 
 
 def _line_of(source: str) -> str:
-    """Write an expression on a line that can be stripped, without groups, which minbpe takes for pieces."""
+    """Write an expression as one line without groups: minbpe strips the line, and takes groups for pieces."""
     if regex.compile(source).groups or len(source.splitlines()) > 1:
         source = render(source, "python")
     return source if source == source.strip() else f"(?:{source})"
@@ -162,5 +162,5 @@ def _line_of(source: str) -> str:
 
 @functools.cache
 def _named_by_line() -> dict[str, str]:
-    """Return the expressions that have a name, by the lines that are written for them."""
+    """Return the expressions of the named patterns, by their lines in a file."""
     return {_line_of(source): source for source in PATTERNS.values() if isinstance(source, str)}

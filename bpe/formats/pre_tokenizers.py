@@ -1,12 +1,12 @@
-r"""Hugging Face's pre-tokenizers, and the patterns they stand for.
+r"""Hugging Face's pre-tokenizers and their patterns.
 
 ==================================  =====================================================================
 ``ByteLevel`` with ``use_regex``    the pattern "gpt2"
-``ByteLevel`` without it            bytes as characters; cuts nothing
+``ByteLevel`` without it            bytes as characters; nothing is cut
 ``Split``, behaviour ``Isolated``   its expression, as Oniguruma reads it, or its string
-``Split``, ``Removed``, inverted    the same, if the pattern leaves nothing between its matches
-``Split``, ``Contiguous``           not one piece for each match but for each run of them
-``Digits``                          ``\p{N}``, or ``\p{N}+`` where digits are not taken one by one
+``Split``, ``Removed``, inverted    the same, if the matches cover every text
+``Split``, ``Contiguous``           one piece for each run of matches, not for each match
+``Digits``                          ``\p{N}``, or ``\p{N}+`` without ``individual_digits``
 ``Punctuation``, ``Isolated``       ``[\p{P}$+<=>^`|~]``
 ``Sequence``                        one after the other
 ==================================  =====================================================================
@@ -23,12 +23,12 @@ from bpe.regular_expressions import check_expression
 
 __all__ = ["pattern_of", "pre_tokenizer_of"]
 
-_HINT = "bpe has patterns alone: train anew with one (--pattern)"
+_HINT = "bpe splits by patterns only: train a new tokenizer with one (--pattern)"
 _DEEPEST = 20
 
 
 def pre_tokenizer_of(pattern: Pattern) -> dict[str, Any]:
-    """Return the pre-tokenizer of a pattern, as it stands in a ``tokenizer.json``.
+    """Return the pre-tokenizer of a pattern, as written in a ``tokenizer.json``.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def pre_tokenizer_of(pattern: Pattern) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        An expression has no equal there.
+        An expression has no equivalent there.
 
     Complexity
     ----------
@@ -71,31 +71,17 @@ def pre_tokenizer_of(pattern: Pattern) -> dict[str, Any]:
 
 
 def byte_level(*, use_regex: bool) -> dict[str, Any]:
-    """Return the step that writes bytes as characters, and may split as GPT-2 does.
-
-    Parameters
-    ----------
-    use_regex : bool
-
-    Returns
-    -------
-    dict
-
-    Examples
-    --------
-    >>> byte_level(use_regex=True)["type"]
-    'ByteLevel'
-    """
+    """Return the step that writes bytes as characters and, if `use_regex`, splits as GPT-2 does."""
     return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
 
 
 def pattern_of(pre_tokenizer: Any) -> Pattern:
-    """Return the pattern that a pre-tokenizer stands for.
+    """Return the pattern of a pre-tokenizer.
 
     Parameters
     ----------
     pre_tokenizer : object
-        The entry of a ``tokenizer.json``; any value at all.
+        The entry of a ``tokenizer.json``; may be any value.
 
     Returns
     -------
@@ -104,7 +90,7 @@ def pattern_of(pre_tokenizer: Any) -> Pattern:
     Raises
     ------
     ValueError
-        It is none, or cuts in a way that no pattern does; the message names it.
+        It is not a pre-tokenizer, or no pattern cuts like it; the message names it.
 
     Complexity
     ----------
@@ -119,7 +105,7 @@ def pattern_of(pre_tokenizer: Any) -> Pattern:
     has_bytes = False
     for where, step in _steps(pre_tokenizer, "pre_tokenizer"):
         if has_bytes:
-            raise ValueError(f"{where} comes after ByteLevel, when the text is no text any more. {_HINT}")
+            raise ValueError(f"{where} comes after ByteLevel, which leaves bytes, not text. {_HINT}")
         try:
             sources += _sources(step, where)
         except ValueError as error:

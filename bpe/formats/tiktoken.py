@@ -1,12 +1,12 @@
 """tiktoken: rank files, and its ``Encoding``.
 
-A rank file has a line for each token: its bytes in base64, a space, its rank, which is its id::
+A rank file has one line for each token: the bytes in base64, a space, and the rank, which is the id::
 
     IQ== 0
     Ig== 1
 
-It holds neither merges, which follow from the ranks (:mod:`bpe.formats.ranks`), nor the split pattern, nor
-special tokens: those are given again by whoever reads it.
+It does not hold merges: they follow from the ranks (:mod:`bpe.formats.ranks`). It does not hold the split
+pattern and the special tokens, either: the reader of the file must give them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def parse(data: bytes, special_tokens: Mapping[str, int] = MappingProxyType({}))
     Parameters
     ----------
     data : bytes
-        Any bytes at all.
+        May be any bytes.
     special_tokens : mapping from str to int
 
     Returns
@@ -49,10 +49,10 @@ def parse(data: bytes, special_tokens: Mapping[str, int] = MappingProxyType({}))
     Raises
     ------
     ValueError
-        A line is not of this form, two have the same rank or token, or a byte has no token; the message names
-        the line or the byte. Or the special tokens do not go with them.
+        A line does not have this form, two lines have the same rank or token, or a byte has no token; the
+        message names the line or the byte. Or a special token is wrong.
     TypeError
-        As :class:`bpe.vocabulary.Vocabulary`, of special tokens.
+        A special token is not a str, or its id is not an int.
 
     Complexity
     ----------
@@ -72,9 +72,9 @@ def parse(data: bytes, special_tokens: Mapping[str, int] = MappingProxyType({}))
 
 
 def _read_at_once(data: bytes) -> tuple[dict[int, bytes], dict[bytes, int]] | None:
-    """Read what is an ordinary rank file; None where something is not, which :func:`_read_lines` names."""
+    """Read an ordinary rank file fast; return None for any other, which :func:`_read_lines` reads."""
     n_lines = data.count(b"\n")
-    if data.translate(None, _BASE64) != b" \n" * n_lines:  # a space and an end to each line
+    if data.translate(None, _BASE64) != b" \n" * n_lines:  # one space and one line end for each line
         return None
     entries = data.split()
     texts, numbers = entries[::2], entries[1::2]
@@ -129,9 +129,9 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     Parameters
     ----------
     vocabulary : Vocabulary
-        Its special tokens are not in the file.
+        The special tokens are not written.
     pattern : Pattern
-        Is not in the file either.
+        Not written, either; but it must have a name.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     Raises
     ------
     ValueError
-        The ids are not ranks, or the pattern has no name to give it by when the file is read.
+        The ids are not ranks, or the pattern has no name to give when the file is read.
 
     Complexity
     ----------
@@ -163,13 +163,13 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
 
 
 def encoding_of(vocabulary: Vocabulary, pattern: Pattern, name: str) -> tiktoken.Encoding:
-    """Return tiktoken's object for a vocabulary.
+    """Return a tokenizer as an object of tiktoken's package.
 
     Parameters
     ----------
     vocabulary : Vocabulary
     pattern : Pattern
-        Of one expression. What it leaves between its matches, which is a piece here, tiktoken drops.
+        It must be one expression. tiktoken drops the text between two matches, which is a piece here.
     name : str
 
     Returns

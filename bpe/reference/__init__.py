@@ -1,39 +1,40 @@
 """The slow, obvious algorithms of byte-pair encoding: an executable specification and a test oracle.
 
-The fast engine is right when it gives what these pages give. They are plain Python over lists, dicts and
-Counters, import nothing else of this project, and are written to be read: start with ``pairs``, then
-``training``, ``linked`` and ``encoding``. Only ``ladder``, a command that measures them beside the engine
-(``python -m bpe.reference.ladder TEXT``), knows the engine.
+The fast engine is right if its results equal the results of these modules. They are plain Python with lists,
+dicts and Counters, import nothing else of this project, and are written to be read: start with ``pairs``,
+then ``trainers``, ``linked`` and ``encoders``. Only ``ladder`` uses the engine: it is a command that measures
+all of them (``python -m bpe.reference.ladder TEXT``).
 
-But: does not split text (pieces come in already split), does not know special tokens, does not read or write
-files, and is far too slow for a real corpus (1,000 merges of 10 kB: 0.1 s by the last trainer).
+The package does not split text into pieces, knows no special tokens, reads and writes no files, and is far
+too slow for a real corpus (1,000 merges of 10 kB take the last trainer 0.1 s).
 
-The trainers are a ladder: each rung is spared something the rung before it had to do, and all learn the same
-merges (the first, having no pieces, the same as the second given the text as one piece). With N the length of
-the text, D the total length of its distinct pieces, P the distinct pairs and K the number of merges:
+The trainers are a ladder. Each rung avoids some work of the rung before it, and all learn the same merges
+(the first has no pieces; it learns the merges of the second when the text is one piece). N is the length of
+the text, D the total length of its distinct pieces, P the number of distinct pairs, and K the number of
+merges:
 
 ======================  =========================================================  ==========================
 rung                    what it adds                                               time
 ======================  =========================================================  ==========================
-`train_vanilla`         one sequence, every pair recounted for every merge         O(K N)
+`train_vanilla`         one sequence; every pair is recounted for every merge      O(K N)
 `train_chunked`         pieces, which no pair crosses                              O(K N)
 `train_deduplicated`    each distinct piece once, with its count                   O(N + K (D + P))
 `train_incremental`     pair counts change by difference; pieces are searched      the same, without recounts
-`train_indexed`         pair -> pieces that hold it; only those are read           O(N + K P) and the re-read
+`train_indexed`         pair -> pieces that contain it; only those are read        O(N + K P) and the re-read
 ======================  =========================================================  ==========================
 
-What is left, the O(P) search for the greatest count and the re-reading of whole pieces, is the business of
-``linked``, in plain Python, and of the containers in ``structures``. The tie rule "first" also reads the text
-up to the pair: O(D) more a merge.
+Two costs are left: the O(P) search for the greatest count and the re-reading of whole pieces. ``linked``
+removes them in plain Python, the containers in ``structures`` do so for the engine. The tie rule "first" also
+reads the text up to the pair: O(D) more for each merge.
 
 The encoders take one piece of n bytes:
 
 ==========================  ===================================================================  =========
 encoder                     rule                                                                 time
 ==========================  ===================================================================  =========
-`encode_by_replay`          every merge, in the order of learning, over the whole piece          O(K n)
-`encode_by_rank`            again and again the adjacent pair of lowest rank, leftmost first     O(n^2)
-`encode_by_ranks_of_bytes`  the same, where a pair's rank is that of its concatenated bytes      O(n^3)
+`encode_by_replay`          apply every merge, in the order of learning, to the whole piece      O(K n)
+`encode_by_rank`            repeat: merge the leftmost adjacent pair of the lowest rank          O(n^2)
+`encode_by_ranks_of_bytes`  the same, with the rank of the concatenated bytes of the pair        O(n^3)
 ==========================  ===================================================================  =========
 """
 

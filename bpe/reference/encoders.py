@@ -1,17 +1,17 @@
 """Three encoders of one piece, and the decoder.
 
-Merges are given as pairs of ids in the order of their ranks. Unless told otherwise, the id of a byte is its
-value and the merge of rank r makes the id 256 + r. For vocabularies that number otherwise, as GPT-2's does
-with the bytes, pass the id of each byte value as `byte_ids` and the id that each rank makes as `new_ids`.
+Merges are given as pairs of ids in the order of their ranks. By default, the id of a byte is its value and
+the merge of rank r makes the id 256 + r. For vocabularies with other ids (as GPT-2's, for the bytes), pass
+the id of each byte value as `byte_ids` and the id that each rank makes as `new_ids`.
 
-The encoders agree on every vocabulary that a trainer of this package learned. On others:
+The encoders agree on every vocabulary that a trainer of this package learned. On other vocabularies:
 
-- `encode_by_replay` and `encode_by_rank` agree if each pair stands after the merges that made its two ids,
-  and no two merges make the same id. Then a merge only ever brings about pairs of higher rank.
-- `encode_by_ranks_of_bytes` agrees with them if, besides, each token's own bytes encode to that token alone.
-  It knows tokens, not merges, and may otherwise reach a token by a pair that was never learned.
+- `encode_by_replay` and `encode_by_rank` agree if each merge comes after the merges that make its two ids,
+  and no two merges make the same id. Then a merge creates only pairs of higher rank.
+- `encode_by_ranks_of_bytes` agrees with them if, in addition, the bytes of each token encode to that token
+  alone. It knows tokens, not merges, and may reach a token by a pair that was never learned.
 
-But: does not split text into pieces, and does not know special tokens.
+The encoders do not split text into pieces, and know no special tokens.
 """
 
 import sys
@@ -31,16 +31,15 @@ def encode_by_replay(
     byte_ids: Sequence[int] = BYTE_IDS,
     new_ids: Sequence[int] = NEW_IDS,
 ) -> list[int]:
-    """Encode a piece as training would have: apply every merge, in order, to the whole piece.
+    """Encode a piece as in training: apply every merge, in order, to the whole piece.
 
-    This is what the merges mean; whatever the others do must come to the same.
-
-    But: does not stop early, so that its time grows with the vocabulary.
+    This is the meaning of the merges: the other encoders must give the same result. It does not stop early,
+    so its time grows with the vocabulary.
 
     Parameters
     ----------
     piece : bytes
-        What the split pattern cuts out of a text.
+        A piece of the text, as cut by the split pattern.
     merges : iterable of pairs of int
         (left id, right id) in the order of their ranks.
     byte_ids : sequence of 256 int
@@ -75,17 +74,17 @@ def encode_by_rank(
     byte_ids: Sequence[int] = BYTE_IDS,
     new_ids: Sequence[int] = NEW_IDS,
 ) -> list[int]:
-    """Encode a piece by merging, again and again, the adjacent pair of lowest rank, the leftmost first.
+    """Encode a piece: merge the leftmost adjacent pair of the lowest rank until no pair has a rank.
 
-    The rule of GPT-2's encoder, which merges all places of the pair in one round; here it is one place a
-    round, and the next round finds the next.
+    This is the rule of GPT-2's encoder. That one merges all occurrences of the pair in one round; here each
+    round merges one, and the next round finds the next.
 
-    But: does not agree with `encode_by_replay` on every list of merges; see the module's page.
+    It does not agree with `encode_by_replay` on every list of merges: see the docstring of the module.
 
     Parameters
     ----------
     piece : bytes
-        What the split pattern cuts out of a text.
+        A piece of the text, as cut by the split pattern.
     ranks : mapping from pair of int to int
         The rank of each merge, as `rank_pairs` makes it.
     byte_ids : sequence of 256 int
@@ -115,29 +114,29 @@ def encode_by_rank(
 
 
 def encode_by_ranks_of_bytes(piece: bytes, rank_of: Mapping[bytes, int]) -> list[int]:
-    """Encode a piece by tiktoken's rule: merge the adjacent parts whose bytes together have the lowest rank.
+    """Encode a piece by tiktoken's rule: merge the adjacent parts whose joined bytes have the lowest rank.
 
-    A vocabulary of this form is nothing but tokens and their ranks, which are also their ids.
+    The vocabulary consists of tokens and their ranks, which are also their ids.
 
-    But: does not look the whole piece up first. tiktoken does, and a vocabulary can hold tokens that no
-    merges lead to; for those whoever calls this must do the same.
+    tiktoken first looks up the whole piece, and this function does not. A vocabulary can have tokens that no
+    merges lead to: for those, the caller must look up the piece first.
 
     Parameters
     ----------
     piece : bytes
-        What the split pattern cuts out of a text.
+        A piece of the text, as cut by the split pattern.
     rank_of : mapping from bytes to int
-        The rank of each token; holds at least every single byte of the piece.
+        The rank of each token. It must contain every byte of the piece as a token.
 
     Returns
     -------
     list of int
-        The tokens' ranks.
+        Ranks of the tokens.
 
     Raises
     ------
     KeyError
-        If a byte of the piece is not a token and is merged with no neighbour.
+        If a byte of the piece is not a token, and is not merged with a neighbour.
 
     Complexity
     ----------
@@ -156,21 +155,19 @@ def encode_by_ranks_of_bytes(piece: bytes, rank_of: Mapping[bytes, int]) -> list
 
 
 def _lowest_rank(ranks: Iterable[int | None]) -> tuple[int, int] | None:
-    """Return the lowest rank and its leftmost position, or None where there is no rank."""
+    """Return the lowest rank and its leftmost position; None if there is no rank."""
     return min(((rank, position) for position, rank in enumerate(ranks) if rank is not None), default=None)
 
 
 def decode(ids: Iterable[int], token_bytes: Mapping[int, bytes] | Sequence[bytes]) -> bytes:
-    """Join the bytes of the tokens.
-
-    But: does not make text of them; tokens may end inside a character.
+    """Join the bytes of the tokens. They may be invalid UTF-8: tokens can end inside a character.
 
     Parameters
     ----------
     ids : iterable of int
         Token ids.
     token_bytes : mapping or sequence of bytes
-        The bytes of each id, as `vocabulary` makes them.
+        The bytes of each id, as `vocabulary` returns them.
 
     Returns
     -------
@@ -194,9 +191,7 @@ def vocabulary(
     byte_ids: Sequence[int] = BYTE_IDS,
     new_ids: Sequence[int] = NEW_IDS,
 ) -> dict[int, bytes]:
-    """Return the bytes of every token: the 256 bytes, then what each merge makes.
-
-    But: does not hold special tokens.
+    """Return the bytes of every token: the 256 bytes, then the tokens of the merges; no special tokens.
 
     Parameters
     ----------
@@ -214,7 +209,7 @@ def vocabulary(
     Raises
     ------
     KeyError
-        If a merge uses an id that neither a byte has nor a merge before it makes.
+        If a merge uses an id that is neither that of a byte nor made by a merge before it.
 
     Complexity
     ----------
@@ -233,9 +228,9 @@ def vocabulary(
 
 
 def rank_pairs(merges: Iterable[Pair]) -> dict[Pair, int]:
-    """Return the rank of each pair: its place in the list of merges, the first where it stands twice.
+    """Return the rank of each pair: its index in the list of merges, the first one for a duplicate.
 
-    But: does not check that the ids of the pairs are made by earlier merges.
+    It does not check that the ids of the pairs are made by earlier merges.
 
     Parameters
     ----------

@@ -1,28 +1,28 @@
-"""The ladder of optimisations of training, climbed with a stopwatch: ``python -m bpe.reference.ladder TEXT``.
+"""The ladder of optimisations of training, measured: ``python -m bpe.reference.ladder TEXT``.
 
     python -m bpe.reference.ladder tests/data/treasure_island.txt
     python -m bpe.reference.ladder gutenberg.txt --vocab-size 1000 --rungs vanilla heap bpe --budget 4
     python -m bpe.reference.ladder fra.txt --setting speedy --budget 60 --json
 
-Every rung trains on the same text, for the same vocabulary and by the same tie rule. Its seconds are those
-that the processors spend, from the text in memory to the last merge, cutting and counting included; its
-merges must be those of the engine, as many as it gets to, or there are no figures and the exit code is 1. The
-rungs are those of ``training`` and ``linked``; the last is the engine itself, its compiled code loaded
-before. The settings:
+Every rung trains on the same text, for the same vocabulary size and with the same tie rule. Its time is the
+processor time from the text in memory to the last merge, with the cutting and the counting. All its merges
+must equal those of the engine; otherwise there are no figures and the exit code is 1. The rungs are those of
+``trainers`` and ``linked``. The last rung is the engine itself; its compiled code is loaded before. The
+settings:
 
 ===========  ========================================================================================
-``full``     from one list of bytes to the engine: cut, put together, counted by difference, located,
-             in place, with a heap; the first rung, having no pieces, learns other merges
-``speedy``   10,000 merges of a text that is not cut at all
-``cs336``    words with their counts, ties to the lexicographically greatest pair
+``full``     from one list of bytes to the engine: pieces, distinct pieces, kept counts, an index,
+             linked lists, a heap; the first rung has no pieces and learns other merges
+``speedy``   10,000 merges of a text that is not cut into pieces
+``cs336``    distinct pieces with their counts; ties go to the lexicographically greatest pair
 ===========  ========================================================================================
 
-A rung that takes longer than the budget is stopped. The time of its other merges is that of single merges at
-some later points, with the text as it is by then; in between, straight lines, which is rather too much where
-the first merges are much the longest. Its figure is marked with `~`.
+A rung that takes longer than the budget is stopped. Then single merges are timed at some later points, with
+the text of those points, and the time of all other merges is estimated by straight lines between the points.
+The estimate is rather too high if the first merges take much the longest. Such a figure is marked with `~`.
 
-But: does not know special tokens, one read from the text is text; does not measure memory; a budget holds
-between two merges, not while a rung gets ready for its first.
+Special tokens are not known: in the text they are plain text. Memory is not measured. The budget is checked
+between two merges, not while a rung prepares its first merge.
 """
 
 import argparse
@@ -41,8 +41,8 @@ from .linked import LinkedPieces, LocatedPieces, QueuedPieces
 from .pairs import Ties
 from .trainers import IncrementalPieces, IndexedPieces, Merge, RecountedPieces, learn
 
-BUDGET = 20.0  # seconds of a rung
-# Parts of all merges after which a slow rung is timed; every other one where getting there takes long.
+BUDGET = 20.0  # seconds for a rung
+# A slow rung is timed after these parts of all merges; after every other part if this takes too long.
 POINTS = (0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -53,10 +53,10 @@ class Rung(NamedTuple):
     Attributes
     ----------
     name : str
-    unit : {"text", "pieces", "words"}
-        What it takes: the text as one piece, all pieces one by one, or the distinct ones with their counts.
+    unit : {"text", "pieces", "distinct"}
+        Its input: the text as one piece, all pieces, or the distinct pieces with their counts.
     holder : class or None
-        What it keeps them in; None is the engine.
+        The class that stores the pieces; None for the engine.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Rung(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """Rungs, and what they are to do."""
+    """Rungs, their vocabulary size and their tie rule."""
 
     rungs: tuple[Rung, ...]
     vocab_size: int
@@ -77,12 +77,12 @@ SETTINGS = {
         (
             Rung("vanilla", "text", RecountedPieces),
             Rung("chunked", "pieces", RecountedPieces),
-            Rung("deduplicated", "words", RecountedPieces),
-            Rung("incremental", "words", IncrementalPieces),
-            Rung("indexed", "words", IndexedPieces),
-            Rung("linked", "words", LocatedPieces),
-            Rung("heap", "words", QueuedPieces),
-            Rung("bpe", "words", None),
+            Rung("deduplicated", "distinct", RecountedPieces),
+            Rung("incremental", "distinct", IncrementalPieces),
+            Rung("indexed", "distinct", IndexedPieces),
+            Rung("linked", "distinct", LocatedPieces),
+            Rung("heap", "distinct", QueuedPieces),
+            Rung("bpe", "distinct", None),
         ),
         10_000,
         "smallest",
@@ -100,9 +100,9 @@ SETTINGS = {
     ),
     "cs336": Setting(
         (
-            Rung("word counts", "words", RecountedPieces),
-            Rung("inverted index", "words", IndexedPieces),
-            Rung("bpe", "words", None),
+            Rung("word counts", "distinct", RecountedPieces),
+            Rung("inverted index", "distinct", IndexedPieces),
+            Rung("bpe", "distinct", None),
         ),
         10_000,
         "lexicographic",
@@ -111,16 +111,16 @@ SETTINGS = {
 
 
 class Figure(NamedTuple):
-    """What a rung took: its seconds, and the merges it made; the others, if any, are extrapolated."""
+    """The time of a rung and the number of its merges; further merges are estimated."""
 
     rung: str
     seconds: float
     n_merges: int
     n_wanted: int
-    times: float  # as fast as the first rung
+    times: float  # so many times as fast as the first rung
 
     def __str__(self) -> str:
-        """Return the seconds, with a sign where they are an estimate."""
+        """Return the seconds, with a `~` if they are an estimate."""
         return f"{'~' if self.n_merges < self.n_wanted else ''}{rounded(self.seconds)}"
 
 
@@ -129,22 +129,22 @@ class Disagreement(RuntimeError):
 
 
 class Ladder:
-    """One text, one vocabulary size, one tie rule: what all rungs are measured at.
+    """One text, one vocabulary size and one tie rule, for which rungs are measured.
 
     Parameters
     ----------
     text : bytes
         Not empty.
     vocab_size : int
-        At least 256. Fewer merges are wanted where the pairs run out.
+        At least 256. There are fewer merges if the pairs run out.
     ties : {"smallest", "lexicographic"}
     budget : float
-        Seconds that a rung is given.
+        Seconds for each rung.
 
     Examples
     --------
     >>> ladder = Ladder(b"low low lower lowest newest", 260, "smallest")
-    >>> ladder.climb([Rung("indexed", "words", IndexedPieces)])[0].n_merges
+    >>> ladder.climb([Rung("indexed", "distinct", IndexedPieces)])[0].n_merges
     4
     """
 
@@ -158,12 +158,12 @@ class Ladder:
         self._expected: dict[str, list[tuple[int, ...]]] = {}
 
     def climb(self, rungs: Sequence[Rung]) -> list[Figure]:
-        """Measure some rungs, compared with the first of them.
+        """Measure some rungs, and compare them with the first one.
 
         Raises
         ------
         Disagreement
-            One of them learns something else than the engine does from the same unit.
+            A rung does not learn the same merges as the engine.
         """
         figures: list[Figure] = []
         for rung in rungs:
@@ -179,7 +179,7 @@ class Ladder:
         return figures
 
     def measure(self, rung: Rung) -> tuple[float, int]:
-        """Return the seconds of a rung in plain Python, and how many merges it made in its budget."""
+        """Return the seconds of a rung in plain Python, and the number of merges within its budget."""
         expected = self.expected(rung.unit)
         start = process_time()
         pieces = self.hold(rung, self.piece_counts(rung.unit))
@@ -196,24 +196,24 @@ class Ladder:
         is_long = (ready + pace) * len(POINTS) > self.budget
         parts = POINTS[::2] if is_long else POINTS
         for n_merges, sequences, token_bytes in self.texts_after(rung.unit, n_made, parts):
-            pieces = None  # two at a time may be too large
+            pieces = None  # there may not be enough memory for two at a time
             pieces = self.hold(rung, self.expanded(rung.unit, sequences))
             pieces.token_bytes[:] = token_bytes
             if isinstance(pieces, QueuedPieces):
-                pieces.pair_counts()  # fills the heap, which the first merges had paid for
+                pieces.pair_counts()  # fills the heap: this is not a cost of this merge
             before = process_time()
             self.step(rung, pieces, n_merges)
             points.append((n_merges, process_time() - before))
         return seconds + area(points, n_made, len(expected)), n_made
 
     def step(self, rung: Rung, pieces: Any, n_made: int) -> None:
-        """Make one merge, which must be the expected one."""
+        """Make one merge; raise if it is not the expected one."""
         made, expected = learn(pieces, 1, ties=self.ties), self.expected(rung.unit)[n_made]
         if made != [expected]:
             raise Disagreement(f"{rung.name}: merge {n_made} is {made}, where bpe learns {expected}")
 
     def hold(self, rung: Rung, piece_counts: Iterable[tuple[Sequence[int], int]]) -> Any:
-        """Give a rung its pieces."""
+        """Return the pieces of a rung."""
         holder = cast(Callable[..., Any], rung.holder)
         return holder(piece_counts, self.ties) if holder is QueuedPieces else holder(piece_counts)
 
@@ -224,17 +224,17 @@ class Ladder:
         return Pattern.of("gpt2").split_bytes(self.text)
 
     def piece_counts(self, unit: str) -> list[tuple[bytes, int]]:
-        """Return the text as a unit has it, with counts."""
+        """Return the pieces of a unit, with their counts."""
         if unit == "text":
             return [(self.text, 1)]
         return [(piece, 1) for piece in self.cut()] if unit == "pieces" else [*Counter(self.cut()).items()]
 
     def expanded(self, unit: str, sequences: list[list[int]]) -> list[tuple[Sequence[int], int]]:
-        """Return what the distinct pieces have become as a unit has it, with counts."""
+        """Return the pieces of a unit, with their counts, given the sequences of the distinct pieces."""
         if unit == "text":
             return [(sequences[0], 1)]
         counts = Counter(self.cut())
-        if unit == "words":
+        if unit == "distinct":
             return [*zip(sequences, counts.values(), strict=True)]
         sequence_of = dict(zip(counts, sequences, strict=True))
         return [(sequence_of[piece], 1) for piece in self.cut()]
@@ -249,7 +249,7 @@ class Ladder:
         return cast(list[Merge], trainer.merges)
 
     def expected(self, unit: str) -> list[tuple[int, ...]]:
-        """Return what is to be learned; the first time, this also loads the engine's compiled code."""
+        """Return the merges of the engine; the first call also loads its compiled code."""
         key = self._key(unit)
         if key not in self._expected:
             self._expected[key] = [tuple(merge) for merge in self.engine(unit)]
@@ -258,9 +258,9 @@ class Ladder:
     def texts_after(
         self, unit: str, least: int, parts: Sequence[float] = POINTS
     ) -> Iterator[tuple[int, list[list[int]], list[bytes]]]:
-        """Yield what the text has become after so many merges, at least `least`, at some parts of all.
+        """Yield the text after some numbers of merges: those of `parts` that are at least `least`.
 
-        Encoded by what the engine has learned by then, which gives the text as training left it.
+        The text is encoded with the merges of the engine: this gives the same tokens as training.
         """
         import bpe
 
@@ -276,12 +276,12 @@ class Ladder:
 
     @staticmethod
     def _key(unit: str) -> str:
-        """Return the unit that stands for all that have the same merges."""
-        return "text" if unit == "text" else "words"
+        """Return one unit for all units with the same merges."""
+        return "text" if unit == "text" else "distinct"
 
 
 def area(points: Sequence[tuple[int, float]], start: int, end: int) -> float:
-    """Return the area below a line through points, level before the first and behind the last. O(points).
+    """Return the area below a line through points, level before the first and after the last. O(points).
 
     Examples
     --------
@@ -304,7 +304,7 @@ def table(figures: Sequence[Figure]) -> str:
 
 
 def rounded(number: float) -> str:
-    """Return a number with three digits, or with all of them before the point.
+    """Return a number with three digits, or with all digits before the point.
 
     Examples
     --------
@@ -315,7 +315,7 @@ def rounded(number: float) -> str:
 
 
 def plot(figures: Sequence[Figure], path: Path) -> None:
-    """Draw the seconds as bars, on a logarithmic axis. Needs matplotlib."""
+    """Draw the seconds as bars on a logarithmic axis, with matplotlib."""
     from matplotlib.figure import Figure as Canvas  # type: ignore[import-not-found]
 
     from bpe.atomic_files import atomic_write
@@ -382,8 +382,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(table(figures))
     if any(figure.n_merges < figure.n_wanted for figure in figures):
         print(
-            f"\n~ did not end in {options.budget:g} s: its other merges are taken to last as long as single "
-            "ones, timed at later points."
+            f"\n~ did not end in {options.budget:g} s: the time of its other merges is estimated from single "
+            "merges at later points."
         )
     return 0
 

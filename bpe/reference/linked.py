@@ -1,19 +1,20 @@
-"""Pieces changed in place: the rungs between those of ``training`` and the containers of ``structures``.
+"""Pieces that are changed in place: the rungs between ``trainers`` and the containers of ``structures``.
 
-- `LinkedPieces` are doubly linked lists of tokens, walked for every merge;
-- `LocatedPieces` know at which places every pair stands;
-- `QueuedPieces` keep the pairs in a heap.
+- `LinkedPieces` are doubly linked lists of tokens; every merge walks through all of them;
+- `LocatedPieces` also know the places of every pair;
+- `QueuedPieces` also keep the pairs in a heap.
 
-`learn` takes them as it takes the pieces of ``training``. Here too nothing is reasoned out about neighbours:
-a merge counts the pairs around it out, one by one, and the new ones in.
+`learn` accepts them like the pieces of ``trainers``. Here, too, there are no special rules for neighbours: a
+merge subtracts the pairs around it from the counts, one by one, and adds the new ones.
 
-But: does not do the tie rule "first", which reads the text; whoever wants to read it asks for a copy.
+The tie rule "first" is not supported, because it reads the text; `read` returns a copy of it.
 
 Invariants
 ----------
-1. Reading ``next_of`` from the first place of a piece gives its tokens in order; ``previous_of`` reads back.
-2. ``counts`` of located pieces equal `pair_statistics` of what `read` gives, and hold no zeros.
-3. ``places_of[pair]`` is the set of the places at which the pair stands, of its left token.
+1. Following ``next_of`` from the first place of a piece gives its tokens in order; following ``previous_of``
+   gives them in reverse.
+2. ``counts`` of located pieces equal `pair_statistics` of `read()`, and contain no zeros.
+3. ``places_of[pair]`` is the set of the places of the pair: those of its left token.
 4. For every pair that is not in ``changed`` the queue has an entry with its count; entries with other counts
    are out of date.
 """
@@ -29,7 +30,7 @@ from .pairs import Pair, Ties
 class LinkedPieces:
     """Pieces as doubly linked lists of tokens in flat arrays: a merge changes one token and frees one place.
 
-    But: does not know where a pair is; all lists are walked to count pairs, and again to merge one.
+    The places of a pair are not known: all lists are walked to count the pairs, and again to merge one.
 
     Parameters
     ----------
@@ -49,10 +50,10 @@ class LinkedPieces:
 
     def __init__(self, piece_counts: Iterable[tuple[Sequence[int], int]]) -> None:
         self.token_bytes: list[bytes] = [bytes([value]) for value in range(256)]
-        self.sequences: list[list[int]] = []  # for the tie rule "first", which is not for these
-        self.firsts: list[int] = []  # firsts[piece], its first place; an empty piece has none
+        self.sequences: list[list[int]] = []  # only the tie rule "first" would read it
+        self.firsts: list[int] = []  # the first place by piece; -1 for an empty piece
         self.token_at: list[int] = []
-        self.next_of: list[int] = []  # of a place; -1 behind the last
+        self.next_of: list[int] = []  # the next place by place; -1 after the last
         self.previous_of: list[int] = []
         self.weight_at: list[int] = []
         for tokens, count in piece_counts:
@@ -70,10 +71,10 @@ class LinkedPieces:
                 following = self.next_of[place]
                 if following >= 0:
                     yield place, following
-                place = self.next_of[place]  # which a merge may have changed
+                place = self.next_of[place]  # a merge may have changed it
 
     def read(self) -> list[list[int]]:
-        """Return what each piece has become. O(n) for n tokens."""
+        """Return the tokens of each piece. O(n) for n tokens."""
         sequences = []
         for place in self.firsts:
             sequence = []
@@ -99,13 +100,13 @@ class LinkedPieces:
         return new_id
 
     def holders(self, pair: Pair) -> Iterator[tuple[int, int]]:
-        """Yield the places at which the pair stands, while it is merged there. O(n) for n tokens."""
+        """Yield the places of the pair, which the caller merges one by one. O(n) for n tokens."""
         for left, right in self.places():
             if (self.token_at[left], self.token_at[right]) == pair:
                 yield left, right
 
     def join(self, left: int, right: int, new_id: int) -> None:
-        """Put a token in the place of two that stand side by side. O(1)."""
+        """Replace two adjacent tokens by one. O(1)."""
         following = self.next_of[right]
         self.token_at[left] = new_id
         self.next_of[left] = following
@@ -114,9 +115,9 @@ class LinkedPieces:
 
 
 class LocatedPieces(LinkedPieces):
-    """Linked pieces with the count of every pair, and the places at which it stands.
+    """Linked pieces with the count and the places of every pair.
 
-    But: does not find the greatest count by anything better than a look at every pair.
+    The greatest count is still found by a search through all pairs.
 
     Examples
     --------
@@ -137,17 +138,17 @@ class LocatedPieces(LinkedPieces):
             self.places_of[self.token_at[left], self.token_at[right]].add(left)
 
     def pair_counts(self) -> Counter[Pair]:
-        """Count of every pair of the text as it now stands, not a copy. O(1)."""
+        """Return the current count of every pair, not as a copy. O(1)."""
         return self.counts
 
     def holders(self, pair: Pair) -> Iterator[tuple[int, int]]:
-        """Yield the places at which the pair stands, while it is merged there. O(h log h) for h of them."""
+        """Yield the places of the pair, which the caller merges one by one. O(h log h) for h places."""
         for left in sorted(self.places_of.get(pair, ())):
-            if left in self.places_of.get(pair, ()):  # in a run of one token, a merge takes the next away
+            if left in self.places_of.get(pair, ()):  # in a run of one token, a merge may have removed it
                 yield left, self.next_of[left]
 
     def join(self, left: int, right: int, new_id: int) -> None:
-        """Put a token in the place of two, and correct the counts of the pairs around. O(1)."""
+        """Replace two adjacent tokens by one, and correct the counts of the pairs around it. O(1)."""
         for place in (self.previous_of[left], left, right):
             self.book(place, -1)
         super().join(left, right, new_id)
@@ -155,7 +156,7 @@ class LocatedPieces(LinkedPieces):
             self.book(place, 1)
 
     def book(self, left: int, sign: int) -> Pair | None:
-        """Count the pair at a place, if one stands there, in (1) or out (-1), and return it. O(1)."""
+        """Add the pair at a place, if any, to the counts (1) or subtract it (-1), and return it. O(1)."""
         if left < 0 or self.next_of[left] < 0:
             return None
         pair = self.token_at[left], self.token_at[self.next_of[left]]
@@ -170,9 +171,9 @@ class LocatedPieces(LinkedPieces):
 
 
 class QueuedPieces(LocatedPieces):
-    """Located pieces with a heap of their pairs; entries that are out of date are passed over.
+    """Located pieces with a heap of their pairs; entries that are out of date are skipped.
 
-    `pair_counts` gives the best pair alone, so that `learn` has nothing to choose from.
+    `pair_counts` returns the best pair only, so that `learn` has no choice.
 
     Parameters
     ----------
@@ -193,10 +194,10 @@ class QueuedPieces(LocatedPieces):
         self.changed = set(self.counts)
 
     def pair_counts(self) -> Counter[Pair]:
-        """Return the count of the pair to merge next, and of no other. O(c log q), c pairs having changed."""
+        """Return the count of the best pair only. O(c log q) for c changed pairs and q entries."""
         for pair in self.changed:
             if pair in self.counts:
-                heapq.heappush(self.queue, (-self.counts[pair], self.place_among_ties(pair), pair))
+                heapq.heappush(self.queue, (-self.counts[pair], self.order_among_ties(pair), pair))
         self.changed.clear()
         while self.queue:
             count, _, pair = self.queue[0]
@@ -205,15 +206,15 @@ class QueuedPieces(LocatedPieces):
             heapq.heappop(self.queue)
         return Counter()
 
-    def place_among_ties(self, pair: Pair) -> tuple[Any, ...]:
-        """Return what is least for the pair that comes first among equals. O(bytes of both)."""
+    def order_among_ties(self, pair: Pair) -> tuple[Any, ...]:
+        """Return a key: the smallest one wins among pairs with equal counts. O(bytes of both tokens)."""
         if self.ties == "smallest":
             return pair
-        # The greatest bytes first, and of a token and its prefix the token: 256 is where a token ends.
+        # Greater bytes come first, and a token before its own prefix: 256 marks the end of a token.
         return tuple((*(255 - byte for byte in self.token_bytes[token]), 256) for token in pair)
 
     def book(self, left: int, sign: int) -> Pair | None:
-        """Count the pair at a place in or out, and note that it has changed. O(1)."""
+        """Add or subtract the pair at a place, and note that its count has changed. O(1)."""
         pair = super().book(left, sign)
         if pair is not None:
             self.changed.add(pair)

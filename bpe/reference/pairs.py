@@ -1,10 +1,10 @@
 """The three steps that every trainer repeats: count the pairs, pick the best, merge it.
 
-A pair is two adjacent token ids. Pairs are *counted* at every position, overlapping ones too, so `aaa` holds
-`(a, a)` twice; they are *merged* from left to right without overlap, so merging it leaves `X a`. A count is
-thus an upper bound on the merges a pair will make, and the two rules disagree on runs of one token only.
+A pair is two adjacent token ids. Pairs are *counted* at every position, also where they overlap: `aaa` has
+`(a, a)` twice. They are *merged* from left to right without overlap: merging it leaves `X a`. So the count of
+a pair is an upper bound for the number of its merges, and differs from it in runs of one token only.
 
-But: does not know bytes, pieces or ranks, except that one tie rule compares the bytes of tokens.
+Only one tie rule compares the bytes of tokens; apart from it, this module knows ids only.
 """
 
 from collections import Counter
@@ -19,16 +19,16 @@ Ties: TypeAlias = Literal["smallest", "lexicographic", "first"]
 def count_pairs(sequence: Iterable[int], weight: int, into: Counter[Pair]) -> None:
     """Add `weight` to the count of the pair at every position of one sequence.
 
-    But: does not drop pairs whose count falls to 0 when `weight` is negative.
+    A pair is kept if a negative `weight` reduces its count to 0.
 
     Parameters
     ----------
     sequence : iterable of int
         Token ids.
     weight : int
-        How often the sequence occurs; negative to take it out again.
+        How often the sequence occurs; negative to remove it again.
     into : Counter of pair
-        The counts, changed in place.
+        The counts. They are changed in place.
 
     Complexity
     ----------
@@ -46,21 +46,19 @@ def count_pairs(sequence: Iterable[int], weight: int, into: Counter[Pair]) -> No
 
 
 def pair_statistics(sequences: Iterable[Iterable[int]], piece_counts: Iterable[int]) -> Counter[Pair]:
-    """Count every pair of every sequence from scratch: the truth that kept-up-to-date counts must equal.
-
-    But: does not join the sequences; no pair crosses from one into the next.
+    """Count every pair of every sequence from scratch; no pair crosses from one sequence into the next.
 
     Parameters
     ----------
     sequences : iterable of sequences of int
         Token ids, one sequence for each distinct piece.
     piece_counts : iterable of int
-        How often each piece occurs, at least 1; as many as there are sequences.
+        How often each piece occurs, at least 1; one count for each sequence.
 
     Returns
     -------
     Counter of pair
-        In the order in which the pairs are first met.
+        In the order of first occurrence.
 
     Complexity
     ----------
@@ -78,18 +76,18 @@ def pair_statistics(sequences: Iterable[Iterable[int]], piece_counts: Iterable[i
 
 
 def merge_sequence(ids: Sequence[int], pair: Pair, new_id: int) -> list[int]:
-    """Replace `pair` by `new_id` wherever it stands, from left to right and without overlap.
+    """Replace every occurrence of `pair` by `new_id`, from left to right and without overlap.
 
-    But: does not look at what it has written, so a pair `(x, new_id)` is not merged again.
+    The result is not searched again.
 
     Parameters
     ----------
     ids : sequence of int
-        Token ids; left as they are.
+        Token ids. They are not changed.
     pair : tuple of two int
         The adjacent ids to replace.
     new_id : int
-        The id to put in their place.
+        The id that replaces them.
 
     Returns
     -------
@@ -122,22 +120,20 @@ def pick_best(
     token_bytes: Sequence[bytes],
     sequences: Iterable[Sequence[int]],
 ) -> Pair:
-    """Pick the pair with the greatest count, and among several such pairs the one the tie rule names.
-
-    But: does not ask whether the pair is worth merging, and needs at least one pair to pick from.
+    """Pick the pair with the greatest count; among several such pairs, the tie rule decides.
 
     Parameters
     ----------
     counts : mapping from pair to int
         Not empty.
     ties : {"smallest", "lexicographic", "first"}
-        The smallest (left id, right id); or the greatest (left bytes, right bytes), compared as Python
-        compares bytes, so that of a token and its prefix the token wins; or the pair met first when
-        `sequences` are read in order.
+        "smallest" picks the smallest (left id, right id). "lexicographic" picks the greatest (left bytes,
+        right bytes), compared as Python compares bytes: a token is greater than its prefix. "first" picks the
+        pair that occurs first when `sequences` are read in order.
     token_bytes : sequence of bytes
         The bytes of each token id. Only "lexicographic" reads them.
     sequences : iterable of sequences of int
-        The text as it now stands. Only "first" reads them.
+        The current text. Only "first" reads it.
 
     Returns
     -------
@@ -146,7 +142,7 @@ def pick_best(
     Raises
     ------
     ValueError
-        If there is no such tie rule, or no pair.
+        If the tie rule is unknown, or there is no pair.
 
     Complexity
     ----------

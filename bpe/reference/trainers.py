@@ -1,26 +1,27 @@
-"""Five byte-level trainers that learn the same merges, each doing a little less work than the one before.
+"""Five byte-level trainers that learn the same merges. Each does less work than the one before it.
 
-Ids 0 to 255 are the byte values; the merges make 256, 257, ... in the order of learning. One loop, `learn`,
-serves all five: pick the best pair, write it down, merge it. The rungs differ in what they hold the text in:
+Ids 0 to 255 are the byte values; the merges make 256, 257, ... in the order of learning. All five use one
+loop, `learn`: pick the best pair, record it, merge it. They differ in how they store the text:
 
-- `RecountedPieces` counts all pairs anew each time it is asked;
+- `RecountedPieces` counts all pairs again for each merge;
 - `IncrementalPieces` keeps the counts, and searches all pieces for the pair to merge;
-- `IndexedPieces` knows which pieces hold which pair.
+- `IndexedPieces` knows which pieces contain which pair.
 
-Kept counts stay exact by one habit: a piece that changes is taken out of the counts whole, and put back whole
-in its new form. Nothing is reasoned out about neighbours, and so runs such as `aaaa` need no special care.
+Kept counts stay exact by a simple rule: when a piece changes, all its old pairs are subtracted and all its
+new pairs are added. There are no special rules for neighbours, and so runs such as `aaaa` need no special
+care.
 
-But: does not split text, know special tokens, or start from anything other than the 256 bytes.
+The trainers do not split text, know no special tokens, and always start from the 256 bytes.
 
-The loop is that of Sennrich, Haddow and Birch, "Neural machine translation of rare words with subword units"
-(2016), on bytes as in GPT-2; the compression method behind it is that of Gage, "A new algorithm for data
+The loop is from Sennrich, Haddow and Birch, "Neural machine translation of rare words with subword units"
+(2016), applied to bytes as in GPT-2; the compression method is from Gage, "A new algorithm for data
 compression" (1994).
 
 Invariants
 ----------
-1. ``counts`` of incremental pieces equal `pair_statistics` of their sequences, and hold no zeros.
-2. ``pieces_with[pair]`` of indexed pieces is the set of the indices of all sequences that hold the pair.
-3. No two tokens have the same bytes: what a span of text is merged into depends on the span alone.
+1. ``counts`` of incremental pieces equal `pair_statistics` of their sequences, and contain no zeros.
+2. ``pieces_with[pair]`` of indexed pieces is the set of the indices of all sequences that contain the pair.
+3. No two tokens have the same bytes: the tokens of a span of text depend on this span alone.
 """
 
 from collections import Counter, defaultdict
@@ -32,9 +33,9 @@ from .pairs import Pair, Ties, count_pairs, merge_sequence, pair_statistics, pic
 
 
 class Merge(NamedTuple):
-    """One learned merge: the two ids, the id they became, and the pair's count when it was chosen.
+    """One learned merge: the two ids, the new id, and the count of the pair when it was chosen.
 
-    But: `count` is not the number of times the pair was merged; in runs of one token that is less.
+    In runs of one token the pair is merged fewer than `count` times.
 
     Examples
     --------
@@ -49,24 +50,24 @@ class Merge(NamedTuple):
 
     @property
     def pair(self) -> Pair:
-        """The two ids, as the encoders take them."""
+        """The two ids."""
         return self.left, self.right
 
 
 class RecountedPieces:
-    """Pieces as sequences of token ids, with their counts; pairs are recounted whenever they are asked for.
+    """Pieces as sequences of token ids, with their counts. Pairs are counted again each time.
 
-    But: does not put equal pieces together; whoever wants that gives distinct pieces.
+    Equal pieces are not joined: the caller may do so.
 
     Parameters
     ----------
     piece_counts : iterable of (bytes, int)
-        The pieces in their order of first appearance, and how often each occurs, at least 1.
+        The pieces in the order of first occurrence, and how often each occurs, at least 1.
 
     Attributes
     ----------
     sequences : list of list of int
-        What each piece has become so far.
+        The current tokens of each piece.
     piece_counts : list of int
         How often each piece occurs.
     token_bytes : list of bytes
@@ -99,7 +100,7 @@ class RecountedPieces:
             self.piece_counts.append(count)
 
     def pair_counts(self) -> Counter[Pair]:
-        """Return the count of every pair of the text as it now stands. O(n) for n tokens."""
+        """Return the current count of every pair. O(n) for n tokens."""
         return pair_statistics(self.sequences, self.piece_counts)
 
     def merge(self, pair: Pair, token: bytes) -> int:
@@ -111,18 +112,18 @@ class RecountedPieces:
         return new_id
 
     def holders(self, pair: Pair) -> list[int]:
-        """Return the indices of the pieces that hold the pair, in order. O(n) for n tokens."""
+        """Return the indices of the pieces that contain the pair, in order. O(n) for n tokens."""
         return [index for index, sequence in enumerate(self.sequences) if pair in pairwise(sequence)]
 
     def rewrite(self, index: int, sequence: list[int]) -> None:
-        """Put a new sequence in the place of a piece's present one. O(1)."""
+        """Replace the sequence of a piece. O(1)."""
         self.sequences[index] = sequence
 
 
 class IncrementalPieces(RecountedPieces):
-    """Pieces whose pair counts are kept: each piece that changes is counted out and counted in again.
+    """Pieces whose pair counts are kept: the pairs of a changed piece are subtracted, then added again.
 
-    But: does not know where a pair is, so that every piece is searched for every merge.
+    The places of a pair are not known, so every piece is searched for every merge.
 
     Examples
     --------
@@ -138,11 +139,11 @@ class IncrementalPieces(RecountedPieces):
         self.counts = super().pair_counts()
 
     def pair_counts(self) -> Counter[Pair]:
-        """Count of every pair of the text as it now stands, not a copy. O(1)."""
+        """Return the current count of every pair, not as a copy. O(1)."""
         return self.counts
 
     def rewrite(self, index: int, sequence: list[int]) -> None:
-        """Put a new sequence in the place of a piece's present one, and correct the counts. O(piece)."""
+        """Replace the sequence of a piece, and correct the counts. O(piece)."""
         before, count = self.sequences[index], self.piece_counts[index]
         super().rewrite(index, sequence)
         count_pairs(before, -count, self.counts)
@@ -153,9 +154,9 @@ class IncrementalPieces(RecountedPieces):
 
 
 class IndexedPieces(IncrementalPieces):
-    """Incremental pieces which also know, for every pair, the pieces that hold it.
+    """Incremental pieces with an index: for every pair, the pieces that contain it.
 
-    But: does not know where in the piece a pair is; a piece that holds it is re-read whole.
+    The place of the pair in the piece is not known: the whole piece is read again.
 
     Examples
     --------
@@ -175,11 +176,11 @@ class IndexedPieces(IncrementalPieces):
             self._post(index, sequence)
 
     def holders(self, pair: Pair) -> list[int]:
-        """Return the indices of the pieces that hold the pair, in order. O(h log h) for h of them."""
+        """Return the indices of the pieces that contain the pair, in order. O(h log h) for h pieces."""
         return sorted(self.pieces_with.get(pair, ()))
 
     def rewrite(self, index: int, sequence: list[int]) -> None:
-        """Put a new sequence in the place of a piece's present one, in counts and index too. O(piece)."""
+        """Replace the sequence of a piece, and correct the counts and the index. O(piece)."""
         for pair in set(pairwise(self.sequences[index])):
             self.pieces_with[pair].remove(index)
             if not self.pieces_with[pair]:
@@ -201,16 +202,15 @@ def learn(
     max_token_length: int | None = None,
     keep: Callable[[bytes, bytes], bool] | None = None,
 ) -> list[Merge]:
-    """Learn up to `n_merges` merges from the pieces, which change: the training loop of all rungs.
+    """Learn up to `n_merges` merges, and apply them to the pieces: the training loop of all rungs.
 
-    Called again on the same pieces it goes on where it stopped, so that ``learn(pieces, 1)`` is one step.
-
-    But: does not fail when the pairs run out or become too rare; the list is then shorter.
+    A second call with the same pieces continues the training, so that ``learn(pieces, 1)`` is one step. The
+    list is shorter than `n_merges` if the pairs run out or become too rare.
 
     Parameters
     ----------
     pieces : RecountedPieces
-        Or a subclass; afterwards its sequences are what the merges made of the text.
+        Or a subclass. Its sequences are changed by the merges.
     n_merges : int
         How many merges to learn at most.
     ties : {"smallest", "lexicographic", "first"}
@@ -218,9 +218,9 @@ def learn(
     min_count : int
         Stop when the greatest count is below this.
     max_token_length : int, optional
-        In bytes. A pair that would make a longer token is passed over, here and by `min_count`.
+        In bytes. A pair that would make a longer token is ignored, also by `min_count`.
     keep : callable, optional
-        Takes the bytes of both tokens. A pair for which it is false is passed over in the same way.
+        Takes the bytes of both tokens. A pair for which it returns False is ignored in the same way.
 
     Returns
     -------
@@ -275,9 +275,9 @@ def train_vanilla(
     min_count: int = 1,
     max_token_length: int | None = None,
 ) -> list[Merge]:
-    """Rung 1: the text is one sequence, and its pairs are recounted for every merge.
+    """Rung 1: the text is one sequence, and its pairs are counted again for every merge.
 
-    But: does not respect words; tokens come to span whatever is frequent, spaces and all.
+    Tokens may contain any frequent bytes, also spaces between words.
 
     Parameters
     ----------
@@ -311,9 +311,7 @@ def train_chunked(
     min_count: int = 1,
     max_token_length: int | None = None,
 ) -> list[Merge]:
-    """Rung 2: the text is cut into pieces, and no pair crosses from one piece into the next.
-
-    But: does not cut the text itself.
+    """Rung 2: the text has been cut into pieces, and no pair crosses from one piece into the next.
 
     Parameters
     ----------
@@ -347,17 +345,15 @@ def train_deduplicated(
     min_count: int = 1,
     max_token_length: int | None = None,
 ) -> list[Merge]:
-    """Rung 3: every distinct piece once, its pairs counted as often as it occurs.
+    """Rung 3: every distinct piece is stored once, with its count. Pairs are counted again for every merge.
 
-    "First" keeps its meaning: a pair is first met in the first appearance of some piece.
-
-    But: does not keep any count from one merge to the next.
+    The tie rule "first" keeps its meaning: a pair occurs first in the first occurrence of some piece.
 
     Parameters
     ----------
     piece_counts : mapping from bytes to int
-        The distinct pieces in their order of first appearance (as ``Counter(pieces)`` has them), and how
-        often each occurs.
+        The distinct pieces in the order of first occurrence (as in ``Counter(pieces)``), and how often each
+        occurs.
     n_merges, ties, min_count, max_token_length
         See `learn`.
 
@@ -386,9 +382,7 @@ def train_incremental(
     min_count: int = 1,
     max_token_length: int | None = None,
 ) -> list[Merge]:
-    """Rung 4: the pair counts are kept, and corrected by what each changed piece lost and gained.
-
-    But: does not know which pieces will change, and searches them all.
+    """Rung 4: the pair counts are kept, and corrected for each changed piece. All pieces are searched.
 
     Parameters
     ----------
@@ -404,7 +398,7 @@ def train_incremental(
     Complexity
     ----------
     O(D + K (D + P)) for K merges, P pairs and distinct pieces of D bytes in all; only changed pieces are
-    counted.
+    counted again.
 
     Examples
     --------
@@ -423,9 +417,9 @@ def train_indexed(
     min_count: int = 1,
     max_token_length: int | None = None,
 ) -> list[Merge]:
-    """Rung 5: an index from pair to pieces, so that only the pieces that hold the pair are read.
+    """Rung 5: an index from pair to pieces, so that only the pieces that contain the pair are read.
 
-    But: does not find the greatest count by anything better than a look at every pair.
+    The greatest count is still found by a search through all pairs.
 
     Parameters
     ----------
@@ -440,7 +434,7 @@ def train_indexed(
 
     Complexity
     ----------
-    O(D + K P + R) for K merges, P pairs, distinct pieces of D bytes in all, and R tokens in pieces re-read.
+    O(D + K P + R) for K merges, P pairs, distinct pieces of D bytes in all, and R tokens read again.
 
     Examples
     --------

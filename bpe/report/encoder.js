@@ -1,7 +1,7 @@
 "use strict";
-// Encodes text with the vocabulary of the page, as the Python does: special tokens cut out if allowed, the
-// rest split by the pattern's expressions in turn, and in each piece the pair of the lowest rank merged, the
-// leftmost first, until no pair has a rank.
+// Encodes text with the vocabulary of the page, as the Python package does. Special tokens are cut out if
+// they are allowed. The rest is split by the expressions of the pattern, one after the other. In each piece
+// the leftmost pair of the lowest rank is merged, until no pair has a rank.
 class Encoder {
   constructor(vocabulary) {
     this.tokens = new Map(Object.entries(vocabulary.tokens).map(([id, token]) => [Number(id), token]));
@@ -28,10 +28,10 @@ class Encoder {
     const quoted = longestFirst.map((token) => token.replace(/[\\^$.*+?()[\]{}|\/]/g, "\\$&"));
     this.specials = quoted.length ? new RegExp(quoted.join("|"), "gu") : null;
     this.known = new Map(); // piece -> ids
-    this.whole = new Map(Object.entries(vocabulary.whole)); // piece -> the id it has, whatever its merges
+    this.whole = new Map(Object.entries(vocabulary.whole)); // piece -> its id, without merging
   }
 
-  // GPT-2's characters for bytes, backwards.
+  // From GPT-2's characters back to the bytes.
   static byteTable() {
     const table = new Map();
     let n = 0;
@@ -46,7 +46,7 @@ class Encoder {
     return Uint8Array.from(this.tokens.get(id), (character) => this.byteOf.get(character));
   }
 
-  // Matches, and what is between them.
+  // The matches and the gaps between them.
   static cut(expression, text) {
     const pieces = [];
     let end = 0;
@@ -96,14 +96,14 @@ class Encoder {
     return rank === undefined ? Infinity : rank;
   }
 
-  // A heap of rank and place, and places linked to their neighbours: O(n log n).
+  // A heap of (rank, place) and a linked list of places: O(n log n).
   merge(ids) {
     const n = ids.length;
     if (n < 2) return ids;
-    const before = new Int32Array(n), behind = new Int32Array(n), heap = [];
+    const previous = new Int32Array(n), next = new Int32Array(n), heap = [];
     const less = (a, b) => a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]);
     const push = (place) => {
-      const rank = this.rank(ids[place], ids[behind[place]]);
+      const rank = this.rank(ids[place], ids[next[place]]);
       if (rank === Infinity) return;
       let i = heap.push([rank, place]) - 1;
       while (i > 0 && less(heap[i], heap[(i - 1) >> 1])) {
@@ -128,21 +128,21 @@ class Encoder {
       return top;
     };
     for (let i = 0; i < n; i++) {
-      before[i] = i - 1;
-      behind[i] = i + 1 < n ? i + 1 : -1;
+      previous[i] = i - 1;
+      next[i] = i + 1 < n ? i + 1 : -1;
     }
     for (let i = 0; i + 1 < n; i++) push(i);
     while (heap.length) {
-      const [rank, place] = pop(), right = behind[place];
+      const [rank, place] = pop(), right = next[place];
       if (ids[place] < 0 || right < 0 || this.rank(ids[place], ids[right]) !== rank) continue;
       ids[place] = this.merged[rank];
       ids[right] = -1;
-      behind[place] = behind[right];
-      if (behind[place] >= 0) {
-        before[behind[place]] = place;
+      next[place] = next[right];
+      if (next[place] >= 0) {
+        previous[next[place]] = place;
         push(place);
       }
-      if (before[place] >= 0) push(before[place]);
+      if (previous[place] >= 0) push(previous[place]);
     }
     return ids.filter((id) => id >= 0);
   }

@@ -1,8 +1,8 @@
-"""What a report says of a tokenizer and a text, as plain numbers and lists.
+"""The figures of a report, as plain numbers and lists.
 
-How often a merge was made is counted without merging again: an occurrence of a token is one of the merge that
-made it, and one of each of its two parts. From the last merge to the first, every count is complete before it
-is passed on.
+The number of times that each merge was made follows from the number of times that each token is used. Every
+token in the text was made by one merge, out of one left and one right part. The merges are visited from the
+last to the first: then the count of a token is complete before it is added to its parts.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def figures_of(tokenizer: Tokenizer, data: bytes) -> dict[str, Any]:
     ----------
     tokenizer : Tokenizer
     data : bytes
-        Special tokens in it are encoded as such.
+        Its special tokens are encoded as special tokens.
 
     Returns
     -------
     dict
-        As the page takes it.
+        The content of the page.
 
     Raises
     ------
@@ -93,18 +93,19 @@ def figures_of(tokenizer: Tokenizer, data: bytes) -> dict[str, Any]:
 
 
 def times_of_merges(uses: np.ndarray, merges: list[tuple[int, int]], merged_ids: list[int]) -> np.ndarray:
-    """Return how often each merge is made in a text, in which each token is used so often.
+    """Return how often each merge is made in a text, given how often each token is used.
 
     Parameters
     ----------
     uses : (ids,) int64
+        By id.
     merges : list of (int, int)
     merged_ids : list of int
 
     Returns
     -------
     (merges,) int64
-        Where several merges make one token, the first of them has all.
+        If several merges make the same token, all its uses count for the first of them.
 
     Complexity
     ----------
@@ -129,22 +130,22 @@ def times_of_merges(uses: np.ndarray, merges: list[tuple[int, int]], merged_ids:
 
 
 def sizes_of(times: np.ndarray, n_tokens: int, n_before: int) -> list[list[int]]:
-    """Return how many tokens the text would be with fewer merges: (tokens of the vocabulary, of the text).
+    """Return the number of tokens of the text with smaller vocabularies.
 
     Parameters
     ----------
     times : (merges,) int64
         As :func:`times_of_merges` returns them.
     n_tokens : int
-        Of the text, with all merges.
+        Tokens of the text, with all merges.
     n_before : int
         Tokens of the vocabulary that no merge makes.
 
     Returns
     -------
     list of [int, int]
-        Some hundred points at most. Each merge joins two tokens, so the text has one token more for each
-        time that a merge would not have been made.
+        Pairs (tokens of the vocabulary, tokens of the text); two hundred at most. A merge joins two tokens,
+        so the text has one more token for each time that a merge is not made.
 
     Complexity
     ----------
@@ -160,7 +161,7 @@ def sizes_of(times: np.ndarray, n_tokens: int, n_before: int) -> list[list[int]]
 
 
 def _points(n: int, geometric: bool = False) -> np.ndarray:
-    """Return at most some hundred of the numbers below n, the first and the last among them."""
+    """Return at most two hundred of the numbers below n, with the first and the last."""
     if n <= MOST_POINTS:
         return np.arange(n)
     spaced = np.geomspace(1, n, MOST_POINTS) - 1 if geometric else np.linspace(0, n - 1, MOST_POINTS)
@@ -168,7 +169,7 @@ def _points(n: int, geometric: bool = False) -> np.ndarray:
 
 
 def categories_of(tokens: list[bytes]) -> list[tuple[str, int]]:
-    r"""Count tokens by the script, or the kind, of most of their characters.
+    r"""Count tokens by the script or the kind of most of their characters.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ function element(name, attributes = {}, ...children) {
 }
 
 // ------------------------------------------------------------------------------------------- tokens
-// Characters as they are, what is no whole character as <E2>, what cannot be seen by its number.
+// Writes bytes that are not a whole character as <E2>, and an invisible character as its number.
 function shownParts(id) {
   if (encoder.specialIds.has(id)) return [vocabularySpecial(id)];
   const bytes = encoder.bytesOf(id), parts = [];
@@ -35,7 +35,7 @@ function vocabularySpecial(id) {
   return "";
 }
 
-// How many bytes the character that begins there has; 0 where none does.
+// The number of bytes of the character that begins there; 0 if none begins there.
 function lengthAt(bytes, i) {
   const first = bytes[i];
   const length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
@@ -73,7 +73,7 @@ function fill(id, ids) {
   keep($(id), $(id).querySelector(".token"));
 }
 
-// Of many tokens, the tabulator stops at one; from there, arrows lead to the others.
+// In a group of tokens, the Tab key stops at one token; the arrow keys move to the others.
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 
 function keep(group, token) {
@@ -137,7 +137,7 @@ $("find").addEventListener("submit", (event) => {
   if (encoder.special.has(wanted)) showTree(encoder.special.get(wanted));
   else if (ids.length === 1) showTree(ids[0]);
   else if (/^\d+$/.test(wanted) && encoder.tokens.has(Number(wanted))) showTree(Number(wanted));
-  else $("tree-summary").textContent = `“${wanted}” is no token and no id; it would be ${ids.length} tokens.`;
+  else $("tree-summary").textContent = `“${wanted}” is neither a token nor an id; it would be ${ids.length} tokens.`;
 });
 
 // ----------------------------------------------------------------------------------------------- try
@@ -168,7 +168,7 @@ function short(value) {
   return String(Number(value.toPrecision(3)));
 }
 
-// Round numbers from the least to the greatest, some four; powers of ten on a logarithmic axis.
+// About four round numbers from the least to the greatest; powers of ten on a logarithmic axis.
 function ticks(least, most, log) {
   const kept = [];
   if (log) {
@@ -182,7 +182,7 @@ function ticks(least, most, log) {
   return kept;
 }
 
-// A table of the same figures, for who cannot see the drawing.
+// A table of the same figures, for readers who cannot see the drawing.
 function figure(id, svg, label, caption, head, rows) {
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", label);
@@ -251,7 +251,7 @@ function start() {
     caption: "What a vocabulary cut off at that size would do to this text.",
   });
   curve("chart-words", sizes.map(([v, n]) => [v, n / Math.max(1, n_words)]), {
-    label: "Curve of tokens per word", head: [size, "Tokens per word"], caption: "A word is what stands between white space.",
+    label: "Curve of tokens per word", head: [size, "Tokens per word"], caption: "Words are separated by white space.",
   });
   if (figures.times.length > 1) {
     curve("chart-times", figures.times, {

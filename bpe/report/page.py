@@ -1,4 +1,4 @@
-"""The page of a report: its template filled in."""
+"""The page of a report: the template is filled in."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def page_of(tokenizer: Tokenizer, data: bytes, title: str, text_name: str) -> by
     data : bytes
         The text.
     title : str
-        What to call the tokenizer.
+        Name of the tokenizer.
     text_name : str
-        What to call the text.
+        Name of the text.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def page_of(tokenizer: Tokenizer, data: bytes, title: str, text_name: str) -> by
 
 
 def _vocabulary(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return what the encoder of the page needs; tokens in characters that stand for bytes."""
+    """Return the data for the encoder of the page; the bytes of tokens are written as characters."""
     words = tokenizer.engine.vocabulary
     try:
         expressions: list[str] | None = [render(source, "javascript") for source in tokenizer.pattern.sources]
@@ -90,7 +90,7 @@ def _vocabulary(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def _typed(token: bytes) -> str | None:
-    """Return a token as a text that can be typed, None where it is none."""
+    """Return a token as text; None if it is not valid UTF-8."""
     try:
         return token.decode()
     except UnicodeDecodeError:
@@ -98,5 +98,5 @@ def _typed(token: bytes) -> str | None:
 
 
 def _inside_script(text: str) -> str:
-    # In JSON, a sign may be written as its number anywhere but outside of a text, where these never stand.
+    # JSON allows such escapes inside strings, and these characters occur only there.
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -9,9 +9,11 @@ r"""Split patterns compiled to tables, and the kernels that run them over bytes.
     bytes  ----------------------- cutting ----------+---------->  offsets of the pieces
                          (bulk: 64 places at a time; matching: one match)
 
-A new pattern makes new tables, never new machine code. What an expression matches is defined by the ``regex``
-package; what goes beyond the part of its language that :mod:`bpe.scanning.syntax` knows is refused with
-:class:`UnsupportedError`.
+:mod:`bpe.scanning.cuts` finds the places where a text can be cut in two without a change to its pieces.
+
+A new pattern makes new tables, never new machine code. The ``regex`` package defines what an expression
+matches. :mod:`bpe.scanning.syntax` knows a part of its language; an expression outside of this part is
+refused with :class:`UnsupportedError`.
 """
 
 from bpe.scanning.scanner import Scanner, scanner_of

@@ -1,13 +1,14 @@
-r"""From a tree to a deterministic automaton that finds the match a backtracking engine would find.
+r"""Turns a tree into a deterministic automaton that finds the same match as a backtracking engine.
 
-A backtracking engine tries alternatives in order and takes the first that lets the whole match. Run side by
-side instead of one after the other, the attempts are *threads* in order of priority: where one matches, those
-behind it are dropped, those before it go on and may yet override it. A set of threads, in order, is a state
-of the automaton; there are finitely many, and all are made beforehand.
+A backtracking engine tries the alternatives one after the other and takes the first with which the whole
+expression matches. Here all attempts run side by side, as *threads* in order of priority. When a thread
+matches, the threads of lower priority are dropped; those of higher priority continue and may still override
+the match. An ordered set of threads is a state of the automaton. The number of states is finite, and all of
+them are made in advance.
 
-What looks ahead becomes a duty of its thread: the next one, two or three symbols must be of given sets, or
-the thread dies. A match whose duties are met late is reported late, with the number of symbols since its
-end::
+A lookahead becomes a duty of its thread: the next one, two or three symbols must be in given sets, or the
+thread dies. If the duties of a match are met later than its end, the match is reported later, with the number
+of symbols since its end::
 
     pattern  \s+(?!\S)|\s+      read   ' '    ' '    'x'
                                 state  1      2      dead
@@ -39,31 +40,29 @@ from bpe.scanning.syntax import (
     parse,
 )
 
-__all__ = ["DEAD", "MAX_DELAY", "NO_MATCH", "Automaton", "compile_automaton"]
+__all__ = ["MAX_DELAY", "NO_MATCH", "Automaton", "compile_automaton"]
 
 MAX_DELAY = 3
-"""The most symbols that anything may look ahead."""
+"""How many symbols a lookahead may read at most."""
 
 NO_MATCH = -1
-DEAD = 0
-"""The state without threads, from which no match comes any more. Further states may be as dead."""
 
 _MAX_INSTRUCTIONS = 5_000
-_MAX_SEQUENCES = 100  # that a lookahead stands for
+_MAX_SEQUENCES = 100  # of duties, for one lookahead
 _MAX_ENTRIES = 400_000  # of the transition table
 
 Symbols: TypeAlias = frozenset[int]
 Duties: TypeAlias = tuple[Symbols, ...]  # what the next symbols must be
-# A thread is where it stands in the program, what it has to meet, and, once it has matched, how long ago.
+# A thread: its place in the program, its duties and, after it has matched, the number of symbols since then.
 Thread: TypeAlias = tuple[int, Duties, int]
 
 
 @dataclass(frozen=True)
 class Automaton:
-    """The states of one expression, and how they follow on each other.
+    """The states of one expression and the transitions between them.
 
-    Symbols are numbered; the one behind the last stands for the end of the text, and for its beginning where
-    it is what came before.
+    Symbols are numbers. One more number, after the last symbol, stands for the edge of the text: for its end
+    as the next symbol, for its beginning as the symbol before.
 
     Attributes
     ----------
@@ -71,14 +70,14 @@ class Automaton:
         By code point.
     next_state : (states, symbols + 1) int64
     delay_of : (states,) int64
-        How many symbols ago a match has ended where this state is entered; :data:`NO_MATCH` without one. It
-        replaces every match found before.
+        When this state is entered, a match ended so many symbols ago, and it replaces every earlier match.
+        :data:`NO_MATCH` if there is none.
     start_of : (symbols + 1,) int64
-        The state before the first symbol of a match, by the symbol before it.
+        The state in which a match begins, by the symbol before it.
     start_not_empty_of : (symbols + 1,) int64
-        The same where the empty match is not wanted.
+        The same, for a match that must not be empty.
     alive : (states,) bool
-        Whether a match may still come.
+        Whether a match can still follow.
     """
 
     symbol_of: np.ndarray
@@ -90,7 +89,7 @@ class Automaton:
 
     @property
     def n_symbols(self) -> int:
-        """How many symbols there are, without the end of the text."""
+        """Number of symbols, without the edge of the text."""
         return self.next_state.shape[1] - 1
 
     @property
@@ -100,11 +99,11 @@ class Automaton:
 
 
 # --------------------------------------------------------------------------------------------- programs
-_MATCH = 0  # the instruction that every program ends in
+_MATCH = 0  # the last instruction of every program
 
 
 class _Program:
-    """Instructions, each with what follows it; built from the end."""
+    """Instructions, each with its successor; they are built from the end."""
 
     def __init__(self, tree: Node) -> None:
         self.sources: dict[str, int] = {}
@@ -124,12 +123,12 @@ class _Program:
 
     def _add(self, *instruction: object) -> int:
         if len(self.instructions) >= _MAX_INSTRUCTIONS:
-            raise UnsupportedError("so large an expression")
+            raise UnsupportedError("a very large expression")
         self.instructions.append(instruction)
         return len(self.instructions) - 1
 
     def _build(self, node: Node, then: int) -> int:
-        """Return the instruction that matches `node` and goes on to `then`."""
+        """Return the instruction that matches `node` and continues with `then`."""
         match node:
             case Chars():
                 return self._add("chars", self._symbols(node), then)
@@ -152,9 +151,9 @@ class _Program:
         raise AssertionError(node)
 
     def _repeat(self, node: Repeat, then: int, guard: Symbols | None) -> int:
-        """Build a repetition; one that ends before `most` must not be followed by `guard`."""
+        """Build a repetition. If it ends before `most`, a symbol of `guard` must not follow."""
         if node.most is None and _is_nullable(node.item):
-            raise UnsupportedError("an endless repetition of what may be empty")
+            raise UnsupportedError("an unlimited repetition of an expression that may be empty")
         leave = then if guard is None else self._add("ahead", (self.all - guard,), then)
 
         def fork(inside: int) -> list[int]:
@@ -176,27 +175,27 @@ class _Program:
             if item.greedy:
                 return self._repeat(item, then, self._symbols(item.item))
             return self._build(Repeat(item.item, item.least, item.least, greedy=True), then)
-        # At the end nothing that follows could fail, but that the match is empty where it must not be.
+        # At the end of the expression nothing after the group can fail, unless the match must not be empty.
         if isinstance(item, Chars) or (then == _MATCH and not _is_nullable(item)):
             return self._build(item, then)
-        raise UnsupportedError("an atomic group of more than one class, or a possessive repetition of it,")
+        raise UnsupportedError("an atomic group or a possessive repetition of more than one class")
 
     def _look_behind(self, node: Look, then: int) -> int:
         if not isinstance(node.item, Chars):
-            raise UnsupportedError("looking behind for more than one character")
+            raise UnsupportedError("a lookbehind of more than one character")
         symbols = self._symbols(node.item)
         return self._add("behind", symbols if node.wanted else self.all - symbols, then)
 
     def _look_ahead(self, node: Look, then: int) -> int:
         sequences = [duties for duties, _ in self._sequences(node)]
         if max(map(len, sequences), default=0) > MAX_DELAY:
-            raise UnsupportedError(f"looking more than {MAX_DELAY} characters ahead")
+            raise UnsupportedError(f"a lookahead of more than {MAX_DELAY} characters")
         return self._add("fork", [self._add("ahead", duties, then) for duties in sequences])
 
     def _sequences(self, node: Node, at_end: bool = True) -> list[tuple[Duties, int]]:
-        """Return the duties of which one must be met for `node` to match ahead, and how much it takes.
+        """Return the sequences of duties with which `node` matches ahead, each with its number of symbols.
 
-        Nothing else is looked for behind it if it is `at_end`.
+        One of the sequences must be met. `at_end` says that nothing follows `node` in the lookahead.
         """
         match node:
             case Chars():
@@ -219,19 +218,19 @@ class _Program:
                     ]
                     heads = [(duties, taken) for duties, taken in joined if duties is not None]
                     if len(heads) > _MAX_SEQUENCES:
-                        raise UnsupportedError("looking ahead for so many things")
+                        raise UnsupportedError("a lookahead with so many alternatives")
                 return heads
             case Repeat(item, least, most):
-                # At the end more of them need not be looked for: fewer match already.
+                # At the end the least number is enough: more of them change nothing.
                 counts = [least] if at_end else range(least, (MAX_DELAY if most is None else most) + 1)
                 if at_end or most is not None:
                     return [
                         sequence for n in counts for sequence in self._sequences(Seq((item,) * n), at_end)
                     ]
-        raise UnsupportedError("looking ahead for such an expression")
+        raise UnsupportedError("a lookahead of this kind")
 
     def _others(self, sequences: Iterable[Duties]) -> list[Duties]:
-        """Return the duties of which one is met where none of `sequences` is."""
+        """Return sequences of duties: one of them is met exactly where none of `sequences` is."""
         sequences = list(sequences)
         if () in sequences:
             return []
@@ -247,7 +246,7 @@ class _Program:
 
 
 def _collect(node: Node, sources: dict[str, int]) -> None:
-    """Give the classes of a tree numbers."""
+    """Give a number to each class of a tree."""
     if isinstance(node, Chars):
         sources.setdefault(node.source, len(sources))
     elif isinstance(node, (Seq, Alt)):
@@ -274,14 +273,14 @@ def _is_nullable(node: Node) -> bool:
 
 # ----------------------------------------------------------------------------------------------- states
 def _both(duties: Duties, more: Duties) -> Duties | None:
-    """Return the duties that are both; None where they contradict each other."""
+    """Return duties that demand both; None if they contradict each other."""
     short, long = sorted((duties, more), key=len)
     joined = tuple(a & b for a, b in zip(short, long, strict=False)) + long[len(short) :]
     return joined if all(joined) else None
 
 
 class _States:
-    """Makes the states, each when it is first come to."""
+    """Makes the states, each when it is first reached."""
 
     def __init__(self, program: _Program) -> None:
         self.program = program
@@ -295,11 +294,11 @@ class _States:
             self.number_of[key] = len(self.keys)
             self.keys.append(key)
             if len(self.keys) * (self.program.n_symbols + 1) > _MAX_ENTRIES:
-                raise UnsupportedError("an expression of so many states")
+                raise UnsupportedError("an expression with very many states")
         return self.number_of[key]
 
     def close(self, threads: Iterable[Thread], before: int, may_match: bool = True) -> int:
-        """Return the state of threads, followed to where they wait for a symbol.
+        """Follow threads until each waits for a symbol, and return the state they form.
 
         Parameters
         ----------
@@ -308,7 +307,7 @@ class _States:
         before : int
             The symbol before.
         may_match : bool
-            Whether one may match right here.
+            Whether a thread may match here, without a further symbol.
         """
         waiting: list[Thread] = []
         seen: set[Thread] = set()
@@ -316,7 +315,7 @@ class _States:
         while pending:
             thread = pending.pop()
             at, duties, age = thread
-            if thread in seen or (at, (), age) in seen:  # one without duties does all that others do
+            if thread in seen or (at, (), age) in seen:  # the one without duties matches as much
                 continue
             seen.add(thread)
             instruction = self.program.instructions[at]
@@ -324,10 +323,10 @@ class _States:
                 if age == 0 and not may_match:
                     continue
                 if not duties:
-                    return self.number(age, tuple(waiting))  # what is behind it is dropped
+                    return self.number(age, tuple(waiting))  # threads of lower priority are dropped
                 waiting.append(thread)
             elif instruction[0] == "chars":
-                # The next symbol is read by the instruction: what is required of it may be impossible.
+                # The instruction reads the next symbol: its duty may be impossible to meet.
                 if not duties or duties[0] & instruction[1]:
                     waiting.append(thread)
             elif instruction[0] == "fork":
@@ -371,11 +370,11 @@ def compile_automaton(source: str) -> Automaton:
     Raises
     ------
     UnsupportedError
-        It is beyond what automata, or this compiler, can do.
+        An automaton, or this compiler, cannot do what it asks for.
 
     Complexity
     ----------
-    O(states * symbols), and once for each class a run over all code points.
+    O(states * symbols), and one run over all code points for each new class.
 
     Examples
     --------

@@ -1,12 +1,12 @@
-"""The bulk of a text, 64 places at a time, by windows; what they leave open goes to the automaton.
+"""Cuts the bulk of a text by windows, 64 places at a time; open places are left to the automaton.
 
 ::
 
     bytes     t  h  e  _  d  o  n  '  t  _  C3 A9 t  C3 A9 . . .
     places    0  1  2  3  4  5  6  7  8  9  10    12 13            a character each
-    groups    1  1  1  2  1  1  1  4  1  2  1     1  1             a bit each; 0 for what is not UTF-8
-    found     .  .  .  |  .  .  .  |  .  |  .     .  .             of 64 places: a piece ends there
-    unsure    .  .  .  .  .  .  .  .  ?  .  .     .  .             the automaton must tell, from the last end
+    groups    1  1  1  2  1  1  1  4  1  2  1     1  1             a bit each; 0 where bytes are not UTF-8
+    found     .  .  .  |  .  .  .  |  .  |  .     .  .             a piece ends at these of the 64 places
+    unsure    .  .  .  .  .  .  .  .  ?  .  .     .  .             the automaton decides, from the last end on
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from structures.kernels import (
 
 __all__ = ["cut_bulk"]
 
-CHUNK = 1024  # characters that are held at a time
-_ROOM_GROUPS = BEHIND + CHUNK + 2 * BYTE_LANES  # windows reach so far
+CHUNK = 1024  # characters held at a time
+_ROOM_GROUPS = BEHIND + CHUNK + 2 * BYTE_LANES  # windows reach this far
 _ROOM_PLACES = CHUNK + 1
-_READ = 8  # bytes that are read of a character
-# By the width of a character, a byte each from 1 on: the bits of its first byte that are data; what the rest
-# of them is; log2 of the first character of this width.
+_READ = 8  # bytes read for a character
+# Three tables with one byte for each width of a character, from width 1 on: the data bits of its first byte;
+# the value of the other bits of that byte; log2 of the first character of this width.
 _DATA_BITS = 0x070F1F7F
 _LEAD_BITS = 0xF0E0C000
 _LEAST_BITS = 0x100B0700
@@ -42,9 +42,9 @@ _LEAST_BITS = 0x100B0700
 
 @inner
 def group_at(view, text, i, width):
-    """Return the group of the character at byte `i`, 0 where there is none of `width` bytes.
+    """Return the group of the character of `width` bytes at byte `i`; 0 if these bytes are not valid UTF-8.
 
-    A character of the text begins behind them, or the text ends there.
+    After them the next character begins, or the text ends.
     """
     word = load_word(text, i)
     by_width = 8 * ((width - 1) & 3)
@@ -62,10 +62,11 @@ def group_at(view, text, i, width):
 
 @inner
 def read_characters(view, text, i, stop, groups, places):
-    """Read at most :data:`CHUNK` characters from byte `i` on; return how many, and whether all are ASCII.
+    """Read at most :data:`CHUNK` characters from byte `i` on; return their number and whether all are ASCII.
 
-    Character c has group ``groups[BEHIND + c]`` and the bytes from ``places[c]`` to ``places[c + 1]``; if all
-    are ASCII, `places` is not written. What is not UTF-8 may be one character or many, all of no group.
+    Character c has the group ``groups[BEHIND + c]`` and the bytes from ``places[c]`` to ``places[c + 1]``. If
+    all are ASCII, `places` is not written. Bytes that are not UTF-8 become one character or several, without
+    a group.
     """
     n, is_ascii, start = 0, True, i
     while n <= CHUNK - BYTE_LANES and i + BYTE_LANES + _READ <= stop:
@@ -96,7 +97,7 @@ def read_characters(view, text, i, stop, groups, places):
                 places[n] = i
                 n += 1
                 lane = BYTE_LANES
-            i += lane  # the last character goes on, perhaps
+            i += lane  # the last character may continue
             places[n] = i
             for c in range(first, n):
                 groups[BEHIND + c] = group_at(view, text, places[c], places[c + 1] - places[c])
@@ -106,13 +107,13 @@ def read_characters(view, text, i, stop, groups, places):
 
 @inner
 def place_of(places, start, is_ascii, c):
-    """Return the place of a character, of those that :func:`read_characters` has read from `start` on."""
+    """Return the byte at which character `c` of those read from `start` on begins."""
     return start + c if is_ascii else places[c]
 
 
 @inner
 def look(view, groups, c):
-    """Return the places, from character `c` on, where pieces end, and those that windows do not decide."""
+    """Return two bit sets of places from character `c` on: pieces end there; the windows do not decide."""
     n_ends = view.n_ends
     found = byte_lanes_in_products(groups, c, view.products, 0, n_ends, PLACES)
     unsure = byte_lanes_in_products(groups, c, view.products, n_ends, view.n_products, PLACES)
@@ -125,37 +126,37 @@ def look(view, groups, c):
 
 @inner
 def cut_bulk(view, text, start, stop, ends, n):
-    """Write ends of pieces, as :func:`bpe.scanning.cutting.cut_segment` does; the last bytes remain.
+    """Write the ends of pieces, as :func:`bpe.scanning.cutting.cut_segment` does, but for the last bytes.
 
     Parameters
     ----------
     view : View
     text : pointer to uint8
     start, stop : int
-        A piece begins at `start`; the segment goes to `stop` at least.
+        A piece begins at `start`; the segment reaches `stop` at least.
     ends : pointer to int32
     n : int
 
     Returns
     -------
     int
-        How many ends there are now.
+        Number of ends after the call.
     """
     groups, places = local_bytes(_ROOM_GROUPS), local_words(_ROOM_PLACES)
     entry = view.start_entry_of[0]
-    for k in range(BEHIND):  # what is before the segment decides nothing
+    for k in range(BEHIND):  # the text before the segment decides nothing
         groups[k] = 0
-    last = start  # where the last piece ends; all places up to there are decided
-    chunk, c = start, 1  # where the first character begins; the first whose place is not decided
+    last = start  # end of the last piece; all places up to it are decided
+    chunk, c = start, 1  # where the first character begins; the first character whose place is not decided
     while True:
         n_characters, is_ascii = read_characters(view, text, chunk, stop, groups, places)
-        behind = n_characters - AHEAD + 1
-        if behind <= c:
+        c_stop = n_characters - AHEAD + 1
+        if c_stop <= c:
             return n
         word = c  # the character of lane 0
-        while word < behind:
+        while word < c_stop:
             found, unsure = look(view, groups, word)
-            n_lanes = min(behind - word, BYTE_LANES)
+            n_lanes = min(c_stop - word, BYTE_LANES)
             while c < word + n_lanes:
                 undecided = np.int64(-1) << (c - word)
                 if n_lanes < BYTE_LANES:

@@ -1,7 +1,7 @@
 """Classes of code points: which characters a pattern tells apart.
 
-The ``regex`` package is asked for the members of every class, so that its tables of Unicode are ours. What no
-class of a pattern tells apart is one *symbol*::
+The ``regex`` package tells the members of every class, so that both use the same tables of Unicode. Code
+points that no class of a pattern tells apart are one *symbol*::
 
     code points   . . . '0' . . '9' . . 'A' . . . 'Z' . . .
     ranges of     [    )[         )[   )[           )[
@@ -45,7 +45,7 @@ def ranges_of(source: str) -> np.ndarray:
     Raises
     ------
     UnsupportedError
-        The expression is invalid by itself, or matches anything but single characters.
+        The expression is not valid by itself.
 
     Complexity
     ----------
@@ -67,7 +67,7 @@ def ranges_of(source: str) -> np.ndarray:
 
 
 def symbols_of(classes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Tell apart the code points that some class tells apart.
+    """Give code points one symbol if they are members of the same classes.
 
     Parameters
     ----------
@@ -77,9 +77,9 @@ def symbols_of(classes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     Returns
     -------
     symbol_of : (0x110000,) int16
-        By code point.
+        Symbol by code point.
     members : (symbols, classes) bool
-        Whether the characters of a symbol are members of a class.
+        Whether the code points of a symbol are members of a class.
 
     Complexity
     ----------
@@ -95,7 +95,7 @@ def symbols_of(classes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """
     edges = np.unique(np.concatenate([[0, N_CODE_POINTS], *(ranges.ravel() for ranges in classes)]))
     starts = edges[:-1]
-    # A start is inside a range if an odd number of its class's edges, itself included, are at or before it.
+    # A start is inside a range of a class if the number of the class's edges up to it is odd.
     inside = np.empty((len(starts), len(classes)), np.bool_)
     for i, ranges in enumerate(classes):
         inside[:, i] = np.searchsorted(ranges.ravel(), starts, side="right") % 2 == 1

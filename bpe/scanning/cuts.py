@@ -1,23 +1,23 @@
-r"""Where a text can be cut in two without a change to any piece, as two neighbouring characters tell.
+r"""Places where a text can be cut in two without a change to any piece, by two neighbouring characters.
 
 ::
 
-    The|_quick|_brown          gpt2: a letter, then a space. The piece that is being read ends there, whatever
-                               it is; and it ends in the same way if the text does.
-    two__three                 gpt2: a space, then a space: the run of spaces may go on. No cut.
+    The|_quick|_brown          gpt2: a letter, then a space. The current piece always ends between them, also
+                               if the text ends there.
+    two__three                 gpt2: a space, then a space. The run of spaces may continue: no cut.
 
-This follows from the automaton. Let *a* and *b* be neighbours, and take every state in which the automaton
-may be after *a*. The text can be cut between them if, in each of these states,
+The places follow from the automaton. Let *a* and *b* be neighbours, and take every state that the automaton
+can have after *a*. The text can be cut between them if, in each of these states,
 
-1. reading *b* ends the search for a match, and the match found does not hold *b*;
-2. the end of the text in place of *b* gives the same match;
+1. reading *b* ends the search for a match, and the match found does not contain *b*;
+2. the end of the text, instead of *b*, gives the same match;
 
-and if *a* or *b* is always part of a match: else both may lie between two matches, in one piece.
+and if *a* or *b* is always part of a match: otherwise both may lie between two matches, in one piece.
 
-Several expressions are applied in turn. If one makes no piece end there, the next one may, as long as no
-match of an earlier one can hold both characters.
+Several expressions are applied one after the other. If a piece of one does not end there, a piece of the next
+one may, as long as no match of an earlier expression can contain both characters.
 
-But: a pattern that looks behind has no such places, as the character before a text changes its first piece.
+A pattern that looks behind has no such places: the character before a text changes its first piece.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Cuts:
     Parameters
     ----------
     automata : sequence of Automaton
-        Of the expressions, in the order in which they are applied; each has at most 256 symbols.
+        The automata of the expressions, in the order of application; each has at most 256 symbols.
 
     Complexity
     ----------
@@ -52,8 +52,8 @@ class Cuts:
 
     def __init__(self, automata: Sequence[Automaton]) -> None:
         looks_behind = any(automaton.looks_behind for automaton in automata)
-        # By expression: the symbol of each code point; by the symbols of two neighbours, whether matches on
-        # both sides are independent, and whether a piece ends there too.
+        # For each expression: the symbol of each code point; and, by the symbols of two neighbours, whether
+        # the matches on both sides are independent, and whether also a piece ends between them.
         self._stages: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         for automaton in automata if not looks_behind else ():
             independent = _independent(automaton)
@@ -72,7 +72,7 @@ class Cuts:
         Returns
         -------
         (n - 1,) bool
-            Item i: between characters i and i + 1, whatever stands before and after these two.
+            Item i is for characters i and i + 1, with any text before and after these two.
 
         Complexity
         ----------
@@ -92,13 +92,13 @@ class Cuts:
 
 
 def _independent(automaton: Automaton) -> np.ndarray:
-    """Return, by two neighbouring symbols, whether no match holds both, or depends on both."""
+    """Return, by two neighbouring symbols, whether no match contains both and none depends on both."""
     n, end = automaton.n_symbols, automaton.n_symbols
     independent = np.ones((n, n), bool)
     states = _reachable(automaton)
     last_found = automaton.delay_of[automaton.next_state]
-    # By state and symbol: no further match may come, and the last one that was found is the one that the end
-    # of the text gives, which cannot hold a symbol that comes after it.
+    # By state and symbol: no further match can follow, and the last match is the same as at the end of the
+    # text, where it cannot contain a later symbol.
     same = ~automaton.alive[automaton.next_state[:, :n]] & (last_found[:, :n] == last_found[:, [end]])
     same &= last_found[:, :n] != 0
     for symbol in range(n):
@@ -109,14 +109,14 @@ def _independent(automaton: Automaton) -> np.ndarray:
 
 
 def _always_in_a_match(automaton: Automaton) -> np.ndarray:
-    """Return for each symbol whether a match that begins with it ends right after it, or later."""
+    """Return, by symbol, whether every text that begins with it has a match there that contains it."""
     starts = np.unique([automaton.start_of[0], automaton.start_not_empty_of[0]])
     after = automaton.next_state[starts, : automaton.n_symbols]
     return (automaton.delay_of[after] == 0).all(axis=0)
 
 
 def _reachable(automaton: Automaton) -> list[int]:
-    """Return the states from which a symbol may be read."""
+    """Return the live states that can be reached from the start."""
     found = sorted({int(automaton.start_of[0]), int(automaton.start_not_empty_of[0])})
     for state in found:
         for follower in np.unique(automaton.next_state[state, : automaton.n_symbols]).tolist():

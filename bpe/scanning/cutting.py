@@ -1,7 +1,7 @@
-"""Texts cut into pieces: matches one after the other, and what lies between them.
+"""Cuts texts into pieces: the matches, and the gaps between them.
 
-The text is cut into segments beforehand, each of which is split by itself: documents, the parts between
-special tokens, the pieces of an expression that was applied before.
+The text has been cut into segments before, and each segment is cut by itself. Segments are documents, the
+parts between special tokens, or the pieces of another expression.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ __all__ = ["cut", "cut_segment", "cut_segments"]
 
 @inner
 def cut_segment(view, data, start, stop, is_open, text_start, ends, n):
-    """Write the ends of the pieces of a segment to `ends` from `n` on; return how many there are then.
+    """Write the ends of the pieces of a segment to `ends`, from index `n` on; return the new `n`.
 
     Parameters
     ----------
     view : View
     data : (>= stop,) uint8
     start, stop : int
-        `start` is where a piece begins.
+        A piece begins at `start`.
     is_open : bool
-        Whether the segment goes on at `stop`. If so, only pieces are cut that stay, whatever follows.
+        Whether the segment continues after `stop`. If so, only pieces are cut that no continuation changes.
     text_start : int
-        Where the segment begins, if before `start`: patterns may look behind.
+        Where the segment begins; this may be before `start`, for patterns that look behind.
     ends : int32 array
-        With room for ``stop - start`` more.
+        It has room for ``stop - start`` more elements.
     n : int
     """
-    gap = -1  # where the characters begin that no match covers
+    gap = -1  # where the characters without a match begin
     place = start
     if view.n_ranges > 0:
         n_before = n
@@ -45,7 +45,7 @@ def cut_segment(view, data, start, stop, is_open, text_start, ends, n):
         before = symbol_before(view, data, place, text_start) if view.looks_behind else 0
         end = find_match(view, data, place, stop, is_open, view.start_entry_of[before])
         if end == place:
-            # An empty match is no piece, but it ends the gap before it.
+            # An empty match is not a piece, but it ends the gap before it.
             if gap >= 0:
                 ends[n] = place
                 n += 1
@@ -76,35 +76,35 @@ def cut_segment(view, data, start, stop, is_open, text_start, ends, n):
 
 @inner
 def cut_segments(self, data, start, text_start, segment_ends, is_open, offsets):
-    """Do as :func:`cut`, for compiled callers."""
+    """:func:`cut` for compiled callers."""
     text, ends = pointer_to(data, 0), pointer_to(offsets, 0)
     view = view_of(self)
     ends[0] = start
     n = 1
     for segment in range(segment_ends.size):
         stop = np.int64(segment_ends[segment])
-        goes_on = is_open and segment == segment_ends.size - 1
-        n = cut_segment(view, text, start, stop, goes_on, text_start, ends, n)
+        continues = is_open and segment == segment_ends.size - 1
+        n = cut_segment(view, text, start, stop, continues, text_start, ends, n)
         start = text_start = stop
     return n - 1
 
 
 @quiet
 def cut(self, data, start, text_start, segment_ends, is_open, offsets):
-    """Cut segments into pieces; return how many there are.
+    """Cut segments into pieces; return the number of pieces.
 
     Parameters
     ----------
     self : Tables
     data : (n_bytes,) uint8
     start : int
-        Where the first segment goes on, which has begun at `text_start`; each further one begins where the
-        one before ends.
+        Where to continue in the first segment. Each further segment begins where the one before ends.
     text_start : int
+        Where the first segment begins.
     segment_ends : (segments,) int32
     is_open : bool
-        Whether the last segment goes on after what is known of it. Then only pieces are cut that stay,
-        whatever follows.
+        Whether the last segment continues after its end here. If so, only pieces are cut that no
+        continuation changes.
     offsets : (n_bytes - start + 1,) int32
         Out: piece i is ``data[offsets[i]:offsets[i + 1]]``.
     """

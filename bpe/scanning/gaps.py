@@ -1,4 +1,4 @@
-"""How far a text surely has no match, of which no more is known than its beginning."""
+"""Finds how far a text has no match, when only its beginning is known."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ __all__ = ["end_of_gap"]
 
 @quiet
 def end_of_gap(self, data, start, stop):
-    """Return the first place from which a match goes out, or one whose match is not decided.
+    """Return the first place where a match begins, or might begin if more text follows.
 
     Parameters
     ----------
     self : Tables
-        Of a pattern that does not look behind.
+        The tables of a pattern that does not look behind.
     data : (n_bytes,) uint8
     start : int
-        Where the last piece ends that :func:`bpe.scanning.cutting.cut` found.
+        End of the last piece found by :func:`bpe.scanning.cutting.cut`.
     stop : int
-        How far the text is known; more may follow.
+        End of the known text.
     """
     text, view = pointer_to(data, 0), view_of(self)
     place = start
     while place < stop:
         end = find_match(view, text, place, stop, True, view.start_entry_of[0])
-        if end == place:  # empty: what is before it is a piece already
+        if end == place:  # empty: the gap before it is a piece already
             end = find_match(view, text, place, stop, True, view.start_entry_not_empty_of[0])
         width = decode(text, place, stop)[1]
         if end != NO_MATCH or width == 0:

@@ -1,4 +1,4 @@
-"""The automaton run over bytes: where the match that begins at a place ends.
+"""Runs the automaton over bytes, to find the end of the match that begins at a place.
 
 ::
 
@@ -18,15 +18,15 @@ from structures.kernels import inner
 __all__ = ["NO_MATCH", "UNDECIDED", "decode", "find_match", "symbol_before"]
 
 NO_MATCH = -1
-UNDECIDED = -2  # what follows the bytes at hand may change it
+UNDECIDED = -2  # it depends on the bytes that follow
 
 
 @inner
 def decode(data, i, stop):
-    """Return the character at byte `i` and its width in bytes, which is 0 where it may go on at `stop`.
+    """Return the character at byte `i` and its width in bytes; the width is 0 if `stop` may cut it in two.
 
-    A byte that begins no UTF-8 is a character of its own, U+DC00 higher, as Python's "surrogateescape" has
-    it.
+    A byte that does not begin valid UTF-8 is a character of its own: 0xDC00 plus the byte, as with Python's
+    "surrogateescape".
     """
     first = np.int64(data[i])
     if first < 0x80:
@@ -35,7 +35,8 @@ def decode(data, i, stop):
     if first < 0xC2 or first > 0xF4:
         return alone, 1
     width = 2 + (first >= 0xE0) + (first >= 0xF0)
-    # The second byte has narrower bounds after some first ones: no overlong forms, surrogates, end of planes.
+    # After some first bytes the second has narrower bounds: overlong forms, surrogates and code points above
+    # U+10FFFF are not valid.
     low = 0xA0 if first == 0xE0 else 0x90 if first == 0xF0 else 0x80
     high = 0x9F if first == 0xED else 0x8F if first == 0xF4 else 0xBF
     character = first & (0x7F >> width)
@@ -52,7 +53,7 @@ def decode(data, i, stop):
 
 @inner
 def symbol_before(view, data, i, start):
-    """Return the symbol of the character that ends at byte `i`; that of the edge at `start`."""
+    """Return the symbol of the character that ends at byte `i`; at `start`, the symbol of the edge."""
     if i <= start:
         return view.n_symbols
     for width in range(min(4, i - start), 1, -1):
@@ -74,10 +75,10 @@ def find_match(view, data, i, stop, is_open, entry):
     data : (>= stop,) uint8
     i : int
     stop : int
-        The end of the segment, or, if `is_open`, of what is known of it.
+        End of the segment or, if `is_open`, of its known part.
     is_open : bool
     entry : int
-        Of the state to begin with.
+        The entry of the first state.
     """
     symbol_of, next_entry = view.symbol_of, view.next_entry
     end = i if entry & DELAY_MASK else NO_MATCH
@@ -93,7 +94,7 @@ def find_match(view, data, i, stop, is_open, entry):
                     width = 1
             symbol = np.int64(symbol_of[character])
         elif i > stop:
-            return end  # nothing waits for what would come after the end
+            return end  # nothing follows the end of the segment
         elif is_open:
             return UNDECIDED
         else:

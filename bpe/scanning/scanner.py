@@ -1,4 +1,4 @@
-"""``Scanner``: a split pattern compiled to tables, that cuts bytes into pieces."""
+"""``Scanner``: a split pattern compiled to tables. It cuts bytes into pieces."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ __all__ = ["Scanner", "scanner_of"]
 class Scanner:
     r"""Cuts bytes into the pieces of a pattern.
 
-    Any number of threads may use one at once; the kernels let go of the GIL.
+    Several threads may use one scanner at once; the kernels release the GIL.
 
     Parameters
     ----------
     sources : sequence of str
-        Valid expressions of the ``regex`` package: the first cuts the segments, each further one the pieces
-        of the one before.
+        Valid expressions of the ``regex`` package. The first one cuts the segments; each further one cuts the
+        pieces of the one before.
 
     Raises
     ------
     UnsupportedError
-        One is beyond what can be compiled.
+        An expression cannot be compiled.
 
     Attributes
     ----------
     has_windows : bool
-        Whether the bulk of a text is cut by windows, many places at a time.
+        Whether the bulk of a text is cut by windows, 64 places at a time.
     looks_behind : bool
         Whether pieces depend on the character before them.
     cuts : Cuts
@@ -44,7 +44,7 @@ class Scanner:
 
     Complexity
     ----------
-    Some ten milliseconds a class of characters that was not met before.
+    About ten milliseconds for each class of characters that is new to the process.
 
     Examples
     --------
@@ -63,13 +63,7 @@ class Scanner:
 
     @property
     def only_tables(self) -> Tables | None:
-        """The tables, for kernels; None where there are those of several expressions.
-
-        Examples
-        --------
-        >>> Scanner(["a", "b"]).only_tables is None
-        True
-        """
+        """The tables, for kernels; None if there are several expressions."""
         return self._tables[0] if len(self._tables) == 1 else None
 
     def cut(
@@ -84,24 +78,24 @@ class Scanner:
     ) -> np.ndarray:
         r"""Cut segments by the first expression.
 
-        With one expression these are the pieces; else :meth:`refine` cuts them further.
+        If there are more expressions, :meth:`refine` cuts the result further.
 
         Parameters
         ----------
         data : bytearray or (n_bytes,) uint8
             Less than 2 GiB.
         segment_ends : (segments,) int32, optional
-            Rising. The first segment begins at `start`, each further one where the one before ends. All is
-            one segment by default.
+            Rising. The first segment begins at `start`, each further one where the one before ends. By
+            default, there is one segment with all bytes.
         start : int
-            Where the first segment, or what is left of it, begins.
+            Where to begin, or to continue in the first segment.
         text_start : int, optional
-            Where it has begun in fact, for patterns that look behind; at `start` by default.
+            Where the first segment begins, for patterns that look behind; at `start` by default.
         is_open : bool
-            Whether the last segment goes on after what is known of it. Then only pieces are cut that stay,
-            whatever follows.
+            Whether the last segment continues after its end here. If so, only pieces are cut that no
+            continuation changes.
         out : int32 array, optional
-            Where to write the offsets; with room for one more than there are bytes.
+            Where to write the offsets. It has room for one more than the number of bytes.
 
         Returns
         -------
@@ -117,8 +111,7 @@ class Scanner:
         >>> Scanner(["[a-z]+"]).cut(bytearray(b"ab1c"), is_open=True).tolist()
         [0, 2]
         """
-        if not isinstance(data, np.ndarray):
-            data = np.frombuffer(data, np.uint8)
+        data = np.asarray(data)  # a bytearray shares its memory
         if segment_ends is None:
             segment_ends = np.array([len(data)], np.int32)
         text_start = start if text_start is None else text_start
@@ -140,7 +133,7 @@ class Scanner:
         Returns
         -------
         (more pieces + 1,) int32
-            The same where there is no other expression.
+            `offsets` itself if there is one expression only.
 
         Complexity
         ----------
@@ -152,19 +145,18 @@ class Scanner:
         >>> Scanner(["[0-9]", "[a-z]"]).refine(data, np.array([0, 2, 3], np.int32)).tolist()
         [0, 1, 2, 3]
         """
-        if not isinstance(data, np.ndarray):
-            data = np.frombuffer(data, np.uint8)
+        data = np.asarray(data)  # a bytearray shares its memory
         for tables in self._tables[1:]:
             start = int(offsets[0])
             finer = np.empty(int(offsets[-1]) - start + 1, np.int32)
-            n = cut(tables, data, start, start, offsets[1:], 0, finer)
+            n = cut(tables, data, start, start, offsets[1:], False, finer)
             offsets = finer[: n + 1]
         return offsets
 
     def decided(self, data: bytearray | np.ndarray) -> int:
-        r"""Return how far the pieces of a text are known, whatever follows.
+        r"""Return how far the pieces of a text are decided, whatever text follows.
 
-        A text that begins there has the same pieces as the rest of the whole.
+        The rest of the text, from there on, has the same pieces by itself.
 
         Parameters
         ----------
@@ -174,7 +166,7 @@ class Scanner:
         Returns
         -------
         int
-            A byte. 0 where nothing is known, and of patterns that look behind.
+            An offset in bytes. 0 if nothing is decided, or if the pattern looks behind.
 
         Complexity
         ----------
@@ -189,11 +181,10 @@ class Scanner:
         """
         if self.looks_behind:
             return 0
-        if not isinstance(data, np.ndarray):
-            data = np.frombuffer(data, np.uint8)
+        data = np.asarray(data)  # a bytearray shares its memory
         place, stop = 0, len(data)
         for tables in self._tables:
-            # The next expression goes on in what surely is no match of this one, though it may have no end.
+            # The last gap of this expression has no end yet, but the next expression can already cut it.
             offsets = np.empty(stop - place + 1, np.int32)
             n = cut(tables, data, place, place, np.array([stop], np.int32), True, offsets)
             place = int(offsets[n])
@@ -223,17 +214,17 @@ class Scanner:
         >>> Scanner(["[0-9]", "[a-z]+"]).split(b"ab1cd!")
         [0, 2, 3, 5, 6]
         """
-        held = bytearray(data)  # writable, as all that kernels are compiled for
+        held = bytearray(data)  # the kernels are compiled for writable arrays
         return self.refine(held, self.cut(held)).tolist()
 
 
 @functools.lru_cache(maxsize=64)
 def scanner_of(sources: tuple[str, ...]) -> Scanner:
-    """Return the scanner of some expressions; those made before are remembered.
+    """Return the scanner of some expressions; scanners made before are kept.
 
     Raises
     ------
     UnsupportedError
-        One is beyond what can be compiled.
+        An expression cannot be compiled.
     """
     return Scanner(sources)

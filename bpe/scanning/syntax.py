@@ -1,8 +1,8 @@
 r"""The part of the ``regex`` language that can be compiled, as a tree.
 
-Parsed is what the package has accepted already, so that nothing need be reported here but what goes beyond
-the part: classes and literals, groups, alternation, repetition (greedy, lazy, possessive), looking one or two
-characters ahead, one behind, anchors, and the flags ``i``, ``s``, ``m``.
+The part has classes and literals, groups, alternation, repetition (greedy, lazy, possessive), lookahead of a
+few characters, lookbehind of one character, anchors, and the flags ``i``, ``s`` and ``m``. The package has
+accepted the expression already, so the only errors here are about what the part does not have.
 """
 
 from __future__ import annotations
@@ -16,33 +16,33 @@ __all__ = ["Alt", "Atomic", "Chars", "Edge", "Look", "Node", "Repeat", "Seq", "U
 
 
 class UnsupportedError(Exception):
-    """The expression cannot be compiled; the message says what of it."""
+    """The expression cannot be compiled; the message says which part of it is the reason."""
 
 
 @dataclass(frozen=True)
 class Chars:
-    """One character of a class: an expression of the ``regex`` package that matches single characters."""
+    """One character of a class; `source` is its expression in the ``regex`` package."""
 
     source: str
 
 
 @dataclass(frozen=True)
 class Seq:
-    """One after the other; the empty sequence matches the empty string."""
+    """The items one after the other; without items, the empty string."""
 
     items: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
 class Alt:
-    """The first alternative that lets the whole match."""
+    """The first alternative with which the whole expression matches."""
 
     items: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
 class Repeat:
-    """`least` to `most` times, without end where `most` is None."""
+    """`least` to `most` times; without limit if `most` is None."""
 
     item: Node
     least: int
@@ -52,14 +52,14 @@ class Repeat:
 
 @dataclass(frozen=True)
 class Atomic:
-    """What `item` matches first, and nothing else instead if the rest fails."""
+    """The first match of `item`; no other match of it is tried if the rest fails."""
 
     item: Node
 
 
 @dataclass(frozen=True)
 class Look:
-    """An assertion: `item` does, or does not, match ahead or behind."""
+    """An assertion: `item` matches (or does not match, if not `wanted`) ahead or behind."""
 
     item: Node
     ahead: bool
@@ -68,7 +68,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Edge:
-    """An assertion: here the text ends, or else begins."""
+    """An assertion: the text ends here or, if not `end`, begins here."""
 
     end: bool
 
@@ -126,7 +126,7 @@ class _Parser:
         else:
             bounds = (int(least), int(most) if most else None if comma else int(least))
         if isinstance(item, (Look, Edge)) or max(filter(None, bounds), default=0) > _MOST:
-            raise self.unsupported("such a repetition")
+            raise self.unsupported("this repetition")
         if _QUANTIFIER.match(self.source, self.at):
             raise self.unsupported("a repetition of a repetition")
         repeat = Repeat(item, bounds[0], bounds[1], greedy=suffix != "?")
@@ -137,11 +137,11 @@ class _Parser:
         if character == "(":
             return self.group(flags)
         if character in "{*+?":
-            raise self.unsupported(f"{character!r} where it stands")
+            raise self.unsupported(f"the sign {character!r}")
         if character == "[":
             found = self.take(_SET)
             if not found:
-                raise self.unsupported("such a set")
+                raise self.unsupported("this set")
             return _chars(found.group(), flags)
         if character == "\\":
             return self.escape(flags)
@@ -224,5 +224,5 @@ def parse(source: str) -> Node:
         flags |= set(found.group(1))
     tree = parser.alternatives(flags)
     if parser.at < len(source):
-        raise parser.unsupported(f"{source[parser.at]!r} where it stands")
+        raise parser.unsupported(f"the sign {source[parser.at]!r}")
     return tree

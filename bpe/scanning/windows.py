@@ -1,23 +1,23 @@
-r"""What a few characters around a place tell about it: the part of an automaton that needs no state.
+r"""Windows: the few characters around a place that decide, without a state, if a piece ends there.
 
-Nearly always, whether a piece ends at a place can be seen from the :data:`BEHIND` characters before it and
-the :data:`AHEAD` after it. Which windows of characters decide, and how, follows from the automaton::
+The :data:`BEHIND` characters before a place and the :data:`AHEAD` characters after it nearly always decide if
+a piece ends there. The automaton tells which windows decide, and how::
 
-    window     t h e | _ d        a piece ends where the stroke is: so it is with any text around
-               e _ d | o g        none ends there
-               n ' r | e a        (gpt2) depends on what is further away: *open*
+    window     t h e | _ d        a piece ends at the bar, with any text around the window
+               e _ d | o g        no piece ends at the bar
+               n ' r | e a        (gpt2) it depends on characters further away: *open*
 
-Symbols that the automaton treats alike are one *group*; there are at most :data:`GROUPS`, each a bit of a
-byte, so that a set of groups is a byte too. If there would be more, the symbols that make so many (for gpt2
-the apostrophe, without which no letter differs from another) are thrown together in the last one, or are in
-none: then their windows are open. Open windows are left to the automaton.
+Symbols that the automaton treats alike are one *group*. There are at most :data:`GROUPS` groups; each is a
+bit of a byte, so that a set of groups is a byte, too. If there were more groups, the symbols that cause them
+(for gpt2 the apostrophe: without it, no letter differs from another) share the last group, or have no group;
+then their windows are open. Open windows are left to the automaton.
 
-The windows in which a piece ends are a union of *products*, sets of groups for each place of the window.
+The windows in which a piece ends are a union of *products*: sets of groups, one set for each place.
 
-How it is found out: a text and its true pieces are a path through *configurations*: the state of the piece
-that is being read, and that of every earlier piece that could still have become longer, which it must not.
-The set of all configurations is run over every window, whatever comes after: if all that get through agree
-whether a piece ends at the place, the window decides.
+The verdicts are found like this. A text and its true pieces are a path through *configurations*. A
+configuration is the state of the current piece and the states of all earlier pieces that could still become
+longer, but must not. All configurations are run over every window. If all paths that survive, with any text
+after the window, agree if a piece ends at the bar, then the window decides.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ PLACES = BEHIND + AHEAD
 _MAX_CONFIGURATIONS = 2_000
 _MAX_PRODUCTS = 64
 
-# How often a character occurs in text and source code, roughly: the rarest give way.
+# Roughly how often a character occurs in text and source code: the rarest lose their group.
 _FREQUENT_FIRST = (
     " etaoinsrhldcumfpgwybvk\n,.ITASxCMBPH'\"EWDRLNO-jFGzqUJVKY0123456789_()\t/;:=<>*#![]{}?QXZ$+&|\\@%^~`\r"
 )
@@ -49,8 +49,8 @@ _FREQUENCY_OF[:128] = [1 / (1 + (_FREQUENT_FIRST + chr(c)).index(chr(c))) for c 
 
 _NO, _YES, _OPEN = 0, 1, 2
 
-# An earlier piece: the state reached from where it began, how many symbols ago it ended (or more), and
-# whether the match that ends there is the last that was found.
+# An earlier piece: the state reached from its beginning, the number of symbols since its end (up to a limit),
+# and whether the match that ended there is the last one found.
 Shadow: TypeAlias = tuple[int, int, int]
 Configuration: TypeAlias = tuple[int, frozenset[Shadow]]
 
@@ -62,11 +62,11 @@ class Windows:
     Attributes
     ----------
     group_of : (symbols,) uint8
-        By symbol: the bit of its group.
+        Bit of the group, by symbol.
     ends : (n, BEHIND + AHEAD) uint8
-        Products: the windows in which a piece ends. What they say of open windows means nothing.
+        Products: the windows in which a piece ends. They may cover open windows, where they mean nothing.
     open : (n, BEHIND + AHEAD) uint8
-        Products: the windows that do not decide.
+        Products: the open windows.
     """
 
     group_of: np.ndarray
@@ -76,7 +76,7 @@ class Windows:
 
 # ------------------------------------------------------------------------------------------------ groups
 def _reachable(automaton: Automaton, symbols: list[int]) -> list[int]:
-    """Return the states that can be come to by some symbols."""
+    """Return the states that can be reached with the given symbols."""
     found = [int(automaton.start_of[0])]
     for state in found:
         for follower in automaton.next_state[state, symbols].tolist():
@@ -86,10 +86,10 @@ def _reachable(automaton: Automaton, symbols: list[int]) -> list[int]:
 
 
 def _always_matches(automaton: Automaton) -> bool:
-    """Say whether there is a match, and none is empty, wherever in a text one is looked for."""
+    """Say whether every place of every text has a match that is not empty."""
     if (automaton.start_of != automaton.start_not_empty_of).any():
         return False
-    symbols = slice(0, automaton.n_symbols)  # at first; then the end of the text may come too
+    symbols = slice(0, automaton.n_symbols)  # a text is not empty; later the end may follow
     unmatched = [int(automaton.start_of[0])]
     for state in unmatched:
         followers = automaton.next_state[state, symbols]
@@ -103,7 +103,7 @@ def _always_matches(automaton: Automaton) -> bool:
 
 
 def _grouped(automaton: Automaton, symbols: list[int]) -> list[list[int]]:
-    """Return groups of those symbols that lead from every state to the same one."""
+    """Return groups of symbols; those of a group lead from every state to the same next state."""
     rows = automaton.next_state[_reachable(automaton, symbols)]
     groups: dict[tuple[int, ...], list[int]] = {}
     for symbol in symbols:
@@ -118,7 +118,7 @@ def _choose_groups(automaton: Automaton) -> list[list[int]]:
     groups = _grouped(automaton, alike)
     others: list[int] = []
     while len(groups) > GROUPS:
-        # The symbol that is rarest for the number of groups that go with it.
+        # Give up the symbol that frees most groups for its frequency.
         without = {symbol: [other for other in alike if other != symbol] for symbol in alike}
         gain = {symbol: len(groups) - len(_grouped(automaton, left)) for symbol, left in without.items()}
         given_up = max(alike, key=lambda symbol: gain[symbol] / frequency[symbol])
@@ -130,7 +130,7 @@ def _choose_groups(automaton: Automaton) -> list[list[int]]:
 
 # ----------------------------------------------------------------------------------------- configurations
 def _hopes(automaton: Automaton) -> np.ndarray:
-    """Return, by shadow, whether there is a text behind which makes the end of the piece right."""
+    """Return, by shadow, whether some text after it makes the end of the piece right."""
     follower = automaton.next_state
     hope = np.zeros((len(follower), MAX_DELAY + 2, 2), np.bool_)
     while True:
@@ -159,11 +159,11 @@ class _Paths:
         self.hope = _hopes(automaton)
         self.number_of: dict[Configuration, int] = {}
         self.configurations: list[Configuration] = []
-        # [configuration][group]: what follows, and whether a piece ends there
+        # [configuration][group]: the next configurations, and whether a piece ends before them
         self.steps: list[list[set[tuple[int, bool]]]] = []
 
     def explore(self) -> bool:
-        """Find all configurations and what follows on each; say whether there are few enough."""
+        """Find all configurations and their successors; return whether there are few enough."""
         self.number((self.start, frozenset()))
         while len(self.steps) < len(self.configurations) <= _MAX_CONFIGURATIONS:
             configuration = self.configurations[len(self.steps)]
@@ -178,7 +178,7 @@ class _Paths:
         return self.number_of[configuration]
 
     def follow(self, shadow: Shadow, symbol: int) -> Shadow | bool:
-        """Return a shadow after a symbol; when all is settled, whether the piece has the right end."""
+        """Return a shadow after a symbol; if it is decided, whether the end of the piece is right."""
         state, age, is_last = shadow
         state = self.next_state[state][symbol]
         age = min(age + 1, MAX_DELAY + 1)
@@ -207,12 +207,12 @@ class _Paths:
             yield self.number((self.start, frozenset([*kept, shadow]))), True
 
     def verdicts(self) -> np.ndarray:
-        """Return what every window tells: one axis a place, by group."""
+        """Return the verdict of every window; an axis is a place, an index a group."""
         n = len(self.groups)
         verdict_of: dict[tuple[int, frozenset[tuple[int, int]]], np.ndarray] = {}
 
         def run(place: int, found: frozenset[tuple[int, int]]) -> np.ndarray:
-            """Return the verdicts of the windows that go on from (configuration, whether a piece ended)."""
+            """Return the verdicts after `found`: pairs (configuration, whether a piece ended)."""
             if place == PLACES:
                 ended = {bit for _, bit in found}
                 return np.array(_OPEN if len(ended) > 1 else max(ended, default=_NO), np.uint8)
@@ -226,9 +226,9 @@ class _Paths:
     def advance(
         self, place: int, found: frozenset[tuple[int, int]], group: int
     ) -> frozenset[tuple[int, int]]:
-        at_stroke = place == BEHIND - 1
+        at_bar = place == BEHIND - 1
         return frozenset(
-            (after, int(ended) if at_stroke else bit)
+            (after, int(ended) if at_bar else bit)
             for i, bit in found
             for after, ended in self.steps[i][group]
         )
@@ -236,10 +236,10 @@ class _Paths:
 
 # --------------------------------------------------------------------------------------------- products
 def _products(wanted: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-    """Cover the `wanted` windows by products that lie in the `allowed` ones.
+    """Cover the `wanted` windows by products inside the `allowed` windows.
 
-    Greedy: a product grows from a window that is not covered yet, first to all groups of a place, the
-    outermost places first, then by single groups.
+    This is greedy. A product grows from a window that is not covered yet: first to all groups of a place,
+    with the outermost places first, then by single groups.
     """
     n = wanted.shape[0]
     left = wanted.copy()
@@ -262,7 +262,7 @@ def _products(wanted: np.ndarray, allowed: np.ndarray) -> np.ndarray:
 
 
 def derive_windows(automaton: Automaton) -> Windows | None:
-    """Return the windows of an automaton, None where they would be of no use.
+    """Return the windows of an automaton; None if they would not help.
 
     Parameters
     ----------

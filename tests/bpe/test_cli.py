@@ -153,7 +153,7 @@ OUTPUTS = {
 
 
 @pytest.mark.parametrize("command", OUTPUTS)
-def test_output_is_looked_at_first(folder, command, monkeypatch):
+def test_output_is_checked_first(folder, command, monkeypatch):
     (folder / "folder.bin").mkdir()
     for output, message in {
         "no/new.bin": "no such folder: .*no$",
@@ -161,7 +161,7 @@ def test_output_is_looked_at_first(folder, command, monkeypatch):
         "folder.bin": r"folder\.bin is a folder: a file name is needed$",
     }.items():
         fails(run(*OUTPUTS[command], "-o", output), message)
-    monkeypatch.setattr(os, "access", lambda *_: False)  # whoever runs the tests may be allowed everything
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root is allowed everything
     fails(run(*OUTPUTS[command], "-o", "new.bin"), r"no permission to write new\.bin: its folder is /.*$")
 
 
@@ -181,7 +181,7 @@ def test_corpora(folder, paths, corpus):
 
 
 @pytest.mark.filterwarnings("default")
-def test_warnings_are_a_line_each(folder):
+def test_warnings_are_one_line_each(folder):
     result = run("count", "book.txt", "--pattern", r"(\w)\1\1|\w+", "-o", "c", "--quiet")
     assert result.exit_code == 0
     assert re.fullmatch("bpe: warning: the split pattern cannot be compiled: .*\n", result.stderr)
@@ -354,7 +354,7 @@ def test_encode_to_a_file_with_options(folder, tokenizer):
         (["odd.txt", "-o", "book.txt/ids.npy"], r"book\.txt is a file, not a folder"),
         (["odd.txt", "-o", "ids.txt"], r"-o ids\.txt: the name must end in \.bin .* or \.npy"),
         (["odd.txt", "-o", "ids.npy", "--dtype", "int8"], "'int8' is not one of"),
-        (["odd.txt", "--dtype", "uint16"], "--dtype is of the file that -o names"),
+        (["odd.txt", "--dtype", "uint16"], "--dtype needs -o"),
         (["odd.txt", "--ordinary", "--allow-special"], "exclude each other"),
         (
             ["special.txt", "-o", "ids.npy"],
@@ -376,7 +376,7 @@ def test_encode_that_fails_leaves_no_file(folder, arguments, message):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX locks")
 def test_two_at_once_do_not_write_the_same_file(folder, tokenizer):
-    for other in ("ids.bin", "ids.npy"):  # of which the offsets are one file
+    for other in ("ids.bin", "ids.npy"):  # both have the same file of offsets
         with Output(folder / other, np.dtype("<u2"), "other work") as output:
             output.write(np.array([1, 2]), [2])
             fails(
@@ -399,7 +399,7 @@ def test_ids_that_do_not_fit(folder):
     )
 
 
-def test_files_of_ids_that_are_no_such(folder):
+def test_wrong_files_of_ids(folder):
     assert run("encode", "tok.json", "odd.txt", "-o", "ids.npy", "--quiet").exit_code == 0
     np.save("floats.npy", np.array([1.5]))
     fails(run("decode", "tok.json", "floats.npy"), r"floats\.npy: an array of 1 dimensions of float64")
@@ -411,9 +411,11 @@ def test_files_of_ids_that_are_no_such(folder):
     (folder / "odd.bin").write_bytes(b"1\0\0")
     fails(
         run("decode", "tok.json", "odd.bin"),
-        r"not a number\. Of a \.bin file, say --dtype",
+        r"not a number\. For a \.bin file, add --dtype",
     )
-    fails(run("decode", "tok.json", "odd.bin", "--dtype", "uint16"), r"odd\.bin: 3 bytes are no whole number")
+    fails(
+        run("decode", "tok.json", "odd.bin", "--dtype", "uint16"), r"odd\.bin: 3 bytes are not a whole number"
+    )
     (folder / "odd.bin").write_bytes(b"\xff\xff")
     fails(run("decode", "tok.json", "odd.bin", "--dtype", "uint16"), r"odd\.bin: ids\[0\]: 65535 is out of")
 
@@ -560,7 +562,7 @@ class TestProcesses:
             stderr=subprocess.PIPE,
             text=True,
         )
-        process.stdin.write("some text\n" * 100_000)  # more than a pipe holds: it is reading by now
+        process.stdin.write("some text\n" * 100_000)  # more than a pipe can hold: the process is reading
         process.stdin.flush()
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
@@ -571,8 +573,8 @@ class TestProcesses:
 
     @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
     @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-    def test_encoding_goes_on(self, folder, tokenizer, how):
-        """A run that ends in the middle, and the same command again."""
+    def test_encoding_is_resumed(self, folder, tokenizer, how):
+        """After a run that ends in the middle, the same command completes the file."""
         part = (folder / "book.txt").read_bytes() * 200
         arguments = command("encode", "tok.json", "-", "-o", "ids.bin", "--threads", 1)
         process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -586,7 +588,7 @@ class TestProcesses:
         assert process.returncode == (130 if how == signal.SIGINT else -how)
         if how == signal.SIGINT:
             assert errors.split(b"\n") == [
-                b"ids.bin: the same command goes on from here",
+                b"ids.bin: the same command continues from here",
                 b"",
                 b"bpe: interrupted",
                 b"",

@@ -1,4 +1,4 @@
-"""The commands for looking, converting and measuring; and every example of every --help, run."""
+"""The commands show, convert, bench and warmup; and every example of every --help is run."""
 
 import gzip
 import json
@@ -75,7 +75,7 @@ def test_examples(line, folder, book):
     os.rename("tokenizer.json", "t.hf.json")
     if "bpe convert tokenizer.json" in line:
         os.rename("t.hf.json", "tokenizer.json")
-    # On texts this short no training comes to so many tokens; that is not what is tested.
+    # Texts this short do not have so many merges; the size is not tested here.
     line = re.sub(r"--vocab-size \d+", "--vocab-size 300", line)
     (folder / "bin").mkdir()
     program = folder / "bin" / "bpe"
@@ -172,7 +172,7 @@ def test_colours_on_a_terminal(folder, name, value, is_coloured, tokenizer):
 
 
 def test_shown_tokens():
-    """No text can take over the terminal."""
+    """Tokens cannot control the terminal."""
     tokens = [bytes([value]) for value in range(256)]
     for shown in shown_tokens([*tokens, "\u202e\u2028\x85\u00ad".encode(), "é😀中\u0301".encode()])[:-1]:
         assert shown.isprintable()
@@ -233,7 +233,7 @@ def test_convert_refuses(folder, arguments, message):
 
 
 def test_convert_checks(folder, monkeypatch):
-    """What does not encode alike is not written."""
+    """A file that does not encode alike is not written."""
     import bpe.formats.conversion as conversion
 
     original = conversion.read
@@ -251,7 +251,7 @@ def test_convert_checks(folder, monkeypatch):
     assert "o.json" not in os.listdir()
 
 
-def test_a_rank_file_is_no_whole_tokenizer(folder):
+def test_a_rank_file_is_not_a_tokenizer(folder):
     fails(run("show", "cl100k_base.tiktoken", "x"), "has no split pattern: bpe convert cl100k_base.tiktoken")
 
 
@@ -289,7 +289,7 @@ def test_bench_refuses(folder):
 
 
 def test_warmup(folder, tmp_path):
-    """After it, training and encoding compile nothing."""
+    """After a warmup, training and encoding compile nothing."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     if os.environ.get("WARMUP_FROM_NOTHING"):  # minutes
         environment["NUMBA_CACHE_DIR"] = str(tmp_path / "cache")

@@ -61,7 +61,7 @@ def pieces_of(text, pattern, specials=frozenset()):
 
 
 # ------------------------------------------------------------------------------------------- cutting
-ODD = [r"[a-z]+(?=1)|\s", r"(?<=a)b|\w", r"(\w)\1|\w+"]  # the last two are known up to special tokens only
+ODD = [r"[a-z]+(?=1)|\s", r"(?<=a)b|\w", r"(\w)\1|\w+"]  # the last two are decided at special tokens only
 
 
 @pytest.mark.parametrize("specials", [frozenset(), SPECIALS], ids=["plain", "specials"])
@@ -262,7 +262,7 @@ def test_several_frames(tmp_path, suffix, block_bytes):
     texts = [b"one", b"", os.urandom(1000) * 200, bytes(1_000_000), b" two"]
     path = tmp_path / f"x{suffix}"
     frames = list(map(COMPRESSIONS[suffix], texts))
-    if suffix == ".zst":  # what some tools put in between, to be passed over
+    if suffix == ".zst":  # some tools write such frames in between: they are skipped
         frames[2:2] = [struct.pack("<II", 0x184D2A50, 5000) + bytes(5000)]
     path.write_bytes(b"".join(frames))
     blocks = list(next(iter(Corpus(path).documents(block_bytes=block_bytes))))
@@ -329,7 +329,7 @@ def test_parquet(tmp_path, kind):
         read(path, field="n")
 
 
-def test_parquet_of_no_rows(tmp_path):
+def test_parquet_without_rows(tmp_path):
     path = tmp_path / "x.parquet"
     parquet.write_table(pyarrow.table({"text": pyarrow.array([], pyarrow.string())}), path)
     assert read(path) == []
@@ -349,7 +349,7 @@ def test_extras(tmp_path, monkeypatch, module):
 # ------------------------------------------------------------------------------------- damaged files
 @pytest.mark.parametrize("name", ["x.gz", "x.zst", "x.jsonl.gz", "x.jsonl", "x.parquet", "x.parquet.zst"])
 def test_truncated_files(tmp_path, name):
-    """Cut off anywhere, a file is never taken for a whole one."""
+    """A file that is cut off anywhere is never read as a complete one."""
     path = tmp_path / name
     data = file_of(name, ["some text, " * 50, "and more " * 5])
     cuts = range(len(data)) if len(data) < 200 else range(0, len(data) - 1, len(data) // 100)
@@ -362,7 +362,7 @@ def test_truncated_files(tmp_path, name):
         except ValueError as error:
             assert name in str(error)  # noqa: PT017
             assert "byte" in str(error) or "row 0" in str(error)  # noqa: PT017
-        else:  # whole lines, and perhaps a line without its end
+        else:  # complete lines, and perhaps a last line without its end
             assert name == "x.jsonl"
             assert data[: cut + 1].endswith((b"\n", b"}")) or data[:cut].endswith(b"\n") or cut == 0
             assert documents == whole[: len(documents)]
@@ -380,7 +380,7 @@ def test_damaged_files(tmp_path, name):
             assert name in str(error)  # noqa: PT017
 
 
-def test_nothing_but_a_suffix(tmp_path):
+def test_wrong_content_for_the_suffix(tmp_path):
     for name in ("x.gz", "x.zst", "x.parquet"):
         for data in (b"", b"plain text in a file of the wrong name"):
             (tmp_path / name).write_bytes(data)
@@ -416,7 +416,7 @@ def test_files_that_change_while_they_are_read(tmp_path, name, change):
         read_and_change()
 
 
-# ------------------------------------------------------------------------------------- what is not UTF-8
+# ----------------------------------------------------------------------------- bytes that are not UTF-8
 @thorough
 @given(data=st.binary(max_size=30) | st.text().map(str.encode), size=st.integers(1, 7))
 @example(data=b"\xe2\x82 \xf0\x9f\x98", size=1)

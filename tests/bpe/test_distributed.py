@@ -182,7 +182,7 @@ def test_what_a_cluster_does_not_take(client, folder):
     for corpus, message in [
         (["a document"], "a list of one document holds documents, not files only"),
         (iter([folder]), "holds documents, not files only"),
-        ([bpe.corpus.STDIN], "- is no file that workers can read"),
+        ([bpe.corpus.STDIN], "- is not a file that workers can read"),
     ]:
         with pytest.raises(ValueError, match=message):
             count_words(corpus, scheduler=client)

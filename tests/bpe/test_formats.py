@@ -1,4 +1,4 @@
-"""Files of other programs: out and back, read by those programs, and what is refused."""
+"""Files of other programs: written and read back, read by those programs, or refused."""
 
 import base64
 import json
@@ -39,7 +39,7 @@ def with_pattern(tokenizer, pattern, specials=None):
 
 
 def renumbered(tokenizer, order, specials=None):
-    """The same with other ids: order[i] for i."""
+    """Return the same tokenizer with other ids: order[i] for i."""
     words = tokenizer.engine.vocabulary
     return Tokenizer(
         token_bytes={order[number]: token for token, number in words.id_of.items()},
@@ -60,10 +60,10 @@ def agree(tokenizer, other, texts):
         assert other(text) == tokenizer.encode(text, allowed_special="all"), text
 
 
-# ------------------------------------------------------------------------------------------ out and back
+# ------------------------------------------------------------------------------------ written, read back
 @pytest.mark.filterwarnings("default")  # of transformers
-def test_what_others_make_of_the_files(tokenizer, texts, tmp_path):
-    """That they encode alike, test_formats_matrix.py says."""
+def test_other_programs_decode_alike(tokenizer, texts, tmp_path):
+    """test_formats_matrix.py tests that they encode alike."""
     tokenizer.save_huggingface(tmp_path / "tokenizer.json")
     other = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     for text in texts:
@@ -93,7 +93,7 @@ def test_minbpe(tokenizer, pattern, tmp_path):
     assert lines[0] == "minbpe v1"
     assert lines[2:4] == ["1", "<|end|> 600"]
     assert [tuple(map(int, line.split())) for line in lines[4:]] == tok.merges
-    # As minbpe goes about it: matches are pieces, and the pair of the lowest id is merged everywhere.
+    # The algorithm of minbpe: matches are pieces, and the pair of the lowest id is merged everywhere.
     regex = pytest.importorskip("regex")
     pieces = regex.findall(lines[1], PROBE)
     ids = [number for piece in pieces for number in reference.encode_by_replay(piece.encode(), tok.merges)]
@@ -106,7 +106,7 @@ def test_minbpe_by_hand():
     assert tok.pattern.name == "none"
 
 
-def test_encodings_of_tiktoken_that_are_refused(tokenizer):
+def test_what_tiktoken_cannot_hold_is_refused(tokenizer):
     backwards = renumbered(tokenizer, [*range(256), *range(900, 256, -1)])
     dead = Tokenizer(token_bytes=[*BYTES, b"abc"], merges=[], pattern="gpt2")
     for tok, message in [
@@ -129,7 +129,7 @@ def test_peers_that_are_missing(tokenizer, monkeypatch):
 
 # --------------------------------------------------------------------------------- files of other makers
 @pytest.mark.parametrize("alphabet", [True, False])
-def test_a_tokenizer_trained_there(book, alphabet, tmp_path):
+def test_a_tokenizer_trained_by_hugging_face(book, alphabet, tmp_path):
     other = tokenizers.Tokenizer(tokenizers.models.BPE())
     other.pre_tokenizer = tokenizers.pre_tokenizers.Sequence(
         [
@@ -245,7 +245,7 @@ SPLIT = split({"Regex": "a"})
         ({"model": 3}, '"model" is no object'),
     ],
 )
-def test_what_is_refused_of_huggingface(changes, message, tmp_path):
+def test_huggingface_refused(changes, message, tmp_path):
     (tmp_path / "tokenizer.json").write_bytes(hf(**changes))
     with pytest.raises(ValueError, match=rf"tokenizer\.json: .*{message}"):
         Tokenizer.from_huggingface(tmp_path / "tokenizer.json")
@@ -261,11 +261,11 @@ def test_what_is_refused_of_huggingface(changes, message, tmp_path):
         {"post_processor": {"type": "ByteLevel", "trim_offsets": True}},
     ],
 )
-def test_what_makes_no_difference(changes):
+def test_huggingface_options_without_effect(changes):
     assert Tokenizer._of(*huggingface.parse(hf(**changes))) == Tokenizer._of(*huggingface.parse(hf()))
 
 
-def test_what_is_left_out():
+def test_huggingface_options_left_out():
     with pytest.warns(UserWarning, match="padding and post_processor of the tokenizer.json left out"):
         parts = huggingface.parse(hf(post_processor={"type": "TemplateProcessing"}, padding={}))
     assert Tokenizer._of(*parts) == Tokenizer._of(*huggingface.parse(hf()))
@@ -290,7 +290,7 @@ def lines_of(*extra):
         (lines_of().split(b"\n", 1)[1], r"byte 0 has no token"),
     ],
 )
-def test_what_is_refused_of_rank_files(data, message, tmp_path):
+def test_rank_files_refused(data, message, tmp_path):
     (tmp_path / "a.tiktoken").write_bytes(data)
     with pytest.raises(ValueError, match=rf"a\.tiktoken: .*{message}"):
         Tokenizer.from_tiktoken(tmp_path / "a.tiktoken", pattern="gpt2")
@@ -314,7 +314,7 @@ def test_what_is_refused_of_rank_files(data, message, tmp_path):
         (b"minbpe v1\n\n0\n\xff\n", "not UTF-8 at byte 13"),
     ],
 )
-def test_what_is_refused_of_minbpe(data, message, tmp_path):
+def test_minbpe_refused(data, message, tmp_path):
     (tmp_path / "a.model").write_bytes(data)
     with pytest.raises(ValueError, match=rf"a\.model: .*{message}"):
         Tokenizer.from_minbpe(tmp_path / "a.model")
@@ -327,7 +327,7 @@ def test_what_is_refused_of_minbpe(data, message, tmp_path):
         (lambda vocab, merges: (b"{", merges), "vocab.json: not JSON at line 1"),
         (
             lambda vocab, merges: (vocab[:-1] + b', "h": 1}', merges),
-            "vocab.json: entry 'h' stands there twice",
+            "vocab.json: duplicate entry 'h'",
         ),
         (lambda vocab, merges: (vocab, merges + b"h i e\n"), "merges.txt: line 3 is not two tokens"),
         (lambda vocab, merges: (vocab, merges + b"h \n"), "merges.txt: line 3 is not two tokens"),
@@ -336,7 +336,7 @@ def test_what_is_refused_of_minbpe(data, message, tmp_path):
         (lambda vocab, merges: (vocab.replace(b'"!"', b'"!!"'), merges), "byte 33 has no token"),
     ],
 )
-def test_what_is_refused_of_gpt2(change, message, tmp_path):
+def test_gpt2_refused(change, message, tmp_path):
     words = Vocabulary([*BYTES, b"hi"], [(104, 105)], {})
     files = change(*gpt2.dump(words, bpe.Pattern.of("gpt2")))
     for name, data in zip(("vocab.json", "merges.txt"), files, strict=True):
@@ -361,8 +361,8 @@ def test_special_tokens_of_gpt2():
     assert back.bytes_of[257] == b" dead"
 
 
-def test_what_looks_like_a_comment():
-    """A comment is the first line alone."""
+def test_merges_that_look_like_a_comment():
+    """Only the first line can be a comment."""
     tokens = [*BYTES, b"#v", b"#ve", b"#ver", b"#vers", b"#versi", b"#versio", b"#version", b"#version1"]
     merges = [(35, 118), (256, 101), (257, 114), (258, 115), (259, 105), (260, 111), (261, 110), (262, 49)]
     vocab_json, merges_txt = gpt2.dump(Vocabulary(tokens[:-1], merges[:-1], {}), bpe.Pattern.of("gpt2"))
@@ -387,7 +387,7 @@ def test_bytes_as_characters():
 
 
 def slow_merges_of(ranks):
-    """What `merges_of` does, in plain Python."""
+    """Return the result of `merges_of`, in plain Python."""
     numbers = sorted(ranks)
     rank_of, whole = {}, []
     for number in sorted(numbers, key=lambda number: len(ranks[number])):
@@ -406,7 +406,7 @@ def found_merges(ranks):
 
 
 def ranks_by_chance(chance, sort):
-    """The bytes, and tokens of three letters, which are of higher ranks the longer they are, or not."""
+    """Return the bytes and random tokens of three letters; with `sort`, longer tokens have higher ranks."""
     tokens = {bytes(chance.integers(97, 100, chance.integers(2, 6)).tolist()) for _ in range(12)}
     in_order = sorted(tokens, key=lambda token: (len(token) * sort, chance.random()))
     return dict(enumerate([*BYTES, *in_order]))
@@ -414,7 +414,7 @@ def ranks_by_chance(chance, sort):
 
 @pytest.mark.parametrize("sort", [0, 1])
 def test_merges_out_of_ranks(tokenizer, sort, tmp_path):
-    """A vocabulary that was trained is its own ranks; any other encodes as tiktoken does."""
+    """The ranks of a trained vocabulary give its merges; any other vocabulary encodes as with tiktoken."""
     words = tokenizer.engine.vocabulary
     pairs, made, whole = merges_of({number: token for token, number in words.id_of.items()})
     assert np.array_equal(pairs, words.pairs)
@@ -442,7 +442,7 @@ def test_merges_out_of_ranks(tokenizer, sort, tmp_path):
         assert np.concatenate([tok.encode(text) for text in texts]).tolist() == [
             *tok.encode_batch_to_numpy(texts)[0]
         ]
-        # Out and back: what tiktoken takes whole, Hugging Face does with ignore_merges, and native files say.
+        # Written and read back: whole tokens are ignore_merges to Hugging Face, and a list in native files.
         agree(tok, tok.to_tiktoken().encode, texts[:5])
         encode = tok.to_huggingface().encode
         agree(tok, lambda text, encode=encode: encode(text).ids, texts)
@@ -456,7 +456,7 @@ def test_merges_out_of_ranks(tokenizer, sort, tmp_path):
 
 
 def test_whole_tokens():
-    """Long ones too; not in the middle of a piece; what leaves merges out leaves them out, too."""
+    """Whole tokens may be long; they are never found inside a piece; dropout can leave them out."""
     long = b"xyz" * 100
     tok = Tokenizer._of(
         tiktoken.parse(rank_file([*BYTES, b"ab", b"abcd", long])), bpe.Pattern.of("whitespace")
@@ -480,19 +480,19 @@ def test_whole_tokens():
     some = Tokenizer._of(tok.engine.vocabulary.taking_whole([257]), tok.pattern)
     assert some != tok
     assert some.encode(long.decode()) == [*long]
-    with pytest.raises(ValueError, match=r"all pieces that are tokens taken whole, or none: .* not id 258"):
+    with pytest.raises(ValueError, match=r"takes whole either all .* or none: .* not id 258"):
         some.to_huggingface()
     with pytest.raises(ValueError, match="id 300 is that of no token"):
         tok.engine.vocabulary.taking_whole([300])
 
 
 def test_pieces_that_are_looked_up_first():
-    """With ignore_merges, merges may be in any order, and tokens such that none leads to them."""
+    """With ignore_merges, merges may have any order, and tokens need no merges."""
     chance = np.random.default_rng(7)
     n_whole = 0
     for _ in range(100):
         found = [b"a", b"b", b"c"]
-        while len(found) < 9:  # of two others, most of which merges then reach, or of three
+        while len(found) < 9:  # made of two others (mostly reached by merges) or of three
             token = b"".join(found[i] for i in chance.integers(len(found), size=chance.choice([2, 2, 2, 3])))
             found += [token] * (token not in found)
         tokens = [*BYTES, *found[3:]]
@@ -516,7 +516,7 @@ def test_pieces_that_are_looked_up_first():
 
 @pytest.mark.parametrize("longest", [255, 256, 257, 600])
 def test_merges_of_long_tokens(longest):
-    """Those that one call of compiled code encodes, and those that it leaves to a list and a heap."""
+    """Compiled code encodes the shorter ones in one call; the longer ones need a list and a heap."""
     runs = [b"a" * 2**i for i in range(1, longest.bit_length())]
     others = [b"ab" * (longest // 2), b"a" * longest, b"b" * longest]
     for more in (None, *others):
@@ -528,7 +528,7 @@ def test_merges_of_long_tokens(longest):
         assert unreached(Vocabulary(dead, merges, {})) == [*whole, len(ranks)]
 
 
-def test_what_unfolds():
+def test_small_files_of_large_tokens():
     doubling = [(97, 97), *((256 + i, 256 + i) for i in range(60))]
     with pytest.raises(ValueError, match=r"merge 27, .* longer than"):
         check_lengths(doubling)
@@ -551,7 +551,7 @@ def test_what_unfolds():
         *bpe.PATTERNS["deepseek"],
     ]:
         check_expression(source)
-    check_lengths([(97, 1000), *doubling])  # what is no merge at all, others say
+    check_lengths([(97, 1000), *doubling])  # wrong merges are found elsewhere
 
 
 def rank_file(tokens):
@@ -560,7 +560,7 @@ def rank_file(tokens):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_lines_of_a_rank_file_at_once(seed):
-    """Whatever is read at once is what is read line by line."""
+    """Reading at once gives the same as reading line by line."""
     chance = np.random.default_rng(seed)
     whole = rank_file([*BYTES, b"hi", b"hip", "über".encode()])
     n_at_once = 0
@@ -613,7 +613,7 @@ def test_differences(tokenizer, tmp_path):
 
 
 @pytest.mark.parametrize("format", ["huggingface", "gpt2"])
-def test_files_that_others_cannot_read(tokenizer, tmp_path, format):
+def test_files_that_other_programs_cannot_read(tokenizer, tmp_path, format):
     parts = tokenizer.engine.vocabulary, tokenizer.pattern
     write(*parts, tmp_path / "new", format)
     assert set(encoders(*parts, tmp_path / "new", format)) == {"read back", "tokenizers"}

@@ -1,4 +1,4 @@
-"""Damaged, cut off and hostile files of every format: a ValueError with file and place, nothing else."""
+"""Damaged, cut off and hostile files of every format are a ValueError that names file and place."""
 
 import json
 import random
@@ -33,7 +33,7 @@ PIECES = [
 def mutation(data, random):
     data = bytearray(data)
     for _ in range(random.choice([1, 1, 1, 3])):
-        # Half of the places in the short beginning and end, where the heads are.
+        # Half of the places are in the first bytes, where the header is.
         at = random.choice([random.randrange(len(data) + 1), random.randrange(min(400, len(data) + 1))])
         match random.randrange(7):
             case 0:
@@ -48,7 +48,7 @@ def mutation(data, random):
                 data[at:at] = random.choice(PIECES)
             case 5:
                 data[at : at + 8] = random.choice(PIECES)
-            case 6:  # a line again
+            case 6:  # a duplicate line
                 data[at:at] = bytes(data[at : data.find(b"\n", at) + 1])
     return bytes(data)
 
@@ -76,7 +76,7 @@ def test_mutations(small, format, seed, tmp_path):
     path = tmp_path / NAMES[format]
     write(small.engine.vocabulary, small.pattern, path, format)
     whole = path.read_bytes()
-    if format == "native":  # its checksum would notice everything
+    if format == "native":  # its checksum would find every mutation
         document = json.loads(whole)
         del document["crc32"]
         whole = json.dumps(document).encode()
@@ -92,7 +92,7 @@ def test_mutations(small, format, seed, tmp_path):
             assert message.startswith(f"{path}: "), message
             assert len(message) < 1000, message
         else:
-            if tok.pattern == small.pattern:  # another would take its time to compile
+            if tok.pattern == small.pattern:  # another pattern would have to be compiled
                 text = "the cat and the hat, 123 <|end|>"
                 assert tok.decode(tok.encode(text, allowed_special="all")) == text
     assert n_errors > 300
@@ -186,7 +186,7 @@ EXPRESSIONS = {
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_hostile_expressions(small, name, tmp_path):
-    """Of a minbpe file and a tokenizer.json, which hold any."""
+    """A minbpe file and a tokenizer.json can hold any expression."""
     expression = EXPRESSIONS[name]
     (tmp_path / "t.model").write_bytes(b"minbpe v1\n" + expression.encode() + b"\n0\n")
     small.save_huggingface(tmp_path / "t.hf.json")
@@ -204,7 +204,7 @@ def test_hostile_expressions(small, name, tmp_path):
 
 
 def test_nothing_is_run(tmp_path):
-    """A pickle among the candidates is never opened as one."""
+    """A pickle is never unpickled."""
     path = tmp_path / "t.json"
     path.write_bytes(b"cos\nsystem\n(S'touch hacked'\ntR.")
     with pytest.raises(ValueError, match="JSON"):

@@ -1,4 +1,4 @@
-"""Expressions in the dialects of other engines: they cut every text as the original does."""
+"""Expressions in the dialects of other engines cut every text as the original does."""
 
 import random
 
@@ -49,7 +49,7 @@ def test_dialects_cut_alike(source, rewritten, monkeypatch):
     hf = tokenizers.pre_tokenizers.Split(tokenizers.Regex(render(source, "oniguruma")), "isolated")
     python = regex.compile(render(source, "python"))
     assert python.groups == 0
-    # Every two letters are a token, so that where a match ends shows in the ids.
+    # Every two letters are a token, so that the ids show where matches end.
     ranks = [bytes([i]) for i in range(256)]
     ranks += [one + two for one in map(str.encode, "abcfox") for two in map(str.encode, "abcfox")]
     peer = tiktoken.Encoding(
@@ -87,7 +87,7 @@ def test_what_cannot_be_written(dialect):
 
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "llama3", "qwen2", "deepseek"])
-def test_named_patterns_stand_as_they_are(name):
+def test_named_patterns_are_not_rewritten(name):
     sources = bpe.Pattern.of(name).sources
     for source in sources:
         assert from_oniguruma(source) == render(source, "oniguruma") == render(source, "rust") == source

@@ -1,6 +1,6 @@
-"""Every pair of formats, there and back: the same ids, to other programs too, or a reason why not.
+"""Every pair of formats: converted there and back, the ids are the same, or the error says why not.
 
-How it is compared stands in ``asv_benchmarks/same_formats.py``, which does the same for large corpora.
+The comparison is in ``asv_benchmarks/same_formats.py``, which does it for large corpora, too.
 """
 
 import importlib
@@ -32,9 +32,9 @@ def command():
         yield importlib.import_module("same_formats")
 
 
-# ----------------------------------------------------------------------- tokenizers, and who refuses them
+# -------------------------------------------------------------- tokenizers, and the formats that refuse them
 def trained(book, pattern, specials=()):
-    """With tokens that are no UTF-8, and some of spaces and line ends."""
+    """Train a tokenizer that also has tokens of invalid UTF-8, of spaces and of line ends."""
     texts = [
         *book[:20_000].split("\n\n"),
         " \n \n\t" * 9,
@@ -46,7 +46,7 @@ def trained(book, pattern, specials=()):
 
 
 def made(tokens=(), merges=(), pattern="gpt2", specials=None, ids=None):
-    """Of a few tokens besides the bytes; merges are given by their bytes."""
+    """Make a tokenizer of the bytes and a few tokens; merges are given as bytes."""
     every = [*BYTES, *tokens]
     ids = dict(zip(every, range(len(every)) if ids is None else ids, strict=True))
     return Tokenizer(
@@ -70,7 +70,7 @@ SEVERAL = {"minbpe": "minbpe splits by one expression, not by 3 in turn. A token
 UNWRITABLE = r"the expression .* cannot be written otherwise: '\\1' .* The native format holds any"
 THE, WORDS = [(b"t", b"h"), (b"th", b"e")], [b"th", b"the"]
 
-# name: (tokenizer, of the text of the book; who refuses it, and why)
+# name: (function from the text of the book to a tokenizer, {format that refuses it: why})
 SUBJECTS = {
     **{
         pattern: (
@@ -83,7 +83,7 @@ SUBJECTS = {
     "gaps between matches": (lambda book: made(WORDS, THE, r"\w+$| \p{L}"), NO_NAME | NOT_GPT2),
     "a pattern that ends in a space": (lambda book: made(WORDS, THE, r"(\p{L})+| "), NO_NAME | NOT_GPT2),
     "a pattern of two lines": (lambda book: made(WORDS, THE, "\n|the\u2028?"), NO_NAME | NOT_GPT2),
-    "a pattern that looks back": (
+    "a pattern with a backreference": (
         lambda book: made(WORDS, THE, r"(\w)\1|\w+"),
         NO_NAME | NOT_GPT2 | {"huggingface": UNWRITABLE, "minbpe": UNWRITABLE},
     ),
@@ -103,7 +103,7 @@ SUBJECTS = {
         ),
         {"minbpe": "minbpe has merge 0 make the id 256 out of lower ones, not 300. A tokenizer.json can"},
     ),
-    "ids that are no ranks": (
+    "ids that are not ranks": (
         lambda book: made(WORDS, THE, ids=[*range(256), 257, 256]),
         {
             "tiktoken": r"would turn merge 0, \(116, 104\), into \(257, 101\). A tokenizer.json keeps merges",
@@ -136,10 +136,10 @@ SUBJECTS = {
         lambda book: whole(256, 257),
         {"gpt2": "goes? by merges alone, and id 256", "minbpe": "goes? by merges alone, and id 256"},
     ),
-    "some that are, and some that are not": (
+    "some tokens that are taken whole": (
         lambda book: whole(257),
         {
-            "huggingface": "all pieces that are tokens taken whole, or none: .* not id 256",
+            "huggingface": "takes whole either all .* or none: .* not id 256",
             "tiktoken": "would take pieces that are id 256, b' abc', whole. A tokenizer.json keeps merges",
             "gpt2": "goes? by merges alone, and id 257",
             "minbpe": "goes? by merges alone, and id 257",
@@ -185,7 +185,7 @@ def texts(book):
 
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_every_pair(command, book, texts, name, tmp_path):
-    """A pair holds what both of its formats hold."""
+    """A pair of formats holds a tokenizer if both of its formats do."""
     make, refusing = SUBJECTS[name]
     tok = make(book)
     reasons = command.refusals(tok, texts, tmp_path)
@@ -200,7 +200,7 @@ def test_every_pair(command, book, texts, name, tmp_path):
         assert os.listdir(tmp_path / "none") == []
 
 
-def test_what_was_trained_is_odd_enough(book):
+def test_trained_tokens_are_odd_enough(book):
     tok = trained(book, "whitespace")
     tokens = [tok.token_bytes(number) for number in range(256, tok.vocab_size)]
     assert any(b"\xff\xfe" in token for token in tokens)

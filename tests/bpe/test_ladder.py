@@ -21,7 +21,7 @@ HOLDERS = {
 
 
 def check(pieces):
-    """Assert the invariants that the docstring numbers."""
+    """Assert the numbered invariants of the docstring."""
     for first, sequence in zip(pieces.firsts, pieces.read(), strict=True):
         backwards, place = [], first
         while place >= 0 and pieces.next_of[place] >= 0:
@@ -82,9 +82,9 @@ def test_a_slow_rung_is_extrapolated(setting, page):
         assert figure.seconds > 0
 
 
-def test_an_extrapolated_rung_goes_on_from_the_text_as_it_is_by_then(page):
+def test_an_extrapolated_rung_uses_the_text_of_later_points(page):
     stopwatch = Ladder(page.read_bytes(), 300, "smallest", budget=60)
-    for unit in ("text", "pieces", "words"):
+    for unit in ("text", "pieces", "distinct"):
         texts = [*stopwatch.texts_after(unit, 1)]
         assert [n_merges for n_merges, _, _ in texts] == [1, 4, 10, 21, 32, 43]
         for n_merges, sequences, token_bytes in texts:
@@ -96,13 +96,13 @@ def test_an_extrapolated_rung_goes_on_from_the_text_as_it_is_by_then(page):
             assert token_bytes == plain.token_bytes
 
 
-def test_a_rung_that_learns_something_else_is_found_out(page):
+def test_a_rung_that_learns_other_merges_is_found(page):
     class Forgetful(reference.IncrementalPieces):
         def rewrite(self, index, sequence):
-            self.sequences[index] = sequence  # and the counts stay
+            self.sequences[index] = sequence  # the counts are not corrected
 
     with pytest.raises(Disagreement, match="forgetful: merge 1 is"):
-        Ladder(page.read_bytes(), 300, "smallest").climb([Rung("forgetful", "words", Forgetful)])
+        Ladder(page.read_bytes(), 300, "smallest").climb([Rung("forgetful", "distinct", Forgetful)])
 
 
 def test_fewer_merges_than_wanted(tmp_path):
@@ -134,7 +134,7 @@ def test_command_as_json(page, capsys):
     assert figures["rungs"][0]["times"] == 1
 
 
-def test_what_the_command_refuses(page, tmp_path, capsys, monkeypatch):
+def test_the_command_refuses(page, tmp_path, capsys, monkeypatch):
     def error_of(*arguments):
         assert ladder.main([*map(str, arguments)]) == 1
         output = capsys.readouterr()
@@ -170,6 +170,6 @@ def test_plot(page, tmp_path, capsys):
         assert not path.exists()
 
 
-def test_what_distinct_pieces_are():
+def test_distinct_pieces():
     stopwatch = Ladder(b"a a b a", 256, "smallest")
-    assert stopwatch.piece_counts("words") == [*Counter([b"a", b" a", b" b", b" a"]).items()]
+    assert stopwatch.piece_counts("distinct") == [*Counter([b"a", b" a", b" b", b" a"]).items()]

@@ -1,7 +1,8 @@
-"""The reference algorithms against each other, against a twin on `str`, and against hand-worked examples.
+"""The reference algorithms, compared with each other, with a twin on `str`, and with examples by hand.
 
-The rungs share their loop and their helpers, so agreement alone proves little; the twin below shares nothing
-with them. Its tokens are characters, it merges by `str.replace`, and "first" is a Counter's order of keys.
+The rungs share their loop and their helpers, so their agreement proves little. The twin below shares nothing
+with them: its tokens are characters, it merges by `str.replace`, and "first" is the order of keys in a
+Counter.
 """
 
 from collections import Counter, defaultdict
@@ -22,7 +23,7 @@ thorough = settings(deadline=None, max_examples=150)
 
 
 def texts(max_size=40):
-    """Bytes over a small alphabet, so that ties and runs abound."""
+    """Draw bytes over a small alphabet, so that there are many ties and runs."""
     letters = st.sampled_from(ALPHABETS).flatmap(
         lambda alphabet: st.lists(st.sampled_from(alphabet), max_size=max_size)
     )
@@ -30,7 +31,7 @@ def texts(max_size=40):
 
 
 def corpora():
-    """Pieces with repetitions; they share an alphabet."""
+    """Draw pieces with repetitions; they share an alphabet."""
     return st.tuples(texts(60), st.lists(st.integers(0, 60))).map(lambda drawn: cut(*drawn))
 
 
@@ -41,7 +42,7 @@ def cut(text, places):
 
 
 def twin(pieces, n_merges, ties="smallest", min_count=1, max_token_length=None):
-    """Train on strings of one character a token; return (left, right, new_id, count) tuples."""
+    """Train on strings with one character per token; return (left, right, new_id, count) tuples."""
     limit = 10**9 if max_token_length is None else max_token_length
     words = [piece.decode("latin-1") for piece in pieces]
     spelled = {chr(value): bytes([value]) for value in range(256)}
@@ -68,7 +69,7 @@ def twin(pieces, n_merges, ties="smallest", min_count=1, max_token_length=None):
 
 
 def complement(token):
-    """Turn the order of byte strings round: the greatest comes first."""
+    """Return a key that reverses the order of byte strings: the greatest comes first."""
     return [*(255 - value for value in token), 256]
 
 
@@ -145,7 +146,7 @@ def test_lexicographic_compares_bytes_not_ids():
     assert ref.pick_best({(0, 1): 1, (0, 2): 1}, "lexicographic", [b"x", b"a", b"\xff"], []) == (0, 2)
 
 
-def test_first_means_the_text_as_it_now_stands():
+def test_first_means_the_current_text():
     merges = ref.train_chunked([b"xbc", b"bc", b"yz", b"xbcyz"], 2, ties="first")
     assert tokens_of(merges) == [(b"b", b"c"), (b"x", b"bc")]
 
@@ -264,7 +265,7 @@ def every_encoding(piece, merges):
 @pytest.mark.parametrize("ties", TIES)
 @thorough
 @given(pieces=corpora(), n_merges=st.integers(0, 30))
-def test_encoding_a_training_piece_gives_what_training_made_of_it(ties, pieces, n_merges):
+def test_encoding_a_training_piece_gives_its_tokens_of_training(ties, pieces, n_merges):
     state = ref.IndexedPieces(Counter(pieces).items())
     merges = pairs_of(ref.learn(state, n_merges, ties=ties))
     for piece, sequence in zip(Counter(pieces), state.sequences, strict=True):
@@ -282,7 +283,7 @@ def test_encoders_agree_on_learned_merges_and_decode(corpus, piece, n_merges):
 
 @st.composite
 def invented_merges(draw):
-    """Merges that no training made: any pair of ids that exist, often the latest."""
+    """Draw merges that were not learned: any pairs of existing ids, often the latest."""
     merges = []
     for new_id in range(256, 256 + draw(st.integers(0, 12))):
         token = st.sampled_from([*b"ab", *range(256, new_id)])
@@ -301,7 +302,7 @@ def test_replay_and_rank_agree_on_invented_merges(merges, piece):
 @thorough
 @given(merges=invented_merges(), piece=texts())
 def test_bytes_agree_where_every_token_encodes_to_itself(merges, piece):
-    # Keep the merges whose tokens do; what is kept still makes a list of proper merges, with ids made anew.
+    # Keep the merges whose tokens do, and give them new ids: they are still a valid list of merges.
     kept, id_of = [], {value: value for value in range(256)}
     for old_id, (left, right) in enumerate(merges, start=256):
         if left in id_of and right in id_of:
@@ -321,7 +322,7 @@ def test_bytes_reach_tokens_that_merges_do_not():
 
 
 def test_bytes_need_not_be_reached_by_any_merge():
-    # A token that tiktoken finds by looking the whole piece up, and the rule alone does not.
+    # tiktoken finds such a token because it looks up the whole piece; the rule alone does not find it.
     rank_of = {bytes([value]): value for value in range(256)} | {b"abcd": 256}
     assert ref.encode_by_ranks_of_bytes(b"abcd", rank_of) == [*b"abcd"]
     with pytest.raises(KeyError):
@@ -347,7 +348,7 @@ def test_ids_of_bytes_and_of_merges_are_free(corpus, piece, byte_ids, gap):
     assert ref.decode(expected, ref.vocabulary(merges, **ids)) == piece
 
 
-def test_a_pair_that_stands_twice_keeps_its_first_rank():
+def test_a_duplicate_pair_keeps_its_first_rank():
     merges = [(97, 98), (97, 97), (97, 98)]
     assert ref.rank_pairs(merges) == {(97, 98): 0, (97, 97): 1}
     assert ref.encode_by_rank(b"aab", ref.rank_pairs(merges)) == ref.encode_by_replay(b"aab", merges)

@@ -1,4 +1,4 @@
-"""The page of a report: its figures against plain counting, and what it does in a browser."""
+"""The page of a report: its figures, compared with plain counting, and its behaviour in a browser."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def with_pattern(tokenizer, pattern):
 
 # --------------------------------------------------------------------------------------------- figures
 def test_merges_are_counted_as_in_training(book):
-    """On the text of the training, the counts of the pairs and those of the merges are the same."""
+    """On the training text, a merge is made nearly as often as its pair was counted."""
     trainer = bpe.Trainer(bpe.WordCounts.from_corpus([book[:20_000]], progress=False))
     counts = [trainer.step().count for _ in range(200)]
     tok = trainer.tokenizer()
@@ -84,7 +84,7 @@ def test_categories():
 
 
 # ------------------------------------------------------------------------------------------------ page
-def test_page_needs_nothing_else(tokenizer):
+def test_page_needs_no_other_files(tokenizer):
     page = page_of(tokenizer, PROBE.encode(), "</title><script>alert(1)</script>", "<b>").decode()
     assert not re.search(
         r"""(src|href)=["'](?!data:)|url\(|@import|https?://(?!www\.w3\.org/2000/svg)""", page
@@ -163,7 +163,7 @@ def browser():
 
 @pytest.fixture
 def opened(browser, tmp_path):
-    """Open a report; at the end, nothing has gone wrong on it and nothing was asked for."""
+    """Open a report; at the end, check that the page had no errors and made no requests."""
     problems, contexts = [], []
 
     def open_report(tokenizer, data, **options):
@@ -185,13 +185,13 @@ def opened(browser, tmp_path):
     assert problems == []
 
 
-def test_box_encodes_as_we_do(opened, tokenizer, book):
+def test_box_encodes_as_the_tokenizer(opened, tokenizer, book):
     page = opened(tokenizer, book.encode())
     assert len(TEXTS) > 30
     for allowed in (False, True):
         page.set_checked("#allow-special", allowed)
         for text in TEXTS:
-            # What is typed has no carriage returns; the encoder itself is asked below.
+            # A typed text has no carriage returns; the encoder itself is tested below.
             page.fill("#typed", text)
             typed = page.input_value("#typed")
             wanted = tokenizer.encode(
@@ -258,8 +258,8 @@ def test_keyboard_and_search(opened, tokenizer, book):
         assert root == (tokenizer.token_id(wanted) if number is None else number)
     page.fill("#wanted", "no token at all")
     page.keyboard.press("Enter")
-    assert "is no token and no id" in page.text_content("#tree-summary")
-    # All that can be acted on can be reached, and has a name.
+    assert "is neither a token nor an id" in page.text_content("#tree-summary")
+    # Every control has a name.
     unnamed = page.evaluate(
         """[...document.querySelectorAll("button, input, textarea, [tabindex='0'], [role]")]
             .filter((one) => !one.getAttribute("aria-label") && !one.getAttribute("aria-labelledby"))
@@ -270,7 +270,7 @@ def test_keyboard_and_search(opened, tokenizer, book):
 
 
 def focused(page):
-    """Where the keyboard is: the id of the group, the number of the token in it, and whether it shows."""
+    """Return the focus: the id of the group, the number of the token in it, and whether it is visible."""
     return page.evaluate(
         """() => {
             const one = document.activeElement, group = one.closest(".tokens, #tree") || one;

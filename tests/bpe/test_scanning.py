@@ -1,4 +1,4 @@
-"""Patterns compiled to tables, against the ``regex`` package."""
+"""Patterns compiled to tables, compared with the ``regex`` package."""
 
 import dataclasses
 from itertools import pairwise
@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import bpe
-from bpe.pattern import _cut
+from bpe.regular_expressions import split_by_expression
 from bpe.scanning import Scanner, UnsupportedError, scanner_of
 from bpe.scanning.automaton import compile_automaton
 from bpe.scanning.syntax import parse
@@ -33,7 +33,7 @@ ODD = {
     "behind": r"(?<=a)b+|(?<!\s)[A-Z]\w*|'(?!s)|(?s:.)",
     "lazy": r"x*?y|\w{2,3}?\d|\W{1,2}+",
     "prefixes": r"(?:ab|a)(?:c|bcd)?|b",
-    "blind to case": "(?i)(?:ß|ss|k|\u017f|'re|[a-f])+|\\PL",
+    "case-insensitive": "(?i)(?:ß|ss|k|\u017f|'re|[a-f])+|\\PL",
     "far ahead": r"\w+(?=\s\S|!!\n)|\s+(?=a)|(?s:.)",
     "triples": r"(?s:.{3})|(?s:.)",
     "steps": (r"\d{1,2}", r"(?:ab|a)+c|x*|[^\x00-\x7f]+", r"\s+(?!\S)|\s+|\w+(?= )"),
@@ -81,11 +81,10 @@ def by_regex(sources, data):
 
 
 def cut_by_regex(sources, text):
-    """Do the same, faster."""
+    """Return the pieces themselves, faster."""
     pieces = [text]
     for source in sources:
-        expression = regex.compile(source)
-        pieces = [part for piece in pieces for part in _cut(expression, piece)]
+        pieces = [part for piece in pieces for part in split_by_expression(source, piece)]
     return pieces
 
 
@@ -95,7 +94,7 @@ def documents(max_size=60):
 
 
 def long_documents():
-    """Long enough for windows, of few kinds of characters each."""
+    """Draw texts that are long enough for windows, each with few kinds of characters."""
     alphabet = st.lists(st.sampled_from(SEAMS[:48]), min_size=2, max_size=8)
     seed = st.tuples(alphabet, st.integers(150, 700), st.randoms(use_true_random=False))
     return seed.map(lambda drawn: "".join(drawn[2].choices(drawn[0], k=drawn[1])).encode())
@@ -144,7 +143,7 @@ class TestAgainstRegex:
     @settings(deadline=None, max_examples=50)
     @given(data=documents() | long_documents(), draw=st.data())
     def test_blocks(self, name, data, draw):
-        """Cut anywhere into a stream of blocks, the pieces are the same."""
+        """A text cut anywhere into blocks has the same pieces."""
         sources = sources_of(name)
         scanner = scanner_of(sources)
         places = sorted(draw.draw(st.lists(st.integers(0, max(0, len(data) - 1)), max_size=5)))
@@ -159,7 +158,7 @@ class TestAgainstRegex:
     @settings(deadline=None, max_examples=100)
     @given(data=documents() | long_documents(), draw=st.data())
     def test_decided(self, name, data, draw):
-        """What is known of a text stays, whatever follows, and the rest goes on from there."""
+        """Decided pieces stay, whatever text follows, and the rest has the other pieces by itself."""
         scanner = scanner_of(sources_of(name))
         whole, known = scanner.split(data), draw.draw(st.integers(0, len(data)))
         place = scanner.decided(bytearray(data[:known]))
@@ -237,7 +236,7 @@ def test_any_expressions_decide(sources, texts):
 
 @pytest.mark.parametrize("name", [*NAMED, "numbers and words", "empty matches", "far ahead", "steps"])
 def test_most_of_a_text_is_decided(name, book):
-    """So that no more of a stream is held than a piece or two."""
+    """A stream holds no more than a piece or two."""
     scanner, data, done, held = scanner_of(sources_of(name)), book[:20_000].encode(), 0, []
     for known in range(100, len(data), 100):
         done += scanner.decided(bytearray(data[done:known]))
@@ -252,7 +251,7 @@ WINDOWED += ["numbers and words", "far ahead", "triples"]
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_which_have_windows(name):
-    """Those that look at nothing before a match, and always find one."""
+    """Patterns have windows if they do not look behind and match everywhere."""
     assert scanner_of(sources_of(name)).has_windows == (name in WINDOWED)
 
 
@@ -263,8 +262,8 @@ def pieces_with(windows, automaton, data):
 
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k"])
-def test_windows_do_the_work(name, book):
-    """Where their products say that pieces end everywhere, they do: so it is they that cut the text."""
+def test_windows_cut_the_text(name, book):
+    """If the products of the windows are widened to everything, nearly every place ends a piece."""
     automaton = compile_automaton(*sources_of(name))
     windows = derive_windows(automaton)
     data = book.encode()
@@ -282,7 +281,7 @@ LETTERS = "éÉßǅʰ文か\u017f\u0301\u0661\u2028\u00a0\U0001f600"
 @settings(deadline=None, max_examples=200)
 @given(data=st.data())
 def test_windows_decide(name, data):
-    """What a window says holds in every text that has it."""
+    """The verdict of a window is right in every text that contains it."""
     source = sources_of(name)[0]
     automaton = compile_automaton(source)
     windows = derive_windows(automaton)
@@ -290,7 +289,7 @@ def test_windows_decide(name, data):
     group_of = {c: int(windows.group_of[automaton.symbol_of[ord(c)]]) for c in characters}
     soft = [c for c, group in group_of.items() if group]
     text = data.draw(st.text(st.sampled_from(soft), min_size=PLACES + 1, max_size=20))
-    # What follows is any text; windows in which a piece begins before the text do not count.
+    # Any text may follow. The windows at the edges of the text are not complete and do not count.
     rest = data.draw(st.text(st.sampled_from(SEAMS), max_size=6))
     ends = by_regex([source], (text + rest).encode())
     place_of = np.cumsum([0, *(len(c.encode()) for c in text)]).tolist()
@@ -309,17 +308,17 @@ def test_windows_decide(name, data):
     ("source", "what"),
     [
         (r"(a)\1", r"'\\1' at character 3"),
-        (r"(?:a*)*", "endless repetition of what may be empty"),
+        (r"(?:a*)*", "unlimited repetition of an expression that may be empty"),
         (r"(?>ab|a)c", "atomic group"),
-        (r"(?<=ab)c", "looking behind"),
-        (r"(?=a+b)c", "looking ahead"),
+        (r"(?<=ab)c", "lookbehind of more than one"),
+        (r"(?=a+b)c", "a lookahead of this kind"),
         (r"(?=abcd)a", "more than 3 characters"),
-        (r"a{1,9999}", "such a repetition"),
-        (r"(?:ab){e<=1}", "where it stands"),
+        (r"a{1,9999}", "this repetition"),
+        (r"(?:ab){e<=1}", "the sign '{' at character 6"),
         (r"(?x) a", "group"),
         (r"\X", r"'\\X'"),
         (r"(?|a|b)", "group"),
-        (r"(?:[ab]{0,500}c){9}", "so large|so many"),
+        (r"(?:[ab]{0,500}c){9}", "very large|very many"),
     ],
 )
 def test_refused(source, what):
@@ -328,8 +327,8 @@ def test_refused(source, what):
         Scanner([source])
 
 
-def test_the_package_splits_what_is_refused():
-    pattern = bpe.Pattern.of(r"(\w)\1|\w|_")  # of no other test: it warns once
+def test_regex_splits_what_is_not_compiled():
+    pattern = bpe.Pattern.of(r"(\w)\1|\w|_")  # used by no other test: it warns once
     with pytest.warns(RuntimeWarning, match=r"cannot be compiled: '\\1' at character 4") as warned:
         assert pattern.split("aab c") == ["aa", "b", " ", "c"]
     assert warned[0].filename == __file__

@@ -417,7 +417,7 @@ def test_wrong_files(changes, message, tmp_path):
         (b"{}", '"format" is not'),
         (b"[" * 100_000, "nested"),
         (b'{"a":' * 100_000, "nested"),
-        (b'{"format": "bpe-structures", "format": "bpe-structures"}', "'format' stands there twice"),
+        (b'{"format": "bpe-structures", "format": "bpe-structures"}', "duplicate entry 'format'"),
         (b'{"format": NaN}', '"format" is not'),
         (b"9" * 10_000, "tok.json"),
         (b"\x93NUMPY", "not UTF-8"),
