@@ -303,7 +303,8 @@ class Rules:
         ...
         ValueError: text holds the special token '<end>' at character 3. To encode it as a special token, ...
         """
-        data = utf8_of(given)
+        # A surrogate stays one: the caller did not write the U+FFFD that takes its place.
+        data = given.encode("utf-8", "surrogatepass") if isinstance(given, str) else bytes(given)
         for start, end in self.disallowed.find_all(data):
             token = data[start:end].decode()
             where = f"character {given.find(token)}" if isinstance(given, str) else f"byte {start}"
