@@ -17,9 +17,10 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numba.np.arrayobj import populate_array
 
 from structures.jit import inner, kernel, twin
+from structures.numba_private import ALL_THERE
+from structures.simd import NONE
 
 __all__ = ["copy_prefix", "new_bytes", "new_words"]
 
@@ -39,7 +40,7 @@ def ask_for_huge_pages(typingctx, array):
     def codegen(context, builder, signature, values):
         if sys.platform == "linux":
             word, pointer = ir.IntType(64), cgutils.voidptr_t
-            struct = context.make_array(array)(context, builder, value=values[0])
+            struct = cgutils.create_struct_proxy(array)(context, builder, value=values[0])
             address = builder.ptrtoint(struct.data, word)
             start = builder.and_(builder.add(address, word(_PAGE - 1)), word(-_PAGE))
             end = builder.add(address, builder.mul(struct.nitems, word(8)))
@@ -51,7 +52,7 @@ def ask_for_huge_pages(typingctx, array):
                 ir.IntType(32)(_MADV_HUGEPAGE),
             ]
             builder.call(madvise, arguments)
-        return context.get_dummy_value()
+        return NONE
 
     return types.none(array), codegen
 
@@ -73,10 +74,13 @@ def _allocation(dtype: Any) -> Any:
         width = ir.IntType(64)(dtype.bitwidth // 8)
         size = builder.mul(values[0], width)
         meminfo = context.nrt.meminfo_alloc_aligned(builder, size, ir.IntType(32)(_LINE))
-        array = context.make_array(array_type)(context, builder)
+        array = cgutils.create_struct_proxy(array_type)(context, builder)
         pointer = ir.IntType(dtype.bitwidth).as_pointer()
         data = builder.bitcast(context.nrt.meminfo_data(builder, meminfo), pointer)
-        populate_array(array, data, values, (width,), width, meminfo)
+        array.data, array.nitems, array.itemsize = data, values[0], width
+        array.shape = cgutils.pack_array(builder, values)
+        array.strides = cgutils.pack_array(builder, [width])
+        array.meminfo, array.parent = meminfo, cgutils.get_null_value(array.parent.type)
         return array._getvalue()
 
     return array_type(types.int64), codegen
@@ -93,6 +97,10 @@ def aligned_words(typingctx, n):
 def new_bytes(typingctx, n):
     """Return an array of `n` uint8, not initialised."""
     return _allocation(types.uint8)
+
+
+if not ALL_THERE:
+    aligned_words, new_bytes = kernel(_py_aligned_words), kernel(_py_new_bytes)
 
 
 @kernel

@@ -62,10 +62,16 @@ def _flip_negative(builder: Any, bits: Any) -> Any:
 def as_count(typingctx, value, zero):
     """Return `value` in the type of `zero`."""
 
-    def codegen(context, builder, signature, values):
-        return context.cast(builder, values[0], signature.args[0], signature.return_type)
+    wide = types.float64 if isinstance(value, types.Float) else types.int64
 
-    return types.unliteral(zero)(value, zero), codegen
+    def codegen(context, builder, signature, values):
+        if signature.return_type == wide:
+            return values[0]
+        if wide == types.int64:
+            return builder.sitofp(values[0], _F64)
+        return builder.fptosi(values[0], _I64)
+
+    return types.unliteral(zero)(wide, zero), codegen
 
 
 @twin(_py_to_order)

@@ -52,6 +52,7 @@ _I8 = ir.IntType(8)
 _BYTES = ir.VectorType(_I8, BYTE_LANES)
 _GREATEST = 2**63 - 1
 _ALL_BITS = 2**64 - 1
+NONE = ir.Constant(cgutils.voidptr_t, None)  # what an intrinsic returns that returns nothing
 
 
 def _py_least_lanes(array: Any, start: int) -> int:
@@ -128,7 +129,7 @@ def _py_translate_byte_lanes(
 
 
 def _load_lanes(context: Any, builder: Any, array_type: Any, array: Any, start: Any) -> Any:
-    data = context.make_array(array_type)(context, builder, value=array).data
+    data = cgutils.create_struct_proxy(array_type)(context, builder, value=array).data
     pointer = builder.bitcast(builder.gep(data, [start]), _VECTOR.as_pointer())
     return builder.load(pointer, align=8)
 
@@ -195,7 +196,7 @@ def lanes_with(typingctx, array, start, one, other):
     """Return the lanes of ``array[start : start + 4]`` that hold one of two numbers."""
 
     def codegen(context, builder, signature, values):
-        data = context.make_array(array)(context, builder, value=values[0]).data
+        data = cgutils.create_struct_proxy(array)(context, builder, value=values[0]).data
         quad = ir.VectorType(_I64, QUAD)
         vector = builder.load(builder.bitcast(builder.gep(data, [values[1]]), quad.as_pointer()), align=8)
         equal = [builder.icmp_signed("==", vector, _spread(builder, value, quad)) for value in values[2:]]
@@ -210,13 +211,13 @@ def prefetch(typingctx, array, i):
     """Ask for the cache line of ``array[i]``, which a write will need soon."""
 
     def codegen(context, builder, signature, values):
-        data = context.make_array(array)(context, builder, value=values[0]).data
+        data = cgutils.create_struct_proxy(array)(context, builder, value=values[0]).data
         i32 = ir.IntType(32)
         prefetch_type = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, i32, i32, i32])
         instruction = cgutils.get_or_insert_function(builder.module, prefetch_type, "llvm.prefetch.p0")
         address = builder.bitcast(builder.gep(data, [values[1]]), cgutils.voidptr_t)
         builder.call(instruction, [address, i32(1), i32(3), i32(1)])  # for a write, keep it, data
-        return context.get_dummy_value()
+        return NONE
 
     return types.none(array, types.int64), codegen
 
@@ -270,7 +271,7 @@ def pointer_to(typingctx, array, i):
         raise TypingError(f"the elements must be in a C-contiguous array, not in {array}")
 
     def codegen(context, builder, signature, values):
-        data = context.make_array(array)(context, builder, value=values[0]).data
+        data = cgutils.create_struct_proxy(array)(context, builder, value=values[0]).data
         return builder.gep(data, [values[1]])
 
     return types.CPointer(array.dtype)(array, types.int64), codegen
@@ -425,6 +426,6 @@ def translate_byte_lanes(typingctx, source, i, starts, changes, n, target, j):
             builder.store(builder.xor(builder.load(result), change), result)
         place = _bytes_at(builder, target_bytes, j)
         builder.store(builder.load(result), place, align=1)
-        return context.get_dummy_value()
+        return NONE
 
     return types.none(source, types.int64, starts, changes, types.int64, target, types.int64), codegen

@@ -16,22 +16,17 @@ reference-counted themselves. Two facts shape what kernels see of it.
 from __future__ import annotations
 
 import importlib
-import inspect
 import operator
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from types import SimpleNamespace
 from typing import Any
 
-from numba import typeof, types
+from numba import config, types
 from numba.core import cgutils
-from numba.core.datamodel import register_default
 from numba.core.errors import TypingError
-from numba.core.typing.templates import AttributeTemplate
 from numba.experimental import structref
 from numba.extending import (
     NativeValue,
-    infer_getattr,
-    intrinsic,
     lower_cast,
     lower_getattr_generic,
     lower_setattr_generic,
@@ -41,7 +36,14 @@ from numba.extending import (
     unbox,
 )
 
-from structures.jit import DIGEST, QuietType
+from structures.digests import DIGEST
+from structures.numba_private import ALL_THERE
+
+if ALL_THERE:
+    from structures.bound_methods import resolve_attributes
+    from structures.numba_private import MemInfoPointer
+else:
+    from structures.plain import for_python, overload_as_method
 
 __all__ = ["BorrowedType", "StructType", "bind", "fields_of", "method", "new_like"]
 
@@ -65,7 +67,7 @@ class StructType(types.StructRef):
         return BorrowedType(self)
 
     def __reduce__(self) -> Any:
-        return _type_of, (type(self).__module__, type(self).__qualname__, self._fields)
+        return _type_of, (type(self).__module__, type(self).__qualname__, tuple(self.field_dict.items()))
 
 
 class GoneType(StructType):
@@ -128,7 +130,7 @@ def _cast_to_borrowed(context, builder, from_type, to_type, value):
 @unbox(BorrowedType)
 def _unbox_borrowed(typ, obj, c):
     owned = c.pyapi.object_getattr_string(obj, "_meminfo")
-    meminfo = c.unbox(types.MemInfoPointer(types.voidptr), owned).value
+    meminfo = c.unbox(MemInfoPointer(types.voidptr), owned).value
     c.pyapi.decref(owned)
     struct = cgutils.create_struct_proxy(typ.owner)(c.context, c.builder)
     struct.meminfo = meminfo
@@ -146,7 +148,7 @@ def _get_borrowed_field(context, builder, typ, value, attr):
         return _borrow(context, builder, field_type, field)
     if isinstance(field_type, types.Array):
         # An array without an owner: numba counts nothing for it.
-        array = context.make_array(field_type)(context, builder, value=field)
+        array = cgutils.create_struct_proxy(field_type)(context, builder, value=field)
         array.meminfo = cgutils.get_null_value(array.meminfo.type)
         array.parent = cgutils.get_null_value(array.parent.type)
         return array._getvalue()
@@ -165,17 +167,14 @@ def _set_borrowed_field(context, builder, signature, arguments, attr):
     setattr(payload, attr, value)
 
 
-@intrinsic
-def new_like(typingctx, container):
-    """Allocate a container of the same type, its fields all null."""
-    struct_type = container.owner if isinstance(container, BorrowedType) else container
-    allocate = typingctx.resolve_value_type(structref.new)
-    allocation = allocate.get_call_type(typingctx, (types.TypeRef(struct_type),), {})
+def new_like(container: Any) -> Any:
+    """Allocate a container of the same type, its fields all null; in compiled code only."""
 
-    def codegen(context, builder, signature, values):
-        return context.get_function(allocate, allocation)(builder, [context.get_dummy_value()])
 
-    return struct_type(container), codegen
+@overload(new_like)
+def _new_like(container):
+    struct_type = getattr(container, "owner", container)
+    return lambda container: structref.new(struct_type)
 
 
 # ------------------------------------------------------------------------------------------ methods
@@ -190,60 +189,11 @@ def method(struct_class: type, name: str) -> Callable[[Any], Any]:
 
     def register(function: Any) -> Any:
         _METHODS[struct_class, name] = function
+        if not (ALL_THERE or config.DISABLE_JIT):
+            overload_as_method(struct_class, name, function, _check_integers)
         return function
 
     return register
-
-
-class _BoundKernel(types.BoundFunction):
-    """numba type of ``heap.add``: a kernel with its first argument bound."""
-
-    def __init__(self, function: Any, this: Any) -> None:
-        self.function = function
-        self.this = this
-        types.Type.__init__(self, name=f"kernel({function.py_func.__name__} for {this})")
-
-    @property
-    def key(self) -> Any:
-        """What makes two of them equal."""
-        return self.function, self.this
-
-    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        """Return the signature of a call, with the container as its receiver."""
-        names = list(inspect.signature(self.function.py_func).parameters)[1:]
-        for name, typ in (*zip(names, args, strict=False), *dict(kws).items()):
-            self._must_be_integer(name, typ)
-        function = typeof(self.function).get_call_type(context, (self.this, *args), kws)
-        parameters = list(function.pysig.parameters.values())[1:]
-        return function.replace(
-            args=function.args[1:], recvr=self.this, pysig=function.pysig.replace(parameters=parameters)
-        )
-
-    def _must_be_integer(self, name: str, typ: Any) -> None:
-        """Refuse what numba would cut to an integer, or would complain of far from the cause."""
-        typ = types.unliteral(typ)
-        scalar = typ.dtype if isinstance(typ, types.Array) else typ
-        if isinstance(scalar, (types.Float, types.Complex, types.UnicodeType, types.NoneType)):
-            owner = getattr(self.this, "owner", self.this)
-            if not (isinstance(scalar, types.Float) and name in owner.float_parameters):
-                raise TypingError(f"{name} must be an integer or integers, not {typ}")
-
-    def get_call_signatures(self) -> Any:
-        """Return the signatures known before a call: none."""
-        return [], True
-
-    def get_impl_key(self, sig: Any) -> Any:
-        """Return the key of the compiled kernel."""
-        kernel_type = typeof(self.function)
-        this = self.this
-        if isinstance(kernel_type, QuietType) and isinstance(this, StructType):
-            this = this.passed_as
-        return kernel_type.get_impl_key(sig.replace(args=(this, *sig.args[1:])))
-
-
-@register_default(_BoundKernel)
-def _model_of_bound_kernel(manager, typ):
-    return manager[typ.this]  # a bound kernel is represented by its container
 
 
 def _find_method(struct_class: type, name: str) -> Any:
@@ -252,39 +202,45 @@ def _find_method(struct_class: type, name: str) -> Any:
     return next((function for function in found if function is not None), None)
 
 
-def _resolve_method(typ: Any, struct_class: type, attr: str) -> Any:
-    function = _find_method(struct_class, attr)
-    return function and _BoundKernel(function, typ)
-
-
 def bind(struct_class: type, facade: Any) -> None:
     """Make `facade` the Python class of a container type, and the type's methods its ``_kernels``.
 
-    A class in Python calls the very kernels that compiled code calls, so that one more layer need not be
-    compiled.
+    A class in Python calls the same kernels as compiled code does, so that no further layer is compiled.
     """
     names = {name for base, name in _METHODS if issubclass(struct_class, base)}
-    facade._kernels = SimpleNamespace(**{name: _find_method(struct_class, name) for name in names})
+    kernels = {name: _find_method(struct_class, name) for name in names}
+    if not (ALL_THERE or config.DISABLE_JIT):
+        kernels = {name: for_python(function) for name, function in kernels.items()}
+    facade._kernels = SimpleNamespace(**kernels)
     structref.define_boxing(struct_class, facade)
 
 
-@infer_getattr
-class _OwnedAttributes(AttributeTemplate):
-    key = StructType
+def _check_integers(this: Any, names: Iterable[str], arguments: Iterable[Any]) -> None:
+    """Refuse what numba would cut to an integer, or would complain of far from the cause."""
+    for name, typ in zip(names, map(types.unliteral, arguments), strict=False):
+        scalar = typ.dtype if isinstance(typ, types.Array) else typ
+        if isinstance(scalar, (types.Float, types.Complex, types.UnicodeType, types.NoneType)):
+            owner = getattr(this, "owner", this)
+            if not (isinstance(scalar, types.Float) and name in owner.float_parameters):
+                raise TypingError(f"{name} must be an integer or integers, not {typ}")
 
-    def generic_resolve(self, typ, attr):
-        return _resolve_method(typ, type(typ), attr)
+
+def _borrowed_field(typ: BorrowedType, name: str) -> Any:
+    """Return the type that compiled code sees a field of a borrowed container as, None where there is none."""
+    field = typ.owner.field_dict.get(name)
+    return field.passed_as if isinstance(field, StructType) else field
 
 
-@infer_getattr
-class _BorrowedAttributes(AttributeTemplate):
-    key = BorrowedType
-
-    def generic_resolve(self, typ, attr):
-        field = typ.owner.field_dict.get(attr)
-        if field is None:
-            return _resolve_method(typ, type(typ.owner), attr)
-        return field.passed_as if isinstance(field, StructType) else field
+if ALL_THERE:
+    resolve_attributes(
+        StructType,
+        lambda typ, name: None,  # structref finds the fields
+        lambda typ, name: _find_method(type(typ), name),
+        _check_integers,
+    )
+    resolve_attributes(
+        BorrowedType, _borrowed_field, lambda typ, name: _find_method(type(typ.owner), name), _check_integers
+    )
 
 
 # One overload an operator, for every container: the operator is the method of the same meaning.
