@@ -65,8 +65,8 @@ def resolve_attributes(
 ) -> None:
     """Let compiled code find the fields and the methods of the types of a class.
 
-    ``field_of(type, name)`` is the type of a field, ``method_of(type, name)`` the kernel of a method; either may
-    be None.
+    ``field_of(type, name)`` is the type of a field, ``method_of(type, name)`` the kernel of a method. Both
+    may be None.
     """
 
     class Attributes(AttributeTemplate):

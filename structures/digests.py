@@ -1,9 +1,9 @@
 """Digests of sources, which keep compiled code on disk from getting stale.
 
-numba's cache looks at the file of a function, but not at the files of the functions it calls. After an upgrade
-of a callee the caller would run the old code. The index of the cache also knows the values in the closure of a
-function, though. :func:`stamped` puts there a digest of all sources of the function's own package and of this
-one.
+numba's cache looks at the file of a function, but not at the files of the functions it calls. After an
+upgrade of a callee, the caller would run the old code. But the key of the cache also depends on the values in
+the closure of the function. :func:`stamped` puts a digest of the sources there: of the function's package and
+of this one.
 
 Cost accepted: a change to any source file compiles every kernel of its package again.
 """

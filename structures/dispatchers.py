@@ -1,15 +1,15 @@
 """Kernels as Python and compiled code call them: what each side gets, and when it is compiled.
 
-numba's object for a compiled function is its *dispatcher*; compiled code knows a function by the *type* of its
-dispatcher. A kernel has two dispatchers, because most kernels are called from one side only, and each side
-needs other code:
+numba's object for a compiled function is its *dispatcher*. Compiled code knows a function by the *type* of
+its dispatcher. A kernel has two dispatchers: most kernels are called from one side only, and each side needs
+different code.
 
-* the one that Python calls makes machine code, and the wrapper that Python needs;
-* the *inside* one makes code that compiled callers link in (:mod:`structures.inside_code`).
+* The one that Python calls makes machine code, and the wrapper that Python needs.
+* The *inside* one makes code that compiled callers link in (:mod:`structures.inside_code`).
 
-Each compiles when it is first asked for. The types lead compiled callers to the inside dispatcher.
+Each compiles when it is first called. The types lead compiled callers to the inside dispatcher.
 
-Calls of quiet kernels differ in two ways. Their arguments are widened, so that one piece of code serves integers
+Calls of quiet kernels differ in two ways. Their arguments are widened, so that the same code serves integers
 of every width. And compiled callers have no branch for exceptions: they get the null value instead.
 """
 

@@ -1,13 +1,13 @@
 """The decorators that compile this package: lazily, without the GIL, cached on disk and never stale.
 
-There are three kinds of kernels. *Plain* ones may raise. *Quiet* ones cannot: they return a status instead. And
-*inner* ones are quiet, and only compiled code calls them.
+There are three kinds of kernels. *Plain* ones may raise. *Quiet* ones cannot: they return a status instead.
+*Inner* ones are quiet, and only compiled code calls them.
 
 ======================  =============================================================================
 module                  what it is about
 ======================  =============================================================================
-``digests``             cached code is not used any more after a source has changed
-``dispatchers``         what Python and what compiled callers get of a kernel
+``digests``             after a change of the sources, cached code is not used any more
+``dispatchers``         what Python calls, and what compiled code calls
 ``inside_code``         code that compiled callers link in
 ``numba_private``       the private names of numba that these two use
 ``plain``               kernels without those names
@@ -44,32 +44,32 @@ def _compiled(function: Callable[..., Any], kind: str) -> Any:
 
 
 def kernel(function: Callable[..., Any] | None = None, *, quiet: bool = False) -> Any:
-    """Compile a function lazily, without the GIL, cached on disk under a key that sees every upgrade.
+    """Compile a function lazily, without the GIL, cached on disk until a source changes.
 
-    Use it in place of ``numba.njit(cache=True)`` for functions that call into this package: the key
-    holds the digests of this package and of the package that the function belongs to.
+    Use it in place of ``numba.njit(cache=True)`` for functions that call functions of this package. The key
+    of the cached code contains digests of this package and of the package of the function.
 
     Parameters
     ----------
     function : callable
         A module-level function in numba's language.
     quiet : bool
-        For functions that return a status (:mod:`structures.status`) instead of raising. Compiled
-        callers then call it without a branch for exceptions; what it raises all the same, as when there
-        is no memory, makes them see the null value of its result type. Integers of every width are
-        passed as int64, containers without counting references. The reason: an exception that passes
-        through a compiled frame leaks what the frame owns, and the mere possibility keeps numba from
-        removing the reference counting around a call, 20 ns for a method that takes 1 ns.
+        For functions that return a status (:mod:`structures.status`) instead of raising. Compiled callers
+        have no branch for exceptions then. If the function raises all the same, for instance because there
+        is no memory, they get the null value of its result type. Integers of every width are passed as
+        int64, and containers are passed without counting references. The reason: an exception that passes
+        through a compiled frame leaks what the frame owns. If there can be one, numba counts references
+        around the call, which takes 20 ns, for a method that takes 1 ns.
 
     Returns
     -------
     numba dispatcher
-        Nothing is compiled, and no disk touched, before the first call.
+        Before the first call, nothing is compiled and the disk is not touched.
 
     Warns
     -----
     RuntimeWarning
-        Once a process, at the first use, where no folder for the cache can be written to.
+        There is no writable folder for the cache; once a process, at the first use.
 
     Complexity
     ----------
@@ -90,9 +90,9 @@ def kernel(function: Callable[..., Any] | None = None, *, quiet: bool = False) -
 
 
 def twin(python: Callable[..., Any]) -> Callable[[Any], Any]:
-    """Put an intrinsic in the place of its twin in Python, unless the JIT is switched off.
+    """Replace a function in Python by the intrinsic that does the same, unless the JIT is switched off.
 
-    An overload would do the same, at 40 ms of compilation for every one that a kernel uses.
+    An overload would do the same, but takes 40 ms to compile in every kernel that uses it.
     """
     return lambda compiled: python if config.DISABLE_JIT else compiled
 
@@ -100,16 +100,16 @@ def twin(python: Callable[..., Any]) -> Callable[[Any], Any]:
 def quiet(function: Callable[..., Any]) -> Any:
     """Short for ``kernel(function, quiet=True)``.
 
-    A function that allocates what it returns is a plain kernel, so that the exception gets as far as the
-    quiet one that called it and can say so with a status: a null array must never be written to.
+    A function that returns an array it allocates must be a plain kernel: its caller would take a null array
+    for a real one. The quiet kernel that calls it catches the exception and returns a status.
     """
     return kernel(function, quiet=True)
 
 
 def inner(function: Callable[..., Any]) -> Any:
-    """Make a function a quiet kernel for compiled callers: half the time of compiling it goes.
+    """Make a function a quiet kernel for compiled callers, which takes half the time to compile.
 
-    What makes it callable from Python is left out, and it is optimised as a part of its callers only. Python
-    may call it all the same, a few microseconds more slowly: for that it is compiled once more.
+    It is optimised only as a part of its callers, and has no wrapper for Python. Python may call it all the
+    same: it is compiled again for that, and a call takes a few microseconds more.
     """
     return _compiled(function, "inner")

@@ -1,10 +1,10 @@
-"""Memory of containers: arrays start with a cache line, large ones ask for huge pages.
+"""Memory of containers: arrays start with a cache line, and large ones ask for huge pages.
 
-A row of eight words that is a cache line takes one access; across two lines it takes two.
+A row of eight words that is one cache line takes one access; a row across two lines takes two.
 
-A first touch of a page costs the kernel a fault, and a random access beyond some thousand pages a walk
-of the page table. With pages of 2 MB there are 512 times fewer. numpy asks for them where it allocates;
-numba's own allocator does not.
+The first access to a page is a page fault. With more than some thousand pages, a random access has to look
+up the address in the page table. With pages of 2 MB there are 512 times fewer of both. numpy asks for them
+when it allocates; numba's own allocator does not.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from structures.simd import NONE
 __all__ = ["copy_prefix", "new_bytes", "new_words"]
 
 _LINE = 64
-_LARGE = 1 << 19  # words: 4 MB, where numpy begins to ask
+_LARGE = 1 << 19  # words: 4 MB, from where on numpy asks
 _PAGE = 4096
 _MADV_HUGEPAGE = 14
 
 
 def _py_ask_for_huge_pages(array: Any) -> None:
-    """Tell the operating system that huge pages suit this array; it may do as it likes."""
+    """Ask the operating system for huge pages for this array; it may refuse."""
 
 
 @twin(_py_ask_for_huge_pages)
@@ -58,7 +58,7 @@ def ask_for_huge_pages(typingctx, array):
 
 
 def _py_aligned_words(n: int) -> Any:
-    """Allocate; the alignment is for the processor's sake only."""
+    """Allocate; the alignment only makes compiled code faster."""
     return np.empty(n, np.int64)
 
 

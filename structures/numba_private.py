@@ -1,21 +1,23 @@
 """Every private name of numba that this package uses, what for, and what happens where one is missing.
 
-Private are the names that numba does not document. It documents ``numba.types``, ``numba.extending``,
-``numba.experimental.structref``, ``numba.core.cgutils`` and ``TypingError``; of llvmlite no private name is used.
-The other modules import private names from this one. The attributes that they use are in :data:`NAMES`, too.
+Private names are those that numba does not document. It documents ``numba.types``, ``numba.extending``,
+``numba.experimental.structref``, ``numba.core.cgutils`` and ``TypingError``. No private name of llvmlite is
+used. The other modules import private names from this one. The attributes that they use are in :data:`NAMES`.
 
-If the numba release is outside :data:`TESTED`, or lacks one of the names, one warning says so, and kernels are
-compiled the documented way (:mod:`structures.plain`). Containers have the same content and the same verbs then.
-The differences:
+The import of this package checks the numba release. If it is not in the range :data:`TESTED`, or lacks one of
+the names, there is one warning, and kernels are compiled the documented way (:mod:`structures.plain`).
+Containers work as before, with these differences:
 
 * Kernels compile and run more slowly, and the import looks for the folder of the cache.
-* An exception inside a quiet kernel, as when there is no memory, is raised in compiled callers, too.
+* A quiet kernel that raises, for instance because there is no memory, raises in compiled callers, too.
 """
 
 from __future__ import annotations
 
 import pkgutil
+import re
 import warnings
+from typing import Any
 
 import numba
 
@@ -26,8 +28,8 @@ __all__ = [
     "AttributeTemplate",
     "BoundFunction",
     "CPUDispatcher",
-    "Compiler",
     "CompileResultCacheImpl",
+    "Compiler",
     "DispatcherType",
     "FunctionCache",
     "JITCodeLibrary",
@@ -116,7 +118,7 @@ def _is_there(name: str) -> bool:
 def _problem() -> str:
     """Return what is wrong with this release of numba, the empty string if nothing is."""
     release, oldest, newest = (
-        tuple(map(int, version.split(".")[:2])) for version in (numba.__version__, *TESTED)
+        tuple(map(int, re.findall(r"\d+", version)[:2])) for version in (numba.__version__, *TESTED)
     )
     if not oldest <= release <= newest:
         return f"is not one of the tested releases, {TESTED[0]} to {TESTED[1]}"
@@ -134,9 +136,11 @@ if ALL_THERE:
     from numba.core.compiler import Compiler, compile_result
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.registry import CPUDispatcher
-    from numba.core.types import BoundFunction, MemInfoPointer
-    from numba.core.types import Dispatcher as DispatcherType
     from numba.core.typing.templates import AttributeTemplate
+
+    types: Any = numba.types  # whose stubs do not have these
+    BoundFunction, DispatcherType = types.BoundFunction, types.Dispatcher
+    MemInfoPointer = types.MemInfoPointer
 else:
     warnings.warn(
         f"numba {numba.__version__} {_PROBLEM}: kernels are compiled in a plainer way, which is slower. "

@@ -1,8 +1,7 @@
 """Kernels and methods the documented way, for releases of numba that lack a private name.
 
-See :mod:`structures.numba_private`. Kernels are numba's own dispatchers, with numba's own cache. Containers are
-passed with their references counted. A method is an overload that widens its arguments, as quiet kernels do by
-themselves elsewhere, and calls the kernel.
+See :mod:`structures.numba_private`. Kernels are numba's own dispatchers with numba's own cache. References to
+containers are counted. A method is an overload that widens its arguments and calls the kernel.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ __all__ = ["for_python", "overload_as_method", "plain_kernel"]
 
 
 def plain_kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function lazily, without the GIL, with numba's cache where it finds a folder for that."""
+    """Compile a function lazily, without the GIL, with numba's cache if it finds a folder for it."""
     try:
         return njit(nogil=True, cache=True)(stamped(function))
     except RuntimeError:  # no folder that it may write to, or a function typed at a prompt
@@ -63,8 +62,8 @@ def overload_as_method(struct_class: type, name: str, kernel: Any, check: Callab
     namespace = {"kernel": kernel, "wide": wide}
     exec(f"def call{signature}: return kernel({arguments})", namespace)
 
-    def typed(this, *arguments):
-        check(this, names, arguments)
+    def typed(this, *arguments, **named):
+        check(this, (*names[: len(arguments)], *named), (*arguments, *named.values()))
         return namespace["call"]
 
     typed.__signature__ = signature  # type: ignore[attr-defined]

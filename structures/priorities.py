@@ -61,7 +61,6 @@ def _flip_negative(builder: Any, bits: Any) -> Any:
 @intrinsic
 def as_count(typingctx, value, zero):
     """Return `value` in the type of `zero`."""
-
     wide = types.float64 if isinstance(value, types.Float) else types.int64
 
     def codegen(context, builder, signature, values):

@@ -1,7 +1,7 @@
-"""Portable intrinsics: 8 lanes of int64 or 64 of bytes at a time, whatever the processor has; words of bytes.
+"""Portable intrinsics: 8 lanes of int64 or 64 lanes of bytes at a time, on any processor; words of bytes.
 
-Each has a twin in Python, so that kernels run with the JIT switched off. A set of lanes is an int64
-whose bit ``i`` stands for lane ``i``.
+Each has a twin in Python, so that kernels run with the JIT switched off. A set of lanes is an int64:
+bit ``i`` says that lane ``i`` is in the set.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _I8 = ir.IntType(8)
 _BYTES = ir.VectorType(_I8, BYTE_LANES)
 _GREATEST = 2**63 - 1
 _ALL_BITS = 2**64 - 1
-NONE = ir.Constant(cgutils.voidptr_t, None)  # what an intrinsic returns that returns nothing
+NONE = ir.Constant(cgutils.voidptr_t, None)  # None in compiled code
 
 
 def _py_least_lanes(array: Any, start: int) -> int:
@@ -225,7 +225,7 @@ def prefetch(typingctx, array, i):
 @twin(_py_rarely)
 @intrinsic
 def rarely(typingctx, condition):
-    """Return a condition, which seldom holds: what it leads to is kept out of the way."""
+    """Return a condition that is seldom true: its branch is moved out of the hot path."""
 
     def codegen(context, builder, signature, values):
         bit = ir.IntType(1)
@@ -263,9 +263,9 @@ def larger(typingctx, one, other):
 @twin(_py_pointer_to)
 @intrinsic
 def pointer_to(typingctx, array, i):
-    """Return a pointer to ``array[i]``, for kernels to read from: there are no references to count.
+    """Return a pointer to ``array[i]``, for kernels to read from; no references are counted.
 
-    One type serves arrays that are writable and those that are not.
+    Writable and read-only arrays give pointers of the same type.
     """
     if not (isinstance(array, types.Array) and array.layout == "C"):
         raise TypingError(f"the elements must be in a C-contiguous array, not in {array}")
@@ -294,7 +294,7 @@ def load_word(typingctx, pointer, i):
 @twin(_py_multiply_fold)
 @intrinsic
 def multiply_fold(typingctx, word, factor):
-    """Multiply two words taken as unsigned; return the low half of the product xor the high one."""
+    """Multiply two words as unsigned numbers; return the low half of the product xor the high half."""
 
     def codegen(context, builder, signature, values):
         product = builder.mul(*(builder.zext(value, _I128) for value in values))
@@ -306,7 +306,7 @@ def multiply_fold(typingctx, word, factor):
 
 # --------------------------------------------------------------------------------------- lanes of bytes
 def _splat(builder: Any, quad: Any) -> Any:
-    """Emit a vector with the bytes of `quad`, an int32, over and over."""
+    """Emit a vector that repeats the four bytes of `quad`, an int32."""
     quads = ir.VectorType(ir.IntType(32), BYTE_LANES // 4)
     return builder.bitcast(_spread(builder, quad, quads), _BYTES)
 
@@ -326,7 +326,7 @@ def _check_pointers(element: Any, *pointers: Any) -> None:
 
 def _local(n: Any, element: Any, width: Any) -> Any:
     if not isinstance(n, types.IntegerLiteral):
-        raise TypingError("how many there are must be a constant")
+        raise TypingError("the number of elements must be a constant")
 
     def codegen(context, builder, signature, values):
         memory = cgutils.alloca_once(builder, ir.ArrayType(width, n.literal_value))
@@ -338,14 +338,20 @@ def _local(n: Any, element: Any, width: Any) -> Any:
 @twin(_py_local_bytes)
 @intrinsic(prefer_literal=True)
 def local_bytes(typingctx, n):
-    """Return a pointer to `n` bytes, a constant, of any content, that are there until the kernel returns."""
+    """Return a pointer to `n` bytes, not initialised, which exist until the kernel returns.
+
+    The number `n` is a constant.
+    """
     return _local(n, types.uint8, _I8)
 
 
 @twin(_py_local_words)
 @intrinsic(prefer_literal=True)
 def local_words(typingctx, n):
-    """Return a pointer to `n` int64, a constant, of any content, that are there until the kernel returns."""
+    """Return a pointer to `n` int64, not initialised, which exist until the kernel returns.
+
+    The number `n` is a constant.
+    """
     return _local(n, types.int64, _I64)
 
 
@@ -368,11 +374,11 @@ def byte_lanes_with(typingctx, pointer, i, bits):
 @twin(_py_byte_lanes_in_products)
 @intrinsic(prefer_literal=True)
 def byte_lanes_in_products(typingctx, pointer, i, products, first, after, places):
-    """Return the lanes of the 64 bytes at ``pointer[i]`` from which a row of bytes is in some product.
+    """Return the lanes of the 64 bytes at ``pointer[i]`` where a row of bytes is in some product.
 
-    A row is in product `p`, in ``range(first, after)``, if for every `k` below `places`, a constant, byte `k`
-    of the row and ``products[p * places + k]`` have a bit in common. The latter is an int32, the byte four
-    times over: processors spread out four bytes faster than one.
+    A row has `places` bytes, a constant number. It is in product `p` if for every `k` byte `k` of the row and
+    ``products[p * places + k]`` have a bit in common. Products are in ``range(first, after)``. Their entries
+    are int32, the byte repeated four times: processors spread four bytes faster than one.
     """
     _check_pointers(types.uint8, pointer)
     _check_pointers(types.int32, products)
@@ -405,10 +411,10 @@ def byte_lanes_in_products(typingctx, pointer, i, products, first, after, places
 @twin(_py_translate_byte_lanes)
 @intrinsic
 def translate_byte_lanes(typingctx, source, i, starts, changes, n, target, j):
-    """Translate the 64 bytes at ``source[i]`` by ranges, to ``target[j]``.
+    """Translate the 64 bytes at ``source[i]`` by ranges, and write them to ``target[j]``.
 
-    A byte is translated to the exclusive or of all ``changes[k]``, `k` below `n`, for which it is
-    ``starts[k]`` at least; both are int32, the byte four times over.
+    A byte becomes the exclusive or of all ``changes[k]`` with ``starts[k]`` at most the byte, for `k`
+    below `n`. Both arrays are int32, the byte repeated four times.
     """
     _check_pointers(types.uint8, source, target)
     _check_pointers(types.int32, starts, changes)

@@ -1,16 +1,16 @@
-"""The container types: their fields, what kernels get for a container, their methods inside compiled code.
+"""The container types: their fields, how kernels are passed a container, its methods in compiled code.
 
 A container is a numba StructRef: a reference-counted pointer to its fields, some of which are arrays,
 reference-counted themselves. Two facts shape what kernels see of it.
 
-1. **Counting is slow.** Every atomic increment or decrement costs 5 ns, a whole heap operation 60. So quiet
-   kernels (:mod:`structures.jit`) get a container as a :class:`BorrowedType`, a bare pointer, and what
-   they read from its fields is borrowed too. The caller owns the container for as long as the call takes.
-   Rule for kernels: what was read from an array field is not used after the field is assigned, and is
-   never stored or returned; copies are. An array that a quiet kernel is given is not stored either.
-2. **Callers go stale.** A user's cached function that takes a container holds our code inlined. The fields
-   of every container type include the digest of this package (:func:`fields_of`), so that an upgrade makes
-   another type, and the user's function is compiled again.
+1. **Counting is slow.** Every atomic increment or decrement takes 5 ns, a whole heap operation 60 ns. So
+   quiet kernels (:mod:`structures.jit`) get a container as a :class:`BorrowedType`, a bare pointer, and what
+   they read from its fields is borrowed too. The caller keeps the container alive during the call. The rule
+   for kernels: an array that was read from a field is not used after the field is assigned, and is never
+   stored or returned, only copied. An array that is an argument of a quiet kernel is not stored either.
+2. **Callers go stale.** A user's cached function that takes a container contains our code, inlined. The
+   fields of every container type include the digest of this package (:func:`fields_of`). An upgrade makes
+   another type, so that the user's function is compiled again.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class StructType(types.StructRef):
 
     @property
     def float_parameters(self) -> Collection[str]:
-        """The parameters of methods that take floats; for the others they are a typing error."""
+        """The parameters of methods that may be floats; elsewhere a float is a typing error."""
         return ()
 
     @property
@@ -71,11 +71,11 @@ class StructType(types.StructRef):
 
 
 class GoneType(StructType):
-    """A type of an older release, whose class is there no more; nothing has it."""
+    """A type of an older release whose class does not exist any more; no value has this type."""
 
 
 def _type_of(module: str, name: str, fields: Any) -> StructType:
-    """Return a type that was pickled, maybe long ago."""
+    """Return a type that was pickled, maybe by an older release."""
     try:
         made_by = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError):
@@ -92,7 +92,7 @@ def fields_of(**fields: Any) -> list[tuple[str, Any]]:
 
 
 class BorrowedType(types.Type):
-    """numba type of a pointer to the fields of a container that somebody else keeps alive."""
+    """numba type of a pointer to the fields of a container that the caller keeps alive."""
 
     def __init__(self, owner: StructType) -> None:
         self.owner = owner
@@ -216,7 +216,7 @@ def bind(struct_class: type, facade: Any) -> None:
 
 
 def _check_integers(this: Any, names: Iterable[str], arguments: Iterable[Any]) -> None:
-    """Refuse what numba would cut to an integer, or would complain of far from the cause."""
+    """Refuse what numba would cut to an integer, and what it would only refuse far from the cause."""
     for name, typ in zip(names, map(types.unliteral, arguments), strict=False):
         scalar = typ.dtype if isinstance(typ, types.Array) else typ
         if isinstance(scalar, (types.Float, types.Complex, types.UnicodeType, types.NoneType)):
@@ -226,7 +226,7 @@ def _check_integers(this: Any, names: Iterable[str], arguments: Iterable[Any]) -
 
 
 def _borrowed_field(typ: BorrowedType, name: str) -> Any:
-    """Return the type that compiled code sees a field of a borrowed container as, None where there is none."""
+    """Return the type of a field of a borrowed container, None where there is no such field."""
     field = typ.owner.field_dict.get(name)
     return field.passed_as if isinstance(field, StructType) else field
 
@@ -243,7 +243,7 @@ if ALL_THERE:
     )
 
 
-# One overload an operator, for every container: the operator is the method of the same meaning.
+# One overload of each operator serves all containers: it calls the method that does the same.
 def _is_container(typ: Any) -> bool:
     return isinstance(typ, (StructType, BorrowedType))
 
