@@ -59,6 +59,7 @@ NAMES: dict[str, str] = {
     "numba.core.codegen:JITCodeLibrary.serialize_using_bitcode": "writes code that is not translated",
     "numba.core.codegen:JITCodeLibrary.serialize_using_object_code": "replaced by the former",
     "numba.core.compiler:Compiler": "base of the compilers that use these libraries",
+    "numba.core.compiler:Compiler.define_pipelines": "the passes, some of which inner kernels leave out",
     "numba.core.compiler:Flags.no_compile": "makes no machine code",
     "numba.core.compiler:CompileResult._reduce": "the parts of a compiled kernel that go to the cache",
     "numba.core.compiler:compile_result": "makes a compiled kernel of what the cache holds",

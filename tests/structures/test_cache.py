@@ -1,0 +1,267 @@
+"""Import and cache: nothing is compiled early, nothing twice, and nothing stale runs."""
+
+import textwrap
+
+import pytest
+
+import structures as st
+from structures.jit import DIGEST, package_digest
+
+
+# ------------------------------------------------------------------------------------------------ import
+def test_import_compiles_nothing_and_touches_no_cache(python, tmp_path):
+    code = """
+        import os
+        from numba.core import event
+
+        class Compilations(event.Listener):
+            n = 0
+            def on_start(self, event): type(self).n += 1
+            def on_end(self, event): pass
+
+        event.register("numba:compile", Compilations())
+        import structures, bpe
+        assert Compilations.n == 0, "the import compiles"
+        assert os.listdir(os.environ["NUMBA_CACHE_DIR"]) == [], "the import looks for a cache"
+        structures.IntMap()
+        assert Compilations.n > 0, "this test sees no compilation"
+        assert os.listdir(os.environ["NUMBA_CACHE_DIR"]) != []
+    """
+    python(textwrap.dedent(code), NUMBA_CACHE_DIR=str(tmp_path))
+
+
+def test_public_names_are_importable():
+    assert all(hasattr(st, name) for name in st.__all__)
+    assert sorted(st.__all__, key=str.lower) == sorted(set(st.__all__), key=str.lower)
+
+
+def test_digests():
+    assert len(DIGEST) == 16
+    assert package_digest("structures") == DIGEST
+    assert package_digest("there_is_no_such_package") == ""
+
+
+def test_the_digest_of_a_namespace_package(tmp_path, monkeypatch):
+    """A package without ``__init__.py`` is all of its folders."""
+    folders = [tmp_path / part / "some_namespace" for part in ("one", "other")]
+    for folder in folders:
+        (folder / "inside").mkdir(parents=True)
+        monkeypatch.syspath_prepend(folder.parent)
+    digests = []
+    for n, folder in enumerate(2 * folders):
+        (folder / "inside" / "kernels.py").write_text(f"n = {n}")
+        digests.append(package_digest.__wrapped__("some_namespace"))
+    assert len(set(digests)) == 4
+    assert {len(digest) for digest in digests} == {16}
+    (tmp_path / "one" / "some_module.py").write_text("n = 1")
+    before = package_digest.__wrapped__("some_module")
+    (tmp_path / "one" / "some_module.py").write_text("n = 2")
+    assert package_digest.__wrapped__("some_module") != before
+
+
+# ------------------------------------------------------------------------------------------------- cache
+USER = """
+    import structures as st
+    from numba import njit
+    from toy.helper import triple
+
+    @njit(cache=True)
+    def with_njit(container):
+        container.add(7, 5)
+        return container[7]
+
+    @st.kernel
+    def with_kernel(container):
+        container.add(7, 5)
+        return triple(container[7])
+"""
+HELPER = """
+    import structures as st
+
+    @st.kernel
+    def triple(n):
+        return 3 * n
+"""
+RUN = """
+    import structures as st
+    from toy.user import with_kernel, with_njit
+
+    def n_found(function):
+        return sum(function.stats.cache_hits.values())
+
+    for function in (with_njit, with_kernel):
+        print(function(st.IntMap()), function(st.MaxHeap()), end=" ")
+    print("found", n_found(with_njit), n_found(with_kernel))
+"""
+
+
+@pytest.fixture
+def installation(tmp_path):
+    """A folder with a copy of this package, and a user's package beside it."""
+    import shutil
+    from pathlib import Path
+
+    folder = tmp_path / "site"
+    package = Path(st.__file__).parent
+    shutil.copytree(package, folder / "structures", ignore=shutil.ignore_patterns("__pycache__", "testing*"))
+    (folder / "toy").mkdir()
+    (folder / "toy" / "__init__.py").touch()
+    (folder / "toy" / "user.py").write_text(textwrap.dedent(USER))
+    (folder / "toy" / "helper.py").write_text(textwrap.dedent(HELPER))
+    return folder
+
+
+def change(path, before, after):
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after))
+
+
+def test_cached_code_is_used_again_and_never_stale(python, installation, tmp_path):
+    def run():
+        return python(textwrap.dedent(RUN), path=installation, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+
+    assert run() == "5 5 15 15 found 0 0\n"
+    assert run() == "5 5 15 15 found 2 2\n"
+    # Other files than those of the functions that are called: what changes is inlined there.
+    change(installation / "structures" / "int_map_kernels.py", "value + delta)", "value + 2 * delta)")
+    change(
+        installation / "structures" / "multiset_heap_kernels.py",
+        "slot, count + delta, sum",
+        "slot, count + 3 * delta, sum",
+    )
+    assert run() == "10 15 30 45 found 0 0\n"
+    change(installation / "toy" / "helper.py", "3 * n", "4 * n")
+    assert run() == "10 15 40 60 found 2 0\n"
+
+
+def test_cached_code_is_never_stale_without_the_private_names_of_numba(python, installation, tmp_path):
+    """The same with an unknown release of numba, as far as it takes two containers less."""
+    code = """
+        import warnings
+        import numba
+        numba.__version__ = "0.99.0"
+        warnings.simplefilter("ignore")
+        import structures as st
+        from toy.user import with_kernel, with_njit
+        for function in (with_njit, with_kernel):
+            print(function(st.IntMap()), *function.stats.cache_hits.values(), end=" ")
+    """
+
+    def run():
+        return python(textwrap.dedent(code), path=installation, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+
+    assert [run(), run()] == ["5 15 ", "5 1 15 1 "]
+    change(installation / "structures" / "int_map_kernels.py", "value + delta)", "value + 2 * delta)")
+    assert run() == "10 30 "
+    change(installation / "toy" / "helper.py", "3 * n", "4 * n")
+    assert run() == "10 1 40 "
+
+
+def test_a_class_that_is_gone(python, installation, tmp_path):
+    """An upgrade may move a type to another module: caches that name the old one are no trouble."""
+    code = """
+        import structures as st
+        from toy.user import with_njit
+        print(with_njit(st.IntMap()), sum(with_njit.stats.cache_hits.values()))
+    """
+
+    def run():
+        return python(textwrap.dedent(code), path=installation, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+
+    def rename(before, after):
+        folder = installation / "structures"
+        (folder / f"{before}.py").rename(folder / f"{after}.py")
+        for file in folder.glob("*.py"):
+            file.write_text(file.read_text().replace(f"structures.{before} ", f"structures.{after} "))
+
+    rename("int_map_kernels", "kernels_of_old")
+    assert [run(), run()] == ["5 0\n", "5 1\n"]
+    rename("kernels_of_old", "kernels_of_new")
+    assert [run(), run()] == ["5 0\n", "5 1\n"]
+
+
+def test_without_a_folder_to_write_to(python, installation, tmp_path):
+    """Nothing is cached, and one warning says so. A file in the way stops even a superuser."""
+    (tmp_path / "file").touch()
+    (installation / "toy" / "user.py").write_text(textwrap.dedent(HELPER))
+    for package in ("structures", "toy"):
+        (installation / package / "__pycache__").touch()
+    nowhere = str(tmp_path / "file" / "folder")
+    code = """
+        import warnings
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            import structures as st
+            from toy.user import triple
+            map, heap = st.IntMap({1: 2}), st.MaxHeap({1: 2})
+            heap.add(1)
+            map.add(1)
+            tokens = st.TokenList([1, 2, 1, 2])
+            tokens.merge(0, 3)
+            print(map[1], heap.peek(), list(tokens), triple(5), triple.stats.cache_path)
+        print([warning.category.__name__ for warning in caught])
+        print(str(caught[0].message).partition(":")[0])
+    """
+    output = python(
+        textwrap.dedent(code),
+        path=installation,
+        PYTHONDONTWRITEBYTECODE="1",
+        **dict.fromkeys(("NUMBA_CACHE_DIR", "HOME", "XDG_CACHE_HOME"), nowhere),
+    )
+    assert output.splitlines() == [
+        "3 (1, 3) [3, 1, 2] 15 None",
+        "['RuntimeWarning']",
+        "no folder to keep compiled code in",
+    ]
+
+
+def test_two_processes_compile_the_same_at_once(python, tmp_path):
+    code = """
+        from structures import int_map_kernels as int_map
+        from structures import token_list_kernels as token_list
+        bits = int_map.bucket_bits(100)
+        slots = int_map.empty_slots(bits)
+        int_map.occupy(slots, ~int_map.locate(slots, 64 - bits, 5), 5, 7)
+        print(bits, int_map.entries(slots, 1), token_list.cell(1, 2, 3), end=" ")
+        print("found", sum(int_map.entries.stats.cache_hits.values()))
+    """
+    started = [python.start(textwrap.dedent(code), NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(3)]
+    results = [python.finish(process).partition("found")[0] for process in started]
+    assert results == ["6 (array([5]), array([7])) 4294967307 "] * 3
+    assert python(textwrap.dedent(code), NUMBA_CACHE_DIR=str(tmp_path)).endswith("found 1\n")
+
+
+def test_inner_code_is_read_as_it_was_written(python, tmp_path):
+    """Translated before it is linked in it would be slow: intrinsics have become what they stand for."""
+    code = """
+        from numba import njit
+        from structures import MaxHeap
+        from structures.multiset_heap_blocks import sift_down
+        njit(lambda h: h.{verb})(MaxHeap({{1: 2, 3: 4}}))
+        (overload,) = sift_down.overloads.values()
+        code = overload.library.get_llvm_str()
+        print(len(sift_down.stats.cache_hits), "call i64 @llvm.vector.reduce.smin" in code)
+    """
+    for verb, result in {"pop()": "0 True", "set(1, 1)": "1 True"}.items():
+        assert python(textwrap.dedent(code).format(verb=verb), NUMBA_CACHE_DIR=str(tmp_path)) == f"{result}\n"
+
+
+def test_inner_kernels_serve_callers_of_later_processes(python, tmp_path):
+    """What was compiled for one caller, and never for Python, serves the next, and Python after all."""
+    code = """
+        from numba import njit
+        from structures import MaxHeap, int_map_kernels, multiset_heap_kernels
+        heap = MaxHeap()
+        {use}
+        print(*heap.peek(), sum(multiset_heap_kernels._become.stats.cache_hits.values()))
+    """
+    results = {
+        "heap.add(7)": "7 1 0",
+        "heap.add(7), heap.update_many([7, 8], [1, 5])": "8 5 1",
+        "njit(lambda h: h.add(7, 2) + h.sub(7))(heap)": "7 1 1",  # sub calls what add called
+        "heap[3] = int_map_kernels.bucket_bits(100)": "3 6 0",
+        "heap[4] = int_map_kernels.bucket_bits(100)": "4 6 0",
+    }
+    for use, result in results.items():
+        assert python(textwrap.dedent(code).format(use=use), NUMBA_CACHE_DIR=str(tmp_path)) == f"{result}\n"

@@ -1,0 +1,171 @@
+"""Memory of containers: nothing leaks, and where there is no more of it nothing changes."""
+
+import textwrap
+
+
+def test_nothing_leaks(python):
+    code = """
+        import copy, gc, pickle
+        import numpy as np
+        from numba import njit
+        from numba.core.runtime import rtsys
+        import structures as st
+        from structures.testing import LANGUAGES, outcome, random_program
+        from structures.testing.machines import token_list_of
+
+        @njit
+        def errors_inside(heap, keys, deltas):
+            heap.copy().reserve(2**47)
+            heap.update_many(keys, deltas)
+            return heap.copy().remove(10**6), heap
+
+        def keyed(container, numbers):
+            language = LANGUAGES[container]
+            for dtype in numbers:
+                program = random_program(language, np.random.default_rng(0), 2000, range(60), dtype=dtype)
+                real = container.from_arrays([], np.empty(0, dtype))
+                first, second = np.zeros(2000, np.int64), np.zeros(2000, dtype)
+                real = language.driver(real, *program, first, second)
+                real[1], real[2] = 2**62, 2**62
+                for call, *arguments in [
+                    (real.reserve, 2**47), (real.update_many, [5, 1], [1, -(2**63)]), (real.add, 10**6, -1),
+                    (real.update_many, [1], [1, 2]), (real.__getitem__, 10**6), (real.__delitem__, 10**6),
+                    (container.from_arrays, [1, 1], [2, 2]), (real.add, 2, 2**62), (real.add, 2**63),
+                ]:
+                    outcome(call, *arguments)
+                for other in (real.copy(), copy.deepcopy(real), pickle.loads(pickle.dumps(real))):
+                    assert other == real
+                    other.clear()
+                list(real.items())
+                if container is not st.IntMap:
+                    real.pop_many(5), real.ties(), real.pop(), real.peek()
+                    outcome(container().pop), outcome(container().peek)
+                errors_inside(real, np.array([1, 10**6]), np.array([1, -5]))
+
+        def lists():
+            rng = np.random.default_rng(0)
+            segments = [rng.integers(0, 3, 9).tolist() for _ in range(9)]
+            tokens, index = token_list_of(segments), st.PairIndex.build(token_list_of(segments))
+            for container, real in ((st.TokenList, tokens), (st.PairIndex, index)):
+                language = LANGUAGES[container]
+                program = random_program(language, rng, 500, range(99), range(5), rare=0.8)
+                real = language.driver(real, *program, np.zeros(500, np.int64), np.zeros(500, np.int64))
+                copy.copy(real), pickle.loads(pickle.dumps(real)), real.to_arrays()
+            outcome(tokens.merge, 10**6, 1), outcome(tokens.segment, -1), list(tokens.segment(0))
+            outcome(st.TokenList, [-1]), outcome(st.TokenList, [1], [0, 2])
+            tokens.compact(), index.tokens.compact(), index.rebuild(), index.copy().drop(*index.pairs()[0])
+            outcome(index.drop, 77, 77), outcome(index.add, 1, 1, 10**6), index.stale_fraction()
+
+        def everything():
+            for container in (st.IntMap, st.CountBuckets):
+                keyed(container, ["int64"])
+            for container in (st.MaxHeap, st.MinHeap):
+                keyed(container, ["int64", "float64"])
+            lists()
+
+        everything()
+        gc.collect()
+        stats = rtsys.get_allocation_stats()
+        n_refused = 2 * 6  # what numba asked for in vain counts as well: 2**47 keys, twice for each heap
+        assert stats.mi_alloc > 1000
+        assert (stats.alloc - n_refused, stats.mi_alloc) == (stats.free, stats.mi_free), stats
+    """
+    python(textwrap.dedent(code), NUMBA_NRT_STATS="1")
+
+
+LIMIT = """
+    import resource
+
+    def limit(megabytes):
+        with open("/proc/self/statm") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + megabytes * 2**20, resource.RLIM_INFINITY))
+"""
+
+
+def test_growth_without_memory_changes_nothing(python):
+    """The address space ends, containers grow until they cannot, and are then as they were."""
+    code = """
+        import numpy as np
+        from numba import njit
+        import structures as st
+        from structures.status import NO_MEMORY
+        from structures.testing import outcome
+
+        @njit
+        def fill(container, start, step):
+            n = start
+            while n < 10**9:
+                status = container.add(n * step, n + 1)
+                if status < 0:
+                    return n, status
+                n += 1
+            return n, 0
+
+        makers = st.IntMap, st.MaxHeap, st.CountBuckets
+        for make in makers:
+            made = make()
+            made.update_many([1], [1])
+            fill(made, 10**9, 1)
+            made.to_arrays(), made.copy()._check()
+        for make in makers:
+            container = make()
+            limit(12)
+            n, status = fill(container, 0, 7)
+            raised = outcome(container.add, -1, 10**9)
+            resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+            assert (status, raised, len(container)) == (NO_MEMORY, MemoryError, n), (make, raised, n, status)
+            keys, counts = container.to_arrays()
+            assert np.array_equal(np.sort(keys), 7 * np.arange(n))
+            assert np.array_equal(keys // 7 + 1, counts)
+            container.add(-1)
+            assert -1 in container
+            del container, keys, counts
+
+        pairs = np.arange(300_000, dtype=np.int32)
+        index = st.PairIndex(st.TokenList(pairs))
+        index.rebuild()
+        small = st.PairIndex.build(st.TokenList([1, 2]))
+        small.add_many(5, 6, [0, 1]), small.rebuild(), small.copy().tokens.compact(), small.tokens.copy()
+        index.tokens.merge(0, 5), index.add(5, 2, 0)
+        many = np.zeros(3_000_000, np.int64)
+        limit(2)
+        verbs = index.rebuild, index.tokens.compact, index.copy, index.tokens.copy
+        refused = [outcome(verb) for verb in verbs]
+        refused += [outcome(index.add_many, 5, right, many) for right in (2, 9)]
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+        assert [type(got) for got in refused] == [type] * 6, "no MemoryError"
+        assert refused == [MemoryError] * 6, refused
+        index._check()
+        assert (len(index.tokens), len(index), index.n_postings) == (299_999, 300_000, 300_000)
+        assert index.count(5, 2) == 1 and index.count(0, 1) == 0
+    """
+    # What is freed goes back at once, so that the limit is all there is.
+    python(textwrap.dedent(LIMIT) + textwrap.dedent(code), MALLOC_MMAP_THRESHOLD_="65536")
+
+
+def test_a_full_container_without_memory_takes_what_has_a_place(python):
+    """A key that has left makes room for another, and what is there is overwritten."""
+    code = """
+        import structures as st
+        from structures.testing import outcome
+
+        def write(heap, table):
+            heap.pop(), heap.add(-1, 5)
+            table.add(5), table.__setitem__(6, 60), table.set_many([7], [70]), table.update_many([8], [80])
+            refused = [outcome(heap.add, -2, 5), outcome(table.add, -1)]
+            return refused + [outcome(verb, [9, -1], [9, 9]) for verb in (table.update_many, table.set_many)]
+
+        n_full = 655_360
+        heap, table = st.MaxHeap.from_arrays(range(n_full), range(n_full)), st.IntMap()
+        table.set_many(range(n_full), range(n_full))
+        write(st.MaxHeap({1: 2}), st.IntMap())
+        limit(2)
+        refused = write(heap, table)
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+        assert refused == [MemoryError] * 4, refused
+        assert (len(heap), heap[-1], -2 in heap, n_full - 1 in heap) == (n_full, 5, False, False)
+        assert [table[key] for key in (5, 6, 7, 8, 9)] == [6, 60, 70, 88, 9]
+        assert (len(table), -1 in table) == (n_full, False)
+    """
+    python(textwrap.dedent(LIMIT) + textwrap.dedent(code))
