@@ -54,7 +54,13 @@ class StructType(types.StructRef):
 
     def preprocess_fields(self, fields: Any) -> tuple[tuple[str, Any], ...]:
         """Make literal field types plain ones, so that one type serves all."""
-        return tuple((name, types.unliteral(typ)) for name, typ in fields)
+        self._plain_fields = tuple((name, types.unliteral(typ)) for name, typ in fields)
+        return self._plain_fields
+
+    @property
+    def field_dict(self) -> dict[str, Any]:
+        """The types of the fields, by name."""
+        return dict(self._plain_fields)
 
     @property
     def float_parameters(self) -> Collection[str]:
@@ -67,7 +73,7 @@ class StructType(types.StructRef):
         return BorrowedType(self)
 
     def __reduce__(self) -> Any:
-        return _type_of, (type(self).__module__, type(self).__qualname__, tuple(self.field_dict.items()))
+        return _type_of, (type(self).__module__, type(self).__qualname__, self._plain_fields)
 
 
 class GoneType(StructType):
