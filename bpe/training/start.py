@@ -35,7 +35,7 @@ class Start(NamedTuple):
     Examples
     --------
     >>> start = fresh_start(["<|end|>"])
-    >>> start.next_id, start.n_new(vocab_size=260), start.special_tokens_behind(3)
+    >>> start.next_id, start.n_new(vocab_size=260), start.special_tokens_after(3)
     (256, 3, {'<|end|>': 259})
     """
 
@@ -60,7 +60,7 @@ class Start(NamedTuple):
             raise ValueError(f"vocab_size must be at most {MAX_ID}, not {vocab_size}")
         return vocab_size - size
 
-    def special_tokens_behind(self, n_new: int) -> dict[str, int]:
+    def special_tokens_after(self, n_new: int) -> dict[str, int]:
         """Return the ids of the special tokens once there are `n_new` new tokens."""
         return {
             token: number + n_new if number >= self.next_id else number

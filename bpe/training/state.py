@@ -1,0 +1,192 @@
+"""``State``: all that kernels need to merge, handed to them as one thing.
+
+::
+
+    tokens     l o w | l o w e r | n e w       TokenList: the pieces, each a segment
+    index      (l, o) -> 0, 3   (o, w) -> 1, 4   ...   PairIndex over them: where each pair stands
+    queue      (l, o) -> 7      (o, w) -> 7      ...   MaxHeap or CountBuckets: how much each pair counts
+    weights    0, 5    3, 2    8, 6            where each run of pieces begins, and their count
+    of_token   START, LENGTH, WEIGHT, SIZE     four numbers for each token
+    log        left, right, new token, count   a row for each merge
+    numbers    MIN_COUNT, MAX_LENGTH, DONE     the limits of a pair; the merges done
+
+A posting weighs what its piece counts. Pieces of the same count that follow each other are one *run*.
+Postings ascend, so runs are met in order. Where pieces are in the order of their counts, there are no more
+runs than different counts.
+
+Only *live* pairs are in queue and index: those within the limits, a least count and a greatest length of the
+token they would make. The count of a pair never rises once the pair is made. So a pair that has left need not
+come back, unless the least count is lowered: then the pairs are counted anew. Most pairs that merges make are
+rare, so a least count just below that of the last merge saves half of the work.
+
+Invariants
+----------
+1. The queue holds exactly the pairs within the limits, except refused ones, each with its count.
+2. The index holds the same pairs; those of its postings that are not stale are where the pair stands.
+3. The postings of a pair ascend, so that runs are merged from left to right.
+4. Between two merges, WEIGHT and SIZE of every token are 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import typeof, types
+from numba.experimental import structref
+
+from structures import CountBuckets, MaxHeap, PairIndex, TokenList, kernel, pack_pair
+from structures.kernels import StructType, fields_of
+
+__all__ = [
+    "BEGIN",
+    "COUNT",
+    "DONE",
+    "LENGTH",
+    "MAX_LENGTH",
+    "MIN_COUNT",
+    "SIZE",
+    "START",
+    "TOKEN_ROWS",
+    "WEIGHT",
+    "State",
+    "count_pairs",
+    "in_order",
+    "new_state",
+    "run_at",
+    "runs_of",
+]
+
+BEGIN, COUNT = 0, 1  # weights[..., run]
+START, LENGTH, WEIGHT, SIZE = range(4)  # of_token[..., token]; START is a place where its bytes stand
+TOKEN_ROWS = 4
+MIN_COUNT, MAX_LENGTH, DONE = range(3)  # numbers[...]
+INT64_MAX = 2**63 - 1
+
+
+# ------------------------------------------------------------------------------------------ counted pieces
+@kernel
+def in_order(data, offsets, order):
+    """Return pieces in another order, as `data` and `offsets`: piece ``order[0]`` first."""
+    data_in_order = np.empty_like(data)
+    offsets_in_order = np.zeros_like(offsets)
+    end = 0
+    for i in range(order.size):
+        for k in range(offsets[order[i]], offsets[order[i] + 1]):
+            data_in_order[end] = data[k]
+            end += 1
+        offsets_in_order[i + 1] = end
+    return data_in_order, offsets_in_order
+
+
+@kernel(quiet=True)
+def count_pairs(data, offsets, weight_of, byte_ids, counts, queue):
+    """Fill an empty queue with the count of every adjacent pair; say whether all stay below ``2**63``.
+
+    Parameters
+    ----------
+    data : (n_bytes,) uint8
+        The pieces, one after the other.
+    offsets : (n_pieces + 1,) int64
+        Piece i is ``data[offsets[i]:offsets[i + 1]]``.
+    weight_of : (n_pieces,) int64
+        The count of each piece.
+    byte_ids : (256,) int64
+        The id of each byte value.
+    counts : (2**16,) int64
+        All zero; scratch.
+    queue : MaxHeap or CountBuckets
+    """
+    for piece in range(weight_of.size):
+        for i in range(offsets[piece], offsets[piece + 1] - 1):
+            pair = np.int64(data[i]) << 8 | np.int64(data[i + 1])
+            if counts[pair] > INT64_MAX - weight_of[piece]:
+                return False
+            counts[pair] += weight_of[piece]
+    for pair in range(counts.size):
+        if counts[pair] > 0:
+            queue.set(pack_pair(byte_ids[pair >> 8], byte_ids[pair & 0xFF]), counts[pair])
+    return True
+
+
+def runs_of(offsets: np.ndarray, weight_of: np.ndarray) -> np.ndarray:
+    """Return `weights` of pieces: (2, n_runs) int64."""
+    first = np.flatnonzero(np.diff(weight_of, prepend=0))  # no piece counts 0
+    return np.stack([offsets[first], weight_of[first]])
+
+
+@kernel(quiet=True)
+def run_at(weights, position, run):
+    """Return the run that `position` lies in, which is `run` or a later one: O(log of the distance)."""
+    step = 1
+    while run + step < weights.shape[1] and weights[BEGIN, run + step] <= position:
+        run += step
+        step *= 2
+    while step > 1:
+        step //= 2
+        if run + step < weights.shape[1] and weights[BEGIN, run + step] <= position:
+            run += step
+    return run
+
+
+# ------------------------------------------------------------------------------------------------- type
+@structref.register
+class StateType(StructType):
+    """numba type of :class:`State`."""
+
+
+class State(structref.StructRefProxy):
+    """Python's handle of the state: something to hand to kernels."""
+
+    __slots__ = ()
+
+
+structref.define_boxing(StateType, State)
+
+
+@kernel
+def make_state(kind, tokens, index, queue, weights, of_token, log, numbers):
+    """Return a state of type `kind`, of these parts."""
+    self = structref.new(kind)
+    self.tokens = tokens
+    self.index = index
+    self.queue = queue
+    self.weights = weights
+    self.of_token = of_token
+    self.log = log
+    self.numbers = numbers
+    return self
+
+
+def new_state(
+    tokens: TokenList,
+    index: PairIndex,
+    queue: MaxHeap | CountBuckets,
+    weights: np.ndarray,
+    of_token: np.ndarray,
+    log: np.ndarray,
+    numbers: np.ndarray,
+) -> Any:
+    """Return a state of these parts, which it shares.
+
+    Parameters
+    ----------
+    tokens, index, queue : TokenList, PairIndex, MaxHeap or CountBuckets
+    weights : (2, n_runs) int64
+        As :func:`runs_of` returns it.
+    of_token : (TOKEN_ROWS, n_tokens) int64
+    log : (capacity, 4) int64
+    numbers : (3,) int64
+    """
+    kind = StateType(
+        fields_of(
+            tokens=typeof(tokens),
+            index=typeof(index),
+            queue=typeof(queue),
+            weights=types.int64[:, ::1],
+            of_token=types.int64[:, ::1],
+            log=types.int64[:, ::1],
+            numbers=types.int64[::1],
+        )
+    )
+    return make_state(kind, tokens, index, queue, weights, of_token, log, numbers)
