@@ -81,8 +81,8 @@ class Batcher:
         last : Batch, optional
             The batch before, if it was open.
         done : int
-            How far the pieces of its data are known. The rest is the beginning of the new batch. The longer it
-            is, the more is read, so that a long piece is not looked at too often.
+            How far the pieces of its data are known. The rest is the beginning of the new batch. The longer
+            it is, the more is read, so that a long piece is not looked at too often.
 
         Returns
         -------

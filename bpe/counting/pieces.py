@@ -38,7 +38,7 @@ from bpe.specials import search_for
 from bpe.threads import n_threads
 from structures import ByteCounter, kernel
 
-__all__ = ["BATCH_BYTES", "count_corpus", "count_documents"]
+__all__ = ["BATCH_BYTES", "count_corpus", "count_documents", "must_hold_text"]
 
 T = TypeVar("T")
 
@@ -317,3 +317,10 @@ def count_corpus(
         documents = map(watched, corpus.documents(advance))
         counter = count_documents(documents, pattern, frozenset(special_tokens), n_threads(threads))
     return counter, has_text
+
+
+def must_hold_text(counter: ByteCounter, has_text: bool, corpus: Corpus) -> None:
+    """Raise a ValueError where nothing was counted in a corpus; `has_text` as of :func:`count_corpus`."""
+    if not len(counter):
+        what = "holds nothing but special tokens" if has_text else "is empty"
+        raise ValueError(f"the corpus {what}: there is no text in {corpus}")

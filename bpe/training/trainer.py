@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import index as as_index
 from time import perf_counter
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class Merge(NamedTuple):
     new_id : int
         What it became.
     count : int
-        How often it stood in the corpus at that moment.
+        How often the pair was in the corpus at that moment.
 
     Examples
     --------
@@ -52,12 +52,11 @@ class Merge(NamedTuple):
 class Trainer:
     """Learns merges from counted words, one by one or in a run.
 
-    The words are never looked at as a whole again: every merge brings the counts of the pairs that it
-    changes up to date. Except with ``ties="first"``, the result depends on the counts alone, not on the
-    order of the words.
+    Every merge updates the counts of the pairs that it changes; the words are not counted again. Except with
+    ``ties="first"``, the result depends on the counts alone, not on the order of the words.
 
-    An exception in `keep` or in a progress callable, and Ctrl-C, end a run between two merges. Nothing
-    that is learned is lost: :meth:`tokenizer` returns it, and another :meth:`run` goes on.
+    An exception in `keep` or in a progress callable, and Ctrl-C, end a run between two merges. What is
+    learned by then is kept: :meth:`tokenizer` returns it, and another :meth:`run` resumes.
 
     * :meth:`step`, :meth:`run`
     * :attr:`merges`, :attr:`log`, :meth:`tokenizer`
@@ -70,18 +69,18 @@ class Trainer:
         Its pattern and special tokens become those of the tokenizer.
     ties : {"smallest", "lexicographic", "first"}
         Which of the pairs with the greatest count is merged: the one with the smallest (left id, right
-        id), or with the greatest (left bytes, right bytes), or the one met first when the words, as they
-        now stand, are read in the order of `counts`.
+        id), the one with the greatest (left bytes, right bytes), or the first one in the words, read in the
+        order of `counts` with all merges done so far.
     selection : {"heap", "buckets"}
-        The container that finds it, ``MaxHeap`` or ``CountBuckets``. The merges are the same.
+        The container that finds this pair, ``MaxHeap`` or ``CountBuckets``. The merges are the same.
     min_count : int
-        The least count of a pair worth a merge.
+        Pairs that count less are not merged.
     max_token_length : int, optional
         In bytes. Pairs that would make a longer token are passed over.
     alphabet : {"bytes", "gpt2"}
-        The order of the single bytes' ids: by value, or those that print first, as GPT-2 has them.
+        The order of the ids of single bytes: by value, or printable ones first, as in GPT-2.
     special_first : bool
-        Whether the special tokens take the first ids, or those behind the merges.
+        Whether the special tokens take the first ids, or those after the merges.
     keep : callable, optional
         ``keep(left bytes, right bytes)``: a pair for which it is false is passed over. Asked once for each
         pair that is about to be merged.
@@ -91,7 +90,7 @@ class Trainer:
     ValueError
         There are no words, or an option is out of range or not one of its choices.
     TypeError
-        `counts` are no WordCounts, or `keep` cannot be called.
+        `counts` are not WordCounts, or `keep` cannot be called.
     OverflowError
         The count of a pair passes ``2**63 - 1``.
 
@@ -105,6 +104,8 @@ class Trainer:
     >>> trainer.tokenizer().encode("lowest")
     [259, 257]
     """
+
+    __module__ = "bpe"  # as for all that is imported from there
 
     def __init__(
         self,
@@ -135,22 +136,22 @@ class Trainer:
         max_token_length: int | None = None,
         keep: Keep | None = None,
     ) -> Trainer:
-        """Go on from a tokenizer, on the words it was trained on or on those of a new domain.
+        """Resume from a tokenizer, on the words it was trained on or on those of a new domain.
 
         Its merges are done again, then training goes on as if it had never stopped: with the same words and
-        options, it learns what one longer run learns. They stand in :attr:`merges` with the counts that
-        they have in these words, which may be 0.
+        options, it learns what one longer run learns. :attr:`merges` has the old merges too, with their
+        counts in these words, which may be 0.
 
         Parameters
         ----------
         tokenizer : Tokenizer
         counts : WordCounts
-            Of the pattern and the special tokens of the tokenizer.
+            With the pattern and the special tokens of the tokenizer.
         keep_ids : bool
-            Every id stays what it is, also those of special tokens that follow all other tokens: new
-            tokens come behind them. Otherwise those special tokens move behind the new tokens.
+            Every id stays, also those of special tokens after all other tokens: the new tokens come after
+            them. Otherwise those special tokens move to the end, after the new tokens.
         ties, selection, min_count, max_token_length, keep
-            As for :class:`Trainer`; they hold for the new merges.
+            As for :class:`Trainer`; for the new merges only.
 
         Returns
         -------
@@ -159,10 +160,10 @@ class Trainer:
         Raises
         ------
         ValueError
-            The counts are of another pattern or other special tokens, or the tokenizer's merges could not
-            have been learned in the order they stand in.
+            The counts have another pattern or other special tokens, or no training makes the tokenizer's
+            merges in this order.
         TypeError
-            The arguments are no Tokenizer or no WordCounts.
+            The arguments are not a Tokenizer and WordCounts.
 
         Complexity
         ----------
@@ -255,8 +256,8 @@ class Trainer:
 
         Complexity
         ----------
-        O(n log n) for n bytes of distinct words, usually much less. The first run looks at those pairs only
-        that are likely to be among so many merges; where they are used up, all are counted anew.
+        O(n log n) for n bytes of distinct words, usually much less. The first run keeps only the pairs that
+        are likely to be merged; if they are used up, all are counted anew.
 
         Examples
         --------
@@ -382,6 +383,11 @@ class Trainer:
     def __repr__(self) -> str:
         return f"<Trainer: {self._done} merges>"
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a Trainer cannot be copied or pickled: pickle trainer.tokenizer(), and go on with Trainer.resume"
+        )
+
     def check(self) -> None:
         """Compare counts, postings and links with what a recount from scratch gives.
 
@@ -410,3 +416,6 @@ def _check_counts(counts: object) -> None:
         raise TypeError(
             f"counts must be WordCounts, not {type(counts).__name__}: WordCounts.from_corpus makes them"
         )
+
+
+__test__ = {"Trainer": Trainer}  # doctest passes over classes of another module
