@@ -183,9 +183,8 @@ class WordCounts:
     def __iadd__(self, other: WordCounts) -> WordCounts:
         if not isinstance(other, WordCounts):
             return NotImplemented
-        for name, mine, theirs in zip(
-            ("patterns", "special tokens"), self._rules(), other._rules(), strict=True
-        ):
+        names = "patterns", "special tokens"
+        for name, mine, theirs in zip(names, self._rules(), other._rules(), strict=True):
             if mine != theirs:
                 raise ValueError(f"counts with different {name} cannot be added: {mine!r} and {theirs!r}")
         self._counter.merge(other._counter)  # all or nothing

@@ -1,8 +1,8 @@
 """``Front``: the pairs that are tied at the top count, in the order of a tie rule; a binary heap.
 
 * ``"lexicographic"``: the entries are packed pairs, the one with the greatest bytes on top;
-* ``"first"``: the entries are positions, the least on top. Every tied pair enters with the first position
-  where it stands, so the top is the first place in the text where any tied pair stands.
+* ``"first"``: the entries are positions, the least on top. Every tied pair enters with its first
+  position, so the top is the first place in the text that has a tied pair.
 
 Counts of pairs only fall, and a new pair never counts more than the one it came from. So the top count falls
 too, and a pair enters the front of each count at most once: when the front is filled, or when the pair is
@@ -66,7 +66,7 @@ def make_front(by_place, n_stale, text):
 
 @kernel
 def reserve(front, room):
-    """Make room for so many entries."""
+    """Make room for `room` entries."""
     entries = front.entries
     if room > entries.size:
         larger = np.empty(2 * room, np.int64)

@@ -55,11 +55,11 @@ class Learner:
     Attributes
     ----------
     state : State
-        What kernels are handed. It shares the following.
+        What kernels are handed.
     tokens, index, queue, weights, of_token, log, numbers
-        As :mod:`bpe.training.state` shows them.
+        Its parts, as :mod:`bpe.training.state` shows them.
     min_count : int
-        The least count asked for; that of the limits may be greater for some time.
+        The least count asked for. The limit in `numbers` may be greater for some time.
     """
 
     def __init__(self, counts: WordCounts, start: Start, ties: Ties, selection: Selection) -> None:

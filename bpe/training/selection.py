@@ -49,9 +49,10 @@ def run_smallest(state, wanted, allowed):
     ----------
     That of the merges.
     """
+    asks = allowed != ALL
     while state.numbers[DONE] < wanted and len(state.queue) > 0:
         pair, count = state.queue.peek()
-        if allowed not in (ALL, pair):
+        if asks and allowed != pair:
             return pair
         left, right = unpack_pair(pair)
         merge_pair(state, left, right, state.log[state.numbers[DONE], 2])
@@ -78,6 +79,7 @@ def run_with_front(state, front, wanted, allowed):
     ----------
     That of the merges, and O(log n) comparisons for each pair that enters the front.
     """
+    asks = allowed != ALL
     while state.numbers[DONE] < wanted and len(state.queue) > 0:
         count = state.queue.peek()[1]
         if front.count != count or front.size == 0:
@@ -91,7 +93,7 @@ def run_with_front(state, front, wanted, allowed):
         if state.queue.get(pair) != count:
             pop(state, front)
             continue
-        if allowed not in (ALL, pair):
+        if asks and allowed != pair:
             return pair
         left, right = unpack_pair(pair)
         created = merge_pair(state, left, right, state.log[state.numbers[DONE], 2])

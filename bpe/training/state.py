@@ -3,7 +3,7 @@
 ::
 
     tokens     l o w | l o w e r | n e w       TokenList: the pieces, each a segment
-    index      (l, o) -> 0, 3   (o, w) -> 1, 4   ...   PairIndex over them: where each pair stands
+    index      (l, o) -> 0, 3   (o, w) -> 1, 4   ...   PairIndex over them: where each pair is
     queue      (l, o) -> 7      (o, w) -> 7      ...   MaxHeap or CountBuckets: how much each pair counts
     weights    0, 5    3, 2    8, 6            where each run of pieces begins, and their count
     of_token   START, LENGTH, WEIGHT, SIZE     four numbers for each token
@@ -22,7 +22,7 @@ rare, so a least count just below that of the last merge saves half of the work.
 Invariants
 ----------
 1. The queue holds exactly the pairs within the limits, except refused ones, each with its count.
-2. The index holds the same pairs; those of its postings that are not stale are where the pair stands.
+2. The index holds the same pairs; those of its postings that are not stale are exactly the places of the pair.
 3. The postings of a pair ascend, so that runs are merged from left to right.
 4. Between two merges, WEIGHT and SIZE of every token are 0.
 """
@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 BEGIN, COUNT = 0, 1  # weights[..., run]
-START, LENGTH, WEIGHT, SIZE = range(4)  # of_token[..., token]; START is a place where its bytes stand
+START, LENGTH, WEIGHT, SIZE = range(4)  # of_token[..., token]; START is a place where its bytes are
 TOKEN_ROWS = 4
 MIN_COUNT, MAX_LENGTH, DONE = range(3)  # numbers[...]
 INT64_MAX = 2**63 - 1

@@ -335,7 +335,7 @@ class Trainer:
     def log(self) -> np.ndarray:
         """The merges learned so far as an array, ``(n, 4) int64``: left, right, new id, count; a copy.
 
-        As for a plot of count against rank: ``pyplot.loglog(trainer.log[:, 3])``.
+        For example, ``pyplot.loglog(trainer.log[:, 3])`` plots count against rank.
 
         Examples
         --------
@@ -349,7 +349,7 @@ class Trainer:
         return self._learner.log[: self._done].copy()
 
     def _name_tokens(self) -> None:
-        """Write down the bytes of the tokens made since the last time."""
+        """Note the bytes of the tokens made since the last call."""
         rows = self._learner.log[self._n_named : self._done, :3].tolist()
         for left, right, new_token in rows:
             self._bytes_of[new_token] = self._bytes_of[left] + self._bytes_of[right]

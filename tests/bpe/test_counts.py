@@ -535,7 +535,7 @@ def mutation(data, random):
 
 @pytest.mark.parametrize("is_signed", [False, True])
 def test_damaged_files(content, is_signed):
-    """With a checksum that fits, everything else is looked at, and what comes out is whole."""
+    """With a right checksum, everything else is checked, and counts that are read are whole."""
     chance = random.Random(1)
     n_errors = 0
     for _ in range(1000):

@@ -20,7 +20,7 @@ from bpe.counting.pieces import count_corpus
 from bpe.counting.word_counts import WordCounts
 from structures import ByteCounter
 
-pytestmark = pytest.mark.filterwarnings("default")  # those of the cluster are its own
+pytestmark = pytest.mark.filterwarnings("default")  # the cluster gives warnings of its own
 
 END = "<| end |>"
 LETTERS = [*"aA1é漢 \n\r\t!/'b", " ", END, "<| end", " |>", "ll", " two", "\ufffd"]
@@ -126,7 +126,7 @@ def test_the_result_is_the_local_one(client, folder, part_bytes, monkeypatch):
 
 
 def test_a_worker_that_is_killed(client, folder, monkeypatch):
-    """It changes nothing but the time."""
+    """Only the time changes."""
     monkeypatch.setattr("bpe.counting.clusters.PART_BYTES", 2000)
     local = WordCounts.from_corpus(folder)
     before = set(client.run(os.getpid).values())

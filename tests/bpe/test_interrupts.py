@@ -47,7 +47,7 @@ def test_interrupts_at_random_moments_lose_nothing_and_spoil_nothing(ties, vetoe
     n_interrupts = 0
     try:
         while len(trainer.merges) < len(whole.merges) or not n_interrupts:
-            if len(trainer.merges) == len(whole.merges):  # it was too quick
+            if len(trainer.merges) == len(whole.merges):  # it ended before the interrupt
                 trainer = bpe.Trainer(counts, **options)
             try:
                 signal.setitimer(signal.ITIMER_REAL, generator.uniform(0.0001, 0.002))
@@ -76,8 +76,8 @@ def test_what_is_learned_before_an_interrupt_can_be_saved(tmp_path):
     assert bpe.Tokenizer.load(tmp_path / "tok.json").merges == trainer.tokenizer().merges != []
 
 
-def test_a_run_looks_up_often_enough(book):
-    """No more than a moment passes between two looks, whatever a merge costs."""
+def test_a_run_reports_often_enough(book):
+    """Only a moment passes between two reports, whatever a merge costs."""
     moments = [time.perf_counter()]
     trainer = bpe.Trainer(bpe.WordCounts.from_corpus([book]))
     trainer.step()

@@ -1,5 +1,7 @@
 """The trainer against the reference, after every merge; its options and its errors."""
 
+import copy
+import pickle
 import time
 import zlib
 from collections import Counter
@@ -88,7 +90,7 @@ def test_pairs_that_are_put_off_come_in_time(corpus, selection, ties, n_first, d
 
         return bpe.Trainer(counts, keep=keep if vetoes else None, **options)
 
-    stepped, run = trainer("stepped"), trainer("run")  # steps put nothing off
+    stepped, run = trainer("stepped"), trainer("run")  # only runs put pairs off
     while stepped.step():
         pass
     with pytest.MonkeyPatch.context() as patch:
@@ -406,6 +408,12 @@ def test_a_tokenizer_can_be_had_at_any_moment():
     assert trainer.tokenizer().vocab_size == 256
     trainer.step()
     assert trainer.tokenizer().encode("abab") == [256, 256]
+
+
+@pytest.mark.parametrize("clone", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_trainer_says_how_to_keep_it_instead_of_a_pickle(clone):
+    with pytest.raises(TypeError, match=r"cannot be copied or pickled.*resume"):
+        clone(bpe.Trainer(bpe.WordCounts({"ab": 1})))
 
 
 @pytest.mark.parametrize(
