@@ -11,20 +11,9 @@ from bpe.counting.word_counts import WordCounts
 from bpe.training import selection as rules
 from bpe.training.front import make_front
 from bpe.training.merging import discard, lower_min_count, narrow, replay
+from bpe.training.runs import count_pairs, in_order, runs_of
 from bpe.training.start import Start, choice
-from bpe.training.state import (
-    DONE,
-    LENGTH,
-    MAX_LENGTH,
-    MIN_COUNT,
-    START,
-    TOKEN_ROWS,
-    WEIGHT,
-    count_pairs,
-    in_order,
-    new_state,
-    runs_of,
-)
+from bpe.training.state import DONE, LENGTH, MAX_LENGTH, MIN_COUNT, START, TOKEN_ROWS, WEIGHT, new_state
 from structures import CountBuckets, IntMap, MaxHeap, PairIndex, TokenList
 
 __all__ = ["LONGEST", "Learner", "Selection", "Ties"]
@@ -115,9 +104,8 @@ class Learner:
         log[self._n_known :, 2] = np.arange(self._next_id, self._next_id + room - self._n_known)
         of_token = np.zeros((TOKEN_ROWS, n_tokens), np.int64)
         of_token[:, : self.of_token.shape[1]] = self.of_token
-        self.state = new_state(
-            self.tokens, self.index, self.queue, self.weights, of_token, log, self.numbers
-        )  # fmt: skip
+        parts = self.tokens, self.index, self.queue, self.weights, of_token, log, self.numbers
+        self.state = new_state(*parts)
         self.of_token = of_token
         self.log = log  # the last, for an interrupt may come in between
 

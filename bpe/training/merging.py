@@ -17,29 +17,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from bpe.training.state import (
-    COUNT,
-    DONE,
-    LENGTH,
-    MAX_LENGTH,
-    MIN_COUNT,
-    SIZE,
-    START,
-    WEIGHT,
-    run_at,
-)
+from bpe.training.runs import COUNT, run_at
+from bpe.training.state import DONE, LENGTH, MAX_LENGTH, MIN_COUNT, SIZE, START, WEIGHT
 from structures import kernel, pack_pair, unpack_pair
 
 __all__ = [
-    "FOUND_COLUMNS",
-    "discard",
-    "join_all",
-    "lower_min_count",
-    "merge_pair",
-    "narrow",
-    "replay",
+    "FOUND_COLUMNS", "discard", "join_all", "lower_min_count", "merge_pair", "narrow", "replay",
     "update_pairs",
-]
+]  # fmt: skip
 
 # found[occurrence, ...]: the count of its piece; and for each side the token there, NOTHING at the end of
 # the piece, and the place of the pair that is gained there.

@@ -10,10 +10,6 @@
     log        left, right, new token, count   a row for each merge
     numbers    MIN_COUNT, MAX_LENGTH, DONE     the limits of a pair; the merges done
 
-A posting weighs what its piece counts. Pieces of the same count that follow each other are one *run*.
-Postings ascend, so runs are met in order. Where pieces are in the order of their counts, there are no more
-runs than different counts.
-
 Only *live* pairs are in queue and index: those within the limits, a least count and a greatest length of the
 token they would make. The count of a pair never rises once the pair is made. So a pair that has left need not
 come back, unless the least count is lowered: then the pairs are counted anew. Most pairs that merges make are
@@ -22,7 +18,7 @@ rare, so a least count just below that of the last merge saves half of the work.
 Invariants
 ----------
 1. The queue holds exactly the pairs within the limits, except refused ones, each with its count.
-2. The index holds the same pairs; those of its postings that are not stale are exactly the places of the pair.
+2. The index holds the same pairs; those of its postings that are not stale are the places of the pair.
 3. The postings of a pair ascend, so that runs are merged from left to right.
 4. Between two merges, WEIGHT and SIZE of every token are 0.
 """
@@ -35,101 +31,19 @@ import numpy as np
 from numba import typeof, types
 from numba.experimental import structref
 
-from structures import CountBuckets, MaxHeap, PairIndex, TokenList, kernel, pack_pair
+from structures import CountBuckets, MaxHeap, PairIndex, TokenList, kernel
 from structures.kernels import StructType, fields_of
 
 __all__ = [
-    "BEGIN",
-    "COUNT",
-    "DONE",
-    "LENGTH",
-    "MAX_LENGTH",
-    "MIN_COUNT",
-    "SIZE",
-    "START",
-    "TOKEN_ROWS",
-    "WEIGHT",
-    "State",
-    "count_pairs",
-    "in_order",
+    "DONE", "LENGTH", "MAX_LENGTH", "MIN_COUNT", "SIZE", "START", "TOKEN_ROWS", "WEIGHT", "State",
     "new_state",
-    "run_at",
-    "runs_of",
-]
+]  # fmt: skip
 
-BEGIN, COUNT = 0, 1  # weights[..., run]
 START, LENGTH, WEIGHT, SIZE = range(4)  # of_token[..., token]; START is a place where its bytes are
 TOKEN_ROWS = 4
 MIN_COUNT, MAX_LENGTH, DONE = range(3)  # numbers[...]
-INT64_MAX = 2**63 - 1
 
 
-# ------------------------------------------------------------------------------------------ counted pieces
-@kernel
-def in_order(data, offsets, order):
-    """Return pieces in another order, as `data` and `offsets`: piece ``order[0]`` first."""
-    data_in_order = np.empty_like(data)
-    offsets_in_order = np.zeros_like(offsets)
-    end = 0
-    for i in range(order.size):
-        for k in range(offsets[order[i]], offsets[order[i] + 1]):
-            data_in_order[end] = data[k]
-            end += 1
-        offsets_in_order[i + 1] = end
-    return data_in_order, offsets_in_order
-
-
-@kernel(quiet=True)
-def count_pairs(data, offsets, weight_of, byte_ids, counts, queue):
-    """Fill an empty queue with the count of every adjacent pair; say whether all stay below ``2**63``.
-
-    Parameters
-    ----------
-    data : (n_bytes,) uint8
-        The pieces, one after the other.
-    offsets : (n_pieces + 1,) int64
-        Piece i is ``data[offsets[i]:offsets[i + 1]]``.
-    weight_of : (n_pieces,) int64
-        The count of each piece.
-    byte_ids : (256,) int64
-        The id of each byte value.
-    counts : (2**16,) int64
-        All zero; scratch.
-    queue : MaxHeap or CountBuckets
-    """
-    for piece in range(weight_of.size):
-        for i in range(offsets[piece], offsets[piece + 1] - 1):
-            pair = np.int64(data[i]) << 8 | np.int64(data[i + 1])
-            if counts[pair] > INT64_MAX - weight_of[piece]:
-                return False
-            counts[pair] += weight_of[piece]
-    for pair in range(counts.size):
-        if counts[pair] > 0:
-            queue.set(pack_pair(byte_ids[pair >> 8], byte_ids[pair & 0xFF]), counts[pair])
-    return True
-
-
-def runs_of(offsets: np.ndarray, weight_of: np.ndarray) -> np.ndarray:
-    """Return `weights` of pieces: (2, n_runs) int64."""
-    first = np.flatnonzero(np.diff(weight_of, prepend=0))  # no piece counts 0
-    return np.stack([offsets[first], weight_of[first]])
-
-
-@kernel(quiet=True)
-def run_at(weights, position, run):
-    """Return the run that `position` lies in, which is `run` or a later one: O(log of the distance)."""
-    step = 1
-    while run + step < weights.shape[1] and weights[BEGIN, run + step] <= position:
-        run += step
-        step *= 2
-    while step > 1:
-        step //= 2
-        if run + step < weights.shape[1] and weights[BEGIN, run + step] <= position:
-            run += step
-    return run
-
-
-# ------------------------------------------------------------------------------------------------- type
 @structref.register
 class StateType(StructType):
     """numba type of :class:`State`."""
@@ -173,7 +87,7 @@ def new_state(
     ----------
     tokens, index, queue : TokenList, PairIndex, MaxHeap or CountBuckets
     weights : (2, n_runs) int64
-        As :func:`runs_of` returns it.
+        As :func:`bpe.training.runs.runs_of` returns it.
     of_token : (TOKEN_ROWS, n_tokens) int64
     log : (capacity, 4) int64
     numbers : (3,) int64

@@ -31,9 +31,7 @@ layouts = st.fixed_dictionaries(
 # --------------------------------------------------------------------------------------------- the same words
 @given(corpora, options, layouts, st.integers(0, 12), st.integers(0, 12), st.booleans())
 @settings(max_examples=80)
-def test_a_resumed_run_learns_what_one_long_run_learns(
-    corpus, options, layout, n_before, n_after, has_specials
-):
+def test_a_resumed_run_learns_what_one_run_learns(corpus, options, layout, n_before, n_after, has_specials):
     counts = bpe.WordCounts(corpus, special_tokens=[END, PAD] if has_specials else [])
     size = 256 + 2 * has_specials
     whole = bpe.Trainer(counts, **options, **layout)
