@@ -1,6 +1,4 @@
 import copy
-import importlib
-import importlib.util
 import io
 import os
 import pickle
@@ -313,24 +311,6 @@ def test_pickles_name_the_public_class():
         assert b"bpe.counting" not in data
         assert dict(pickle.loads(data).items()) == {b"low": 5}
     assert bpe.Trainer.__module__ == bpe.WordCounts.__module__ == "bpe"
-
-
-WRITTEN = Path(__file__).parents[1] / "data" / "written_by_0.1.0"
-
-
-@pytest.mark.parametrize(
-    "name", ["words.counts", "word_counts.protocol2.pickle", "word_counts.protocol5.pickle"]
-)
-def test_what_an_older_release_wrote(name, monkeypatch):
-    for old, new in (("bpe.counts", "bpe.counting.word_counts"), ("bpe.split", "bpe.pattern")):
-        if importlib.util.find_spec(old) is None:
-            monkeypatch.setitem(sys.modules, old, importlib.import_module(new))
-    text = "low lower lowest, the newest wideé wider! 12345 don't 😀\n\n  x"  # as make.py.txt has it
-    expected = WordCounts.from_corpus([text, "low low"], special_tokens=[END])
-    path = WRITTEN / name
-    counts = WordCounts.load(path) if name.endswith(".counts") else pickle.loads(path.read_bytes())
-    assert counts == expected
-    assert list(counts.items()) == list(expected.items())
 
 
 @settings(deadline=None)
