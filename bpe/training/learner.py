@@ -13,7 +13,17 @@ from bpe.training.front import make_front
 from bpe.training.merging import discard, lower_min_count, narrow, replay
 from bpe.training.runs import count_pairs, in_order, runs_of
 from bpe.training.start import Start, choice
-from bpe.training.state import DONE, LENGTH, MAX_LENGTH, MIN_COUNT, START, TOKEN_ROWS, WEIGHT, new_state
+from bpe.training.state import (
+    DONE,
+    LENGTH,
+    MAX_LENGTH,
+    MIN_COUNT,
+    START,
+    TOKEN_ROWS,
+    WEIGHT,
+    new_state,
+    set_room,
+)
 from structures import CountBuckets, IntMap, MaxHeap, PairIndex, TokenList
 
 __all__ = ["LONGEST", "Learner", "Selection", "Ties"]
@@ -80,8 +90,10 @@ class Learner:
             self._front = make_front(ties == "first", self._n_stale, text)
         self.log = np.empty((0, 4), np.int64)
         self.numbers = np.array([1, LONGEST, 0])
-        self.min_count = 1
+        self.min_count, self._room = 1, 0
         self._n_known, self._next_id = len(start.merges), start.next_id
+        parts = self.tokens, self.index, self.queue, self.weights, self.of_token, self.log, self.numbers
+        self.state = new_state(*parts)
         self.make_room(max(1, self._n_known))
         if self._n_known:
             self.log[: self._n_known, :2] = start.merges
@@ -95,7 +107,7 @@ class Learner:
 
     def make_room(self, wanted: int) -> None:
         """Let every array that is indexed by token or merge reach `wanted` merges."""
-        if wanted <= len(self.log):
+        if wanted <= self._room:
             return
         room = max(wanted, 2 * len(self.log))
         n_tokens = self._next_id + max(0, room - self._n_known)
@@ -104,10 +116,10 @@ class Learner:
         log[self._n_known :, 2] = np.arange(self._next_id, self._next_id + room - self._n_known)
         of_token = np.zeros((TOKEN_ROWS, n_tokens), np.int64)
         of_token[:, : self.of_token.shape[1]] = self.of_token
-        parts = self.tokens, self.index, self.queue, self.weights, of_token, log, self.numbers
-        self.state = new_state(*parts)
-        self.of_token = of_token
-        self.log = log  # the last, for an interrupt may come in between
+        self._room = 0  # if an interrupt comes before the end, all of this is done again
+        set_room(self.state, of_token, log)
+        self.log, self.of_token = log, of_token  # in this order: the log says how much room there is at least
+        self._room = room
 
     def run(self, wanted: int, allowed: int) -> int:
         """Learn until `wanted` merges are done; return a pair to ask about, as the kernels do."""

@@ -36,7 +36,7 @@ from structures.kernels import StructType, fields_of
 
 __all__ = [
     "DONE", "LENGTH", "MAX_LENGTH", "MIN_COUNT", "SIZE", "START", "TOKEN_ROWS", "WEIGHT", "State",
-    "new_state",
+    "new_state", "set_room",
 ]  # fmt: skip
 
 START, LENGTH, WEIGHT, SIZE = range(4)  # of_token[..., token]; START is a place where its bytes are
@@ -59,17 +59,25 @@ structref.define_boxing(StateType, State)
 
 
 @kernel
-def make_state(kind, tokens, index, queue, weights, of_token, log, numbers):
-    """Return a state of type `kind`, of these parts."""
+def make_state(kind, tokens, index, queue, weights, numbers):
+    """Return a state of type `kind`, of these parts; the others are missing."""
     self = structref.new(kind)
     self.tokens = tokens
     self.index = index
     self.queue = queue
     self.weights = weights
-    self.of_token = of_token
-    self.log = log
     self.numbers = numbers
     return self
+
+
+@kernel
+def set_room(self, of_token, log):
+    """Set the arrays that are indexed by token and by merge.
+
+    It makes no object: numba would turn an interrupt at that moment into another error.
+    """
+    self.of_token = of_token
+    self.log = log
 
 
 def new_state(
@@ -103,4 +111,6 @@ def new_state(
             numbers=types.int64[::1],
         )
     )
-    return make_state(kind, tokens, index, queue, weights, of_token, log, numbers)
+    self = make_state(kind, tokens, index, queue, weights, numbers)
+    set_room(self, of_token, log)
+    return self

@@ -10,7 +10,7 @@ import time
 import pytest
 
 import bpe
-from bpe.training import selection
+from bpe.training import learner, selection
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 
@@ -74,6 +74,30 @@ def test_what_is_learned_before_an_interrupt_can_be_saved(tmp_path):
         trainer.run(300, progress=stop)
     trainer.tokenizer().save(tmp_path / "tok.json")
     assert bpe.Tokenizer.load(tmp_path / "tok.json").merges == trainer.tokenizer().merges != []
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_an_interrupt_while_room_is_made(is_late, monkeypatch, book):
+    counts = bpe.WordCounts.from_corpus([book])
+    trainer, whole = bpe.Trainer(counts), bpe.Trainer(counts)
+    whole.run(600)
+    trainer.run(300)
+
+    def interrupted(*arguments):
+        if is_late:
+            set_room(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        set_room = learner.set_room
+        patch.setattr(learner, "set_room", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            trainer.run(600)
+    n_learned = len(trainer.merges)
+    while trainer.step() and len(trainer.merges) < 344:  # one by one, each asks for little room
+        n_learned += 1
+        assert trainer.merges == whole.merges[:n_learned]
+    trainer.check()
 
 
 def test_a_run_reports_often_enough(book):
