@@ -14,15 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from bpe.training.merging import (
-    FOUND_COLUMNS,
-    SCRATCH_ROWS,
-    count_pairs,
-    join_all,
-    merge_pair,
-    runs_of,
-    update_pairs,
-)
+from bpe.training.merging import FOUND_COLUMNS, join_all, merge_pair, update_pairs
+from bpe.training.runs import count_pairs, runs_of
+from bpe.training.state import LENGTH, TOKEN_ROWS, new_state
 from structures import MaxHeap, PairIndex, TokenList, kernel, unpack_pair
 
 N_SYLLABLES, LONGEST = 4096, 5  # 12 bits a syllable: a word is one number
@@ -71,60 +65,59 @@ def close_gap(found, gap, start, n):
             found[gap + i, column] = found[start + i, column]
 
 
-class State:
+class Training:
     def __init__(self, words, n_merges):
         data, offsets, weight_of = words
-        self.weights = runs_of(offsets, weight_of)
         self.tokens = TokenList(data, offsets)
         self.index = PairIndex.build(self.tokens)
         self.queue = MaxHeap()
         count_pairs(data, offsets, weight_of, np.arange(256), np.zeros(1 << 16, np.int64), self.queue)
-        self.start_of = np.zeros(256 + n_merges, np.int64)
-        self.length_of = np.ones(256 + n_merges, np.int64)
-        self.limits = np.array([1, 2**30])
-        self.scratch = np.zeros((SCRATCH_ROWS, 256 + n_merges), np.int64)
-
-    def rest(self):
-        return self.start_of, self.length_of, self.limits, self.scratch
+        of_token = np.zeros((TOKEN_ROWS, 256 + n_merges), np.int64)
+        of_token[LENGTH] = 1
+        log, numbers = np.empty((0, 4), np.int64), np.array([1, 2**30, 0])
+        self.state = new_state(
+            self.tokens, self.index, self.queue, runs_of(offsets, weight_of), of_token, log, numbers
+        )
 
 
 def span(index, left, right):
     return index._kernels.span(index, left, right)
 
 
-def walk(s, pool, left, right, new_token, start, end):
-    """Join all occurrences of a pair, with a pool in two threads; return what :func:`join_all` does."""
+def walk(training, pool, merge, start, end):
+    """Join all occurrences of a pair, with a pool in two threads; return what was found, and `adjacent`."""
+    state = training.state
     found = np.empty((end - start, FOUND_COLUMNS), np.int64)
-    work = (s.tokens, s.index, s.weights, left, right, new_token)
     if pool is None:
-        return found, *join_all(*work, start, end, found)
-    middle = cut(s.tokens, s.index, start, end)
-    other = pool.submit(join_all, *work, middle, end, found[middle - start :])
-    n, adjacent = join_all(*work, start, middle, found[: middle - start])
+        n, adjacent = join_all(state, merge, start, end, found)
+        return found[:n], adjacent
+    middle = cut(training.tokens, training.index, start, end)
+    other = pool.submit(join_all, state, merge, middle, end, found[middle - start :])
+    n, adjacent = join_all(state, merge, start, middle, found[: middle - start])
     n_other, adjacent_other = other.result()
     close_gap(found, n, middle - start, n_other)
-    return found, n + n_other, adjacent + adjacent_other
+    return found[: n + n_other], adjacent + adjacent_other
 
 
 def learn(words, n_merges, pool, threshold):
     """Learn; return the merges, and seconds: of the walks over `threshold` postings and more, of all."""
-    s = State(words, n_merges)
+    training = Training(words, n_merges)
     merges, walks = [], []
     began = time.perf_counter()
     for new_token in range(256, 256 + n_merges):
-        if not len(s.queue):
+        if not len(training.queue):
             break
-        pair, count = s.queue.peek()
-        left, right = unpack_pair(pair)
-        start, end = span(s.index, left, right)
+        pair, count = training.queue.peek()
+        merge = *unpack_pair(pair), new_token
+        start, end = span(training.index, *merge[:2])
         if end - start < threshold:
-            merge_pair(s.tokens, s.index, s.queue, s.weights, *s.rest(), left, right, new_token)
+            merge_pair(training.state, *merge)
         else:
             walk_began = time.perf_counter()
-            joined = walk(s, pool, left, right, new_token, start, end)
+            joined = walk(training, pool, merge, start, end)
             walks.append(time.perf_counter() - walk_began)
-            update_pairs(s.index, s.queue, *s.rest(), left, right, new_token, *joined)
-        merges.append((left, right, count))
+            update_pairs(training.state, merge, *joined)
+        merges.append((*merge[:2], count))
     return merges, walks, time.perf_counter() - began
 
 

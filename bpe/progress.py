@@ -26,11 +26,11 @@ def progress_bar(
         True: a bar on stderr, if that is a terminal. False: nothing. A callable is called as
         ``progress(done, total)`` after every advance; what it raises ends the work.
     total : int or None
-        How much there is to do; None where nobody knows.
+        How much there is to do; None if it is not known.
     unit : str
         What is counted, such as "B" or "merges".
     label : str
-        What is going on.
+        What is being done.
 
     Yields
     ------
@@ -40,11 +40,11 @@ def progress_bar(
     Raises
     ------
     TypeError
-        `progress` is neither.
+        `progress` is neither a bool nor callable.
 
     Complexity
     ----------
-    O(1) an advance.
+    O(1) for each advance.
 
     Examples
     --------

@@ -178,6 +178,16 @@ class SpecialSearch:
         starts = range(max(place - self.reach + 1, 0), place)
         return any(match.end() > place for start in starts if (match := self._pattern.match(data, start)))
 
+    def horizon(self, n_bytes: int) -> int:
+        """Say from where on a token in `n_bytes` of text may go past their end, or give way to a longer one.
+
+        Examples
+        --------
+        >>> SpecialSearch(frozenset(["<a>"])).horizon(10)
+        8
+        """
+        return min(n_bytes, max(0, n_bytes - self.reach + 1))
+
     def last_decided(self, data: bytes) -> tuple[int, int]:
         """Say what the beginning of a longer text already tells about its tokens.
 
@@ -203,9 +213,7 @@ class SpecialSearch:
         >>> SpecialSearch(frozenset(["<|end|>"])).last_decided(b"one<|end|>two or three")
         (10, 16)
         """
-        # A token that begins at `horizon` or later might go on past the end, or give way to a longer one.
-        horizon = min(len(data), max(0, len(data) - self.reach + 1))
-        end = 0
+        horizon, end = self.horizon(len(data)), 0
         if any(needle in data for needle in self.needles):
             for start, stop in self.find_all(data):
                 if start >= horizon:

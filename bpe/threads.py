@@ -20,7 +20,7 @@ def n_threads(threads: int | None) -> int:
     Parameters
     ----------
     threads : int, optional
-        None stands for as many as there are processors to run on.
+        None stands for the number of processors that this process may use.
 
     Returns
     -------
@@ -29,7 +29,7 @@ def n_threads(threads: int | None) -> int:
     Raises
     ------
     ValueError
-        It is below 1.
+        `threads` is below 1.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def n_threads(threads: int | None) -> int:
 def map_in_threads(
     function: Callable[[Item], Result], items: Iterable[Item], threads: int | None
 ) -> Iterator[Result]:
-    """Map a function over items; only some results wait to be taken.
+    """Map a function over items, only a few of them ahead of the caller.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ def map_in_threads(
     Raises
     ------
     ValueError
-        There are fewer threads than one.
+        `threads` is below 1.
     Exception
-        What the function raises for the first item for which it does.
+        The first error that the function raises, in the order of the items.
 
     Complexity
     ----------

@@ -39,10 +39,10 @@ def _counting_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def _looked_up(
+def _source_of(
     paths: Sequence[str], pattern: str | None, specials: Sequence[str], field: str, errors: Any
 ) -> Corpus | WordCounts:
-    """Return the corpus that paths name, or the sum of the files of counts that they are."""
+    """Return the corpus of some paths, or the sum of the counts if these are files of counts."""
     from bpe.corpus import Corpus
     from bpe.counting.counts_file import MAGIC
     from bpe.counting.word_counts import WordCounts
@@ -106,7 +106,7 @@ def count(
     from bpe.counting.word_counts import WordCounts
 
     started = time.perf_counter()
-    source = _looked_up(paths, pattern, specials, field, errors)
+    source = _source_of(paths, pattern, specials, field, errors)
     n_bytes = None
     if isinstance(source, WordCounts):
         counts = source
@@ -193,7 +193,7 @@ def train(
     from bpe.counting.word_counts import WordCounts
     from bpe.training import train as train_tokenizer
 
-    source = _looked_up(paths, pattern, specials, field, errors)
+    source = _source_of(paths, pattern, specials, field, errors)
     if scheduler is not None and not isinstance(source, WordCounts):
         source = count_words(source, pattern or "gpt2", specials, scheduler=scheduler, progress=not quiet)
     optional: dict[str, Any] = {"selection": selection} if selection else {}

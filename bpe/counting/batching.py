@@ -1,4 +1,4 @@
-"""Documents gathered in batches of bytes that a scanner can cut: special tokens cut out, segments in a row.
+"""Documents gathered in batches of bytes that a scanner can cut: segments in a row, without special tokens.
 
 ::
 
@@ -19,7 +19,7 @@ from bpe.specials import SpecialSearch
 
 __all__ = ["Batch", "Batcher"]
 
-_LOOKED_BEHIND = 4  # bytes of the character before a piece
+_LOOKED_BEHIND = 4  # the most bytes of the character before a piece, which a pattern may look at
 _MOST = 2**31 - 1
 
 
@@ -30,21 +30,19 @@ class Batch:
     Attributes
     ----------
     data : bytearray
+        The segments, one after the other; before them, at most a character of the text that comes before.
     ends : (segments,) int32
         Where each segment ends.
     is_open : bool
         Whether the last one goes on in the next batch.
     start : int
         Where the first segment, or what is left of it, begins.
-    text_start : int
-        Where it has begun, or a character or more before `start`.
     """
 
     data: bytearray
     ends: np.ndarray
     is_open: bool
     start: int
-    text_start: int
 
 
 class Batcher:
@@ -57,7 +55,7 @@ class Batcher:
     specials : collection of str
         Special tokens: cut out, the longest where several begin at a place; a segment ends there.
     batch_bytes : int
-        What a batch has at least, if there is so much.
+        The least size of a batch, except the last.
 
     Examples
     --------
@@ -83,8 +81,8 @@ class Batcher:
         last : Batch, optional
             The batch before, if it was open.
         done : int
-            How far the pieces of its data are known. The rest is the beginning of the new batch; more is read
-            the longer it is, so that a long piece is looked at only so often.
+            How far the pieces of its data are known. The rest is the beginning of the new batch. The longer
+            it is, the more is read, so that a long piece is not looked at too often.
 
         Returns
         -------
@@ -109,7 +107,7 @@ class Batcher:
         """
         data, start, is_open = bytearray(), 0, False
         if last is not None and last.is_open:
-            last_start = int(last.ends[-2]) if len(last.ends) > 1 else last.text_start
+            last_start = int(last.ends[-2]) if len(last.ends) > 1 else 0
             context = max(last_start, done - _LOOKED_BEHIND)
             data += memoryview(last.data)[context:]
             start, is_open = done - context, True
@@ -131,13 +129,13 @@ class Batcher:
             return None
         if len(data) > _MOST:
             raise ValueError(f"a piece of more than {(len(data) - start) >> 20} MiB cannot be counted")
-        return Batch(data, np.array(ends, np.int32), is_open, start, 0)
+        return Batch(data, np.array(ends, np.int32), is_open, start)
 
 
 def _parts(
     documents: Iterable[Iterable[bytes]], specials: Collection[str]
 ) -> Iterator[tuple[bytes | memoryview, bool]]:
-    """Cut documents at special tokens; yield stretches, and whether a segment ends behind them."""
+    """Cut documents at special tokens; yield stretches, and whether a segment ends after each."""
     if not specials:
         for document in documents:
             for block in document:
@@ -149,8 +147,7 @@ def _parts(
         held = b""
         for block in document:
             text = held + block
-            # A token that begins at the horizon or later may go on behind the end, or give way to a longer.
-            end, horizon = 0, len(text) - search.reach + 1
+            end, horizon = 0, search.horizon(len(text))
             for start, stop in search.find_all(text):
                 if start >= horizon:
                     break

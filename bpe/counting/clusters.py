@@ -8,8 +8,8 @@
                               +-----+-----+        |
                                     +------+-------+
 
-What a worker had done when it dies is done again. Workers must see the same files by the same names, and have
-this package installed.
+When a worker dies, what it had done is done again. Workers must see the same files by the same names, and
+have this package installed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bpe.corpus import Corpus, CorpusLike
 from bpe.corpus.parts import PART_BYTES, parts_of
 from bpe.corpus.reading import FilePart, extra
 from bpe.corpus.validity import Errors
-from bpe.counting.pieces import count_corpus
+from bpe.counting.pieces import count_corpus, must_hold_text
 from bpe.counting.word_counts import WordCounts
 from bpe.pattern import Pattern
 from bpe.progress import Progress, progress_bar
@@ -66,11 +66,11 @@ def count_words(
         The corpus is empty, or cannot be counted by workers; a file is damaged or changes; pattern or special
         tokens are wrong.
     TypeError
-        The scheduler is neither a client nor a str, or the corpus of a wrong type.
+        The scheduler is neither a client nor a str, or the corpus has a wrong type.
     OSError
         A file or the scheduler cannot be reached, or workers die again and again.
     ImportError
-        A package that is needed for this is not installed.
+        A package that this needs is not installed.
 
     Complexity
     ----------
@@ -94,7 +94,8 @@ def count_words(
         counter, has_text = _on_cluster(distributed, scheduler, parts, source, rules, progress)
     else:
         raise TypeError(f"scheduler must be a Client or an address, not {type(scheduler).__name__}")
-    return WordCounts._of_count(counter, has_text, source, *rules)
+    must_hold_text(counter, has_text, source)
+    return WordCounts._of_counter(counter, *rules)
 
 
 def _on_cluster(
@@ -111,7 +112,7 @@ def _on_cluster(
         client.submit(_count_part, part, source.field, source.errors, *rules, pure=False) for part in parts
     ]
     size_of = {
-        leaf.key: sum((piece.stop or 0) - piece.start for piece in part)
+        leaf.key: sum((file_part.stop or 0) - file_part.start for file_part in part)
         for leaf, part in zip(leaves, parts, strict=True)
     }
     level = leaves
@@ -120,7 +121,7 @@ def _on_cluster(
         level = pairs + level[2 * len(pairs) :]
     (root,) = level
     counted = distributed.as_completed(leaves)
-    del leaves, level  # what is held here stays in the memory of the workers
+    del leaves, level  # workers keep in memory what is held here
     try:
         with progress_bar(progress, source.n_bytes, "B", "counting") as advance:
             for leaf in counted:
@@ -145,6 +146,6 @@ def _count_part(
 
 
 def _added(left: tuple[ByteCounter, bool], right: tuple[ByteCounter, bool]) -> tuple[ByteCounter, bool]:
-    total = left[0].copy()  # the workers keep theirs, for the case that this has to be done again
+    total = left[0].copy()  # the workers keep theirs, in case this has to be done again
     total.merge(right[0])
     return total, left[1] or right[1]

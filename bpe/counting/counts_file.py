@@ -12,8 +12,8 @@ r"""The file of word counts: a JSON header, then three arrays.
     b          words, one after the other
     4          CRC-32 of all the above
 
-Nothing is allocated that the file has no bytes for. It is not compressed: a million words take 13 to 28 MB as
-they are, and half of that is theirs to save.
+Nothing is allocated before the file is known to have the bytes for it. It is not compressed: a million words
+take 13 to 28 MB, of which compression would save half.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def read(file: BinaryIO) -> tuple[ByteCounter, Pattern, tuple[str, ...]]:
     Parameters
     ----------
     file : binary file
-        With any bytes at all.
+        Any bytes are allowed.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def read(file: BinaryIO) -> tuple[ByteCounter, Pattern, tuple[str, ...]]:
     Raises
     ------
     ValueError
-        It is something else; the message says where.
+        It is not such a file, damaged or cut off; the message says where.
 
     Complexity
     ----------
@@ -192,9 +192,9 @@ def _is_list_of_str(value: Any) -> bool:
 
 
 def _numbers(content: bytes, at: int, n: int, width: int, what: str) -> tuple[np.ndarray, int]:
-    """Return n numbers of a file, all at least 1 and at most 2**63 - 1, and the byte behind them."""
+    """Return n numbers of a file, all at least 1 and at most 2**63 - 1, and the byte after them."""
     numbers = np.frombuffer(content, f"<u{width}", n, at).astype(np.int64)
-    wrong = np.flatnonzero(numbers < 1)  # as int64, what is too great is below 0
+    wrong = np.flatnonzero(numbers < 1)  # as int64, a number that is too great is below 0
     if wrong.size:
         raise ValueError(f"the {what} at byte {at + width * int(wrong[0])} is out of range")
     return numbers, at + n * width
@@ -209,7 +209,7 @@ def _counter(data: np.ndarray, lengths: np.ndarray, counts: np.ndarray, at: int)
     except OverflowError as error:
         raise ValueError(str(error)) from None
     if len(counter) < counts.size or int(offsets[-1]) != data.size:
-        raise ValueError(f"a word stands there twice, from byte {at} on")
+        raise ValueError(f"a word is there twice, from byte {at} on")
     return counter
 
 
@@ -218,7 +218,7 @@ def _check_no_special(words: bytes, lengths: np.ndarray, special_tokens: tuple[s
     for token in special_tokens:
         wanted = token.encode()
         place = words.find(wanted)
-        while place >= 0:  # it may also lie across the end of a word
+        while place >= 0:  # also across the end of a word, which is allowed
             word = int(np.searchsorted(ends, place, side="right"))
             if word < ends.size and place + len(wanted) <= ends[word]:
                 raise ValueError(f"word {word} holds the special token {token!r}")

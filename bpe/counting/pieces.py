@@ -5,15 +5,15 @@
     documents  --->  batches  --->  offsets of the pieces  --->  ByteCounter
                      (batching)     (scanning)                   one, or one a thread
 
-One of two threads cuts, the other counts what was cut. For more, a batch is divided into parts, anywhere.
-Each is cut into pieces as if one began where it begins; that is wrong at first, and right from where a piece
-of the part before ends too::
+Of two threads, one cuts and the other counts what was cut. For more, a batch is divided into parts, anywhere.
+Each part is cut as if a piece began at its edge. That is wrong at first, and right from the first place where
+a piece of the part before ends too::
 
     part before    . . .|_the|_quick|_br                 its last piece crosses the edge
     this part                          own|_fox|_jum     cut as if a piece began at the edge
-    true pieces                    |_brown|_fox|_jum     the same from behind "brown" on
+    true pieces                    |_brown|_fox|_jum     the same from the end of "brown" on
 
-Every one of these threads counts what is its own, and remembers when it met each word, so that the counts
+Each of these threads counts its own parts, and remembers in which part it first met each piece. So the counts
 have the order of first appearance, whatever the number of threads.
 
 Patterns that are not compiled are split by the ``regex`` package, a document at a time.
@@ -38,15 +38,15 @@ from bpe.specials import search_for
 from bpe.threads import n_threads
 from structures import ByteCounter, kernel
 
-__all__ = ["BATCH_BYTES", "count_corpus", "count_documents"]
+__all__ = ["BATCH_BYTES", "count_corpus", "count_documents", "must_hold_text"]
 
 T = TypeVar("T")
 
 BATCH_BYTES = 1 << 20
-"""What a thread gets at a time."""
+"""How much text a thread gets at a time."""
 
 _PARTS = 4  # of a batch, for each thread
-_FIRST_BRIDGE = 256  # bytes beyond the edge of a part, in which the place is looked for that both agree on
+_FIRST_BRIDGE = 256  # bytes after the edge of a part, to look for the place that both parts agree on
 
 
 @kernel
@@ -70,19 +70,19 @@ def _cut_range(
     is_open: bool,
     out: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Cut ``data[start:stop]``; `is_open`: what is behind belongs to the last segment."""
+    """Cut ``data[start:stop]``; `is_open`: what follows belongs to the last segment."""
     first, after = np.searchsorted(batch.ends, [start, stop], side="right").tolist()
     ends = batch.ends[first:after]
     if not len(ends) or ends[-1] < stop:
         ends = np.append(ends, np.int32(stop))
     else:
         is_open = is_open and stop == len(data)
-    text_start = int(batch.ends[first - 1]) if first else batch.text_start
+    text_start = int(batch.ends[first - 1]) if first else 0
     return scanner.cut(data, ends, start=start, text_start=min(text_start, start), is_open=is_open, out=out)
 
 
 class _AtOnce(Executor):
-    """Does what it is given before it returns."""
+    """Runs what it is given at once."""
 
     def submit(self, function: Callable[..., T], /, *args: Any, **options: Any) -> Future[T]:
         done: Future[T] = Future()
@@ -93,7 +93,7 @@ class _AtOnce(Executor):
 def _count_batches(scanner: Scanner, batcher: Batcher, threads: int) -> ByteCounter:
     """Count with one thread, or with one that cuts and one that counts."""
     counter = ByteCounter()
-    rooms = deque([np.empty(0, np.int32)] * threads)  # memory that was used before need not be cleared again
+    rooms = deque([np.empty(0, np.int32)] * threads)  # used memory need not be cleared again
     with ThreadPoolExecutor(1) if threads > 1 else _AtOnce() as executor:
         counted: Future[None] | None = None
         batch = batcher.next()
@@ -122,7 +122,7 @@ def _joined(
     stop: int,
     is_open: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return offsets of the true pieces: from `place` to where they meet the `guessed`, and from there on."""
+    """Return offsets of the true pieces: from `place` to where they meet `guessed`, and from there on."""
     reach = _FIRST_BRIDGE
     bridge = guessed[:1]
     while place != guessed[0]:
@@ -140,10 +140,10 @@ def _joined(
 
 
 class _Lane:
-    """A thread, what it counts, and how many words it knew after each part."""
+    """A thread, what it counts, and how many pieces it knew after each part."""
 
     def __init__(self) -> None:
-        self.pool = ThreadPoolExecutor(1)  # does in turn what it is given
+        self.pool = ThreadPoolExecutor(1)  # runs in turn what it is given
         self.counter = ByteCounter()
         self.known = [0]
 
@@ -167,7 +167,7 @@ def _count_batches_in_threads(scanner: Scanner, batcher: Batcher, threads: int) 
             turns = [lanes[(n_parts + i) % threads] for i in range(len(ranges))]
             rooms.reverse()
             longest = max(stop - start for start, stop, _ in ranges) + 1
-            if longest > rooms[0].shape[1]:  # memory that was used before need not be cleared by the system
+            if longest > rooms[0].shape[1]:  # used memory need not be cleared by the system
                 rooms[0] = np.empty((len(ranges), longest), np.int32)
             guesses = [
                 lane.pool.submit(_cut_range, scanner, data, batch, *found, room)
@@ -178,7 +178,7 @@ def _count_batches_in_threads(scanner: Scanner, batcher: Batcher, threads: int) 
                 bridge, rest = _joined(scanner, data, batch, place, guess.result(), stop, is_open)
                 place = int(rest[-1])
                 counting.append(lane.pool.submit(lane.count, scanner, data, bridge, rest))
-            # What is counted meanwhile has its rooms until the batch after the next.
+            # The batch before is counted meanwhile: its rooms are free only after that.
             for task in counted:
                 task.result()
             counted = counting
@@ -193,7 +193,7 @@ def _count_batches_in_threads(scanner: Scanner, batcher: Batcher, threads: int) 
 
 
 def _merged(lanes: list[_Lane], n_parts: int) -> ByteCounter:
-    """Return what all lanes have counted: a word stands where the first of them has met it."""
+    """Return what all lanes have counted, in the order of first appearance."""
     merged = ByteCounter()
     merged.reserve(max(len(lane.counter) for lane in lanes))
     arrays = [lane.counter.to_arrays() for lane in lanes]
@@ -232,7 +232,7 @@ def count_documents(
         The blocks of each.
     pattern : Pattern
     specials : frozenset of str
-        Cut out before splitting, and not counted.
+        Cut out before the text is split; not counted.
     threads : int
         Patterns that are not compiled use one.
 
@@ -248,8 +248,8 @@ def count_documents(
 
     Complexity
     ----------
-    What the pattern takes; memory for the distinct pieces, times the number of threads, and some blocks. A
-    pattern that is not compiled needs memory for a document.
+    The time of the pattern; memory for the distinct pieces, times the number of threads, and for some blocks.
+    A pattern that is not compiled needs memory for a document.
 
     Examples
     --------
@@ -282,13 +282,13 @@ def count_corpus(
     pattern : Pattern
     special_tokens : iterable of str
     threads : int, optional
-        At most so many; None stands for as many as there are processors.
+        The most to use; None stands for as many as there are processors.
     progress : bool or callable
 
     Returns
     -------
     (counter, has_text) : (ByteCounter, bool)
-        `has_text` tells a corpus of special tokens from an empty one.
+        `has_text` is false for an empty corpus, true for one that holds nothing but special tokens.
 
     Raises
     ------
@@ -317,3 +317,10 @@ def count_corpus(
         documents = map(watched, corpus.documents(advance))
         counter = count_documents(documents, pattern, frozenset(special_tokens), n_threads(threads))
     return counter, has_text
+
+
+def must_hold_text(counter: ByteCounter, has_text: bool, corpus: Corpus) -> None:
+    """Raise a ValueError where nothing was counted in a corpus; `has_text` as of :func:`count_corpus`."""
+    if not len(counter):
+        what = "holds nothing but special tokens" if has_text else "is empty"
+        raise ValueError(f"the corpus {what}: there is no text in {corpus}")

@@ -1,15 +1,14 @@
 """``WordCounts``: the distinct pieces of a corpus with their counts, which is all that training needs.
 
-Counts of several corpora add up to the counts of all of them, so that they can be made in parts, kept in
-files and weighted. A :class:`structures.ByteCounter` holds them, so that compiled code can count into it and
-training takes arrays out of it, with no Python object a word in between.
+Counts of several corpora add up to the counts of all of them. So they can be made in parts, kept in files and
+weighted. A :class:`structures.ByteCounter` holds them: compiled code counts into it, and training takes
+arrays out of it.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping
-from fractions import Fraction
 from numbers import Rational
 from operator import index
 from typing import Any
@@ -19,16 +18,16 @@ import numpy as np
 from bpe.atomic_files import atomic_write
 from bpe.corpus import Corpus, CorpusLike
 from bpe.counting import counts_file
-from bpe.counting.pieces import count_corpus
+from bpe.counting.checked_words import INT64_MAX, checked
+from bpe.counting.derived import kept, scaled
+from bpe.counting.pieces import count_corpus, must_hold_text
 from bpe.pattern import Pattern
 from bpe.progress import Progress
-from bpe.specials import SpecialSearch, check_specials, search_for
+from bpe.specials import check_specials, search_for
 from bpe.text import as_bytes, as_text
 from structures import ByteCounter
 
 __all__ = ["WordCounts"]
-
-_INT64_MAX = 2**63 - 1
 
 
 class WordCounts:
@@ -39,14 +38,14 @@ class WordCounts:
     * :meth:`most_common`, :attr:`total`, :attr:`n_bytes`, :meth:`to_arrays`
     * :meth:`add`, ``counts += other``, ``counts + other``
     * :meth:`scale`, :meth:`filter`, :meth:`prune`, which return new counts
-    * :attr:`pattern`, :attr:`special_tokens`; ``==``, which as with a dict leaves the order out; pickle, copy
+    * :attr:`pattern`, :attr:`special_tokens`; ``==``, which ignores the order, as with a dict; pickle, copy
 
     A word is bytes; where one is asked for, a str stands for its UTF-8.
 
     Parameters
     ----------
     words : mapping from word to int, or iterable of (word, int)
-        Counts of a repeated word are added. Words are pieces as they are; they are not split again.
+        Counts of a repeated word are added. Words are taken as they are, and not split.
     pattern : str, iterable of str or Pattern
         How the words were split, as :meth:`Pattern.of` takes it.
     special_tokens : iterable of str
@@ -57,7 +56,7 @@ class WordCounts:
     ValueError
         A word is empty or holds a special token, a count is below 1, or pattern or special tokens are wrong.
     TypeError
-        A word is neither str nor bytes, or a count no integer.
+        A word is neither str nor bytes, or a count is not an integer.
     OverflowError
         A count passes ``2**63 - 1``.
 
@@ -69,6 +68,7 @@ class WordCounts:
     (6, 3, 11)
     """
 
+    __module__ = "bpe"  # where pickles look for it
     __slots__ = ("_counter", "_pattern", "_special_tokens")
     __hash__ = None  # type: ignore[assignment]  # counts change
 
@@ -83,24 +83,16 @@ class WordCounts:
         self._special_tokens = check_specials(special_tokens)
         specials = search_for(frozenset(self._special_tokens))
         pairs = words.items() if hasattr(words, "items") else words
-        self._counter = ByteCounter([_checked(word, count, specials) for word, count in pairs])
+        self._counter = ByteCounter([checked(word, count, specials) for word, count in pairs])
 
     @classmethod
     def _of_counter(
         cls, counter: ByteCounter, pattern: Pattern, special_tokens: tuple[str, ...]
     ) -> WordCounts:
-        """Return counts that own `counter`: its words are not empty and hold no special token, and count."""
+        """Return counts that own `counter`, whose words and counts are right already."""
         self = cls.__new__(cls)
         self._counter, self._pattern, self._special_tokens = counter, pattern, special_tokens
         return self
-
-    def _of_words(self, keep: np.ndarray) -> WordCounts:
-        """Return the words for which `keep` is true, as new counts."""
-        data, offsets, counts = self.to_arrays()
-        lengths = np.diff(offsets)
-        starts = np.concatenate([[0], np.cumsum(lengths[keep])])
-        counter = ByteCounter.from_arrays(data[np.repeat(keep, lengths)], starts, counts[keep])
-        return self._of_counter(counter, *self._rules())
 
     @classmethod
     def from_corpus(
@@ -120,14 +112,14 @@ class WordCounts:
         ----------
         corpus : Corpus, path, or iterable of path, str or bytes
             A path is a file (.txt, .jsonl, .parquet, each also .gz or .zst), a folder, a glob pattern, or
-            ``Path("-")``, standard input; a str or bytes in an iterable is a document. How they are read,
-            and what can be said about it, stands in :class:`bpe.Corpus`.
+            ``Path("-")``, standard input; a str or bytes in an iterable is a document. :class:`bpe.Corpus`
+            says how they are read, and has the options for it.
         pattern : str, iterable of str or Pattern
             As :meth:`Pattern.of` takes it.
         special_tokens : iterable of str
         threads : int, optional
-            At most so many are used; as many as there are processors by default. The result is the same for
-            any number, the order included.
+            The most to use; as many as there are processors by default. The result is the same for any
+            number, the order included.
         progress : bool or callable
             A bar on stderr, nothing (the default), or ``progress(bytes done, bytes in all or None)``.
 
@@ -150,7 +142,7 @@ class WordCounts:
         Complexity
         ----------
         O(n) for n bytes, with the named patterns. Memory: the distinct pieces, and the longest stretch of
-        text without a place to cut at; with a pattern that has no name, the longest document.
+        text that cannot be cut; with a pattern that has no name, the longest document.
 
         Examples
         --------
@@ -160,23 +152,9 @@ class WordCounts:
         """
         rules = Pattern.of(pattern), check_specials(special_tokens)
         source = Corpus.of(corpus)
-        counted = count_corpus(source, *rules, threads=threads, progress=progress)
-        return cls._of_count(*counted, source, *rules)
-
-    @classmethod
-    def _of_count(
-        cls,
-        counter: ByteCounter,
-        has_text: bool,
-        corpus: Corpus,
-        pattern: Pattern,
-        special_tokens: tuple[str, ...],
-    ) -> WordCounts:
-        """Return what was counted in a corpus, if there was something."""
-        if not len(counter):
-            what = "holds nothing but special tokens" if has_text else "is empty"
-            raise ValueError(f"the corpus {what}: there is no text in {corpus}")
-        return cls._of_counter(counter, pattern, special_tokens)
+        counter, has_text = count_corpus(source, *rules, threads=threads, progress=progress)
+        must_hold_text(counter, has_text, source)
+        return cls._of_counter(counter, *rules)
 
     # ------------------------------------------------------------------------------------------- lookups
     def __len__(self) -> int:
@@ -205,9 +183,8 @@ class WordCounts:
     def __iadd__(self, other: WordCounts) -> WordCounts:
         if not isinstance(other, WordCounts):
             return NotImplemented
-        for name, mine, theirs in zip(
-            ("patterns", "special tokens"), self._rules(), other._rules(), strict=True
-        ):
+        names = "patterns", "special tokens"
+        for name, mine, theirs in zip(names, self._rules(), other._rules(), strict=True):
             if mine != theirs:
                 raise ValueError(f"counts with different {name} cannot be added: {mine!r} and {theirs!r}")
         self._counter.merge(other._counter)  # all or nothing
@@ -234,71 +211,39 @@ class WordCounts:
 
     @property
     def pattern(self) -> Pattern:
-        """How the words were split.
-
-        Examples
-        --------
-        >>> WordCounts.from_corpus(["low low"]).pattern.name
-        'gpt2'
-        """
+        """How the words were split."""
         return self._pattern
 
     @property
     def special_tokens(self) -> tuple[str, ...]:
-        """What was cut out of the text before splitting.
-
-        Examples
-        --------
-        >>> WordCounts.from_corpus(["low<|end|>"], special_tokens=["<|end|>"]).special_tokens
-        ('<|end|>',)
-        """
+        """What was cut out of the text before splitting."""
         return self._special_tokens
 
     @property
     def total(self) -> int:
-        """The sum of all counts.
-
-        Examples
-        --------
-        >>> WordCounts.from_corpus(["low low low"]).total
-        3
-        """
+        """The sum of all counts."""
         counts = self.to_arrays()[2]
-        # The sum may leave int64, those of the halves do not.
+        # The sum may not fit int64; the sums of the upper and of the lower halves do.
         return (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())
 
     @property
     def n_bytes(self) -> int:
-        """The sum of the lengths of the distinct words, in bytes.
-
-        Examples
-        --------
-        >>> WordCounts.from_corpus(["low low low"]).n_bytes
-        7
-        """
+        """The sum of the lengths of the distinct words, in bytes."""
         return self.to_arrays()[0].size
 
     # --------------------------------------------------------------------------------------------- views
     def items(self) -> ItemsView[bytes, int]:
-        """Return a view of (word, count), in the order of first appearance.
-
-        Returns
-        -------
-        view of (bytes, int)
-
-        Complexity
-        ----------
-        O(1); to iterate over it, O(n).
+        """Return a view of (word, count), in the order of first appearance: O(1), to iterate over it O(n).
 
         Examples
         --------
         >>> list(WordCounts({"low": 5}).items())
         [(b'low', 5)]
         """
-        return _Items(self)  # type: ignore[arg-type]  # as much of a mapping as it asks for
+        return _Items(self)  # type: ignore[arg-type]  # the view needs no more of a mapping
 
     def most_common(self, k: int | None = None) -> list[tuple[bytes, int]]:
-        """Return the words with the greatest counts, of equal ones the first to appear.
+        """Return the words with the greatest counts; among equals, the first to appear.
 
         Parameters
         ----------
@@ -317,7 +262,7 @@ class WordCounts:
 
         Complexity
         ----------
-        O(n) for n words, and O(m log m) for the m that count no less than the last one returned.
+        O(n) for n words, and O(m log m) for the m words that count at least as much as the last one returned.
 
         Examples
         --------
@@ -363,13 +308,13 @@ class WordCounts:
         ValueError
             The word is empty or holds a special token, or `n` is below 1.
         TypeError
-            The word is neither str nor bytes, or `n` no integer.
+            The word is neither str nor bytes, or `n` is not an integer.
         OverflowError
-            The sum passes ``2**63 - 1``; the counts are as they were.
+            The sum passes ``2**63 - 1``; the counts are unchanged.
 
         Complexity
         ----------
-        O(length), and some microseconds: for many words, add counts of them.
+        O(length), and some microseconds: for many words, add whole counts.
 
         Examples
         --------
@@ -378,17 +323,17 @@ class WordCounts:
         >>> counts["low"]
         7
         """
-        self._counter.add(*_checked(word, n, search_for(frozenset(self._special_tokens))))
+        self._counter.add(*checked(word, n, search_for(frozenset(self._special_tokens))))
 
     def scale(self, factor: float | Rational) -> WordCounts:
         """Return all counts times a factor, rounded down, but at least 1: no word is lost.
 
-        This is how corpora are weighted before they are added.
+        Scale counts to weight corpora before adding them.
 
         Parameters
         ----------
         factor : int, float or Fraction
-            Above 0. A float stands for the decimal number that it is written as: 0.3 is 3/10, exactly.
+            Above 0. A float stands for the decimal number as it is written: 0.3 is exactly 3/10.
 
         Returns
         -------
@@ -400,7 +345,7 @@ class WordCounts:
         ValueError
             The factor is not above 0, or not finite.
         TypeError
-            It is no number.
+            It is not a number.
         OverflowError
             A count would pass ``2**63 - 1``.
 
@@ -413,20 +358,7 @@ class WordCounts:
         >>> list(WordCounts({"low": 10, "new": 1}).scale(0.3).items())
         [(b'low', 3), (b'new', 1)]
         """
-        if isinstance(factor, bool) or not isinstance(factor, (float, Rational)):
-            raise TypeError(f"factor must be an int, a float or a Fraction, not {type(factor).__name__}")
-        try:
-            exact = Fraction(repr(float(factor))) if isinstance(factor, float) else Fraction(factor)
-        except ValueError:
-            exact = Fraction(0)  # not a number, or infinite
-        if exact <= 0:
-            raise ValueError(f"factor must be a finite number above 0, not {factor}")
-        data, offsets, counts = self.to_arrays()
-        scaled = [max(1, count * exact.numerator // exact.denominator) for count in counts.tolist()]
-        if (greatest := max(scaled, default=0)) > _INT64_MAX:
-            word = self._counter.word(scaled.index(greatest))
-            raise OverflowError(f"the count of {word!r} times {factor} passes 2**63 - 1")
-        return self._of_counter(ByteCounter.from_arrays(data, offsets, scaled), *self._rules())
+        return self._of_counter(scaled(self._counter, factor), *self._rules())
 
     def filter(self, keep: Callable[[bytes, int], object]) -> WordCounts:
         """Return the words that a function keeps.
@@ -451,15 +383,16 @@ class WordCounts:
         >>> list(counts.filter(lambda word, count: len(word) <= 3).items())
         [(b'low', 5)]
         """
-        return self._of_words(np.fromiter((bool(keep(*item)) for item in self.items()), bool, len(self)))
+        keeps = np.fromiter((bool(keep(*item)) for item in self.items()), bool, len(self))
+        return self._of_counter(kept(self._counter, keeps), *self._rules())
 
     def prune(self, min_count: int) -> WordCounts:
-        """Return the words that count at least so much: most of a large corpus in a fraction of the memory.
+        """Return the words that count at least `min_count`: most of the text in a fraction of the memory.
 
-        Training on them is no longer exact: each pair of tokens loses what it counts in the words that are
-        dropped, at most `min_count` - 1 for each place that it has in one of them. Frequent pairs hardly
-        change; merges that count not much more than `min_count` may come in another order, or not at all.
-        ``total`` before and after tells how much of the text is gone.
+        Training on them is no longer exact: each pair loses what it counts in the words that are dropped, at
+        most `min_count` - 1 for each place in one of them. Frequent pairs hardly change. Merges that count
+        little more than `min_count` may come in another order, or not at all. Compare ``total`` before and
+        after to see how much of the text is gone.
 
         Parameters
         ----------
@@ -473,7 +406,7 @@ class WordCounts:
         Raises
         ------
         TypeError
-            `min_count` is no integer.
+            `min_count` is not an integer.
 
         Complexity
         ----------
@@ -484,8 +417,9 @@ class WordCounts:
         >>> list(WordCounts({"low": 5, "lowest": 1}).prune(2).items())
         [(b'low', 5)]
         """
-        min_count = min(index(min_count), _INT64_MAX)
-        return self._of_words(self.to_arrays()[2] >= max(min_count, 1))
+        min_count = min(index(min_count), INT64_MAX)
+        keeps = self.to_arrays()[2] >= max(min_count, 1)
+        return self._of_counter(kept(self._counter, keeps), *self._rules())
 
     # ----------------------------------------------------------------------------------------------- files
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -494,16 +428,16 @@ class WordCounts:
         Parameters
         ----------
         path : path
-            The file is written aside and renamed: never half a file.
+            Written under another name, then renamed: there is never half a file.
 
         Raises
         ------
         OSError
-            It cannot be written; what was there is still there.
+            It cannot be written; an older file is unchanged.
 
         Complexity
         ----------
-        O(n_bytes); on the disk, 13 bytes a word of English, 28 where words are long.
+        O(n_bytes); on disk, 13 bytes for each English word, 28 where words are long.
 
         Examples
         --------
@@ -527,18 +461,18 @@ class WordCounts:
         Returns
         -------
         WordCounts
-            Equal to those saved, the order included.
+            As it was saved, the order included.
 
         Raises
         ------
         ValueError
-            It is no file of counts, damaged or cut off; the message says where.
+            The file is of another kind, damaged or cut off; the message says where.
         OSError
             It cannot be read.
 
         Complexity
         ----------
-        O(size of the file), in time and in memory, whatever it holds.
+        O(size of the file).
 
         Examples
         --------
@@ -557,27 +491,10 @@ class WordCounts:
 
 
 class _Items(ItemsView[bytes, int]):
-    """The view of (word, count): all at once, not one look-up a word."""
+    """The view of (word, count), which iterates without a look-up for each word."""
 
     def __iter__(self) -> Iterator[tuple[bytes, int]]:
         return self._mapping._counter.items()  # type: ignore[attr-defined]
 
 
-def _checked(word: Any, count: Any, specials: SpecialSearch) -> tuple[bytes, int]:
-    """Return a word as bytes and its count as int, if they are right."""
-    text = as_text(word, "a word")
-    if not text:
-        raise ValueError("a word is empty")
-    data = as_bytes(text)
-    for start, end in specials.find_all(data):
-        token = data[start:end].decode()
-        raise ValueError(f"word {word!r} holds the special token {token!r}: cut it out first")
-    try:
-        number = index(count)
-    except TypeError:
-        raise TypeError(f"the count of {word!r} must be an integer, not {type(count).__name__}") from None
-    if number < 1:
-        raise ValueError(f"the count of {word!r} must be at least 1, not {number}")
-    if number > _INT64_MAX:
-        raise OverflowError(f"the count of {word!r} passes 2**63 - 1")
-    return data, number
+__test__ = {"WordCounts": WordCounts}  # doctest passes over classes of another module

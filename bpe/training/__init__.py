@@ -3,8 +3,12 @@
 * :mod:`~bpe.training.from_corpus`: :func:`train`
 * :mod:`~bpe.training.trainer`: :class:`Trainer`
 * :mod:`~bpe.training.start`: the vocabulary that it starts from
-* :mod:`~bpe.training.selection`: which pair is next
+* :mod:`~bpe.training.learner`: the containers and arrays, and the kernels run on them
+* :mod:`~bpe.training.runs`: counted pieces as arrays
+* :mod:`~bpe.training.state`: what kernels are handed, and its invariants
 * :mod:`~bpe.training.merging`: what one merge changes
+* :mod:`~bpe.training.selection`: which pair is next
+* :mod:`~bpe.training.front`: the order of pairs that are tied
 """
 
 from bpe.training.from_corpus import train

@@ -35,8 +35,8 @@ def train(
 ) -> Tokenizer:
     """Train a tokenizer.
 
-    Ctrl-C ends it with a KeyboardInterrupt. Whoever wants to have what is learned by then counts and
-    merges in two steps, with ``WordCounts.from_corpus`` and a :class:`Trainer`, which keeps it.
+    Ctrl-C ends it with a KeyboardInterrupt. To keep what is learned by then, count and merge in two steps,
+    with ``WordCounts.from_corpus`` and a :class:`Trainer`.
 
     Parameters
     ----------
@@ -44,15 +44,15 @@ def train(
         A path is a file of UTF-8 text, ``Path("-")`` standard input; a str or bytes in an iterable is a
         document. WordCounts bring their own pattern and special tokens.
     vocab_size : int
-        Bytes, merges and special tokens together. Fewer come out where no pair is left to merge.
+        Bytes, merges and special tokens together. There will be fewer if no pair is left to merge.
     pattern : str, iterable of str or Pattern
         A name of :data:`bpe.PATTERNS` or a regular expression, as :meth:`bpe.Pattern.of` takes it.
     special_tokens : iterable of str
-        Never counted, never merged across; their ids follow those of the merges.
+        Never counted, never merged across; their ids come after those of the merges.
     ties, selection, min_count, max_token_length, alphabet, special_first, keep
         As :class:`Trainer` takes them.
     threads : int, optional
-        At most so many are used. The result is the same for any number.
+        The most to use. The result is the same for any number.
     progress : bool or callable
         Bars on stderr, nothing (the default), or ``progress(done, total)``, for counting (bytes), then
         merging (merges).

@@ -1,4 +1,4 @@
-"""What training starts from: the ids of the bytes, the merges that are there already, the special tokens."""
+"""What training starts from: the ids of the bytes, the merges that it already has, the special tokens."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Start(NamedTuple):
     merged_ids : list of int
         The id that each merge makes.
     other_tokens : dict from int to bytes
-        What neither bytes nor merges make.
+        Tokens that are neither bytes nor made by merges.
     special_tokens : dict from str to int
-        Those from `next_id` on move behind the new tokens.
+        Those with ids from `next_id` on move to the end, after the new tokens.
     next_id : int
         The id of the first new token; the following ones get the following ids.
 
     Examples
     --------
     >>> start = fresh_start(["<|end|>"])
-    >>> start.next_id, start.n_new(vocab_size=260), start.special_tokens_behind(3)
+    >>> start.next_id, start.n_new(vocab_size=260), start.special_tokens_after(3)
     (256, 3, {'<|end|>': 259})
     """
 
@@ -60,7 +60,7 @@ class Start(NamedTuple):
             raise ValueError(f"vocab_size must be at most {MAX_ID}, not {vocab_size}")
         return vocab_size - size
 
-    def special_tokens_behind(self, n_new: int) -> dict[str, int]:
+    def special_tokens_after(self, n_new: int) -> dict[str, int]:
         """Return the ids of the special tokens once there are `n_new` new tokens."""
         return {
             token: number + n_new if number >= self.next_id else number
@@ -86,7 +86,7 @@ def fresh_start(
     alphabet : {"bytes", "gpt2"}
         The order of the bytes, as :data:`bpe.vocabulary.ALPHABETS` has it.
     special_first : bool
-        Whether the special tokens take the first ids, or those behind all others.
+        Whether the special tokens take the first ids, or those after all others.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def fresh_start(
 
 
 def start_from(tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool) -> Start:
-    """Return the vocabulary of a tokenizer, to go on from.
+    """Return the vocabulary of a tokenizer, to resume from.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def start_from(tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool) -> Star
     counts : WordCounts
         Split by the same pattern, at the same special tokens.
     keep_ids : bool
-        Whether special tokens behind all others stay where they are, with the new tokens behind them.
+        Whether special tokens after all others keep their ids, and the new tokens come after them.
 
     Returns
     -------
@@ -131,8 +131,8 @@ def start_from(tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool) -> Star
     Raises
     ------
     ValueError
-        The counts are of another pattern or other special tokens, the merges could not have been learned in
-        the order they stand in, or tokens are taken whole.
+        The counts have another pattern or other special tokens, no training makes the merges in this order,
+        or some tokens are taken whole.
 
     Complexity
     ----------

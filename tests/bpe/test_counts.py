@@ -130,6 +130,33 @@ def test_threads_change_nothing(pattern, documents, threads, batch_bytes, with_s
     assert list(counter.items()) == list(expected.items())
 
 
+def counts_of(documents, pattern, threads, batch_bytes, bridge=256):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bpe.counting.pieces.BATCH_BYTES", batch_bytes)
+        patch.setattr("bpe.counting.pieces._FIRST_BRIDGE", bridge)
+        counter = count_documents(documents, bpe.Pattern.of(pattern), frozenset(), threads)
+    return list(counter.items())
+
+
+@pytest.mark.parametrize("batch_bytes", [500, 3000])
+def test_a_bridge_between_parts_does_not_end_a_piece(batch_bytes):
+    """The last part starts at the second of two digits: no piece of its own is right, up to its end."""
+    text = bytes(random.Random(4).choices(b"0123456789", k=30_010))
+    expected = list(count_slowly([text], r"\d{1,2}|\D").items())
+    for threads in (1, 3):
+        assert counts_of([[text]], r"\d{1,2}|\D", threads, batch_bytes) == expected
+
+
+def test_a_pattern_may_look_at_the_whole_character_before_a_batch():
+    pattern = r"(?<=[é€😀])b+|(?s:.)"
+    assert bpe.Pattern.of(pattern).compiled
+    text = "ébb€bbb😀bb bb" * 8
+    expected = list(count_slowly([text], pattern).items())
+    for batch_bytes in range(1, 30):
+        blocks = [text.encode()[i : i + batch_bytes] for i in range(0, len(text.encode()), batch_bytes)]
+        assert counts_of([blocks], pattern, 1, batch_bytes) == expected
+
+
 @pytest.mark.parametrize(
     ("threads", "way"), [(1, "_count_batches"), (2, "_count_batches"), (3, "_count_batches_in_threads")]
 )
@@ -276,6 +303,14 @@ def test_copies(clone):
     assert twin == counts
     twin += twin
     assert (twin["low"], counts["low"]) == (10, 5)
+
+
+def test_pickles_name_the_public_class():
+    for protocol in (2, 5):
+        data = pickle.dumps(WordCounts({"low": 5}), protocol)
+        assert b"bpe.counting" not in data
+        assert dict(pickle.loads(data).items()) == {b"low": 5}
+    assert bpe.Trainer.__module__ == bpe.WordCounts.__module__ == "bpe"
 
 
 @settings(deadline=None)
@@ -480,7 +515,7 @@ def mutation(data, random):
 
 @pytest.mark.parametrize("is_signed", [False, True])
 def test_damaged_files(content, is_signed):
-    """With a checksum that fits, everything else is looked at, and what comes out is whole."""
+    """With a right checksum, everything else is checked, and counts that are read are whole."""
     chance = random.Random(1)
     n_errors = 0
     for _ in range(1000):
@@ -530,7 +565,7 @@ HEADER = (
         (signed(HEADER % (1, 2, 8), b"\xff" * 8 + b"\2ab"), r"the count at byte \d+ is out of range"),
         (signed(HEADER % (2, 2, 1), b"\1\1\2\0ab"), r"the length at byte \d+ is out of range"),
         (signed(HEADER % (1, 2, 1), b"\1\3ab"), r"do not add up to the 2 bytes from byte \d+"),
-        (signed(HEADER % (2, 2, 1), b"\1\1\1\1aa"), "a word stands there twice"),
+        (signed(HEADER % (2, 2, 1), b"\1\1\1\1aa"), "a word is there twice"),
         (signed(HEADER % (1, 8, 1), b"\1\x08a<|end|>"), r"word 0 holds the special token '<\|end\|>'"),
         (signed(HEADER.replace(b"gpt2", b"(") % (0, 0, 1)), "invalid regular expression"),
         (signed(HEADER.replace(b"<|end|>", b"") % (0, 0, 1)), "special token 0 is empty"),

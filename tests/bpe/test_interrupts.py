@@ -10,7 +10,7 @@ import time
 import pytest
 
 import bpe
-from bpe.training import selection
+from bpe.training import learner, selection
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 
@@ -47,7 +47,7 @@ def test_interrupts_at_random_moments_lose_nothing_and_spoil_nothing(ties, vetoe
     n_interrupts = 0
     try:
         while len(trainer.merges) < len(whole.merges) or not n_interrupts:
-            if len(trainer.merges) == len(whole.merges):  # it was too quick
+            if len(trainer.merges) == len(whole.merges):  # it ended before the interrupt
                 trainer = bpe.Trainer(counts, **options)
             try:
                 signal.setitimer(signal.ITIMER_REAL, generator.uniform(0.0001, 0.002))
@@ -76,8 +76,32 @@ def test_what_is_learned_before_an_interrupt_can_be_saved(tmp_path):
     assert bpe.Tokenizer.load(tmp_path / "tok.json").merges == trainer.tokenizer().merges != []
 
 
-def test_a_run_looks_up_often_enough(book):
-    """No more than a moment passes between two looks, whatever a merge costs."""
+@pytest.mark.parametrize("is_late", [False, True])
+def test_an_interrupt_while_room_is_made(is_late, monkeypatch, book):
+    counts = bpe.WordCounts.from_corpus([book])
+    trainer, whole = bpe.Trainer(counts), bpe.Trainer(counts)
+    whole.run(600)
+    trainer.run(300)
+
+    def interrupted(*arguments):
+        if is_late:
+            set_room(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        set_room = learner.set_room
+        patch.setattr(learner, "set_room", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            trainer.run(600)
+    n_learned = len(trainer.merges)
+    while trainer.step() and len(trainer.merges) < 344:  # one by one, each asks for little room
+        n_learned += 1
+        assert trainer.merges == whole.merges[:n_learned]
+    trainer.check()
+
+
+def test_a_run_reports_often_enough(book):
+    """Only a moment passes between two reports, whatever a merge costs."""
     moments = [time.perf_counter()]
     trainer = bpe.Trainer(bpe.WordCounts.from_corpus([book]))
     trainer.step()

@@ -1,6 +1,6 @@
-"""The same merges as other trainers, each with the tie rule that it has; those that are installed are asked.
+"""The same merges as other trainers, each with its own tie rule; those that are not installed are skipped.
 
-How they are called stands in ``asv_benchmarks/same_merges.py``, which does the same for large corpora.
+``asv_benchmarks/same_merges.py`` calls them, and does the same for large corpora.
 """
 
 import importlib.util
@@ -49,7 +49,7 @@ def test_the_same_merges(name, command, book, tmp_path):
 @pytest.mark.parametrize("min_count", [1, 2, 5])
 @pytest.mark.parametrize("max_token_length", [None, 2, 3, 5])
 def test_the_same_limits(min_count, max_token_length, command, book, tmp_path):
-    """There, a token is shorter than the limit, but for those of two bytes."""
+    """In tokenizers, a token is shorter than the limit, except tokens of two bytes."""
     pytest.importorskip("tokenizers")
     train, options = command.OTHERS["tokenizers"]
     path = tmp_path / "corpus.txt"

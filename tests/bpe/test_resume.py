@@ -1,4 +1,4 @@
-"""Going on from a tokenizer, and going back to a smaller one."""
+"""Resuming from a tokenizer, and cutting it down to a smaller one."""
 
 import pytest
 from hypothesis import given, settings
@@ -31,7 +31,7 @@ layouts = st.fixed_dictionaries(
 # --------------------------------------------------------------------------------------------- the same words
 @given(corpora, options, layouts, st.integers(0, 12), st.integers(0, 12), st.booleans())
 @settings(max_examples=80)
-def test_going_on_is_never_having_stopped(corpus, options, layout, n_before, n_after, has_specials):
+def test_a_resumed_run_learns_what_one_run_learns(corpus, options, layout, n_before, n_after, has_specials):
     counts = bpe.WordCounts(corpus, special_tokens=[END, PAD] if has_specials else [])
     size = 256 + 2 * has_specials
     whole = bpe.Trainer(counts, **options, **layout)
@@ -63,7 +63,7 @@ def test_truncated_is_a_run_to_the_smaller_size(corpus, options, layout, n_less,
 # --------------------------------------------------------------------------------------------- other words
 @given(corpora, corpora, ties_rules, st.integers(0, 10))
 @settings(max_examples=60)
-def test_other_words_go_on_from_what_the_merges_make_of_them(old, new, ties, n_before):
+def test_other_words_start_with_the_old_merges_done(old, new, ties, n_before):
     base = bpe.Trainer(bpe.WordCounts(old), ties=ties)
     base.run(256 + n_before)
     counts = bpe.WordCounts(new)

@@ -1,0 +1,190 @@
+"""``Learner``: the containers and arrays of a training, and what is done with them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from bpe.counting.word_counts import WordCounts
+from bpe.training import selection as rules
+from bpe.training.front import make_front
+from bpe.training.merging import discard, lower_min_count, narrow, replay
+from bpe.training.runs import count_pairs, in_order, runs_of
+from bpe.training.start import Start, choice
+from bpe.training.state import (
+    DONE,
+    LENGTH,
+    MAX_LENGTH,
+    MIN_COUNT,
+    START,
+    TOKEN_ROWS,
+    WEIGHT,
+    new_state,
+    set_room,
+)
+from structures import CountBuckets, IntMap, MaxHeap, PairIndex, TokenList
+
+__all__ = ["LONGEST", "Learner", "Selection", "Ties"]
+
+Ties: TypeAlias = Literal["smallest", "lexicographic", "first"]
+Selection: TypeAlias = Literal["heap", "buckets"]
+
+TIES: tuple[Ties, ...] = ("smallest", "lexicographic", "first")
+LONGEST = 2**30 - 1  # bytes of a token: what the token list can hold
+# The pairs that a run begins with: those that count at least one part in PARTS of what all pairs of bytes
+# count, for each merge wanted. When they are used up, the least count is divided by DIVISOR.
+PARTS, DIVISOR = 256, 16
+_QUEUES: dict[str, Any] = {"heap": MaxHeap, "buckets": CountBuckets}
+
+
+class Learner:
+    """Learns merges from counted pieces, as numbers.
+
+    Parameters
+    ----------
+    counts : WordCounts
+        Not empty.
+    start : Start
+        Its merges are done again.
+    ties, selection
+        As :class:`bpe.Trainer` takes them.
+
+    Attributes
+    ----------
+    state : State
+        What kernels are handed.
+    tokens, index, queue, weights, of_token, log, numbers
+        Its parts, as :mod:`bpe.training.state` shows them.
+    min_count : int
+        The least count asked for. The limit in `numbers` may be greater for some time.
+    """
+
+    def __init__(self, counts: WordCounts, start: Start, ties: Ties, selection: Selection) -> None:
+        self._ties = choice(ties, "ties", TIES)
+        self.queue = _QUEUES[choice(selection, "selection", [*_QUEUES])]()
+        data, offsets, weight_of = counts.to_arrays()
+        if ties != "first":  # the only rule that asks for the order of the pieces
+            order = np.argsort(-weight_of, kind="stable")
+            data, offsets = in_order(data, offsets, order)
+            weight_of = weight_of[order]
+        self.weights = runs_of(offsets, weight_of)
+        byte_ids = np.array(start.byte_ids, np.int64)
+        of_bytes = np.zeros(1 << 16, np.int64)
+        if not count_pairs(data, offsets, weight_of, byte_ids, of_bytes, self.queue):
+            raise OverflowError("the count of a pair passes 2**63 - 1")
+        self._greatest, self._total = int(of_bytes.max()), float(of_bytes.sum(dtype=np.float64))
+        is_plain = start.byte_ids == [*range(256)]
+        self.tokens = TokenList(data if is_plain else byte_ids.astype(np.int32)[data], offsets)
+        self.index = PairIndex.build(self.tokens)
+
+        # What tokens are compared by: the pieces, and after them all bytes.
+        text = np.concatenate((data if ties == "lexicographic" else data[:0], np.arange(256, dtype=np.uint8)))
+        self.of_token = np.zeros((TOKEN_ROWS, start.next_id), np.int64)
+        self.of_token[START, byte_ids] = text.size - 256 + np.arange(256)
+        self.of_token[LENGTH, byte_ids] = 1
+        self._n_stale = self._front = None
+        if ties != "smallest":
+            self._n_stale = IntMap()
+            self._front = make_front(ties == "first", self._n_stale, text)
+        self.log = np.empty((0, 4), np.int64)
+        self.numbers = np.array([1, LONGEST, 0])
+        self.min_count, self._room = 1, 0
+        self._n_known, self._next_id = len(start.merges), start.next_id
+        parts = self.tokens, self.index, self.queue, self.weights, self.of_token, self.log, self.numbers
+        self.state = new_state(*parts)
+        self.make_room(max(1, self._n_known))
+        if self._n_known:
+            self.log[: self._n_known, :2] = start.merges
+            self.log[: self._n_known, 2] = start.merged_ids
+            replay(self.state, self._n_known)
+
+    @property
+    def n_done(self) -> int:
+        """How many merges are done."""
+        return int(self.numbers[DONE])
+
+    def make_room(self, wanted: int) -> None:
+        """Let every array that is indexed by token or merge reach `wanted` merges."""
+        if wanted <= self._room:
+            return
+        room = max(wanted, 2 * len(self.log))
+        n_tokens = self._next_id + max(0, room - self._n_known)
+        log = np.zeros((room, 4), np.int64)
+        log[: self.n_done] = self.log[: self.n_done]
+        log[self._n_known :, 2] = np.arange(self._next_id, self._next_id + room - self._n_known)
+        of_token = np.zeros((TOKEN_ROWS, n_tokens), np.int64)
+        of_token[:, : self.of_token.shape[1]] = self.of_token
+        self._room = 0  # if an interrupt comes before the end, all of this is done again
+        set_room(self.state, of_token, log)
+        self.log, self.of_token = log, of_token  # in this order: the log says how much room there is at least
+        self._room = room
+
+    def run(self, wanted: int, allowed: int) -> int:
+        """Learn until `wanted` merges are done; return a pair to ask about, as the kernels do."""
+        if self._front is None:
+            return rules.run_smallest(self.state, wanted, allowed)
+        return rules.run_with_front(self.state, self._front, wanted, allowed)
+
+    # ----------------------------------------------------------------------------------------- live pairs
+    def narrow(self, min_count: int, max_length: int) -> None:
+        """Set limits, and take the pairs outside them out of queue and index."""
+        if [min_count, max_length] == self.numbers[[MIN_COUNT, MAX_LENGTH]].tolist():
+            return
+        pairs, counts = self.queue.to_arrays()
+        lengths = self.of_token[LENGTH, pairs >> 32] + self.of_token[LENGTH, pairs & 0xFFFFFFFF]
+        outside = (counts < min_count) | (lengths > max_length)
+        narrow(self.state, pairs[outside], min_count, max_length)
+
+    def put_off(self, n_merges: int) -> None:
+        """Leave out the pairs that are hardly among the first `n_merges`, until others are used up."""
+        min_count = min(self._greatest, int(self._total / (PARTS * max(n_merges, 1))))
+        if min_count > self.min_count:
+            self.narrow(min_count, int(self.numbers[MAX_LENGTH]))
+
+    def fetch(self, refused: Collection[int]) -> bool:
+        """Let in more pairs, except the `refused`; return whether any were left out."""
+        min_count = int(self.numbers[MIN_COUNT])
+        if min_count == self.min_count:
+            return False
+        if self._n_stale is not None:
+            self._n_stale.clear()
+        min_count = max(self.min_count, min_count // DIVISOR)
+        lower_min_count(self.state, np.array(sorted(refused), np.int64), min_count)
+        return True
+
+    def discard(self, pairs: Sequence[int]) -> None:
+        """Take pairs, packed, out of queue and index."""
+        discard(self.state, np.array(pairs, np.int64))
+
+    def check(self, refused: Collection[int]) -> None:
+        """Compare counts, postings and links with what a recount from scratch gives."""
+        for container in (self.tokens, self.index, self.queue):
+            container._check()
+        counts: dict[int, int] = {}
+        postings: dict[int, list[int]] = {}
+        begins, weights = self.weights
+        positions = self.tokens.positions()
+        weight_at = weights[np.searchsorted(begins, positions, side="right") - 1].tolist()
+        for position, weight in zip(positions.tolist(), weight_at, strict=True):
+            following = self.tokens.next(position)
+            if following >= 0:
+                pair = self.tokens.token(position) << 32 | self.tokens.token(following)
+                counts[pair] = counts.get(pair, 0) + weight
+                postings.setdefault(pair, []).append(position)
+        length_of = self.of_token[LENGTH].tolist()
+        live = {
+            pair: count
+            for pair, count in counts.items()
+            if count >= self.numbers[MIN_COUNT]
+            and length_of[pair >> 32] + length_of[pair & 0xFFFFFFFF] <= self.numbers[MAX_LENGTH]
+            and pair not in refused
+        }
+        assert dict(self.queue.items()) == live, "1: counts"
+        held = {left << 32 | right for left, right in self.index.pairs().tolist()}
+        assert held == set(live), "2: pairs that have postings"
+        for pair in live:
+            found = self.index.postings(pair >> 32, pair & 0xFFFFFFFF).tolist()
+            assert found == postings[pair], f"2, 3: {pair}"
+        assert not self.of_token[WEIGHT:].any(), "4: scratch"
