@@ -57,13 +57,14 @@ def run_all(pairs: list[tuple[Mutant, Target]], folder: Path, workers: int, resu
     free: SimpleQueue[Workshop] = SimpleQueue()
     for i in range(workers):
         free.put(Workshop(folder / f"worker-{i}"))
-    lock = threading.Lock()
+    lock, reasons = threading.Lock(), explanations()
 
     def run(pair: tuple[Mutant, Target]) -> None:
         mutant, target = pair
         workshop = free.get()
         try:
-            verdict, stage, seconds = workshop.verdict(mutant, target)
+            stages = ("plain", "focused") if mutant.key in reasons else ("plain", "focused", "wide")
+            verdict, stage, seconds = workshop.verdict(mutant, target, stages)
         finally:
             free.put(workshop)
         record = {"key": mutant.key, "verdict": verdict, "stage": stage, "seconds": round(seconds, 1)}

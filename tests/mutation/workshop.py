@@ -18,7 +18,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -60,18 +60,20 @@ class Workshop:
         for name in COPIED:
             files = [ROOT / name] if (ROOT / name).is_file() else (ROOT / name).rglob("*")
             wanted |= {f.relative_to(ROOT): f for f in files if f.is_file() and "__pycache__" not in f.parts}
-        for path, source in wanted.items():
-            self._write(self.tree / path, _frozen(source.read_bytes()))
+        changed = {path for path, source in wanted.items() if self._write(path, _frozen(source.read_bytes()))}
         for there in list(self.tree.rglob("*.py")):
             if there.relative_to(self.tree) not in wanted:
                 there.unlink()
+        self._forget(self.cache, {_module(path) for path in changed if path.suffix == ".py"})
 
-    @staticmethod
-    def _write(path: Path, content: bytes) -> None:
-        """Write a file if it has another content: what was compiled from it stays valid otherwise."""
-        if not path.exists() or path.read_bytes() != content:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+    def _write(self, path: Path, content: bytes) -> bool:
+        """Write a file of the tree if it has another content; return whether it had."""
+        path = self.tree / path
+        if path.exists() and path.read_bytes() == content:
+            return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        return True
 
     @cached_property
     def _digest(self) -> str:
@@ -85,13 +87,16 @@ class Workshop:
         paths = {_module(path.relative_to(self.tree)): path for path in self.tree.rglob("*.py")}
         return {name: _imported(path.read_bytes(), paths.keys()) for name, path in paths.items()}
 
-    def _dependents(self, module: str) -> set[str]:
-        """Return the modules that import a module, directly or not, and the module."""
-        found, new = {module}, {module}
+    def _forget(self, cache: Path, modules: set[str]) -> None:
+        """Remove what was compiled from some modules, or from any that import them, directly or not."""
+        stale = new = modules
         while new:
-            new = {name for name, imported in self._imports.items() if imported & new} - found
-            found |= new
-        return found
+            new = {name for name, imported in self._imports.items() if imported & new} - stale
+            stale = stale | new
+        files = {name.rpartition(".")[2] for name in stale}
+        for path in cache.rglob("*.nb*"):
+            if path.name.partition(".")[0] in files:
+                path.unlink()
 
     # -------------------------------------------------------------------------------------------- running
     def _run(
@@ -146,8 +151,17 @@ class Workshop:
             note.write_text(str(seconds))
         return 120 + 4 * float(note.read_text())
 
-    def verdict(self, mutant: Mutant, target: Target) -> tuple[str, str, float]:
+    def verdict(
+        self, mutant: Mutant, target: Target, stages: tuple[str, ...] = ("plain", "focused", "wide")
+    ) -> tuple[str, str, float]:
         """Test a mutant.
+
+        Parameters
+        ----------
+        mutant : Mutant
+        target : Target
+        stages : tuple of str
+            Those tests of the target that are run, in this order.
 
         Returns
         -------
@@ -156,39 +170,39 @@ class Workshop:
             Of the last tests that were run.
         seconds : float
         """
-        stages = [stage for stage in ("plain", "focused", "wide") if getattr(target, stage)]
-        limits = {stage: self._limit(getattr(target, stage), stage == "plain") for stage in stages[:-1]}
-        path, total = self.tree / mutant.path, 0.0
-        source, times = path.read_bytes(), path.stat()
-        try:
-            for stage in stages:
-                tests, plain = getattr(target, stage), stage == "plain"
-                limit = limits[stage] if stage in limits else self._limit(tests, plain)
-                if stage == stages[0] or stage not in limits:
-                    self._prepare(mutant)
-                self._n_mutants += 1
-                path.write_bytes(mutant.apply(source))
-                os.utime(path, (times.st_mtime, times.st_mtime + self._n_mutants))  # no stamp is seen twice
+        stages = tuple(stage for stage in stages if getattr(target, stage))
+        total = 0.0
+        for stage in stages:
+            tests, plain = getattr(target, stage), stage == "plain"
+            limit = self._limit(tests, plain)
+            with self._changed(mutant):
                 code, seconds = self._run(tests, plain, self.mutant_cache, limit)
-                path.write_bytes(source)
-                os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-                total += seconds
-                if code != 0:
-                    return "hung" if code is None else "caught", stage, total
+            total += seconds
+            if code != 0:
+                return "hung" if code is None else "caught", stage, total
+        return "survived", stages[-1], total
+
+    @contextlib.contextmanager
+    def _changed(self, mutant: Mutant) -> Iterator[None]:
+        """Put a mutant in the place of its module."""
+        path = self.tree / mutant.path
+        source, times = path.read_bytes(), path.stat()
+        self._renew_cache(mutant)
+        self._n_mutants += 1
+        try:
+            path.write_bytes(mutant.apply(source))
+            os.utime(path, (times.st_mtime, times.st_mtime + self._n_mutants))  # no stamp is seen twice
+            yield
         finally:
             path.write_bytes(source)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-        return "survived", stages[-1], total
 
-    def _prepare(self, mutant: Mutant) -> None:
+    def _renew_cache(self, mutant: Mutant) -> None:
         """Copy the cache, as links, without what the mutant has to compile."""
-        stale = {name.rpartition(".")[2] for name in self._dependents(_module(Path(mutant.path)))}
         shutil.rmtree(self.mutant_cache, ignore_errors=True)
         self.cache.mkdir(exist_ok=True)
         shutil.copytree(self.cache, self.mutant_cache, copy_function=os.link)
-        for file in self.mutant_cache.rglob("*.nb*"):
-            if file.name.partition(".")[0] in stale:
-                file.unlink()
+        self._forget(self.mutant_cache, {_module(Path(mutant.path))})
 
 
 def _frozen(source: bytes) -> bytes:
