@@ -177,7 +177,9 @@ class _Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Return(self, node: ast.Return) -> None:
-        if node.value and not isinstance(node.value, (ast.Constant, ast.Tuple)):
+        # Other names are of another type than 0 as a rule, and OK is 0.
+        is_ok = isinstance(node.value, ast.Attribute) and node.value.attr == "OK"
+        if node.value and not is_ok and not isinstance(node.value, (ast.Constant, ast.Tuple, ast.Name)):
             self._replace(self._start(node.value), self._end(node.value), "0")
         self.generic_visit(node)
 

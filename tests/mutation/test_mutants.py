@@ -28,6 +28,10 @@ def walk(é: int | None, step=2) -> int | None:
             continue
     heap.size += 1
     heap.size += 1
+    if step:
+        return heap
+    if heap:
+        return status.OK
     return (é) * (step)
 
 
@@ -77,6 +81,7 @@ def test_a_toy():
         "heap.size += 1",
     ]
     assert ("if i in heap:", "if i not in heap:") in found
+    assert not any(line.startswith(("return h", "return status")) for line, _ in found)
     assert not any("LEFT_ALONE" in line or "assert" in line or "prefetch" in line for line, _ in found)
 
 

@@ -27,6 +27,7 @@ from tests.mutation.targets import Target
 
 ROOT = Path(__file__).parents[2]
 COPIED = ("structures", "bpe", "tests", "pyproject.toml")
+NOT_COPIED = {"__pycache__", "mutation"}
 FROZEN = '\n\nDIGEST = "mutation"\n\n\ndef package_digest(package):\n    return "mutation"\n'
 PYTEST = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--timeout-method=thread")
 WITHOUT_JIT = {"NUMBA_DISABLE_JIT": "1"}
@@ -59,7 +60,7 @@ class Workshop:
         wanted = {}
         for name in COPIED:
             files = [ROOT / name] if (ROOT / name).is_file() else (ROOT / name).rglob("*")
-            wanted |= {f.relative_to(ROOT): f for f in files if f.is_file() and "__pycache__" not in f.parts}
+            wanted |= {f.relative_to(ROOT): f for f in files if f.is_file() and not NOT_COPIED & set(f.parts)}
         changed = {path for path, source in wanted.items() if self._write(path, _frozen(source.read_bytes()))}
         for there in list(self.tree.rglob("*.py")):
             if there.relative_to(self.tree) not in wanted:
