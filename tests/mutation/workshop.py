@@ -3,7 +3,7 @@
 Nearly all the time goes into compiling, so that as little as possible is compiled. In the copy the digest of
 the sources is a constant; otherwise every kernel would be compiled again after any change. Instead, a mutant
 gets a copy of the cache without what was compiled from its module, or from one that imports it, directly or
-not.
+not. The whole copy, if nothing in its module is compiled.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import ast
 import contextlib
 import hashlib
 import os
+import re
 import resource
 import shutil
 import signal
@@ -29,6 +30,7 @@ ROOT = Path(__file__).parents[2]
 COPIED = ("structures", "bpe", "tests", "pyproject.toml")
 NOT_COPIED = {"__pycache__", "mutation"}
 FROZEN = '\n\nDIGEST = "mutation"\n\n\ndef package_digest(package):\n    return "mutation"\n'
+COMPILED = re.compile(rb"^@(kernel|quiet|inner|method|njit)\b", re.MULTILINE)
 PYTEST = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--timeout-method=thread")
 WITHOUT_JIT = {"NUMBA_DISABLE_JIT": "1"}
 # Products of hashes overflow, and numpy's scalars say so where no compiler is.
@@ -60,7 +62,8 @@ class Workshop:
         wanted = {}
         for name in COPIED:
             files = [ROOT / name] if (ROOT / name).is_file() else (ROOT / name).rglob("*")
-            wanted |= {f.relative_to(ROOT): f for f in files if f.is_file() and not NOT_COPIED & set(f.parts)}
+            wanted |= {file.relative_to(ROOT): file for file in files if file.is_file()}
+        wanted = {path: file for path, file in wanted.items() if not NOT_COPIED & set(path.parts)}
         changed = {path for path, source in wanted.items() if self._write(path, _frozen(source.read_bytes()))}
         for there in list(self.tree.rglob("*.py")):
             if there.relative_to(self.tree) not in wanted:
@@ -203,7 +206,8 @@ class Workshop:
         shutil.rmtree(self.mutant_cache, ignore_errors=True)
         self.cache.mkdir(exist_ok=True)
         shutil.copytree(self.cache, self.mutant_cache, copy_function=os.link)
-        self._forget(self.mutant_cache, {_module(Path(mutant.path))})
+        if COMPILED.search((self.tree / mutant.path).read_bytes()):
+            self._forget(self.mutant_cache, {_module(Path(mutant.path))})
 
 
 def _frozen(source: bytes) -> bytes:
