@@ -18,15 +18,20 @@ class Target(NamedTuple):
         Tests of the module itself, run for every mutant.
     plain : tuple of str
         Tests that need no compiler, run before: they take seconds.
-    wide : tuple of str
-        Run for what survives the others.
+    others : tuple of str
+        More tests for what survives these.
     """
 
     area: str
     module: str
     focused: tuple[str, ...]
     plain: tuple[str, ...] = ()
-    wide: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+    @property
+    def wide(self) -> tuple[str, ...]:
+        """The examples in the docstrings of the module, and the other tests."""
+        return (self.module, *self.others)
 
 
 S, B = "tests/structures/", "tests/bpe/"
