@@ -129,6 +129,17 @@ def test_what_is_disallowed_is_seen_wherever_it_is_cut(tokenizer, merges, text, 
     assert [n for part in cut_anywhere(text, chance) for n in stream.feed(part)] + stream.finish() == expected
 
 
+@pytest.mark.parametrize("before", ["", "x", "the sea  ", "x" * 30])
+def test_the_place_of_a_disallowed_token_that_comes_byte_by_byte(tokenizer, before):
+    for token in tokenizer.special_tokens:
+        stream = tokenizer.stream_encoder()
+        *others, last = (bytes([byte]) for byte in (before + token).encode())
+        for byte in others:
+            stream.feed(byte)
+        with pytest.raises(ValueError, match=f"at byte {len(before)}\\."):
+            stream.feed(last)
+
+
 def test_a_refused_part_is_not_taken(tokenizer):
     stream = tokenizer.stream_encoder()
     ids = stream.feed("the sea and the <|en")

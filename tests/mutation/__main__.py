@@ -18,6 +18,7 @@ from tests.mutation.targets import TARGETS, Target
 from tests.mutation.workshop import ROOT, Workshop
 
 EXPLAINED = Path(__file__).parent / "explained.json"
+KEY = ("path", "function", "line", "becomes", "nth")
 LEAST_CAUGHT = 0.95
 VERDICTS = ("caught", "hung", "survived")
 
@@ -45,9 +46,8 @@ def recorded(path: Path) -> dict[tuple, dict]:
 
 def explanations() -> dict[tuple, str]:
     """Return the reasons why mutants that survive are right, by key."""
-    names = ("path", "function", "line", "becomes", "nth")
     return {
-        tuple(entry.get(name, 0) for name in names): entry["reason"]
+        tuple(entry.get(name, 0) for name in KEY): entry["reason"]
         for entry in json.loads(EXPLAINED.read_text("utf-8"))
     }
 
@@ -113,6 +113,8 @@ def report(pairs: list[tuple[Mutant, Target]], records: dict[tuple, dict]) -> bo
     click.echo(f"caught: {share:.1%} of {n_tested} tested; not tested: {total['sampled'] - n_tested}")
     for mutant in unexplained:
         click.echo(f"unexplained: {described(mutant)}")
+        entry = {**dict(zip(KEY, mutant.key, strict=True)), "reason": ""}
+        click.echo(f"  for {EXPLAINED.name}: {json.dumps(entry, ensure_ascii=False)}")
     return not unexplained and share >= LEAST_CAUGHT and n_tested == total["sampled"]
 
 

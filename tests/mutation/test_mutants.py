@@ -167,8 +167,8 @@ def test_the_table(tmp_path, monkeypatch):
     assert run.exit_code == 1
     assert f"unexplained: {survivor.path}" in run.output
     assert "caught: 50.0% of 2 tested" in run.output
-    names = ("path", "function", "line", "becomes", "nth")
-    explained.write_text(json.dumps([{**dict(zip(names, survivor.key, strict=True)), "reason": "None."}]))
+    entry = run.output[run.output.index("{") : run.output.index("}\n") + 1]
+    explained.write_text(f"[{entry}]")
     monkeypatch.setattr(command, "LEAST_CAUGHT", 0.5)
     run = CliRunner().invoke(command.main, ["heaps", "--sample", "22", "--table", "--folder", str(tmp_path)])
     assert run.exit_code == 0
