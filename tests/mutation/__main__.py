@@ -103,6 +103,8 @@ def report(pairs: list[tuple[Mutant, Target]], records: dict[tuple, dict]) -> bo
                 of_module["explained"] += 1
             elif verdict == "survived":
                 unexplained.append(mutant)
+            elif mutant.key in reasons:
+                click.echo(f"caught, but explained: {described(mutant)}")
     columns = ("sampled", *VERDICTS, "explained")
     click.echo(f"{'':42}" + "".join(f"{column:>11}" for column in columns))
     total = sum(counts.values(), Counter())
