@@ -105,9 +105,9 @@ TARGETS = [
     Target(
         "specials",
         "bpe/specials.py",
-        (B + "test_toolbox.py", B + "test_toolbox_streams.py", B + "test_counts.py", B + "test_tokenizer.py"),
-        (),
-        (B + "test_corpus.py", B + "test_training.py", B + "test_split.py"),
+        (B + "test_toolbox_streams.py", B + "test_counts.py"),
+        (B + "test_specials.py",),
+        (*TOOLBOX, B + "test_corpus.py", B + "test_training.py", B + "test_split.py"),
     ),
     Target("counting", "bpe/counting/batching.py", (B + "test_counts.py",), (), (B + "test_distributed.py",)),
     Target("counting", "bpe/counting/pieces.py", (B + "test_counts.py",), (), (B + "test_distributed.py",)),
