@@ -106,9 +106,19 @@ TARGETS = [
         "specials",
         "bpe/specials.py",
         (B + "test_toolbox_streams.py", B + "test_counts.py"),
-        (B + "test_specials.py",),
+        (
+            B + "test_specials.py",
+            B + "test_counts.py::test_wrong_specials",
+            B + "test_counts.py::test_longest_special_first",
+        ),
         (*TOOLBOX, B + "test_corpus.py", B + "test_training.py", B + "test_split.py"),
     ),
-    Target("counting", "bpe/counting/batching.py", (B + "test_counts.py",), (), (B + "test_distributed.py",)),
+    Target(
+        "counting",
+        "bpe/counting/batching.py",
+        (B + "test_counts.py",),
+        (B + "test_batching.py::test_batches",),
+        (B + "test_distributed.py",),
+    ),
     Target("counting", "bpe/counting/pieces.py", (B + "test_counts.py",), (), (B + "test_distributed.py",)),
 ]
