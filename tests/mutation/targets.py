@@ -35,6 +35,7 @@ class Target(NamedTuple):
 
 
 S, B = "tests/structures/", "tests/bpe/"
+PLAIN = (S + "without_jit",)
 CONTAINERS = (S + "test_contract.py", "tests/examples")
 TRAINING = (B + "test_training.py", B + "test_resume.py")
 TOOLBOX = (B + "test_toolbox.py", B + "test_toolbox_streams.py", B + "test_tokenizer.py")
@@ -45,18 +46,22 @@ TARGETS = [
         "heaps",
         "structures/multiset_heap_kernels.py",
         (S + "test_multiset_heap.py",),
-        (
-            S + "test_multiset_heap.py::test_kernels_against_a_list",
-            S + "test_multiset_heap.py::test_no_ties_in_an_empty_heap",
-        ),
+        (*PLAIN, S + "test_multiset_heap.py::test_kernels_against_a_list"),
         CONTAINERS,
     ),
-    Target("heaps", "structures/count_buckets_kernels.py", (S + "test_count_buckets.py",), (), CONTAINERS),
+    Target("heaps", "structures/count_buckets_kernels.py", (S + "test_count_buckets.py",), PLAIN, CONTAINERS),
+    Target(
+        "heaps",
+        "structures/counted.py",
+        (S + "test_multiset_heap.py", S + "test_count_buckets.py"),
+        PLAIN,
+        CONTAINERS,
+    ),
     Target(
         "maps",
         "structures/int_map_kernels.py",
         (S + "test_int_map.py",),
-        (S + "test_int_map.py::test_kernels_against_a_dict", S + "test_int_map.py::test_bucket_bits"),
+        (*PLAIN, S + "test_int_map.py::test_kernels_against_a_dict", S + "test_int_map.py::test_bucket_bits"),
         CONTAINERS,
     ),
     Target(
@@ -66,26 +71,20 @@ TARGETS = [
         (S + "test_byte_counter.py::test_kernels_against_a_dict",),
     ),
     Target(
-        "maps", "structures/keyed.py", (S + "test_int_map.py", S + "test_count_buckets.py"), (), CONTAINERS
-    ),
-    Target(
-        "heaps",
-        "structures/counted.py",
-        (S + "test_multiset_heap.py", S + "test_count_buckets.py"),
-        (),
+        "maps",
+        "structures/keyed.py",
+        (S + "test_int_map.py", S + "test_count_buckets.py"),
+        PLAIN,
         CONTAINERS,
     ),
     Target(
         "lists",
         "structures/token_list_kernels.py",
         (S + "test_token_list.py",),
-        (
-            S + "test_token_list.py::test_kernels_against_a_list",
-            S + "test_token_list.py::test_a_run_has_a_greatest_length",
-        ),
+        (*PLAIN, S + "test_token_list.py::test_kernels_against_a_list"),
         (S + "test_pair_index.py", *CONTAINERS),
     ),
-    Target("index", "structures/pair_index_kernels.py", (S + "test_pair_index.py",), (), CONTAINERS),
+    Target("index", "structures/pair_index_kernels.py", (S + "test_pair_index.py",), PLAIN, CONTAINERS),
     Target("merging", "bpe/training/merging.py", TRAINING),
     Target("selection", "bpe/training/selection.py", TRAINING),
     Target("rounds", "bpe/encoding/rounds.py", (B + "test_encoding.py",), (), TOOLBOX),
