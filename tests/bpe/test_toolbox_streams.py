@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe
+from bpe.encoding import streams
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
 
@@ -233,3 +234,15 @@ def test_what_a_model_says_is_read_word_by_word():
     text = "Приключения капитана"
     stream = tokenizer.stream_decoder()
     assert "".join(stream.feed(number) for number in tokenizer.encode(text)) == text
+
+
+def test_what_is_held_is_looked_at_only_after_it_has_grown(tokenizer, monkeypatch):
+    n_looked = []
+    decided = streams.decided
+    monkeypatch.setattr(
+        streams, "decided", lambda data, *options: n_looked.append(len(data)) or decided(data, *options)
+    )
+    stream = tokenizer.stream_encoder()
+    ids = [n for _ in range(1000) for n in stream.feed("a" * 100)]
+    assert sum(n_looked) < 500_000, "looked at after every part, it would be 50 million bytes"
+    assert tokenizer.decode(ids + stream.finish()) == "a" * 100_000

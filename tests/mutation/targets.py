@@ -35,7 +35,9 @@ class Target(NamedTuple):
 
 
 S, B = "tests/structures/", "tests/bpe/"
-PLAIN = (S + "without_jit",)
+PLAIN = ("tests/without_jit/test_containers.py",)
+PLAIN_ENCODING = ("tests/without_jit/test_encoding.py",)
+PLAIN_SCANNING = ("tests/without_jit/test_scanning.py",)
 CONTAINERS = (S + "test_contract.py", "tests/examples")
 TRAINING = (B + "test_training.py", B + "test_resume.py")
 TOOLBOX = (B + "test_toolbox.py", B + "test_toolbox_streams.py", B + "test_tokenizer.py")
@@ -87,20 +89,20 @@ TARGETS = [
     Target("index", "structures/pair_index_kernels.py", (S + "test_pair_index.py",), PLAIN, CONTAINERS),
     Target("merging", "bpe/training/merging.py", TRAINING),
     Target("selection", "bpe/training/selection.py", TRAINING),
-    Target("rounds", "bpe/encoding/rounds.py", (B + "test_encoding.py",), (), TOOLBOX),
+    Target("rounds", "bpe/encoding/rounds.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOOLBOX),
     Target(
         "rounds",
         "bpe/encoding/heap_merge.py",
         (B + "test_encoding.py", B + "test_toolbox_dropout.py"),
-        (),
+        PLAIN_ENCODING,
         (*TOOLBOX, B + "test_formats.py"),
     ),
     Target("rounds", "bpe/encoding/memory.py", (B + "test_encoding.py",), (), TOOLBOX),
     Target("streams", "bpe/encoding/streams.py", (B + "test_toolbox_streams.py",), (), TOOLBOX),
-    Target("windows", "bpe/scanning/windows.py", (B + "test_scanning.py",), (), SPLITTING),
-    Target("windows", "bpe/scanning/bulk.py", (B + "test_scanning.py",), (), SPLITTING),
-    Target("windows", "bpe/scanning/matching.py", (B + "test_scanning.py",), (), SPLITTING),
-    Target("windows", "bpe/scanning/cutting.py", (B + "test_scanning.py",), (), SPLITTING),
+    Target("windows", "bpe/scanning/windows.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
+    Target("windows", "bpe/scanning/bulk.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
+    Target("windows", "bpe/scanning/matching.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
+    Target("windows", "bpe/scanning/cutting.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
     Target(
         "specials",
         "bpe/specials.py",
