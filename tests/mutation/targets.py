@@ -37,6 +37,7 @@ class Target(NamedTuple):
 S, B = "tests/structures/", "tests/bpe/"
 PLAIN = ("tests/without_jit/test_containers.py",)
 PLAIN_ENCODING = ("tests/without_jit/test_encoding.py",)
+PLAIN_TRAINING = ("tests/without_jit/test_training.py",)
 PLAIN_SCANNING = ("tests/without_jit/test_scanning.py",)
 CONTAINERS = (S + "test_contract.py", "tests/examples")
 TRAINING = (B + "test_training.py", B + "test_resume.py")
@@ -87,8 +88,8 @@ TARGETS = [
         (S + "test_pair_index.py", *CONTAINERS),
     ),
     Target("index", "structures/pair_index_kernels.py", (S + "test_pair_index.py",), PLAIN, CONTAINERS),
-    Target("merging", "bpe/training/merging.py", TRAINING),
-    Target("selection", "bpe/training/selection.py", TRAINING),
+    Target("merging", "bpe/training/merging.py", TRAINING, PLAIN_TRAINING),
+    Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
     Target("rounds", "bpe/encoding/rounds.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOOLBOX),
     Target(
         "rounds",
