@@ -52,6 +52,14 @@ TARGETS = [
         (*PLAIN, S + "test_multiset_heap.py::test_kernels_against_a_list"),
         CONTAINERS,
     ),
+    Target(
+        "heaps",
+        "structures/multiset_heap_blocks.py",
+        (S + "test_multiset_heap.py",),
+        (*PLAIN, S + "test_multiset_heap.py::test_kernels_against_a_list"),
+        CONTAINERS,
+    ),
+    Target("heaps", "structures/count_buckets_cells.py", (S + "test_count_buckets.py",), PLAIN, CONTAINERS),
     Target("heaps", "structures/count_buckets_kernels.py", (S + "test_count_buckets.py",), PLAIN, CONTAINERS),
     Target(
         "heaps",
@@ -90,6 +98,7 @@ TARGETS = [
     Target("index", "structures/pair_index_kernels.py", (S + "test_pair_index.py",), PLAIN, CONTAINERS),
     Target("merging", "bpe/training/merging.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
+    Target("rounds", "bpe/encoding/linked_pieces.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOOLBOX),
     Target("rounds", "bpe/encoding/rounds.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOOLBOX),
     Target(
         "rounds",

@@ -1,55 +1,51 @@
-"""Pieces that are merged at once, against the slow encoder."""
+"""Pieces that are merged in rounds, and by a heap, against the slow encoder."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from bpe import reference
-from bpe.encoding import heap_merge, rounds
+from bpe.encoding import linked_pieces as linked
+from bpe.encoding.heap_merge import merge_by_heap
+from bpe.encoding.rounds import merge_in_rounds
 from structures import pack_pair
 from structures.int_map_kernels import new_int_map
-from structures.multiset_heap_kernels import heap_type, new_heap
-from structures.token_list_kernels import new_token_list
 
 
-def map_of(merges):
-    ranks = new_int_map()
-    pairs = np.array([pack_pair(*pair) for pair in merges], np.int64)
-    assert rounds.rank_pairs(ranks, pairs) == 0
-    return ranks
+def ranks_of(merges, made):
+    """Do as ``Ranks.of``, without a look at every pair of bytes."""
+    rank_of_pair, rank_of_bytes = new_int_map(), np.full(1 << 16, linked.NO_RANK, np.int64)
+    for rank, (left, right) in enumerate(merges):
+        rank_of_pair.set(np.int64(pack_pair(left, right)), rank)
+        if max(left, right) < 256:
+            rank_of_bytes[left << 8 | right] = rank
+    pairs = np.array(merges, np.int64).reshape(-1, 2)
+    in_order = linked.are_in_order(pairs, made)
+    return linked.Ranks(rank_of_pair, rank_of_bytes, made, np.arange(256), in_order)
 
 
-def run_short(piece, merges, made):
-    ids = np.frombuffer(piece, np.uint8).astype(np.int64)
-    n = heap_merge.merge_short(ids, ids.size, np.empty(ids.size, np.int64), map_of(merges), made)
-    return ids[:n].tolist()
-
-
-def run_long(piece, merges, made):
-    tokens = new_token_list(np.frombuffer(piece, np.uint8), np.array([0, len(piece)]))
-    heap = new_heap(heap_type(False), 0, 0)
-    assert heap_merge.merge_long(tokens, heap, map_of(merges), made) == 0
-    assert len(heap) == 0
-    return tokens.to_arrays()[0].tolist()
-
-
-def run_rounds(pieces, merges, made):
-    ranks = rounds.Ranks.of(np.array(merges, np.int64).reshape(-1, 2), made, range(256))
+def run(pieces, ranks, by_heap):
     offsets = np.cumsum([0, *map(len, pieces)])
-    room = rounds.new_rounds(int(offsets[-1]), ranks)
+    room = linked.new_pieces(int(offsets[-1]), ranks)
     data = np.frombuffer(b"".join(pieces), np.uint8)
-    for start, end in zip(offsets, offsets[1:], strict=False):  # noqa: RUF007
-        rounds.put_piece(room, data, start, end, start)
-    rounds.merge_pieces(room)
-    tokens, behind, before, of_places, first_of, *bits = rounds.state(room)
+    for start, end in pairwise(offsets):
+        linked.put_piece(room, data, start, end, start)
+        if by_heap:
+            merge_by_heap(room, start, end)
+    if not by_heap:
+        merge_in_rounds(room, offsets[-1])
+    tokens, next_of, prev_of, of_places, marked, first_of, waiting, somewhere = linked.state(room)
     assert (first_of == -1).all()
-    assert not any(each.any() for each in bits)
+    assert not any(bits.any() for bits in (marked, waiting, somewhere))
+    assert (of_places == linked.NO_RANK).all()
     found = []
     for first in offsets[:-1].tolist():
         ids, place, place_before = [], first, -1
         while place >= 0:
-            assert (of_places[place], before[place]) == (rounds.NO_RANK, place_before)
+            assert prev_of[place] == place_before
             ids.append(int(tokens[place]))
-            place_before, place = place, int(behind[place])
+            place_before, place = place, int(next_of[place])
         found.append(ids)
     return found
 
@@ -58,7 +54,7 @@ def vocabularies():
     """Merges that are learned, and others in an order in which none would be."""
     rng = np.random.default_rng(1)
     for n in range(40):
-        pieces = ["".join(rng.choice(list("aab "), rng.integers(1, 40))).encode() for _ in range(3)]
+        pieces = ["".join(rng.choice(list("aab "), rng.integers(1, 80))).encode() for _ in range(3)]
         merges = [merge.pair for merge in reference.train_chunked(pieces, 30)]
         made = np.arange(256, 256 + len(merges))
         if n % 2:
@@ -67,19 +63,19 @@ def vocabularies():
         yield pieces, merges, made
 
 
-def test_encoders(monkeypatch):
-    monkeypatch.setattr(rounds, "IntMap", new_int_map)
+def test_encoders():
     for pieces, merges, made in vocabularies():
-        ranks = reference.rank_pairs(merges)
-        expected = [reference.encode_by_rank(piece, ranks, new_ids=made.tolist()) for piece in pieces]
-        assert [run_short(piece, merges, made) for piece in pieces] == expected
-        assert [run_long(piece, merges, made) for piece in pieces] == expected
-        assert run_rounds(pieces, merges, made) == expected
+        slow_ranks = reference.rank_pairs(merges)
+        expected = [reference.encode_by_rank(piece, slow_ranks, new_ids=made.tolist()) for piece in pieces]
+        ranks = ranks_of(merges, made)
+        assert run(pieces, ranks, by_heap=True) == expected
+        if ranks.in_order:
+            assert run(pieces, ranks, by_heap=False) == expected
 
 
+@pytest.mark.parametrize("by_heap", [True, False])
 @pytest.mark.parametrize("n", [1, 2, 3, 64, 65, 200])
-def test_runs(n, monkeypatch):
-    monkeypatch.setattr(rounds, "IntMap", new_int_map)
+def test_runs(n, by_heap):
     merges, made = [(97, 97), (256, 256), (257, 97)], np.array([256, 257, 258])
     expected = reference.encode_by_rank(b"a" * n, reference.rank_pairs(merges), new_ids=made.tolist())
-    assert run_rounds([b"a" * n], merges, made) == [expected]
+    assert run([b"a" * n], ranks_of(merges, made), by_heap) == [expected]
