@@ -27,7 +27,7 @@ def mix(key, shift):
 
     Fibonacci hashing (Knuth, The Art of Computer Programming, 6.4) of the key with its halves folded.
     """
-    folded = np.uint64(key)
+    folded = np.uint64(np.int64(key))  # without the compiler, a negative int is no uint64
     folded ^= folded >> _HALF
     return np.int64((folded * _GOLDEN) >> np.uint64(shift))
 

@@ -121,7 +121,8 @@ def vacate(slots, shift, place):
 def occupied(slots, bucket):
     """Return how many slots of a bucket are occupied. A vector load would wait for recent stores."""
     keys = pointer_to(slots, bucket)
-    return (keys[0] != EMPTY) + (keys[1] != EMPTY) + (keys[2] != EMPTY) + (keys[3] != EMPTY)
+    # From 0 on: without the compiler, the sum of two of numpy's bools is a bool.
+    return 0 + (keys[0] != EMPTY) + (keys[1] != EMPTY) + (keys[2] != EMPTY) + (keys[3] != EMPTY)
 
 
 @inner

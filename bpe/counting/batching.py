@@ -119,6 +119,9 @@ class Batcher:
             # A document without text between its special tokens, or at its end, makes no segment.
             if ends_here and len(data) > (ends[-1] if ends else start):
                 ends.append(len(data))
+            elif ends_here and not ends:  # the open segment has ended where its pieces were known
+                data.clear()
+                start = 0
             if len(data) >= wanted:
                 break
         if is_open and len(data) > (ends[-1] if ends else start):

@@ -98,19 +98,6 @@ def test_untrusted_text_in_one_word(tokenizer):
         tokenizer.encode(text, specials="plain")
 
 
-def test_needles_are_few():
-    from bpe.specials import SpecialSearch
-
-    assert set(SpecialSearch(frozenset(f"<|reserved_{i}|>" for i in range(300))).needles) == {b"<|reserved_"}
-    assert set(SpecialSearch(frozenset(["<s>", "</s>", "<pad>", "<part>"])).needles) == {
-        b"<s>",
-        b"</s>",
-        b"<pa",
-    }
-    assert SpecialSearch(frozenset(["<a>", "<a>b"])).split(b"<a>b<a>") == [b"", b"<a>b", b"", b"<a>", b""]
-    assert SpecialSearch(frozenset()).split(b"<a>") == [b"<a>"]
-
-
 @settings(max_examples=150)
 @given(batch=st.lists(special_texts | odd_texts | datas, max_size=8), threads=st.integers(1, 3))
 def test_a_batch_is_its_texts(tokenizer, batch, threads):

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe
+from bpe.encoding import streams
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
 
@@ -129,6 +130,17 @@ def test_what_is_disallowed_is_seen_wherever_it_is_cut(tokenizer, merges, text, 
     assert [n for part in cut_anywhere(text, chance) for n in stream.feed(part)] + stream.finish() == expected
 
 
+@pytest.mark.parametrize("before", ["", "x", "the sea  ", "x" * 30])
+def test_the_place_of_a_disallowed_token_that_comes_byte_by_byte(tokenizer, before):
+    for token in tokenizer.special_tokens:
+        stream = tokenizer.stream_encoder()
+        *others, last = (bytes([byte]) for byte in (before + token).encode())
+        for byte in others:
+            stream.feed(byte)
+        with pytest.raises(ValueError, match=f"at byte {len(before)}\\."):
+            stream.feed(last)
+
+
 def test_a_refused_part_is_not_taken(tokenizer):
     stream = tokenizer.stream_encoder()
     ids = stream.feed("the sea and the <|en")
@@ -222,3 +234,15 @@ def test_what_a_model_says_is_read_word_by_word():
     text = "Приключения капитана"
     stream = tokenizer.stream_decoder()
     assert "".join(stream.feed(number) for number in tokenizer.encode(text)) == text
+
+
+def test_what_is_held_is_looked_at_only_after_it_has_grown(tokenizer, monkeypatch):
+    n_looked = []
+    decided = streams.decided
+    monkeypatch.setattr(
+        streams, "decided", lambda data, *options: n_looked.append(len(data)) or decided(data, *options)
+    )
+    stream = tokenizer.stream_encoder()
+    ids = [n for _ in range(1000) for n in stream.feed("a" * 100)]
+    assert sum(n_looked) < 500_000, "looked at after every part, it would be 50 million bytes"
+    assert tokenizer.decode(ids + stream.finish()) == "a" * 100_000

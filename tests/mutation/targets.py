@@ -1,0 +1,135 @@
+"""What is mutated, and which tests are to notice. When modules move, this table is all there is to update."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Target(NamedTuple):
+    """A module and its tests, those that notice the soonest first.
+
+    Attributes
+    ----------
+    area : str
+        Every area has an equal share of the sample.
+    module : str
+        Path from the root of the project.
+    focused : tuple of str
+        Tests of the module itself, run for every mutant.
+    plain : tuple of str
+        Tests that need no compiler, run before: they take seconds.
+    others : tuple of str
+        More tests for what survives these.
+    """
+
+    area: str
+    module: str
+    focused: tuple[str, ...]
+    plain: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+    @property
+    def wide(self) -> tuple[str, ...]:
+        """The examples in the docstrings of the module, and the other tests."""
+        return (self.module, *self.others)
+
+
+S, B = "tests/structures/", "tests/bpe/"
+PLAIN = ("tests/without_jit/test_containers.py",)
+PLAIN_ENCODING = ("tests/without_jit/test_encoding.py",)
+PLAIN_TRAINING = ("tests/without_jit/test_training.py",)
+PLAIN_SCANNING = ("tests/without_jit/test_scanning.py",)
+CONTAINERS = (S + "test_contract.py", "tests/examples")
+TRAINING = (B + "test_training.py", B + "test_resume.py")
+TOOLBOX = (B + "test_toolbox.py", B + "test_toolbox_streams.py", B + "test_tokenizer.py")
+SPLITTING = (B + "test_split.py", *TOOLBOX)
+
+TARGETS = [
+    Target(
+        "heaps",
+        "structures/multiset_heap_kernels.py",
+        (S + "test_multiset_heap.py",),
+        (*PLAIN, S + "test_multiset_heap.py::test_kernels_against_a_list"),
+        CONTAINERS,
+    ),
+    Target(
+        "heaps",
+        "structures/multiset_heap_blocks.py",
+        (S + "test_multiset_heap.py",),
+        (*PLAIN, S + "test_multiset_heap.py::test_kernels_against_a_list"),
+        CONTAINERS,
+    ),
+    Target("heaps", "structures/count_buckets_cells.py", (S + "test_count_buckets.py",), PLAIN, CONTAINERS),
+    Target("heaps", "structures/count_buckets_kernels.py", (S + "test_count_buckets.py",), PLAIN, CONTAINERS),
+    Target(
+        "heaps",
+        "structures/counted.py",
+        (S + "test_multiset_heap.py", S + "test_count_buckets.py"),
+        PLAIN,
+        CONTAINERS,
+    ),
+    Target(
+        "maps",
+        "structures/int_map_kernels.py",
+        (S + "test_int_map.py",),
+        (*PLAIN, S + "test_int_map.py::test_kernels_against_a_dict", S + "test_int_map.py::test_bucket_bits"),
+        CONTAINERS,
+    ),
+    Target(
+        "maps",
+        "structures/byte_counter_kernels.py",
+        (S + "test_byte_counter.py",),
+        (S + "test_byte_counter.py::test_kernels_against_a_dict",),
+    ),
+    Target(
+        "maps",
+        "structures/keyed.py",
+        (S + "test_int_map.py", S + "test_count_buckets.py"),
+        PLAIN,
+        CONTAINERS,
+    ),
+    Target(
+        "lists",
+        "structures/token_list_kernels.py",
+        (S + "test_token_list.py",),
+        (*PLAIN, S + "test_token_list.py::test_kernels_against_a_list"),
+        (S + "test_pair_index.py", *CONTAINERS),
+    ),
+    Target("index", "structures/pair_index_kernels.py", (S + "test_pair_index.py",), PLAIN, CONTAINERS),
+    Target("merging", "bpe/training/merging.py", TRAINING, PLAIN_TRAINING),
+    Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
+    Target("rounds", "bpe/encoding/linked_pieces.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOOLBOX),
+    Target("rounds", "bpe/encoding/rounds.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOOLBOX),
+    Target(
+        "rounds",
+        "bpe/encoding/heap_merge.py",
+        (B + "test_encoding.py", B + "test_toolbox_dropout.py"),
+        PLAIN_ENCODING,
+        (*TOOLBOX, B + "test_formats.py"),
+    ),
+    Target("rounds", "bpe/encoding/memory.py", (B + "test_encoding.py",), (), TOOLBOX),
+    Target("streams", "bpe/encoding/streams.py", (B + "test_toolbox_streams.py",), (), TOOLBOX),
+    Target("windows", "bpe/scanning/windows.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
+    Target("windows", "bpe/scanning/bulk.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
+    Target("windows", "bpe/scanning/matching.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
+    Target("windows", "bpe/scanning/cutting.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
+    Target(
+        "specials",
+        "bpe/specials.py",
+        (B + "test_toolbox_streams.py", B + "test_counts.py"),
+        (
+            B + "test_specials.py",
+            B + "test_counts.py::test_wrong_specials",
+            B + "test_counts.py::test_longest_special_first",
+        ),
+        (*TOOLBOX, B + "test_corpus.py", B + "test_training.py", B + "test_split.py"),
+    ),
+    Target(
+        "counting",
+        "bpe/counting/batching.py",
+        (B + "test_counts.py",),
+        (B + "test_batching.py::test_batches",),
+        (B + "test_distributed.py",),
+    ),
+    Target("counting", "bpe/counting/pieces.py", (B + "test_counts.py",), (), (B + "test_distributed.py",)),
+]

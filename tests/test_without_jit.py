@@ -1,0 +1,19 @@
+"""Kernels that take containers are Python, too: a few seconds of tests without the compiler."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_without_jit():
+    command = [sys.executable, "-m", "pytest", "tests/without_jit", "-q", "-p", "no:cacheprovider"]
+    # Products of hashes overflow, and numpy's scalars say so.
+    command += ["-W", "ignore:overflow encountered:RuntimeWarning"]
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)}
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert " passed" in run.stdout
+    assert "skipped" not in run.stdout

@@ -1,0 +1,95 @@
+"""The trainer against the slow one."""
+
+import zlib
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from bpe.reference import train_indexed
+from bpe.training import trainer as module
+from bpe.training.start import fresh_start
+from structures.count_buckets_kernels import new_count_buckets
+from structures.int_map_kernels import new_int_map
+from structures.multiset_heap_kernels import heap_type, new_heap
+from structures.pair_index_kernels import new_pair_index
+from structures.token_list_kernels import new_token_list
+
+
+class Counts:
+    """Words with counts, as the trainer asks for them."""
+
+    pattern = None
+
+    def __init__(self, words):
+        self.words = words
+
+    def __len__(self):
+        return len(self.words)
+
+    def to_arrays(self):
+        data = np.frombuffer(b"".join(self.words), np.uint8)
+        return data, np.cumsum([0, *map(len, self.words)]), np.array([*self.words.values()], np.int64)
+
+
+def build(tokens):
+    index = new_pair_index(tokens)
+    assert index.rebuild()
+    return index
+
+
+@pytest.fixture(autouse=True)
+def plain_trainer(monkeypatch):
+    monkeypatch.setattr(module, "TokenList", new_token_list)
+    monkeypatch.setattr(module, "PairIndex", SimpleNamespace(build=build))
+    monkeypatch.setattr(module, "IntMap", new_int_map)
+    queues = {"heap": lambda: new_heap(heap_type(True), 0, -1), "buckets": lambda: new_count_buckets(8)}
+    monkeypatch.setattr(module, "_QUEUES", queues)
+    monkeypatch.setattr(module, "PARTS", 1)  # rare pairs are put off, however few there are
+    monkeypatch.setattr(module, "DIVISOR", 2)
+
+
+def trainer_of(words, ties, selection="heap", min_count=1, max_token_length=None, keep=None):
+    trainer = module.Trainer.__new__(module.Trainer)
+    trainer._begin(Counts(words), fresh_start([]), ties, selection, min_count, max_token_length, keep)
+    return trainer
+
+
+def corpora():
+    rng = np.random.default_rng(1)
+    for n in range(24):
+        letters = list("aab c" if n % 3 else "ab")
+        words = ["".join(rng.choice(letters, rng.integers(1, 30))).encode() for _ in range(1 + n // 2)]
+        yield {word: int(rng.integers(1, 5)) for word in words}
+
+
+@pytest.mark.parametrize("ties", ["smallest", "lexicographic", "first"])
+@pytest.mark.parametrize("selection", ["heap", "buckets"])
+def test_merges(ties, selection):
+    for n, words in enumerate(corpora()):
+        limits = {"min_count": 1 + n % 2, "max_token_length": [None, 3, 6][n % 3]}
+        expected = [tuple(merge) for merge in train_indexed(words, 10_000, ties=ties, **limits)]
+        trainer = trainer_of(words, ties, selection, **limits)
+        trainer.run(256 + len(expected) // 2)
+        trainer.run(10_000)
+        assert [tuple(merge) for merge in trainer.merges] == expected
+
+
+@pytest.mark.parametrize("ties", ["smallest", "lexicographic", "first"])
+def test_vetoes(ties):
+    for words in list(corpora())[::3]:
+        asked = {"run": [], "stepped": []}
+
+        def trainer(name):
+            def keep(left, right):
+                asked[name].append((left, right))  # noqa: B023
+                return zlib.crc32(left + right) % 3 > 0
+
+            return trainer_of(words, ties, keep=keep)  # noqa: B023
+
+        run, stepped = trainer("run"), trainer("stepped")
+        run.run(10_000)
+        while stepped.step():
+            pass
+        assert [tuple(merge) for merge in run.merges] == [tuple(merge) for merge in stepped.merges]
+        assert asked["run"] == asked["stepped"]
