@@ -6,8 +6,6 @@ import os
 import tempfile
 from pathlib import Path
 
-__all__ = ["atomic_write"]
-
 
 def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a temporary file in the same folder, and rename it when it is complete.

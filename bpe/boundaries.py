@@ -5,8 +5,6 @@ from __future__ import annotations
 from bpe.pattern import Pattern
 from bpe.specials import SpecialSearch
 
-__all__ = ["cut_inside", "decided"]
-
 _TAIL_BYTES = 4096
 
 

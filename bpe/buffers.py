@@ -9,8 +9,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["as_array"]
-
 
 class _Lent:
     """The bytes of an object as an array that numpy believes to be writable."""

@@ -37,7 +37,6 @@ from bpe.text import as_bytes, as_text
 if TYPE_CHECKING:
     from bpe.scanning import Scanner
 
-__all__ = ["PATTERNS", "Pattern", "split"]
 
 # ------------------------------------------------------------------------------------------ named patterns
 _CONTRACTIONS = "('s|'S|'t|'T|'re|'rE|'Re|'RE|'ve|'vE|'Ve|'VE|'m|'M|'ll|'lL|'Ll|'LL|'d|'D)"

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
-__all__ = ["Progress", "progress_bar"]
-
 Progress: TypeAlias = bool | Callable[[int, int | None], object]
 
 

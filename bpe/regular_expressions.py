@@ -8,8 +8,6 @@ import re
 
 import regex
 
-__all__ = ["MAX_PARTS", "check_expression", "compiled", "split_by_expression", "unicode_version"]
-
 MAX_PARTS = 100_000
 """How many parts an expression may have: its characters and sets, each as often as it is repeated."""
 

@@ -17,19 +17,6 @@ from typing import Literal, TypeAlias, TypedDict
 
 from bpe.text import utf8_of
 
-__all__ = [
-    "NO_TOKENS",
-    "Ordinary",
-    "Rules",
-    "SpecialOptions",
-    "SpecialSearch",
-    "Specials",
-    "check_specials",
-    "refusal",
-    "rules_of",
-    "search_for",
-]
-
 Specials: TypeAlias = Literal["all"] | Collection[str]
 Ordinary: TypeAlias = Literal["ordinary"] | None
 NO_TOKENS: frozenset[str] = frozenset()

@@ -6,8 +6,6 @@ over it, and the way back to bytes loses nothing.
 
 from __future__ import annotations
 
-__all__ = ["as_bytes", "as_text", "utf8_of"]
-
 
 def as_text(document: str | bytes, what: str = "text") -> str:
     r"""Return a document as text that :func:`as_bytes` can turn into bytes.

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-__all__ = ["map_in_threads", "n_threads"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

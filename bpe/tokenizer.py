@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from bpe.corpus import CorpusLike
     from bpe.corpus.id_files import EncodedFiles
 
-__all__ = ["Tokenizer"]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 

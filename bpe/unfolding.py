@@ -12,8 +12,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["is_ordinary"]
-
 ORDINARY_BYTES = 1 << 26  # of all tokens
 ORDINARY_DEPTH = 64  # how many merges may follow from each other
 _BASE = 0x9E3779B97F4A7C15

@@ -13,8 +13,6 @@ import numpy as np
 from bpe.specials import check_specials
 from bpe.unfolding import is_ordinary
 
-__all__ = ["ALPHABETS", "Alphabet", "Vocabulary"]
-
 MAX_ID = 2**31 - 1
 DEFAULT_BYTE_IDS = list(range(256))
 

@@ -13,8 +13,6 @@ import numpy as np
 
 from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
-__all__ = ["Packed", "VocabularyParts", "bytes_of_ids", "ids_of_bytes", "packed", "truncated", "unpacked"]
-
 _NUMBER = np.dtype("<i4")  # an id is below 2**31
 Packed: TypeAlias = tuple[
     bytes, bytes | None, list[int] | None, Mapping[int, bytes], Mapping[str, int], tuple[int, ...]

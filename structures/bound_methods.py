@@ -15,8 +15,6 @@ from numba.extending import infer_getattr, register_model
 from structures.dispatchers import QuietType
 from structures.numba_private import AttributeTemplate, BoundFunction
 
-__all__ = ["resolve_attributes"]
-
 
 class BoundKernel(BoundFunction):
     """numba type of ``heap.add``; ``check(this, names, types)`` refuses wrong types of arguments."""

@@ -55,8 +55,6 @@ from structures.facade import Facade, named_by_package
 from structures.status import error, int64, int64_array
 from structures.struct_type import bind
 
-__all__ = ["ByteCounter"]
-
 _CHUNK = 1 << 16
 _ONE_EACH = np.empty(0, np.int64)
 

@@ -16,17 +16,6 @@ import numpy as np
 from structures.jit import inner
 from structures.simd import larger, load_word, multiply_fold, pointer_to, prefetch, smaller
 
-__all__ = [
-    "INLINE",
-    "equal_bytes",
-    "home_of",
-    "homes_of",
-    "is_long",
-    "key_of",
-    "keys_of",
-    "length_of",
-]
-
 INLINE = 15
 """The length of the longest string whose key holds all its bytes."""
 

@@ -13,8 +13,6 @@ import numpy as np
 
 from structures.status import int64_array
 
-__all__ = ["array_of", "cut", "joined", "words_in"]
-
 
 def _bytes_of(word: Any) -> Any:
     """Return a byte string, or raise ``TypeError``."""

@@ -92,8 +92,6 @@ from structures.keyed import NOTHING
 from structures.status import error, int64, int64_array
 from structures.struct_type import bind
 
-__all__ = ["CountBuckets"]
-
 
 class CountBuckets(Counted):
     """Keys with counts, in buckets of equal count: greatest count first, ties by smallest key.

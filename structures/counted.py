@@ -13,8 +13,6 @@ from structures.simd import larger, smaller
 from structures.status import int64
 from structures.struct_type import method
 
-__all__ = ["Counted", "CountedType"]
-
 
 class CountedType(KeyedType):
     """Base of the types that also have the methods ``sub``, ``peek``, ``pop`` and ``ties``."""

@@ -18,8 +18,6 @@ from pathlib import Path
 from types import CellType, FunctionType
 from typing import Any
 
-__all__ = ["DIGEST", "package_digest", "stamped"]
-
 
 @functools.cache
 def package_digest(package: str) -> str:

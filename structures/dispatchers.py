@@ -35,8 +35,6 @@ from structures.numba_private import (
     global_compiler_lock,
 )
 
-__all__ = ["InnerDispatcher", "KernelDispatcher", "QuietDispatcher", "QuietType", "dispatcher"]
-
 # ------------------------------------------------------------------------------------------------- types
 _WIDE = {types.boolean: types.int64, types.float32: types.float64}
 

@@ -11,8 +11,6 @@ from numba.experimental import structref
 from structures.jit import quiet
 from structures.status import INT64_MAX, INT64_MIN, error, int64
 
-__all__ = ["Facade", "named_by_package"]
-
 
 def named_by_package(*classes: type) -> dict[str, type]:
     """Give classes the name that users import them by: ``structures.MaxHeap``.

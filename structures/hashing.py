@@ -13,8 +13,6 @@ from numba.extending import overload
 from structures.jit import inner
 from structures.status import int64
 
-__all__ = ["mix", "pack_pair", "unpack_pair"]
-
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio, odd
 _HALF = np.uint64(32)
 _LOW = np.int64(0xFFFFFFFF)

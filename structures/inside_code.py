@@ -29,8 +29,6 @@ from structures.numba_private import (
     compile_result,
 )
 
-__all__ = ["InnerCompiler", "InsideCache", "InsideCompiler"]
-
 
 class InsideLibrary(JITCodeLibrary):
     """Code for callers to link in."""

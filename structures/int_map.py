@@ -46,8 +46,6 @@ from structures.keyed import NOTHING, Keyed
 from structures.status import int64, int64_array
 from structures.struct_type import bind
 
-__all__ = ["IntMap"]
-
 
 class IntMap(Keyed):
     """Hash map from int64 to int64.

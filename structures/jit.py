@@ -22,15 +22,12 @@ from typing import Any
 
 from numba import config
 
-from structures.digests import DIGEST, package_digest
 from structures.numba_private import ALL_THERE
 
 if ALL_THERE:
     from structures.dispatchers import InnerDispatcher, KernelDispatcher, QuietDispatcher, dispatcher
 else:
     from structures.plain import plain_kernel
-
-__all__ = ["DIGEST", "inner", "kernel", "package_digest", "quiet", "twin"]
 
 
 def _compiled(function: Callable[..., Any], kind: str) -> Any:

@@ -14,8 +14,6 @@ from structures.simd import smaller
 from structures.status import error, float64, float64_array, int64, int64_array
 from structures.struct_type import StructType, method
 
-__all__ = ["AHEAD", "NOTHING", "Keyed", "KeyedType"]
-
 NOTHING: Any = object()  # stands for a default that was not given
 AHEAD = 16  # how many items ahead a key is prefetched
 

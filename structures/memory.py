@@ -22,8 +22,6 @@ from structures.jit import inner, kernel, twin
 from structures.numba_private import ALL_THERE
 from structures.simd import NONE
 
-__all__ = ["copy_prefix", "new_bytes", "new_words"]
-
 _LINE = 64
 _LARGE = 1 << 19  # words: 4 MB, from where on numpy asks
 _PAGE = 4096
@@ -37,6 +35,7 @@ def _py_ask_for_huge_pages(array: Any) -> None:
 @twin(_py_ask_for_huge_pages)
 @intrinsic
 def ask_for_huge_pages(typingctx, array):
+    """Ask for huge pages for an array of words, on Linux."""
     def codegen(context, builder, signature, values):
         if sys.platform == "linux":
             word, pointer = ir.IntType(64), cgutils.voidptr_t
@@ -89,6 +88,7 @@ def _allocation(dtype: Any) -> Any:
 @twin(_py_aligned_words)
 @intrinsic
 def aligned_words(typingctx, n):
+    """Return an array of `n` int64 that starts with a cache line, not initialised."""
     return _allocation(types.int64)
 
 

@@ -62,8 +62,6 @@ from structures.multiset_heap_kernels import (
 from structures.status import INT64_MAX, as_array, error, float64_array, int64_array
 from structures.struct_type import bind
 
-__all__ = ["MaxHeap", "MinHeap"]
-
 
 class _Heap(Counted):
     """What both heaps share; see :class:`MaxHeap` and :class:`MinHeap`."""

@@ -56,8 +56,6 @@ from structures.status import int64, int64_array
 from structures.struct_type import bind
 from structures.token_list import TokenList
 
-__all__ = ["PairIndex"]
-
 
 class PairIndex(Facade):
     """Inverted index over a token list: pair of adjacent tokens -> postings.

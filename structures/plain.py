@@ -16,8 +16,6 @@ from numba.extending import overload, overload_method
 
 from structures.digests import stamped
 
-__all__ = ["for_python", "overload_as_method", "plain_kernel"]
-
 
 def plain_kernel(function: Callable[..., Any]) -> Any:
     """Compile a function lazily, without the GIL, with numba's cache if it finds a folder for it."""

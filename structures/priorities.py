@@ -18,8 +18,6 @@ from numba.extending import intrinsic
 from structures.jit import twin
 from structures.status import INT64_MAX, INT64_MIN
 
-__all__ = ["as_count", "difference_leaves_range", "from_order", "sum_leaves_range", "to_order"]
-
 _I64, _F64 = ir.IntType(64), ir.DoubleType()
 
 

@@ -19,27 +19,6 @@ from numba.extending import intrinsic
 
 from structures.jit import twin
 
-__all__ = [
-    "BYTE_LANES",
-    "LANES",
-    "byte_lanes_in_products",
-    "byte_lanes_with",
-    "lanes_with",
-    "larger",
-    "least_lanes",
-    "least_lanes_among",
-    "load_word",
-    "local_bytes",
-    "local_words",
-    "lowest_lane",
-    "multiply_fold",
-    "pointer_to",
-    "prefetch",
-    "rarely",
-    "smaller",
-    "translate_byte_lanes",
-]
-
 LANES = 8
 QUAD = 4
 BYTE_LANES = 64

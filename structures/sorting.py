@@ -11,8 +11,6 @@ from structures.jit import inner, kernel
 from structures.memory import copy_prefix, new_words
 from structures.simd import smaller
 
-__all__ = ["sort"]
-
 RUN = 16
 
 

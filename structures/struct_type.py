@@ -45,8 +45,6 @@ if ALL_THERE:
 else:
     from structures.plain import for_python, overload_as_method
 
-__all__ = ["BorrowedType", "StructType", "bind", "fields_of", "method", "new_like"]
-
 
 # -------------------------------------------------------------------------------------------- types
 class StructType(types.StructRef):

@@ -53,8 +53,6 @@ from structures.token_list_kernels import (
     state,
 )
 
-__all__ = ["TokenList"]
-
 
 class TokenList(Facade):
     """Doubly linked list of tokens, cut into segments that no link crosses.

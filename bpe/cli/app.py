@@ -18,7 +18,6 @@ from bpe import __version__
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
 
-__all__ = ["STDIN", "human", "load", "main", "name_of", "need_output", "read", "shorter"]
 
 EXIT_BROKEN_PIPE, EXIT_WRONG, EXIT_INTERRUPTED = 1, 2, 130
 STDIN = "-"

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from bpe.corpus import Corpus
     from bpe.tokenizer import Tokenizer
 
-__all__ = ["decode", "encode"]
 
 DTYPES = click.Choice(["uint16", "uint32"])
 

@@ -14,7 +14,6 @@ from bpe.cli.app import human, load, main, name_of, need_output, read
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
 
-__all__ = ["convert", "inspect"]
 
 # The same as in bpe.formats.conversion, whose import would slow down --help.
 FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")

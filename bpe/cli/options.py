@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 import click
 
-__all__ = ["reading_options"]
-
 
 def reading_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that say how a corpus is read."""

@@ -8,8 +8,6 @@ import click
 
 from bpe.cli.app import human, load, main, name_of, need_output, read
 
-__all__ = ["report"]
-
 
 @main.command()
 @click.argument("tokenizer", metavar="TOKENIZER")

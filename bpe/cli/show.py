@@ -11,8 +11,6 @@ import click
 
 from bpe.cli.app import STDIN, load, main, read
 
-__all__ = ["show", "shown_tokens"]
-
 BACKGROUNDS = (153, 222, 157, 218, 189)
 """Five of the 256 colours of terminals; black text is readable on each."""
 

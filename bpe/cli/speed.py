@@ -14,7 +14,6 @@ from bpe.cli.app import human, load, main, name_of, read
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
 
-__all__ = ["bench", "warmup"]
 
 BENCH_BYTES = 8_000_000
 PASSES = 3

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from bpe.corpus import Corpus
     from bpe.counting.word_counts import WordCounts
 
-__all__ = ["count", "train"]
-
 
 # ---------------------------------------------------------------------------------------------- corpora
 def _counting_options(command: Callable[..., None]) -> Callable[..., None]:

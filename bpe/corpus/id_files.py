@@ -32,8 +32,6 @@ from bpe.progress import Progress, progress_bar
 from bpe.specials import Rules, SpecialSearch, search_for
 from bpe.threads import n_threads
 
-__all__ = ["EncodedFiles", "encode_files"]
-
 BATCH_BYTES = 4 << 20
 """Bytes that each thread gets at a time."""
 

@@ -24,8 +24,6 @@ import numpy as np
 
 from bpe.atomic_files import atomic_write
 
-__all__ = ["OFFSETS", "Output", "State", "npy_header", "offsets_path"]
-
 OFFSETS = np.dtype("<i8")
 _HEADER_BYTES = 128
 

@@ -17,8 +17,6 @@ from bpe.corpus.sources import Corpus
 from bpe.pattern import Pattern
 from bpe.specials import SpecialSearch, search_for
 
-__all__ = ["PART_BYTES", "WINDOW_BYTES", "parts_of"]
-
 PART_BYTES = 64 << 20
 WINDOW_BYTES = 1 << 16  # bytes that are searched for a place to cut
 

@@ -17,19 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-__all__ = [
-    "BLOCK_BYTES",
-    "COMPRESSIONS",
-    "FORMATS",
-    "STDIN",
-    "FilePart",
-    "Stamp",
-    "blocks_of",
-    "extra",
-    "kind_of",
-    "stamp_of",
-]
-
 BLOCK_BYTES = 1 << 20
 STDIN = Path("-")
 FORMATS = (".txt", ".jsonl", ".parquet")

@@ -18,8 +18,6 @@ from bpe.corpus.reading import BLOCK_BYTES, FilePart, extra, kind_of
 from bpe.corpus.validity import Errors, clean_document
 from bpe.text import as_bytes
 
-__all__ = ["json_lines", "parquet_rows"]
-
 _ROWS = 256  # read at a time
 # The errors of a line that is not a valid object with a text that can be encoded.
 _NOT_PLAIN = (ValueError, LookupError, TypeError, AttributeError, RecursionError)

@@ -12,8 +12,6 @@ from bpe.corpus.reading import BLOCK_BYTES, FORMATS, STDIN, FilePart, blocks_of,
 from bpe.corpus.records import json_lines, parquet_rows
 from bpe.corpus.validity import Errors, check_errors, clean_blocks, clean_document
 
-__all__ = ["Corpus", "CorpusLike"]
-
 _Advance: TypeAlias = Callable[[int], object]
 
 

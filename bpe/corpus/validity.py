@@ -21,8 +21,6 @@ from typing import Literal, TypeAlias
 
 from bpe.text import as_bytes, as_text
 
-__all__ = ["ERRORS", "Errors", "check_errors", "clean_blocks", "clean_document"]
-
 Errors: TypeAlias = Literal["keep", "strict", "replace", "skip"]
 ERRORS = ("keep", "strict", "replace", "skip")
 _HINT = 'to read it all the same, choose errors="keep", "replace" or "skip" (--errors)'

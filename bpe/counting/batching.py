@@ -17,8 +17,6 @@ import numpy as np
 
 from bpe.specials import SpecialSearch
 
-__all__ = ["Batch", "Batcher"]
-
 _LOOKED_BEHIND = 4  # the most bytes of the character before a piece, which a pattern may look at
 _MOST = 2**31 - 1
 

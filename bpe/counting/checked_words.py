@@ -8,8 +8,6 @@ from typing import Any
 from bpe.specials import SpecialSearch
 from bpe.text import as_bytes, as_text
 
-__all__ = ["INT64_MAX", "checked"]
-
 INT64_MAX = 2**63 - 1
 
 

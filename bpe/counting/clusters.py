@@ -28,8 +28,6 @@ from bpe.progress import Progress, progress_bar
 from bpe.specials import check_specials
 from structures import ByteCounter
 
-__all__ = ["count_words"]
-
 
 def count_words(
     corpus: CorpusLike,

@@ -29,8 +29,6 @@ from bpe.pattern import Pattern
 from bpe.specials import check_specials
 from structures import ByteCounter
 
-__all__ = ["MAGIC", "dump", "read"]
-
 MAGIC = b"\x93BPEwc\r\n"
 VERSION = 1
 _PREFIX = struct.Struct("<8sII")

@@ -10,8 +10,6 @@ import numpy as np
 from bpe.counting.checked_words import INT64_MAX
 from structures import ByteCounter
 
-__all__ = ["kept", "scaled"]
-
 
 def scaled(counter: ByteCounter, factor: float | Rational) -> ByteCounter:
     """Return a counter with all counts times a factor, as :meth:`bpe.WordCounts.scale` does.

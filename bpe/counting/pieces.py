@@ -38,8 +38,6 @@ from bpe.specials import search_for
 from bpe.threads import n_threads
 from structures import ByteCounter, kernel
 
-__all__ = ["BATCH_BYTES", "count_corpus", "count_documents", "must_hold_text"]
-
 T = TypeVar("T")
 
 BATCH_BYTES = 1 << 20

@@ -27,8 +27,6 @@ from bpe.specials import check_specials, search_for
 from bpe.text import as_bytes, as_text
 from structures import ByteCounter
 
-__all__ = ["WordCounts"]
-
 
 class WordCounts:
     """Distinct pieces of text -> how often each occurs, in the order of first appearance.

@@ -25,8 +25,6 @@ from bpe.specials import Rules
 from bpe.text import utf8_of
 from bpe.threads import map_in_threads, n_threads
 
-__all__ = ["encode_batch", "encode_batch_to_numpy", "encode_stretches", "joined"]
-
 MOST_BYTES = 1 << 20
 LEAST_BYTES = 1 << 15  # a shorter stretch is not worth another thread
 

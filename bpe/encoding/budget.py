@@ -16,8 +16,6 @@ from bpe.encoding.streams import StreamEncoder
 from bpe.specials import Rules
 from bpe.text import utf8_of
 
-__all__ = ["count", "truncate"]
-
 _FIRST_BLOCK = 4096
 
 

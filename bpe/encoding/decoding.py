@@ -16,8 +16,6 @@ import numpy as np
 
 from bpe.vocabulary import Vocabulary
 
-__all__ = ["TokenTable", "join_tokens"]
-
 _FEW = 64  # ids are looked up one by one
 _INTS = {int}
 _BLOCK = 1 << 13

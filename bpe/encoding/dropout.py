@@ -18,8 +18,6 @@ from bpe.encoding.engine import Engine
 from bpe.specials import Rules
 from bpe.text import utf8_of
 
-__all__ = ["encode_with_dropout"]
-
 
 def encode_with_dropout(
     engine: Engine, text: str | bytes, dropout: float, seed: int, rules: Rules

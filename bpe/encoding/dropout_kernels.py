@@ -9,8 +9,6 @@ from bpe.encoding.linked_pieces import Ranks, new_pieces, put_piece
 from bpe.vocabulary import Vocabulary
 from structures.kernels import quiet
 
-__all__ = ["Merger", "merge_one_by_one"]
-
 
 @quiet
 def merge_one_by_one(pieces, data, offsets, ids):

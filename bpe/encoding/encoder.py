@@ -28,8 +28,6 @@ from bpe.pattern import Pattern
 from bpe.vocabulary import Vocabulary
 from structures import ByteCounter
 
-__all__ = ["Encoder"]
-
 KNOWN_PIECES = 1 << 20
 """How many pieces each thread remembers at most."""
 

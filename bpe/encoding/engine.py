@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from bpe.encoding.dropout_kernels import Merger
     from bpe.encoding.encoder import Encoder
 
-__all__ = ["Engine", "ends_of"]
 
 Value = TypeVar("Value")
 

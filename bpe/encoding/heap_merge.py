@@ -24,8 +24,6 @@ import numpy as np
 from bpe.encoding.linked_pieces import LOW_HALF, NO_RANK, merge_at, view_of
 from structures.kernels import inner, quiet
 
-__all__ = ["merge_by_heap", "next_random"]
-
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _30, _27, _31, _11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)

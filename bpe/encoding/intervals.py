@@ -18,8 +18,6 @@ import numpy as np
 from bpe.encoding.engine import Engine, ends_of
 from bpe.text import utf8_of
 
-__all__ = ["IntervalCounter"]
-
 
 class IntervalCounter:
     """Counts the tokens of parts of a text; made by ``Tokenizer.interval_counter``.

@@ -37,22 +37,6 @@ from numba.experimental import structref
 from structures import IntMap, kernel, pack_pair
 from structures.kernels import StructType, fields_of, inner, int_map_type, pointer_to, quiet
 
-__all__ = [
-    "LOW_HALF",
-    "NO_RANK",
-    "LinkedPieces",
-    "Ranks",
-    "are_in_order",
-    "arrays_for",
-    "linked_pieces_type",
-    "merge_at",
-    "new_pieces",
-    "put_piece",
-    "set_arrays",
-    "state",
-    "view_of",
-]
-
 NO_RANK = 2**31 - 1
 LOW_HALF = 2**32 - 1  # of an entry
 _NOWHERE = -1

@@ -13,8 +13,6 @@ from bpe.scanning.cutting import cut_segments
 from structures import kernel
 from structures.kernels import StructType, byte_counter_type, fields_of, inner, local_words, quiet
 
-__all__ = ["BATCH", "KNOWN_BYTES", "Memory", "encode_pieces", "encode_small", "make_room", "new_memory"]
-
 KNOWN_BYTES = 127
 """The longest piece that is remembered."""
 

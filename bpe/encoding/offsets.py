@@ -15,8 +15,6 @@ from bpe.encoding.engine import Engine
 from bpe.specials import Rules
 from bpe.text import utf8_of
 
-__all__ = ["encode_with_offsets", "length_in"]
-
 
 def encode_with_offsets(
     engine: Engine, text: str | bytes, rules: Rules

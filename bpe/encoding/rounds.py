@@ -31,8 +31,6 @@ import numpy as np
 from bpe.encoding.linked_pieces import LOW_HALF, NO_RANK, merge_at, view_of
 from structures.kernels import inner, lowest_lane, quiet
 
-__all__ = ["merge_in_rounds"]
-
 _NOWHERE = -1
 
 

@@ -24,8 +24,6 @@ from bpe.encoding.engine import Engine
 from bpe.specials import Rules, refusal
 from bpe.text import utf8_of
 
-__all__ = ["AppendableEncoder", "StreamDecoder", "StreamEncoder"]
-
 _SMALL = 4096  # bytes that are looked at every time
 
 

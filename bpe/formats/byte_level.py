@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from bpe.vocabulary import ALPHABETS
 
-__all__ = ["bytes_of", "text_of"]
-
 N_PRINTABLE = 188  # in GPT-2's alphabet they come first
 _CHARACTER_OF = {
     value: chr(value) if i < N_PRINTABLE else chr(0x100 + i - N_PRINTABLE)

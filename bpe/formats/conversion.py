@@ -31,8 +31,6 @@ from bpe.formats.json_text import read_json
 from bpe.pattern import Pattern
 from bpe.vocabulary import Vocabulary
 
-__all__ = ["FORMATS", "PROBE", "differences", "encoders", "guess_format", "naming", "read", "write"]
-
 FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
 
 MAX_FILE = 1 << 30

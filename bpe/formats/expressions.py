@@ -27,8 +27,6 @@ import regex
 from bpe.pattern import PATTERNS
 from bpe.scanning.syntax import Alt, Atomic, Chars, Edge, Look, Node, Repeat, Seq, UnsupportedError, parse
 
-__all__ = ["DIALECTS", "from_oniguruma", "render"]
-
 _CATEGORIES = {
     *("L", "LC", "Lu", "Ll", "Lt", "Lm", "Lo", "M", "Mn", "Mc", "Me", "N", "Nd", "Nl", "No", "P", "Pc", "Pd"),
     *(

@@ -18,8 +18,6 @@ from bpe.formats.ranks import check_merges_alone
 from bpe.pattern import Pattern
 from bpe.vocabulary import MAX_ID, Vocabulary
 
-__all__ = ["dump", "merges_of_texts", "parse", "texts_of", "tokens_of"]
-
 COMMENT = "#version"
 FIRST_LINE = f"{COMMENT}: 0.2"
 

@@ -29,8 +29,6 @@ from bpe.vocabulary import Vocabulary
 if TYPE_CHECKING:
     import tokenizers
 
-__all__ = ["dump", "parse", "tokenizer_of"]
-
 
 # ---------------------------------------------------------------------------------------------- writing
 def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:

@@ -6,8 +6,6 @@ import json
 from collections import Counter
 from typing import Any
 
-__all__ = ["read_json"]
-
 
 def read_json(data: bytes) -> Any:
     """Return the value of a JSON text.

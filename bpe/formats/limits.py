@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bpe.vocabulary import DEFAULT_BYTE_IDS
 
-__all__ = ["MAX_BYTES", "check_lengths"]
-
 MAX_BYTES = 1 << 28
 """Maximal size of all tokens in a vocabulary that is read from a file."""
 

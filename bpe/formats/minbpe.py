@@ -22,8 +22,6 @@ from bpe.formats.ranks import check_merges_alone
 from bpe.pattern import PATTERNS, Pattern
 from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
-__all__ = ["dump", "parse"]
-
 FIRST_LINE = "minbpe v1"
 _HINT = "A tokenizer.json can hold it"
 _IDS = re.compile(r"(\d{1,10}) (\d{1,10})", re.ASCII)

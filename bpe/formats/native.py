@@ -40,8 +40,6 @@ from bpe.pattern import Pattern
 from bpe.vocabulary import Vocabulary
 from bpe.vocabulary_parts import VocabularyParts, bytes_of_ids, ids_of_bytes
 
-__all__ = ["document_of", "dump", "parse", "parts_of"]
-
 FORMAT, VERSION = "bpe-structures", 1
 
 

@@ -21,8 +21,6 @@ from bpe.formats.expressions import from_oniguruma, render
 from bpe.pattern import PATTERNS, Pattern
 from bpe.regular_expressions import check_expression
 
-__all__ = ["pattern_of", "pre_tokenizer_of"]
-
 _HINT = "bpe splits by patterns only: train a new tokenizer with one (--pattern)"
 _DEEPEST = 20
 

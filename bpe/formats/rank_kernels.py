@@ -9,8 +9,6 @@ from bpe.encoding.linked_pieces import put_piece
 from structures import pack_pair
 from structures.kernels import inner, quiet
 
-__all__ = ["find_merges", "merge_tokens"]
-
 
 @inner
 def n_parts_at(pieces, data, start, end):

@@ -26,8 +26,6 @@ from bpe.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from bpe.encoding.linked_pieces import LinkedPieces, Ranks
 
-__all__ = ["check_merges_alone", "check_ranks", "merges_of", "unreached"]
-
 
 def merges_of(token_bytes: Mapping[int, bytes]) -> tuple[np.ndarray, np.ndarray, list[int]]:
     """Return the merges that follow from the ranks of tokens.

@@ -27,7 +27,6 @@ from bpe.vocabulary import Vocabulary
 if TYPE_CHECKING:
     import tiktoken
 
-__all__ = ["dump", "encoding_of", "parse"]
 
 _LINE = re.compile(rb"([A-Za-z0-9+/]+={0,2}) (\d{1,10})\r?")
 _BASE64 = string.ascii_letters.encode() + string.digits.encode() + b"+/="

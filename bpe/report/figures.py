@@ -17,7 +17,6 @@ import regex
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
 
-__all__ = ["categories_of", "figures_of", "sizes_of", "times_of_merges"]
 
 MOST_POINTS = 200
 _WORDS = regex.compile(r"\S+")

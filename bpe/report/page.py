@@ -14,8 +14,6 @@ from bpe.report.figures import figures_of
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
 
-__all__ = ["page_of"]
-
 
 def page_of(tokenizer: Tokenizer, data: bytes, title: str, text_name: str) -> bytes:
     """Return the report of a tokenizer and a text as one HTML file.

@@ -40,8 +40,6 @@ from bpe.scanning.syntax import (
     parse,
 )
 
-__all__ = ["MAX_DELAY", "NO_MATCH", "Automaton", "compile_automaton"]
-
 MAX_DELAY = 3
 """How many symbols a lookahead may read at most."""
 

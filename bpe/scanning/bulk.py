@@ -27,8 +27,6 @@ from structures.kernels import (
     translate_byte_lanes,
 )
 
-__all__ = ["cut_bulk"]
-
 CHUNK = 1024  # characters held at a time
 _ROOM_GROUPS = BEHIND + CHUNK + 2 * BYTE_LANES  # windows reach this far
 _ROOM_PLACES = CHUNK + 1

@@ -18,8 +18,6 @@ import regex
 
 from bpe.scanning.syntax import UnsupportedError
 
-__all__ = ["N_CODE_POINTS", "ranges_of", "symbols_of"]
-
 N_CODE_POINTS = 0x110000
 
 

@@ -28,8 +28,6 @@ import numpy as np
 
 from bpe.scanning.automaton import Automaton
 
-__all__ = ["Cuts"]
-
 
 class Cuts:
     r"""The pairs of characters between which the texts of a pattern can be cut.

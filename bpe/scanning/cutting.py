@@ -13,8 +13,6 @@ from bpe.scanning.matching import NO_MATCH, UNDECIDED, decode, find_match, symbo
 from bpe.scanning.tables import view_of
 from structures.kernels import inner, pointer_to, quiet
 
-__all__ = ["cut", "cut_segment", "cut_segments"]
-
 
 @inner
 def cut_segment(view, data, start, stop, is_open, text_start, ends, n):

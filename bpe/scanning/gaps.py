@@ -6,8 +6,6 @@ from bpe.scanning.matching import NO_MATCH, decode, find_match
 from bpe.scanning.tables import view_of
 from structures.kernels import pointer_to, quiet
 
-__all__ = ["end_of_gap"]
-
 
 @quiet
 def end_of_gap(self, data, start, stop):

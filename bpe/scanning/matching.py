@@ -15,8 +15,6 @@ import numpy as np
 from bpe.scanning.tables import ALIVE, DELAY_MASK, ROW_SHIFT
 from structures.kernels import inner
 
-__all__ = ["NO_MATCH", "UNDECIDED", "decode", "find_match", "symbol_before"]
-
 NO_MATCH = -1
 UNDECIDED = -2  # it depends on the bytes that follow
 

@@ -14,8 +14,6 @@ from bpe.scanning.gaps import end_of_gap
 from bpe.scanning.tables import Tables, tables_of
 from bpe.scanning.windows import derive_windows
 
-__all__ = ["Scanner", "scanner_of"]
-
 
 class Scanner:
     r"""Cuts bytes into the pieces of a pattern.

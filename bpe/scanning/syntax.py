@@ -12,8 +12,6 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["Alt", "Atomic", "Chars", "Edge", "Look", "Node", "Repeat", "Seq", "UnsupportedError", "parse"]
-
 
 class UnsupportedError(Exception):
     """The expression cannot be compiled; the message says which part of it is the reason."""

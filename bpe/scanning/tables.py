@@ -13,8 +13,6 @@ from bpe.scanning.syntax import UnsupportedError
 from bpe.scanning.windows import PLACES, Windows
 from structures.kernels import StructType, fields_of, inner, kernel, pointer_to
 
-__all__ = ["ALIVE", "DELAY_MASK", "ROW_SHIFT", "Tables", "View", "tables_of", "view_of"]
-
 # An entry of the transition table has three parts: the row of the next state from bit 4 on, whether it is
 # alive, and the delay of its match + 1.
 ROW_SHIFT = 4

@@ -32,8 +32,6 @@ import numpy as np
 from bpe.scanning.automaton import MAX_DELAY, NO_MATCH, Automaton
 from bpe.scanning.classes import N_CODE_POINTS
 
-__all__ = ["AHEAD", "BEHIND", "GROUPS", "PLACES", "Windows", "derive_windows"]
-
 BEHIND, AHEAD = 3, 2
 GROUPS = 8
 PLACES = BEHIND + AHEAD

@@ -14,8 +14,6 @@ from bpe.training.start import fresh_start
 from bpe.training.trainer import Keep, Selection, Ties, Trainer
 from bpe.vocabulary import Alphabet
 
-__all__ = ["train"]
-
 
 def train(
     corpus: CorpusLike | WordCounts,

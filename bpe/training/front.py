@@ -20,8 +20,6 @@ from bpe.training.state import LENGTH, START
 from structures import kernel, pack_pair, unpack_pair
 from structures.kernels import StructType, fields_of, int_map_type
 
-__all__ = ["Front", "entry_of", "first_pair", "make_front", "pop", "push", "reserve"]
-
 LONG_LIST = 16  # postings
 
 

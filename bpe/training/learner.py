@@ -26,8 +26,6 @@ from bpe.training.state import (
 )
 from structures import CountBuckets, IntMap, MaxHeap, PairIndex, TokenList
 
-__all__ = ["LONGEST", "Learner", "Selection", "Ties"]
-
 Ties: TypeAlias = Literal["smallest", "lexicographic", "first"]
 Selection: TypeAlias = Literal["heap", "buckets"]
 

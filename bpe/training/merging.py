@@ -21,11 +21,6 @@ from bpe.training.runs import COUNT, run_at
 from bpe.training.state import DONE, LENGTH, MAX_LENGTH, MIN_COUNT, SIZE, START, WEIGHT
 from structures import kernel, pack_pair, unpack_pair
 
-__all__ = [
-    "FOUND_COLUMNS", "discard", "join_all", "lower_min_count", "merge_pair", "narrow", "replay",
-    "update_pairs",
-]  # fmt: skip
-
 # found[occurrence, ...]: the count of its piece; and for each side the token there, NOTHING at the end of
 # the piece, and the place of the pair that is gained there.
 BEFORE, AFTER = 0, 1

@@ -11,8 +11,6 @@ import numpy as np
 
 from structures import kernel, pack_pair
 
-__all__ = ["COUNT", "count_pairs", "in_order", "run_at", "runs_of"]
-
 BEGIN, COUNT = 0, 1  # weights[..., run]
 INT64_MAX = 2**63 - 1
 

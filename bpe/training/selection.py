@@ -11,8 +11,6 @@ from bpe.training.merging import merge_pair
 from bpe.training.state import DONE
 from structures import kernel, unpack_pair
 
-__all__ = ["ALL", "NONE", "run_smallest", "run_with_front"]
-
 NONE, ALL = -1, -2  # in the place of a pair
 
 

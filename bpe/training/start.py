@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from bpe.counting.word_counts import WordCounts
     from bpe.tokenizer import Tokenizer
 
-__all__ = ["Start", "choice", "fresh_start", "start_from"]
-
 
 class Start(NamedTuple):
     """A vocabulary that is to grow.

@@ -34,11 +34,6 @@ from numba.experimental import structref
 from structures import CountBuckets, MaxHeap, PairIndex, TokenList, kernel
 from structures.kernels import StructType, fields_of
 
-__all__ = [
-    "DONE", "LENGTH", "MAX_LENGTH", "MIN_COUNT", "SIZE", "START", "TOKEN_ROWS", "WEIGHT", "State",
-    "new_state", "set_room",
-]  # fmt: skip
-
 START, LENGTH, WEIGHT, SIZE = range(4)  # of_token[..., token]; START is a place where its bytes are
 TOKEN_ROWS = 4
 MIN_COUNT, MAX_LENGTH, DONE = range(3)  # numbers[...]

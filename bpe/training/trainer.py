@@ -18,8 +18,6 @@ from bpe.training.start import Start, fresh_start, start_from
 from bpe.vocabulary import Alphabet, Vocabulary
 from structures import unpack_pair
 
-__all__ = ["Keep", "Merge", "Selection", "Ties", "Trainer"]
-
 Keep: TypeAlias = Callable[[bytes, bytes], object]
 
 PATIENCE = 0.05  # seconds between two looks at the progress bar and at Ctrl-C

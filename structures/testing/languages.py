@@ -16,8 +16,6 @@ from structures.testing.models import NotANumber, PairModel, TokenModel
 from structures.testing.programs import Language
 from structures.token_list import TokenList
 
-__all__ = ["LANGUAGES", "Operation"]
-
 _STATUS = {KeyError: MISSING, ValueError: NEGATIVE, OverflowError: OVERFLOW, NotANumber: NOT_A_NUMBER}
 _Meanings = dict[int, Callable[[Any, int, Any], tuple[Any, Any]]]
 

@@ -33,8 +33,6 @@ from structures.testing.models import HeapModel, MapModel, PairModel, TokenModel
 from structures.testing.strategies import counts, keys
 from structures.token_list import TokenList
 
-__all__ = ["CountBucketsMachine", "HeapMachine", "IntMapMachine", "PairIndexMachine", "TokenListMachine"]
-
 KNOWN = Bundle("known")
 COUNT = st.runner().flatmap(lambda machine: counts(machine.dtype))
 SOME = st.dictionaries(keys(), COUNT, min_size=1, max_size=20)

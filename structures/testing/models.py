@@ -13,8 +13,6 @@ import numpy as np
 
 from structures.status import INT64_MAX, INT64_MIN
 
-__all__ = ["HeapModel", "MapModel", "PairModel", "TokenModel", "outcome"]
-
 
 def plain(value: Any) -> Any:
     """Return a result with lists in place of arrays and iterators, for ``==``."""

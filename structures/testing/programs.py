@@ -30,8 +30,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Language", "Program", "check_program", "random_program"]
-
 
 class Program(NamedTuple):
     """Rows of operations.

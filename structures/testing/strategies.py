@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from structures.status import INT64_MAX, INT64_MIN
 
-__all__ = ["counts", "keys"]
-
 
 @functools.cache
 def keys() -> st.SearchStrategy[int]:

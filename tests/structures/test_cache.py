@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 import structures as st
-from structures.jit import DIGEST, package_digest
+from structures.digests import DIGEST, package_digest
 
 
 # ------------------------------------------------------------------------------------------------ import
