@@ -4,8 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import bpe
-from bpe.counting import pieces
 from bpe.counting.batching import Batcher
 from bpe.specials import SpecialSearch
 
@@ -44,12 +42,8 @@ def test_batches(documents, specials, batch_bytes, draw):
     assert [*segments, known] == expected if known else segments == expected
 
 
-@pytest.mark.parametrize(
-    "expression", [r"(?<=a)bc|(?s:.)", r"(?<!a)bc|(?s:.)", r"\Bbc|(?s:.)", r"^bc|(?s:.)"]
-)
-def test_a_piece_does_not_look_at_the_document_before(expression, monkeypatch):
-    """Where a batch ends at the end of a document, and all of it is known."""
-    monkeypatch.setattr(pieces, "BATCH_BYTES", 1)
-    pattern = bpe.Pattern.of(expression)
-    counter = pieces.count_documents([[b"a"], [b"bc"]], pattern, frozenset())
-    assert dict(counter.items()) == dict.fromkeys(pattern.split_bytes(b"a") + pattern.split_bytes(b"bc"), 1)
+@pytest.mark.parametrize("place", range(7))
+def test_the_longest_token_is_cut_out_wherever_the_blocks_part(place):
+    text = b"x<a>bx"
+    batch = Batcher([[text[:place], text[place:]]], ["<a>", "<a>b"]).next()
+    assert (batch.data, batch.ends.tolist(), batch.is_open) == (b"xx", [1, 2], False)

@@ -648,3 +648,14 @@ def test_special_tokens_are_found_as_the_slow_search_finds_them(text, tokens):
 def test_wrong_specials(tokens, kind, message):
     with pytest.raises(kind, match=message):
         check_specials(tokens)
+
+
+@pytest.mark.parametrize(
+    "expression", [r"(?<=a)bc|(?s:.)", r"(?<!a)bc|(?s:.)", r"\Bbc|(?s:.)", r"^bc|(?s:.)"]
+)
+def test_a_piece_does_not_look_at_the_document_before(expression, monkeypatch):
+    """Where a batch ends at the end of a document, and all of it is known."""
+    monkeypatch.setattr(counting, "BATCH_BYTES", 1)
+    pattern = bpe.Pattern.of(expression)
+    counter = count_documents([[b"a"], [b"bc"]], pattern, frozenset())
+    assert dict(counter.items()) == dict.fromkeys(pattern.split_bytes(b"a") + pattern.split_bytes(b"bc"), 1)

@@ -128,7 +128,7 @@ TARGETS = [
         "counting",
         "bpe/counting/batching.py",
         (B + "test_counts.py",),
-        (B + "test_batching.py::test_batches",),
+        (B + "test_batching.py",),
         (B + "test_distributed.py",),
     ),
     Target("counting", "bpe/counting/pieces.py", (B + "test_counts.py",), (), (B + "test_distributed.py",)),
