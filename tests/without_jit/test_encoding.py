@@ -79,3 +79,11 @@ def test_runs(n, by_heap):
     merges, made = [(97, 97), (256, 256), (257, 97)], np.array([256, 257, 258])
     expected = reference.encode_by_rank(b"a" * n, reference.rank_pairs(merges), new_ids=made.tolist())
     assert run([b"a" * n], ranks_of(merges, made), by_heap) == [expected]
+
+
+def test_the_ranks_of_bytes(monkeypatch):
+    monkeypatch.setattr(linked, "IntMap", new_int_map)
+    merges, made = [(97, 97), (256, 97), (3, 255)], np.array([256, 257, 258])
+    ranks, expected = linked.Ranks.of(np.array(merges), made, range(256)), ranks_of(merges, made)
+    assert np.array_equal(ranks.rank_of_bytes, expected.rank_of_bytes)
+    assert dict(ranks.rank_of_pair.items()) == dict(expected.rank_of_pair.items())
