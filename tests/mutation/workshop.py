@@ -36,6 +36,7 @@ WITHOUT_JIT = {"NUMBA_DISABLE_JIT": "1"}
 # Products of hashes overflow, and numpy's scalars say so where no compiler is.
 OVERFLOWS = ("-W", "ignore:overflow encountered:RuntimeWarning")
 MEMORY = 8 << 30  # bytes a mutant may have
+SECONDS_A_PLAIN_TEST = 30  # nothing is compiled there
 SECONDS_A_TEST = 120  # more than any takes, its compilation included
 
 
@@ -116,7 +117,8 @@ class Workshop:
             **(WITHOUT_JIT if plain else {}),
             **({} if cache == self.cache else {"PYTHONDONTWRITEBYTECODE": "1"}),
         }
-        options = [*PYTEST, f"--timeout={SECONDS_A_TEST}", *(OVERFLOWS if plain else ())]
+        seconds = SECONDS_A_PLAIN_TEST if plain else SECONDS_A_TEST
+        options = [*PYTEST, f"--timeout={seconds}", *(OVERFLOWS if plain else ())]
         start = time.perf_counter()
         with open(self.log, "wb") as log:
             process = subprocess.Popen(
