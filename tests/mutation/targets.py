@@ -98,6 +98,8 @@ TARGETS = [
     Target("index", "structures/pair_index_kernels.py", (S + "test_pair_index.py",), PLAIN, CONTAINERS),
     Target("merging", "bpe/training/merging.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
+    Target("selection", "bpe/training/front.py", TRAINING, PLAIN_TRAINING),
+    Target("merging", "bpe/training/runs.py", TRAINING, PLAIN_TRAINING),
     Target("rounds", "bpe/encoding/linked_pieces.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOOLBOX),
     Target("rounds", "bpe/encoding/rounds.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOOLBOX),
     Target(

@@ -40,7 +40,7 @@ class Plain:
     """A container as kernels see it: its fields, and the methods of its type."""
 
     def __init__(self, struct_type):
-        self.struct_type = struct_type
+        self.struct_type = self._numba_type_ = struct_type
 
     def __getattr__(self, name):
         method = _find_method(type(self.struct_type), name)

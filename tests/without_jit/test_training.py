@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from bpe.reference import train_indexed
+from bpe.training import learner
 from bpe.training import trainer as module
 from bpe.training.start import fresh_start
 from structures.count_buckets_kernels import new_count_buckets
@@ -40,13 +41,13 @@ def build(tokens):
 
 @pytest.fixture(autouse=True)
 def plain_trainer(monkeypatch):
-    monkeypatch.setattr(module, "TokenList", new_token_list)
-    monkeypatch.setattr(module, "PairIndex", SimpleNamespace(build=build))
-    monkeypatch.setattr(module, "IntMap", new_int_map)
+    monkeypatch.setattr(learner, "TokenList", new_token_list)
+    monkeypatch.setattr(learner, "PairIndex", SimpleNamespace(build=build))
+    monkeypatch.setattr(learner, "IntMap", new_int_map)
     queues = {"heap": lambda: new_heap(heap_type(True), 0, -1), "buckets": lambda: new_count_buckets(8)}
-    monkeypatch.setattr(module, "_QUEUES", queues)
-    monkeypatch.setattr(module, "PARTS", 1)  # rare pairs are put off, however few there are
-    monkeypatch.setattr(module, "DIVISOR", 2)
+    monkeypatch.setattr(learner, "_QUEUES", queues)
+    monkeypatch.setattr(learner, "PARTS", 1)  # rare pairs are put off, however few there are
+    monkeypatch.setattr(learner, "DIVISOR", 2)
 
 
 def trainer_of(words, ties, selection="heap", min_count=1, max_token_length=None, keep=None):
