@@ -28,13 +28,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from bpe.buffers import as_array
 from bpe.regular_expressions import compiled, split_by_expression, unicode_version
 from bpe.text import as_bytes, as_text
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from bpe.scanning import Scanner
 
 
@@ -328,19 +327,10 @@ class Pattern:
         >>> Pattern.of("gpt2").cuts("one two, three").tolist()
         [3, 7, 8]
         """
+        import numpy as np  # with the scanner: a pattern alone needs neither
+
         scanner = _scanner(self.sources)
-        if scanner is None:
-            return np.empty(0, np.int64)
-        if isinstance(text, str):
-            return np.flatnonzero(scanner.cuts.between(_code_points(text))) + 1
-        if text.isascii():
-            return np.flatnonzero(scanner.cuts.between(np.frombuffer(text, np.uint8))) + 1
-        first, last = _whole_characters(text)
-        characters = _code_points(as_text(text[first:last]))
-        is_alone = (characters >= 0xDC80) & (characters < 0xDD00)  # a byte that is not valid UTF-8
-        widths = 1 + (characters >= 0x80).astype(np.int64) + (characters >= 0x800) + (characters >= 0x10000)
-        ends = first + np.cumsum(np.where(is_alone, 1, widths))
-        return ends[:-1][scanner.cuts.between(characters)]
+        return np.empty(0, np.int64) if scanner is None else scanner.cuts.places(text)
 
     def last_cut(self, text: str | bytes, start: int = 0, stop: int | None = None) -> int:
         """Return the last place where a text can be cut in two without a change to any piece.
@@ -402,21 +392,7 @@ class Pattern:
         7
         """
         scanner = _scanner(self.sources)
-        return scanner.decided(as_array(data)) if scanner and data else 0
-
-
-def _code_points(text: str) -> np.ndarray:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-
-
-def _whole_characters(data: bytes) -> tuple[int, int]:
-    """Return the range of bytes without those of characters that may be cut at the ends."""
-    first = next((i for i, byte in enumerate(data[:4]) if byte & 0xC0 != 0x80), min(len(data), 4))
-    for back in range(1, min(4, len(data) - first) + 1):
-        if data[-back] >= 0xC0:  # the first byte of a character of two to four
-            width = 2 + (data[-back] >= 0xE0) + (data[-back] >= 0xF0)
-            return first, len(data) - (back if width > back else 0)
-    return first, len(data)
+        return scanner.decided(bytearray(data)) if scanner and data else 0
 
 
 __test__ = {"Pattern": Pattern}  # doctest passes over a class that has the name of another module

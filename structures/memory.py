@@ -36,6 +36,7 @@ def _py_ask_for_huge_pages(array: Any) -> None:
 @intrinsic
 def ask_for_huge_pages(typingctx, array):
     """Ask for huge pages for an array of words, on Linux."""
+
     def codegen(context, builder, signature, values):
         if sys.platform == "linux":
             word, pointer = ir.IntType(64), cgutils.voidptr_t

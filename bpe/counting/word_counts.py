@@ -231,13 +231,7 @@ class WordCounts:
 
     # --------------------------------------------------------------------------------------------- views
     def items(self) -> ItemsView[bytes, int]:
-        """Return a view of (word, count), in the order of first appearance: O(1), to iterate over it O(n).
-
-        Examples
-        --------
-        >>> list(WordCounts({"low": 5}).items())
-        [(b'low', 5)]
-        """
+        """Return a view of (word, count), in the order of first appearance: O(1), to iterate over it O(n)."""
         return _Items(self)  # type: ignore[arg-type]  # the view needs no more of a mapping
 
     def most_common(self, k: int | None = None) -> list[tuple[bytes, int]]:

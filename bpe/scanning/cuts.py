@@ -27,6 +27,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bpe.scanning.automaton import Automaton
+from bpe.text import as_text
 
 
 class Cuts:
@@ -44,8 +45,8 @@ class Cuts:
     Examples
     --------
     >>> from bpe.scanning.automaton import compile_automaton
-    >>> Cuts([compile_automaton(r"\w+|\s+")]).between(np.array([97, 98, 32, 32])).tolist()
-    [False, True, False]
+    >>> Cuts([compile_automaton(r"\w+|\s+")]).places("ab  c").tolist()
+    [2, 4]
     """
 
     def __init__(self, automata: Sequence[Automaton]) -> None:
@@ -59,23 +60,36 @@ class Cuts:
             ends = independent & (covered[:, None] | covered[None, :])
             self._stages.append((automaton.symbol_of.astype(np.uint8), independent, ends))
 
-    def between(self, characters: np.ndarray) -> np.ndarray:
-        """Say between which neighbours a text can be cut.
+    def places(self, text: str | bytes) -> np.ndarray:
+        """Return the places where a text can be cut, with any text before and after it.
 
         Parameters
         ----------
-        characters : (n,) integers
-            Code points; a byte that is not valid UTF-8 is U+DC00 plus its value.
+        text : str or bytes
+            A part of a text; with bytes, a character may be cut at both ends.
 
         Returns
         -------
-        (n - 1,) bool
-            Item i is for characters i and i + 1, with any text before and after these two.
+        (n,) int64
+            Characters of a str, bytes of bytes; ascending, without the ends.
 
         Complexity
         ----------
         O(n).
         """
+        if isinstance(text, str):
+            return np.flatnonzero(self._between(_code_points(text))) + 1
+        if text.isascii():
+            return np.flatnonzero(self._between(np.frombuffer(text, np.uint8))) + 1
+        first, last = _whole_characters(text)
+        characters = _code_points(as_text(text[first:last]))
+        widths = 1 + (characters >= 0x80).astype(np.int64) + (characters >= 0x800) + (characters >= 0x10000)
+        widths[(characters >= 0xDC80) & (characters < 0xDD00)] = 1  # a byte that is not valid UTF-8
+        ends = first + np.cumsum(widths)
+        return ends[:-1][self._between(characters)]
+
+    def _between(self, characters: np.ndarray) -> np.ndarray:
+        """Say between which neighbours, of these code points, a text can be cut; (n - 1,) bool."""
         n = max(len(characters) - 1, 0)
         can_cut, is_open = np.zeros(n, bool), None
         for symbol_of, independent, ends in self._stages:
@@ -87,6 +101,20 @@ class Cuts:
                 still = independent.ravel()[pairs]
                 is_open = still if is_open is None else is_open & still
         return can_cut
+
+
+def _code_points(text: str) -> np.ndarray:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+
+
+def _whole_characters(data: bytes) -> tuple[int, int]:
+    """Return the range of bytes without those of characters that may be cut at the ends."""
+    first = next((i for i, byte in enumerate(data[:4]) if byte & 0xC0 != 0x80), min(len(data), 4))
+    for back in range(1, min(4, len(data) - first) + 1):
+        if data[-back] >= 0xC0:  # the first byte of a character of two to four
+            width = 2 + (data[-back] >= 0xE0) + (data[-back] >= 0xF0)
+            return first, len(data) - (back if width > back else 0)
+    return first, len(data)
 
 
 def _independent(automaton: Automaton) -> np.ndarray:

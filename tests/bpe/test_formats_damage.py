@@ -67,7 +67,7 @@ def small(tokenizer):
 def load(path, format):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return Tokenizer._from_file(path, format, **GIVEN.get(format, {}))
+        return Tokenizer._read(path, format, **GIVEN.get(format, {}))
 
 
 @pytest.mark.parametrize("format", NAMES)
