@@ -112,6 +112,7 @@ TARGETS = [
     Target("rounds", "bpe/encoding/memory.py", (B + "test_encoding.py",), (), TOOLBOX),
     Target("streams", "bpe/encoding/streams.py", (B + "test_toolbox_streams.py",), (), TOOLBOX),
     Target("windows", "bpe/scanning/windows.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
+    Target("windows", "bpe/scanning/cuts.py", (B + "test_split.py",), (), (B + "test_corpus.py", *TOOLBOX)),
     Target("windows", "bpe/scanning/bulk.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
     Target("windows", "bpe/scanning/matching.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
     Target("windows", "bpe/scanning/cutting.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
