@@ -30,8 +30,11 @@ class Target(NamedTuple):
 
     @property
     def wide(self) -> tuple[str, ...]:
-        """The examples in the docstrings of the module, and the other tests."""
-        return (self.module, *self.others)
+        """The other tests, and the examples in the docstrings of the module.
+
+        The module comes last: pytest would import a second copy of it if its package were not imported yet.
+        """
+        return (*self.others, self.module) if self.others else (*self.focused, self.module)
 
 
 S, B = "tests/structures/", "tests/bpe/"
