@@ -15,7 +15,6 @@ What needs the compiler is loaded at first use, so that ``import bpe`` takes no 
 import importlib
 import importlib.metadata
 import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from bpe.pattern import PATTERNS, Pattern, split
@@ -66,14 +65,5 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_MODULE_OF})
 
 
-class _OldModule(ModuleType):
-    """A module of release 0.1.0 that pickles name; its classes are those of this package."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in __all__:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        return getattr(sys.modules[__name__], name)
-
-
-for _name in ("bpe.counts", "bpe.split"):
-    sys.modules[_name] = _OldModule(_name)
+# Pickles of release 0.1.0 name these modules, and nothing in them that this package does not have.
+sys.modules["bpe.counts"] = sys.modules["bpe.split"] = sys.modules[__name__]

@@ -391,7 +391,7 @@ class Tokenizer:
 
     # ------------------------------------------------------------------------------------ ids to text
     def decode_bytes(self, ids: Iterable[int] | np.ndarray) -> bytes:
-        """Decode ids to bytes: ValueError if no token has one of the ids, TypeError if one is no integer."""
+        """Decode ids to bytes; ValueError if an id has no token, TypeError if one is not an integer."""
         return self.engine.decode(ids)
 
     def decode(self, ids: Iterable[int] | np.ndarray, errors: str = "replace") -> str:

@@ -9,8 +9,6 @@ Short strings with equal keys are equal. The keys of many strings are made sever
 turns the loops of :func:`keys_of` into vector instructions.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from structures.jit import inner

@@ -1,7 +1,5 @@
 """The kernels of :mod:`structures.count_buckets` on its array of cells, which the docstring there draws."""
 
-from __future__ import annotations
-
 from structures.hashing import mix
 from structures.jit import inner, kernel
 from structures.memory import new_words

@@ -1,7 +1,5 @@
 """The numba type of :mod:`structures.count_buckets` and its methods: kernels that take a container."""
 
-from __future__ import annotations
-
 from numba import types
 from numba.experimental import structref
 

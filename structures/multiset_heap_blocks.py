@@ -1,7 +1,5 @@
 """The kernels of :mod:`structures.multiset_heap` on its array of blocks, which the docstring there draws."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from structures.int_map_kernels import VALUE

@@ -3,8 +3,6 @@
 Kernels on plain arrays come first, then the type, then its methods.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import types
 from numba.experimental import structref

@@ -5,8 +5,6 @@ A merge sort from the bottom up; short runs are sorted by insertion.
 Source: Knuth, The Art of Computer Programming, 5.2.1, S and 5.2.4, S.
 """
 
-from __future__ import annotations
-
 from structures.jit import inner, kernel
 from structures.memory import copy_prefix, new_words
 from structures.simd import smaller

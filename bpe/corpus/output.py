@@ -1,13 +1,14 @@
-"""Files of ids that outlive a kill: written aside, with a note of how far they are, and renamed in the end.
+"""Files of ids that survive a kill: written aside, with a note of the progress, and renamed at the end.
 
 ::
 
     corpus.bin.part            ids                      corpus.bin           renamed
     corpus.offsets.npy.part    offsets of documents     corpus.offsets.npy   renamed
-    corpus.bin.state           how far both are                              removed
+    corpus.bin.state           the progress of both                          removed
 
-The note is renewed, in one step, after what it tells of is on the disk. Whoever finds it cuts both files to
-the lengths it names, and goes on. Both are locked while they are open, so that no two processes write them.
+The note is replaced in one step, after all that it counts is on the disk. The next run finds it, cuts both
+files to the lengths in it, and resumes. Both files are locked while they are open: two processes never write
+them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _HEADER_BYTES = 128
 
 
 def offsets_path(path: str | os.PathLike[str]) -> Path:
-    """Return where the offsets beside a file of ids are.
+    """Return the path of the offsets that belong to a file of ids.
 
     Parameters
     ----------
@@ -48,13 +49,13 @@ def offsets_path(path: str | os.PathLike[str]) -> Path:
 
 
 def npy_header(dtype: np.dtype, n: int) -> bytes:
-    """Return the header of a .npy file, of the same length for every `n`.
+    """Return the header of a .npy file; it has the same length for every `n`.
 
     Parameters
     ----------
     dtype : numpy.dtype
     n : int
-        Items of the array.
+        The number of items.
 
     Returns
     -------
@@ -72,22 +73,22 @@ def npy_header(dtype: np.dtype, n: int) -> bytes:
 
 @dataclass
 class State:
-    """How far the work is.
+    """The progress of the work.
 
     Attributes
     ----------
     key : str
-        What the work is; of another work, nothing is gone on with.
+        Identifies the work; only a run with the same key resumes it.
     documents, tokens : int
-        Written: documents that are complete, and ids.
+        How many complete documents, and how many ids, are written.
     document_bytes : int
-        How much is done of the document behind those.
+        How many bytes of the next document are done.
     checksum : int
-        Of all bytes of the corpus so far.
+        CRC-32 of all bytes of the corpus so far.
     n_bytes : int
-        How many those are.
+        The number of these bytes.
     is_done : bool
-        Whether nothing is left but to rename the files.
+        Whether only the renaming is left.
     """
 
     key: str
@@ -100,22 +101,22 @@ class State:
 
 
 class Output:
-    """The files being written.
+    """The two files while they are written.
 
     Parameters
     ----------
     path : path
-        Of the ids; with the suffix .npy a numpy file, else nothing but the ids.
+        The file of ids: a numpy file if the suffix is .npy, else only the ids.
     dtype : numpy.dtype
     key : str
-        What the work is.
+        Identifies the work.
 
     Attributes
     ----------
     offsets_path : Path
     state : State
     is_resumed : bool
-        Whether there is something of an earlier run.
+        Whether an earlier run has left something to resume.
 
     Examples
     --------
@@ -139,7 +140,7 @@ class Output:
             self._rename()
             return
         n_offsets = self.state.documents + 1
-        # Those of ids.bin and of ids.npy are the same file.
+        # ids.bin and ids.npy share one file of offsets, so its lock counts for both.
         self._offsets = self._opened(self.offsets_path, _HEADER_BYTES + n_offsets * OFFSETS.itemsize)
         self._ids = self._opened(self._path, self._header_bytes + self.state.tokens * dtype.itemsize)
         if self.state == State(key):
@@ -147,7 +148,7 @@ class Output:
             self._offsets.write(b"\0" * (_HEADER_BYTES + OFFSETS.itemsize))  # the first offset is 0
 
     def _found(self, key: str) -> State | None:
-        """Return the state of an earlier run that can be gone on with."""
+        """Return the state of an earlier run that can be resumed."""
         try:
             state = State(**json.loads(self._state_path.read_bytes()))
             if state.key != key:
@@ -162,9 +163,11 @@ class Output:
         return state if sizes[0] >= wanted and sizes[1] >= wanted_offsets else None
 
     def _opened(self, path: Path, n_bytes: int) -> BinaryIO:
-        """Open what is written of a file, cut to a length; anew where nothing is gone on with."""
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)  # cut when it is locked, not before
-        file = open(os.open(part_of(path), flags, 0o666), "r+b")  # noqa: SIM115  # whoever ends the work closes it
+        """Open the written part of a file, cut to a length; an empty file if nothing is resumed."""
+        flags = (
+            os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        )  # it is cut after it is locked, not before
+        file = open(os.open(part_of(path), flags, 0o666), "r+b")  # noqa: SIM115  # closed at the end of the work
         try:
             _lock(file, path)
             if (self._found(self.state.key) or State(self.state.key)) != self.state:
@@ -181,9 +184,9 @@ class Output:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Note how far the work is where it ends early, and close the files."""
+        """Save the progress if the work ends early, and close the files."""
         if kind is not None and not self.state.is_done:
-            with contextlib.suppress(OSError):  # what went wrong is more telling
+            with contextlib.suppress(OSError):  # the first error is the one to show
                 if self.state == State(self.state.key):
                     for path in (self._path, self.offsets_path):
                         part_of(path).unlink()
@@ -200,15 +203,15 @@ class Output:
         document_bytes: int = 0,
         n_bytes: int = 0,
     ) -> None:
-        """Write ids, and where documents end.
+        """Write ids, and the ends of documents.
 
         Parameters
         ----------
         ids : (n,) integers
         document_ends : (documents,) integers
-            Numbers of ids from the beginning of the file.
+            Each end as the number of ids from the beginning of the file.
         checksum, document_bytes, n_bytes : int
-            Of the new state.
+            Fields of the new state.
 
         Raises
         ------
@@ -223,11 +226,11 @@ class Output:
         self._offsets.write(np.asarray(document_ends, OFFSETS).tobytes())
         state = self.state
         n_documents, n_tokens = state.documents + len(document_ends), state.tokens + len(ids)
-        # At once: an interrupt finds the old state or the new one.
+        # In one step: an interrupt finds the old state or the new one.
         self.state = State(state.key, n_documents, n_tokens, document_bytes, checksum, n_bytes)
 
     def save_state(self) -> None:
-        """Make all that is written outlive a kill, or a power cut.
+        """Make sure that a kill, or a power cut, loses nothing that is written.
 
         Raises
         ------
@@ -244,7 +247,7 @@ class Output:
         atomic_write(self._state_path, json.dumps(asdict(self.state)).encode())
 
     def finish(self) -> None:
-        """Put the files in their places.
+        """Complete the files and rename them.
 
         Raises
         ------
@@ -268,13 +271,13 @@ class Output:
 
     def _rename(self) -> None:
         for path in (self.offsets_path, self._path):
-            if part_of(path).exists():  # else a run before was killed between here and the next line
+            if part_of(path).exists():  # else an earlier run was killed between the two renames
                 os.replace(part_of(path), path)
         self._state_path.unlink(missing_ok=True)
 
 
 def _lock(file: BinaryIO, path: Path) -> None:
-    """Keep other processes from what is written of a file, or raise where one keeps it from us."""
+    """Lock the written part of a file; raise if another process has locked it."""
     try:
         import fcntl
     except ImportError:  # Windows renames no file that another process has open
@@ -288,11 +291,11 @@ def _lock(file: BinaryIO, path: Path) -> None:
         return
     part = part_of(path)
     if not part.exists() or not os.path.samestat(os.fstat(file.fileno()), part.stat()):
-        raise BlockingIOError(errno.EAGAIN, problem, str(path))  # it ended, and renamed what was opened here
+        raise BlockingIOError(errno.EAGAIN, problem, str(path))  # the other has just renamed this file
 
 
 def part_of(path: Path) -> Path:
-    """Return where a file is until it is complete.
+    """Return the path of a file while it is not complete.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@
 
     data      a b c ... t h e i n g _ t h e       the bytes of all tokens, in the order of their ids
     starts    0 1 2 ... 256   259     262         token k is data[starts[k]:starts[k + 1]]
-    ids       0 1 2 ... 256   257     700         rising; where none is left out, the id of token k is k
+    ids       0 1 2 ... 256   257     700         ascending; without gaps, the id of token k is k
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 
 from bpe.vocabulary import Vocabulary
 
-_FEW = 64  # ids are looked up one by one
+_FEW = 64  # so few ids are looked up one by one
 _INTS = {int}
 _BLOCK = 1 << 13
-_SPARSE = 4  # times as many ids as tokens: no longer worth a place for each
+_SPARSE = 4  # times as many ids as tokens: an array by id would waste memory
 
 
 class TokenTable:
@@ -31,7 +31,7 @@ class TokenTable:
 
     Complexity
     ----------
-    O(b + n log n) for n tokens of b bytes in all.
+    O(b + n log n) for n tokens with b bytes together.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class TokenTable:
             self._place_of[self._ids] = np.arange(len(tokens))
 
     def _places(self, ids: np.ndarray) -> np.ndarray:
-        """Return which tokens ids stand for, -1 where there is none."""
+        """Return the index of the token of each id, -1 if there is none."""
         if self._place_of is not None:
             if len(ids) and (int(ids.min()) < 0 or int(ids.max()) >= len(self._place_of)):
                 return np.full(len(ids), -1)
@@ -67,7 +67,7 @@ class TokenTable:
         Parameters
         ----------
         ids : (n,) integers
-            Of tokens.
+            Each must be the id of a token.
 
         Returns
         -------
@@ -75,7 +75,7 @@ class TokenTable:
 
         Complexity
         ----------
-        O(n); O(n log m) where the greatest id is far above the number m of tokens.
+        O(n); O(n log m) if the greatest id is far above the number m of tokens.
 
         Examples
         --------
@@ -85,7 +85,7 @@ class TokenTable:
         return self._lengths[self._places(ids)]
 
     def join(self, ids: np.ndarray) -> bytes | None:
-        """Return the bytes of tokens, one after the other; None where an id is no token.
+        """Return the bytes of tokens, joined; None if an id has no token.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class TokenTable:
         if len(places) and int(places.min()) < 0:
             return None
         parts = []
-        for first in range(0, len(places), _BLOCK):  # which fits a cache
+        for first in range(0, len(places), _BLOCK):  # so much fits the processor's cache
             some = places[first : first + _BLOCK]
             lengths = self._lengths[some]
             ends = np.cumsum(lengths)
@@ -122,14 +122,14 @@ class TokenTable:
 def join_tokens(
     vocabulary: Vocabulary, ids: Iterable[int] | np.ndarray, table: TokenTable | None = None
 ) -> bytes:
-    """Return the bytes of ids, one after the other.
+    """Return the bytes of ids, joined.
 
     Parameters
     ----------
     vocabulary : Vocabulary
     ids : iterable of int, or (n,) array of integers
     table : TokenTable, optional
-        Of the vocabulary; with it, many ids are looked up at once.
+        The table of the vocabulary; with it, many ids are looked up at once.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def join_tokens(
     ValueError
         No token has one of the ids; the message says which, where, and what the range is.
     TypeError
-        One is no integer.
+        One is not an integer.
 
     Complexity
     ----------
@@ -164,13 +164,13 @@ def join_tokens(
     if table is not None and len(numbers) > _FEW:
         try:
             array = np.array(numbers)
-        except (ValueError, OverflowError):  # of what is no list of numbers
+        except (ValueError, OverflowError):  # not a list of numbers
             array = np.empty(0)
-        # A list that holds a float makes an array of floats.
+        # A list with a float makes an array of floats.
         data = table.join(array) if array.ndim == 1 and array.dtype.kind in "iu" else None
         if data is not None:
             return data
-    # A float would be found, too, where it equals an id.
+    # A float that equals an id would be found, too.
     if all(issubclass(kind, (int, np.integer)) for kind in set(map(type, numbers))):
         try:
             return b"".join(map(vocabulary.bytes_of.__getitem__, numbers))

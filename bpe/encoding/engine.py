@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,31 +32,27 @@ if TYPE_CHECKING:
     from bpe.encoding.encoder import Encoder
 
 
-Value = TypeVar("Value")
-
-
-class made_once(Generic[Value]):  # used as a decorator, like property
+class _MadeOnce:  # used as a decorator, like property
     """A property that is computed at its first use, and an ordinary attribute from then on.
 
     There is no lock, which a process that forks meanwhile would never see opened: two threads may both
     compute the value, and either will do.
     """
 
-    def __init__(self, function: Callable[[Any], Value]) -> None:
-        self._function = function
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self._function, self._name = function, function.__name__
         self.__doc__ = function.__doc__
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> made_once[Value]: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> Value: ...
-    def __get__(self, instance: object | None, owner: type) -> made_once[Value] | Value:
+    def __get__(self, instance: object | None, owner: type) -> Any:
         if instance is None:
             return self
         return instance.__dict__.setdefault(self._name, self._function(instance))
+
+
+if not TYPE_CHECKING:
+    made_once = _MadeOnce
+else:
+    from functools import cached_property as made_once
 
 
 class Engine:

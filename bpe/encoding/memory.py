@@ -1,7 +1,5 @@
 """The compiled half of :mod:`bpe.encoding.encoder`: a memory of pieces, and the kernels that use it."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import types
 from numba.experimental import structref

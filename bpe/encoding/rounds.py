@@ -24,8 +24,6 @@ Invariants, before and after every merge
 3. There are at most 3 entries for each place: one for each pair of bytes, and two for each merge.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from bpe.encoding.linked_pieces import LOW_HALF, NO_RANK, merge_at, view_of

@@ -1,7 +1,5 @@
 """The compiled half of :mod:`bpe.formats.ranks`: every token of a vocabulary merged, one after the other."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bpe.encoding.heap_merge import merge_by_heap

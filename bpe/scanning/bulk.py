@@ -9,8 +9,6 @@
     unsure    .  .  .  .  .  .  .  .  ?  .  .     .  .             the automaton decides, from the last end on
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from bpe.scanning.matching import find_match

@@ -4,8 +4,6 @@ The text has been cut into segments before, and each segment is cut by itself. S
 parts between special tokens, or the pieces of another expression.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from bpe.scanning.bulk import cut_bulk

@@ -1,7 +1,5 @@
 """Finds how far a text has no match, when only its beginning is known."""
 
-from __future__ import annotations
-
 from bpe.scanning.matching import NO_MATCH, decode, find_match
 from bpe.scanning.tables import view_of
 from structures.kernels import pointer_to, quiet

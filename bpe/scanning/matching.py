@@ -8,8 +8,6 @@
     entry      72   72      ...                     next_entry[row + symbol], where row is entry >> ROW_SHIFT
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from bpe.scanning.tables import ALIVE, DELAY_MASK, ROW_SHIFT

@@ -10,8 +10,6 @@ made. An entry whose pair is gone or counts less by now is passed over when it c
 stays has lost none of its occurrences, so its first place stays as well.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import types
 from numba.experimental import structref

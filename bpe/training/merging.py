@@ -13,8 +13,6 @@ directly follows another, (new, new) between them gains, and (right, left) loses
 What kernels are handed, and the invariants: :mod:`bpe.training.state`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from bpe.training.runs import COUNT, run_at

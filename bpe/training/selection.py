@@ -4,8 +4,6 @@ The queue's own order is greatest count, then smallest pair, which is the rule `
 rules order the pairs that are tied at the top count in a *front* (:mod:`bpe.training.front`).
 """
 
-from __future__ import annotations
-
 from bpe.training.front import entry_of, first_pair, pop, push, reserve
 from bpe.training.merging import merge_pair
 from bpe.training.state import DONE
