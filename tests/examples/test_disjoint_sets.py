@@ -1,5 +1,6 @@
 import ast
 import copy
+import doctest
 import os
 import pickle
 import subprocess
@@ -145,6 +146,12 @@ def test_subclasses():
     sets.union(0, 2)
     for other in (sets.copy(), copy.deepcopy(sets), pickled(sets)):
         assert (type(other), other.label, other == sets) == (Labelled, "mine", True)
+
+
+def test_examples():
+    failed, tried = doctest.testmod(disjoint_sets)
+    assert failed == 0
+    assert tried > 5
 
 
 @njit
