@@ -44,8 +44,8 @@ PLAIN_TRAINING = ("tests/without_jit/test_training.py",)
 PLAIN_SCANNING = ("tests/without_jit/test_scanning.py",)
 CONTAINERS = (S + "test_contract.py", "tests/examples")
 TRAINING = (B + "test_training.py", B + "test_resume.py")
-TOOLBOX = (B + "test_toolbox.py", B + "test_toolbox_streams.py", B + "test_tokenizer.py")
-SPLITTING = (B + "test_split.py", *TOOLBOX)
+TOKENIZER = (B + "test_tokenizer_methods.py", B + "test_streams.py", B + "test_tokenizer.py")
+SPLITTING = (B + "test_pattern.py", *TOKENIZER)
 
 TARGETS = [
     Target(
@@ -103,39 +103,41 @@ TARGETS = [
     Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/front.py", TRAINING, PLAIN_TRAINING),
     Target("merging", "bpe/training/runs.py", TRAINING, PLAIN_TRAINING),
-    Target("rounds", "bpe/encoding/linked_pieces.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOOLBOX),
-    Target("rounds", "bpe/encoding/rounds.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOOLBOX),
+    Target("rounds", "bpe/encoding/linked_pieces.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOKENIZER),
+    Target("rounds", "bpe/encoding/rounds.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOKENIZER),
     Target(
         "rounds",
         "bpe/encoding/heap_merge.py",
-        (B + "test_encoding.py", B + "test_toolbox_dropout.py"),
+        (B + "test_encoding.py", B + "test_dropout.py"),
         PLAIN_ENCODING,
-        (*TOOLBOX, B + "test_formats.py"),
+        (*TOKENIZER, B + "test_formats.py"),
     ),
-    Target("rounds", "bpe/encoding/memory.py", (B + "test_encoding.py",), (), TOOLBOX),
-    Target("streams", "bpe/encoding/streams.py", (B + "test_toolbox_streams.py",), (), TOOLBOX),
+    Target("rounds", "bpe/encoding/memory.py", (B + "test_encoding.py",), (), TOKENIZER),
+    Target("streams", "bpe/encoding/streams.py", (B + "test_streams.py",), (), TOKENIZER),
     Target("windows", "bpe/scanning/windows.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
-    Target("windows", "bpe/scanning/cuts.py", (B + "test_split.py",), (), (B + "test_corpus.py", *TOOLBOX)),
+    Target(
+        "windows", "bpe/scanning/cuts.py", (B + "test_pattern.py",), (), (B + "test_corpus.py", *TOKENIZER)
+    ),
     Target("windows", "bpe/scanning/bulk.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
     Target("windows", "bpe/scanning/matching.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
     Target("windows", "bpe/scanning/cutting.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
     Target(
         "specials",
         "bpe/specials.py",
-        (B + "test_toolbox_streams.py", B + "test_counts.py"),
+        (B + "test_streams.py", B + "test_counts.py"),
         (
             B + "test_specials.py",
             B + "test_counts.py::test_wrong_specials",
             B + "test_counts.py::test_longest_special_first",
         ),
-        (*TOOLBOX, B + "test_corpus.py", B + "test_training.py", B + "test_split.py"),
+        (*TOKENIZER, B + "test_corpus.py", B + "test_training.py", B + "test_pattern.py"),
     ),
     Target(
         "counting",
         "bpe/counting/batching.py",
         (B + "test_counts.py",),
         (B + "test_batching.py",),
-        (B + "test_distributed.py",),
+        (B + "test_clusters.py",),
     ),
-    Target("counting", "bpe/counting/pieces.py", (B + "test_counts.py",), (), (B + "test_distributed.py",)),
+    Target("counting", "bpe/counting/pieces.py", (B + "test_counts.py",), (), (B + "test_clusters.py",)),
 ]
