@@ -62,8 +62,7 @@ class TokenList(Facade):
     One writer at a time.
 
     Inside ``@njit`` the same verbs are methods. Nothing is checked there, :meth:`segment` returns an array,
-    :meth:`compact` returns a status, and ``n_segments()``, ``n_positions()`` and ``nbytes()`` are calls;
-    ``prefetch(position)`` asks for the memory of a token that will be read soon.
+    :meth:`compact` returns a status, and ``n_segments()``, ``n_positions()`` and ``nbytes()`` are calls.
 
     * :meth:`next`, :meth:`prev`, :meth:`token`, :meth:`segment_at`, ``len(t)``
     * :meth:`merge`, :meth:`compact`

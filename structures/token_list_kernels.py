@@ -10,7 +10,6 @@ from numba.experimental import structref
 from structures import status
 from structures.jit import inner, kernel, quiet
 from structures.memory import copy_prefix, new_words
-from structures.simd import prefetch
 from structures.struct_type import StructType, fields_of, method, new_like
 
 FIRST = 1
@@ -150,13 +149,6 @@ def _token(self, position):
 @quiet
 def _segment_at(self, position):
     return self.segment_of[position]
-
-
-@method(TokenListType, "prefetch")
-@quiet
-def _prefetch(self, position):
-    """Ask for the cache line of the token at a position."""
-    prefetch(self.cells, position)
 
 
 @method(TokenListType, "merge")

@@ -87,12 +87,12 @@ def count_words(
     parts = parts_of(source, rules[0], frozenset(rules[1]), PART_BYTES)
     if isinstance(scheduler, str):
         with distributed.Client(scheduler) as client:
-            counter, has_text = _on_cluster(distributed, client, parts, source, rules, progress)
+            counter = _on_cluster(distributed, client, parts, source, rules, progress)
     elif isinstance(scheduler, distributed.Client):
-        counter, has_text = _on_cluster(distributed, scheduler, parts, source, rules, progress)
+        counter = _on_cluster(distributed, scheduler, parts, source, rules, progress)
     else:
         raise TypeError(f"scheduler must be a Client or an address, not {type(scheduler).__name__}")
-    must_hold_text(counter, has_text, source)
+    must_hold_text(counter, source)
     return WordCounts._of_counter(counter, *rules)
 
 
@@ -103,9 +103,9 @@ def _on_cluster(
     source: Corpus,
     rules: tuple[Pattern, tuple[str, ...]],
     progress: Progress,
-) -> tuple[ByteCounter, bool]:
+) -> ByteCounter:
     if not parts:
-        return ByteCounter(), False
+        return ByteCounter()
     leaves = [
         client.submit(_count_part, part, source.field, source.errors, *rules, pure=False) for part in parts
     ]
@@ -138,12 +138,12 @@ def _on_cluster(
 
 def _count_part(
     parts: list[FilePart], field: str, errors: Errors, pattern: Pattern, special_tokens: tuple[str, ...]
-) -> tuple[ByteCounter, bool]:
+) -> ByteCounter:
     corpus = Corpus(parts, field=field, errors=errors)  # type: ignore[arg-type]  # a part stands for its file
     return count_corpus(corpus, pattern, special_tokens, threads=1)
 
 
-def _added(left: tuple[ByteCounter, bool], right: tuple[ByteCounter, bool]) -> tuple[ByteCounter, bool]:
-    total = left[0].copy()  # the workers keep theirs, in case this has to be done again
-    total.merge(right[0])
-    return total, left[1] or right[1]
+def _added(left: ByteCounter, right: ByteCounter) -> ByteCounter:
+    total = left.copy()  # the workers keep theirs, in case this has to be done again
+    total.merge(right)
+    return total

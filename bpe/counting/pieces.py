@@ -22,7 +22,7 @@ Patterns that are not compiled are split by the ``regex`` package, a document at
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -271,7 +271,7 @@ def count_corpus(
     *,
     threads: int | None = None,
     progress: Progress = False,
-) -> tuple[ByteCounter, bool]:
+) -> ByteCounter:
     """Count the pieces of a corpus.
 
     Parameters
@@ -285,8 +285,8 @@ def count_corpus(
 
     Returns
     -------
-    (counter, has_text) : (ByteCounter, bool)
-        `has_text` is false for an empty corpus, true for one that holds nothing but special tokens.
+    ByteCounter
+        In the order of first appearance.
 
     Raises
     ------
@@ -299,26 +299,15 @@ def count_corpus(
 
     Examples
     --------
-    >>> counter, has_text = count_corpus(Corpus(["one one"]), Pattern.of("gpt2"), ())
-    >>> list(counter.items()), has_text
-    ([(b'one', 1), (b' one', 1)], True)
+    >>> list(count_corpus(Corpus(["one one"]), Pattern.of("gpt2"), ()).items())
+    [(b'one', 1), (b' one', 1)]
     """
-    has_text = False
-
-    def watched(document: Iterable[bytes]) -> Iterator[bytes]:
-        nonlocal has_text
-        for block in document:
-            has_text = has_text or bool(block)
-            yield block
-
+    specials = frozenset(special_tokens)
     with progress_bar(progress, corpus.n_bytes, "B", "counting") as advance:
-        documents = map(watched, corpus.documents(advance))
-        counter = count_documents(documents, pattern, frozenset(special_tokens), n_threads(threads))
-    return counter, has_text
+        return count_documents(corpus.documents(advance), pattern, specials, n_threads(threads))
 
 
-def must_hold_text(counter: ByteCounter, has_text: bool, corpus: Corpus) -> None:
-    """Raise a ValueError where nothing was counted in a corpus; `has_text` as of :func:`count_corpus`."""
+def must_hold_text(counter: ByteCounter, corpus: Corpus) -> None:
+    """Raise a ValueError if nothing was counted in a corpus."""
     if not len(counter):
-        what = "holds nothing but special tokens" if has_text else "is empty"
-        raise ValueError(f"the corpus {what}: there is no text in {corpus}")
+        raise ValueError(f"the corpus is empty: there is no text, or only special tokens, in {corpus}")

@@ -150,8 +150,8 @@ class WordCounts:
         """
         rules = Pattern.of(pattern), check_specials(special_tokens)
         source = Corpus.of(corpus)
-        counter, has_text = count_corpus(source, *rules, threads=threads, progress=progress)
-        must_hold_text(counter, has_text, source)
+        counter = count_corpus(source, *rules, threads=threads, progress=progress)
+        must_hold_text(counter, source)
         return cls._of_counter(counter, *rules)
 
     # ------------------------------------------------------------------------------------------- lookups

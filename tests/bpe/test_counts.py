@@ -200,7 +200,7 @@ def test_empty_corpora(tmp_path):
             WordCounts.from_corpus(corpus)
     with pytest.raises(ValueError, match=r"empty\.txt"):
         WordCounts.from_corpus(path)
-    with pytest.raises(ValueError, match="nothing but special tokens"):
+    with pytest.raises(ValueError, match="there is no text, or only special tokens"):
         WordCounts.from_corpus([END], special_tokens=[END])
 
 

@@ -30,7 +30,6 @@ from structures import MaxHeap, PairIndex, TokenList, pack_pair, unpack_pair
 FIRST_NEW = 256  # tokens below are bytes
 BEFORE, AFTER = 0, 1  # sides of an occurrence
 NOTHING = -1  # in place of a neighbour: the end of the text, or counted on another side
-AHEAD = 16  # how many postings ahead the memory of a token is prefetched
 
 
 class Grammar(NamedTuple):
@@ -111,7 +110,6 @@ def replace(tokens, index, left, right, new_token, neighbours, places):
     n = touching = paired = kept_before = kept_after = run = 0
     start, end = index.span(left, right)
     for i in range(start, end):
-        tokens.prefetch(index.posting(min(i + AHEAD, end - 1)))
         position = index.posting(i)
         if tokens.token(position) != left:
             continue  # stale, or the left token of an overlapping occurrence in a run
