@@ -27,7 +27,7 @@ Invariants
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .pairs import Pair, Ties, count_pairs, merge_sequence, pair_statistics, pick_best
 
@@ -267,14 +267,7 @@ def learn(
     return merges
 
 
-def train_vanilla(
-    text: bytes,
-    n_merges: int,
-    *,
-    ties: Ties = "smallest",
-    min_count: int = 1,
-    max_token_length: int | None = None,
-) -> list[Merge]:
+def train_vanilla(text: bytes, n_merges: int, **rules: Any) -> list[Merge]:
     """Rung 1: the text is one sequence, and its pairs are counted again for every merge.
 
     Tokens may contain any frequent bytes, also spaces between words.
@@ -283,8 +276,9 @@ def train_vanilla(
     ----------
     text : bytes
         The training text.
-    n_merges, ties, min_count, max_token_length
-        See `learn`.
+    n_merges : int
+    **rules
+        The keyword arguments of `learn`.
 
     Returns
     -------
@@ -299,26 +293,19 @@ def train_vanilla(
     >>> [merge.pair for merge in train_vanilla(b"aaabdaaabac", 3)]
     [(97, 97), (97, 98), (256, 257)]
     """
-    pieces = RecountedPieces([(text, 1)])
-    return learn(pieces, n_merges, ties=ties, min_count=min_count, max_token_length=max_token_length)
+    return learn(RecountedPieces([(text, 1)]), n_merges, **rules)
 
 
-def train_chunked(
-    pieces: Iterable[bytes],
-    n_merges: int,
-    *,
-    ties: Ties = "smallest",
-    min_count: int = 1,
-    max_token_length: int | None = None,
-) -> list[Merge]:
+def train_chunked(pieces: Iterable[bytes], n_merges: int, **rules: Any) -> list[Merge]:
     """Rung 2: the text has been cut into pieces, and no pair crosses from one piece into the next.
 
     Parameters
     ----------
     pieces : iterable of bytes
         The pieces of the text, in order.
-    n_merges, ties, min_count, max_token_length
-        See `learn`.
+    n_merges : int
+    **rules
+        The keyword arguments of `learn`.
 
     Returns
     -------
@@ -333,18 +320,10 @@ def train_chunked(
     >>> [merge.pair for merge in train_chunked([b"ab", b"ab", b"cab"], 10)]
     [(97, 98), (99, 256)]
     """
-    every_piece = RecountedPieces((piece, 1) for piece in pieces)
-    return learn(every_piece, n_merges, ties=ties, min_count=min_count, max_token_length=max_token_length)
+    return learn(RecountedPieces((piece, 1) for piece in pieces), n_merges, **rules)
 
 
-def train_deduplicated(
-    piece_counts: Mapping[bytes, int],
-    n_merges: int,
-    *,
-    ties: Ties = "smallest",
-    min_count: int = 1,
-    max_token_length: int | None = None,
-) -> list[Merge]:
+def train_deduplicated(piece_counts: Mapping[bytes, int], n_merges: int, **rules: Any) -> list[Merge]:
     """Rung 3: every distinct piece is stored once, with its count. Pairs are counted again for every merge.
 
     The tie rule "first" keeps its meaning: a pair occurs first in the first occurrence of some piece.
@@ -354,8 +333,9 @@ def train_deduplicated(
     piece_counts : mapping from bytes to int
         The distinct pieces in the order of first occurrence (as in ``Counter(pieces)``), and how often each
         occurs.
-    n_merges, ties, min_count, max_token_length
-        See `learn`.
+    n_merges : int
+    **rules
+        The keyword arguments of `learn`.
 
     Returns
     -------
@@ -370,26 +350,19 @@ def train_deduplicated(
     >>> train_deduplicated({b"ab": 2, b"cab": 1}, 1)
     [Merge(left=97, right=98, new_id=256, count=3)]
     """
-    pieces = RecountedPieces(piece_counts.items())
-    return learn(pieces, n_merges, ties=ties, min_count=min_count, max_token_length=max_token_length)
+    return learn(RecountedPieces(piece_counts.items()), n_merges, **rules)
 
 
-def train_incremental(
-    piece_counts: Mapping[bytes, int],
-    n_merges: int,
-    *,
-    ties: Ties = "smallest",
-    min_count: int = 1,
-    max_token_length: int | None = None,
-) -> list[Merge]:
+def train_incremental(piece_counts: Mapping[bytes, int], n_merges: int, **rules: Any) -> list[Merge]:
     """Rung 4: the pair counts are kept, and corrected for each changed piece. All pieces are searched.
 
     Parameters
     ----------
     piece_counts : mapping from bytes to int
         As for `train_deduplicated`.
-    n_merges, ties, min_count, max_token_length
-        See `learn`.
+    n_merges : int
+    **rules
+        The keyword arguments of `learn`.
 
     Returns
     -------
@@ -405,18 +378,10 @@ def train_incremental(
     >>> train_incremental({b"aaaa": 5}, 10)
     [Merge(left=97, right=97, new_id=256, count=15), Merge(left=256, right=256, new_id=257, count=5)]
     """
-    pieces = IncrementalPieces(piece_counts.items())
-    return learn(pieces, n_merges, ties=ties, min_count=min_count, max_token_length=max_token_length)
+    return learn(IncrementalPieces(piece_counts.items()), n_merges, **rules)
 
 
-def train_indexed(
-    piece_counts: Mapping[bytes, int],
-    n_merges: int,
-    *,
-    ties: Ties = "smallest",
-    min_count: int = 1,
-    max_token_length: int | None = None,
-) -> list[Merge]:
+def train_indexed(piece_counts: Mapping[bytes, int], n_merges: int, **rules: Any) -> list[Merge]:
     """Rung 5: an index from pair to pieces, so that only the pieces that contain the pair are read.
 
     The greatest count is still found by a search through all pairs.
@@ -425,8 +390,9 @@ def train_indexed(
     ----------
     piece_counts : mapping from bytes to int
         As for `train_deduplicated`.
-    n_merges, ties, min_count, max_token_length
-        See `learn`.
+    n_merges : int
+    **rules
+        The keyword arguments of `learn`.
 
     Returns
     -------
@@ -441,5 +407,4 @@ def train_indexed(
     >>> train_indexed({b"low": 5, b"lower": 2, b"newest": 6}, 2, ties="lexicographic")
     [Merge(left=119, right=101, new_id=256, count=8), Merge(left=108, right=111, new_id=257, count=7)]
     """
-    pieces = IndexedPieces(piece_counts.items())
-    return learn(pieces, n_merges, ties=ties, min_count=min_count, max_token_length=max_token_length)
+    return learn(IndexedPieces(piece_counts.items()), n_merges, **rules)
