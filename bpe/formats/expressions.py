@@ -27,43 +27,9 @@ import regex
 from bpe.pattern import PATTERNS
 from bpe.scanning.syntax import Alt, Atomic, Chars, Edge, Look, Node, Repeat, Seq, UnsupportedError, parse
 
-_CATEGORIES = {
-    *("L", "LC", "Lu", "Ll", "Lt", "Lm", "Lo", "M", "Mn", "Mc", "Me", "N", "Nd", "Nl", "No", "P", "Pc", "Pd"),
-    *(
-        "Ps",
-        "Pe",
-        "Pi",
-        "Pf",
-        "Po",
-        "S",
-        "Sm",
-        "Sc",
-        "Sk",
-        "So",
-        "Z",
-        "Zs",
-        "Zl",
-        "Zp",
-        "C",
-        "Cc",
-        "Cf",
-        "Cn",
-    ),
-    "Co",
-}
-_SPACE: list[int | tuple[int, int]] = [
-    (9, 13),
-    0x20,
-    0x85,
-    0xA0,
-    0x1680,
-    (0x2000, 0x200A),
-    0x2028,
-    0x2029,
-    0x202F,
-    0x205F,
-    0x3000,
-]
+# The general categories of Unicode: all engines know these names.
+_CATEGORY = re.compile(r"\\([pP])\{?(LC|L[ultmo]?|M[nce]?|N[dlo]?|P[cdseifo]?|S[mcko]?|Z[slp]?|C[cfno]?)\}?")
+_SPACE = r"[\t-\r\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"  # the members of \s
 _JOINERS = [0x200C, 0x200D]
 _MOST_RANGES = 2000
 # Oniguruma and Rust read the named patterns as the ``regex`` package does, except that of "none".
@@ -209,12 +175,12 @@ class _Writer:
             start, end = _code_of(first), _code_of(last)
             return None if start is None or end is None else f"{self.one(start)}-{self.one(end)}"
         if first == r"\s":
-            return self.dialect.space or "".join(map(self.one_or_range, _SPACE))
+            return self.dialect.space or self.chars(_SPACE)[1:-1]
         if first == r"\d":
             return r"\p{Nd}"
         if first == r"\w":
             return r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}" + "".join(map(self.one, _JOINERS))
-        if (named := re.fullmatch(r"\\([pP])\{?(\w+)\}?", first)) and named.group(2) in _CATEGORIES:
+        if named := _CATEGORY.fullmatch(first):
             return rf"\{named.group(1)}{{{named.group(2)}}}"
         code = _code_of(first)
         return None if code is None else self.one(code)
@@ -229,8 +195,8 @@ class _Writer:
             return "\\" + character
         return self.dialect.escape(code)
 
-    def one_or_range(self, codes: int | tuple[int, int]) -> str:
-        return self.one(codes) if isinstance(codes, int) else "-".join(map(self.one, codes))
+    def one_or_range(self, first: int, last: int) -> str:
+        return self.one(first) if first == last else f"{self.one(first)}-{self.one(last)}"
 
     def as_ranges(self, source: str) -> str:
         from bpe.scanning.classes import ranges_of  # loads numpy
@@ -243,12 +209,9 @@ class _Writer:
             raise UnsupportedError(f"{source!r} is {len(ranges)} ranges of characters, and has no other name")
         if not ranges:
             return r"[^\s\S]"
-        if [(start + 1) for start, _ in ranges] == [end for _, end in ranges] and len(ranges) == 1:
-            return self.one(ranges[0][0])
-        members: list[int | tuple[int, int]] = [
-            start if end == start + 1 else (start, end - 1) for start, end in ranges
-        ]
-        return f"[{''.join(map(self.one_or_range, members))}]"
+        written = "".join(self.one_or_range(start, end - 1) for start, end in ranges)
+        is_one = len(ranges) == 1 and ranges[0][1] - ranges[0][0] == 1
+        return written if is_one else f"[{written}]"
 
 
 _NAMES = {9: r"\t", 10: r"\n", 11: r"\v", 12: r"\f", 13: r"\r"}
@@ -273,12 +236,9 @@ def _items_of(content: str) -> list[tuple[str, str | None]] | None:
     items: list[tuple[str, str | None]] = []
     i = 0
     while i < len(parts):
-        if parts[i + 1 : i + 2] == ["-"] and i + 2 < len(parts):
-            items.append((parts[i], parts[i + 2]))
-            i += 3
-        else:
-            items.append((parts[i], None))
-            i += 1
+        is_range = parts[i + 1 : i + 2] == ["-"] and i + 2 < len(parts)
+        items.append((parts[i], parts[i + 2] if is_range else None))
+        i += 3 if is_range else 1
     return items
 
 
