@@ -20,7 +20,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from bpe.formats.gpt2 import merges_of_texts, texts_of, tokens_of
-from bpe.formats.json_text import read_json
+from bpe.formats.json_text import need, read_json
 from bpe.formats.pre_tokenizers import byte_level, pattern_of, pre_tokenizer_of
 from bpe.formats.ranks import unreached
 from bpe.pattern import Pattern
@@ -177,13 +177,13 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     ([(104, 105)], 'gpt2', {'<end>': 300})
     """
     document = read_json(data)
-    _need(isinstance(document, dict) and isinstance(document.get("model"), dict), '"model" is no object')
+    need(isinstance(document, dict) and isinstance(document.get("model"), dict), '"model" is no object')
     model = document["model"]
     _check_model(model)
     _check_around(document)
     pattern = pattern_of(document.get("pre_tokenizer"))
     ids = model.get("vocab")
-    _need(isinstance(ids, dict), "model.vocab is no object that maps tokens to ids")
+    need(isinstance(ids, dict), "model.vocab is no object that maps tokens to ids")
     special_tokens = _added_tokens(document.get("added_tokens") or [], ids)
     token_bytes = tokens_of(ids, special_tokens, "model.vocab")
     merges = merges_of_texts(_pairs(model.get("merges")), ids, "model.merges")
@@ -193,25 +193,20 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     return words, pattern
 
 
-def _need(is_right: bool, problem: str) -> None:
-    if not is_right:
-        raise ValueError(problem)
-
-
 def _check_model(model: dict[str, Any]) -> None:
     kind = model.get("type", "BPE")
-    _need(kind == "BPE", f"model.type is {kind!r:.50}: only BPE can be read")
-    _need(
+    need(kind == "BPE", f"model.type is {kind!r:.50}: only BPE can be read")
+    need(
         not model.get("byte_fallback"),
         "model.byte_fallback is set: its tokens are characters, and bytes where there is none. "
         "Only byte-level BPE can be read",
     )
     for key in ("continuing_subword_prefix", "end_of_word_suffix"):
-        _need(
+        need(
             not model.get(key),
             f"model.{key} is {model.get(key)!r:.50}: its tokens are not bytes of the text alone",
         )
-    _need(not model.get("dropout"), "model.dropout is set: the ids of a text would be a matter of chance")
+    need(not model.get("dropout"), "model.dropout is set: the ids of a text would be a matter of chance")
 
 
 def _check_around(document: dict[str, Any]) -> None:
@@ -224,7 +219,7 @@ def _check_around(document: dict[str, Any]) -> None:
         )
     decoder = document.get("decoder")
     kind = decoder.get("type") if isinstance(decoder, dict) else decoder
-    _need(kind in (None, "ByteLevel"), f"decoder is {kind!r:.50}: only ByteLevel can be read")
+    need(kind in (None, "ByteLevel"), f"decoder is {kind!r:.50}: only ByteLevel can be read")
     post = document.get("post_processor")
     left_out = [key for key in ("truncation", "padding") if document.get(key) is not None]
     if post is not None and not (isinstance(post, dict) and post.get("type") == "ByteLevel"):
@@ -239,22 +234,22 @@ def _check_around(document: dict[str, Any]) -> None:
 
 
 def _added_tokens(entries: Any, ids: dict[str, Any]) -> dict[str, int]:
-    _need(isinstance(entries, list), "added_tokens is no list")
+    need(isinstance(entries, list), "added_tokens is no list")
     special_tokens: dict[str, int] = {}
     for i, entry in enumerate(entries):
         where = f"added_tokens[{i}]"
-        _need(isinstance(entry, dict), f"{where} is no object")
+        need(isinstance(entry, dict), f"{where} is no object")
         token, number = entry.get("content"), entry.get("id")
-        _need(isinstance(token, str) and bool(token), f"{where}.content is no token: {token!r:.50}")
-        _need(type(number) is int, f"{where}.id is not an id: {number!r:.50}")
-        _need(token not in special_tokens, f"{where} gives {token!r:.50} again")
+        need(isinstance(token, str) and bool(token), f"{where}.content is no token: {token!r:.50}")
+        need(type(number) is int, f"{where}.id is not an id: {number!r:.50}")
+        need(token not in special_tokens, f"{where} gives {token!r:.50} again")
         for key in ("single_word", "lstrip", "rstrip"):
-            _need(
+            need(
                 not entry.get(key),
                 f"{where}, {token!r:.50}, has {key}: bpe finds special tokens wherever they stand. "
                 f"Set {key} to false in the file",
             )
-        _need(
+        need(
             ids.get(token, number) == number,
             f"{where}, {token!r:.50}, has id {number}, but in model.vocab {ids.get(token)!r:.50}",
         )
@@ -263,7 +258,7 @@ def _added_tokens(entries: Any, ids: dict[str, Any]) -> dict[str, int]:
 
 
 def _pairs(entries: Any) -> list[tuple[str, str]]:
-    _need(isinstance(entries, list), "model.merges is no list")
+    need(isinstance(entries, list), "model.merges is no list")
     pairs = []
     for rank, entry in enumerate(entries):
         pair = entry.split(" ") if isinstance(entry, str) else entry

@@ -53,3 +53,9 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         ((duplicate, _),) = Counter(key for key, _ in pairs).most_common(1)
         raise ValueError(f"duplicate entry {duplicate!r:.80}")
     return entries
+
+
+def need(is_right: bool, problem: str) -> None:
+    """Raise a ValueError about a document unless something is right."""
+    if not is_right:
+        raise ValueError(problem)

@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from bpe.formats.json_text import read_json
+from bpe.formats.json_text import need, read_json
 from bpe.formats.limits import check_lengths
 from bpe.pattern import Pattern
 from bpe.vocabulary import Vocabulary
@@ -116,28 +116,28 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
     >>> parts_of(document_of(words, Pattern.of("gpt2")))[1].name
     'gpt2'
     """
-    _need(isinstance(document, dict) and document.get("format") == FORMAT, f'"format" is not "{FORMAT}"')
+    need(isinstance(document, dict) and document.get("format") == FORMAT, f'"format" is not "{FORMAT}"')
     version = document.get("version")
-    _need(_is_int(version) and version > 0, f'"version" is {version!r}, not a version number')
-    _need(
+    need(_is_int(version) and version > 0, f'"version" is {version!r}, not a version number')
+    need(
         version <= VERSION, f'"version" is {version}: written by a newer release, which is needed to read it'
     )
     for key in document:
-        _need(key in _CHECKS, f"unknown entry {key!r}")
+        need(key in _CHECKS, f"unknown entry {key!r}")
     for key, (is_required, is_right, what) in _CHECKS.items():
         if key in document:
-            _need(is_right(document[key]), f'"{key}" is not {what}')
+            need(is_right(document[key]), f'"{key}" is not {what}')
         else:
-            _need(not is_required, f'"{key}" is missing')
+            need(not is_required, f'"{key}" is missing')
     pairs = _numbers_of(document, "merges", 2)
     made = _numbers_of(document, "merged_ids", 1)[:, 0] if "merged_ids" in document else None
     if made is not None and len(made) != len(pairs):
         raise ValueError(f'{len(pairs)} "merges" but {len(made)} "merged_ids"')
     for key in ("byte_ids", "whole_tokens"):
         for i, number in enumerate(document.get(key, ())):
-            _need(_is_id(number), f'"{key}"[{i}] is not an id: {number!r:.50}')
+            need(_is_id(number), f'"{key}"[{i}] is not an id: {number!r:.50}')
     for token, number in document["special_tokens"].items():
-        _need(_is_id(number), f'"special_tokens"[{token!r}] is not an id: {number!r:.50}')
+        need(_is_id(number), f'"special_tokens"[{token!r}] is not an id: {number!r:.50}')
     parts = VocabularyParts(
         pairs,
         made,
@@ -170,7 +170,7 @@ def _numbers_of(document: dict[str, Any], key: str, n_columns: int) -> np.ndarra
 def _other_tokens(texts: dict[str, str]) -> dict[int, bytes]:
     others = {}
     for number, text in texts.items():
-        _need(
+        need(
             number.isascii() and number.isdecimal() and len(number) < 12,
             f'"other_tokens": {number!r} is no id',
         )
@@ -182,11 +182,6 @@ def _other_tokens(texts: dict[str, str]) -> dict[int, bytes]:
 
 
 # -------------------------------------------------------------------------------------------- checks
-def _need(is_right: bool, problem: str) -> None:
-    if not is_right:
-        raise ValueError(problem)
-
-
 def _is_int(value: Any) -> bool:
     return type(value) is int  # a bool is an int, but not here
 
@@ -279,5 +274,5 @@ def parse(data: bytes) -> dict[str, Any]:
     document = read_json(data)
     if isinstance(document, dict) and "crc32" in document:
         wanted = document.pop("crc32")
-        _need(wanted == _crc32(document), 'damaged: "crc32" does not fit the rest')
+        need(wanted == _crc32(document), 'damaged: "crc32" does not fit the rest')
     return document

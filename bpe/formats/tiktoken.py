@@ -201,10 +201,9 @@ def encoding_of(vocabulary: Vocabulary, pattern: Pattern, name: str) -> tiktoken
             f"tiktoken splits by one expression, not by {len(pattern.sources)} in turn: use Hugging Face's"
         )
     check_ranks(vocabulary, "tiktoken")
-    special_tokens: Mapping[str, int] = vocabulary.special_tokens
     return tiktoken.Encoding(
         name,
         pat_str=render(pattern.sources[0], "rust"),
         mergeable_ranks=dict(vocabulary.id_of),
-        special_tokens=dict(special_tokens),
+        special_tokens=dict(vocabulary.special_tokens),
     )
