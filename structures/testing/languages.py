@@ -297,12 +297,6 @@ def _segment(model: TokenModel, key: int, number: int) -> tuple[int, int]:
     return sum(model.segment_positions(segment)), sum(model.segment(segment))
 
 
-def _compact(model: TokenModel, key: int, number: int) -> tuple[int, int]:
-    if number == 0:
-        model.compact()
-    return OK, 0
-
-
 def _merge_and_post(model: PairModel, key: int, number: int) -> tuple[int, int]:
     tokens = model.tokens
     position = key % tokens.n_positions
@@ -315,12 +309,6 @@ def _merge_and_post(model: PairModel, key: int, number: int) -> tuple[int, int]:
     return OK, 0
 
 
-def _rebuild(model: PairModel, key: int, number: int) -> tuple[int, int]:
-    if number == 0:
-        model.rebuild()
-    return OK, 0
-
-
 _TOKENS: _Meanings = {
     Operation.MERGE: _merge,
     Operation.LINKS: _links,
@@ -328,7 +316,7 @@ _TOKENS: _Meanings = {
     Operation.SEGMENT: _segment,
     Operation.CONTAINS: lambda model, key, number: (_segment_at(model, key), len(model.segments)),
     Operation.COPY: _nothing,
-    Operation.COMPACT: _compact,
+    Operation.COMPACT: lambda model, key, number: _status(model.compact) if number == 0 else (OK, 0),
 }
 _INDEX: _Meanings = {
     Operation.MERGE: _merge_and_post,
@@ -344,7 +332,7 @@ _INDEX: _Meanings = {
         sum(side) for side in zip((0, 0), *model.lists, strict=True)
     ),
     Operation.COPY: _nothing,
-    Operation.REBUILD: _rebuild,
+    Operation.REBUILD: lambda model, key, number: _status(model.rebuild) if number == 0 else (OK, 0),
 }
 
 LANGUAGES: dict[type, Language] = {

@@ -64,6 +64,14 @@ class _Machine(RuleBasedStateMachine):
         assert got == expected, f"{verb}{arguments} gave {got}, not {expected}"
         return got
 
+    def copied(self, way: Callable[[Any], Any], change_old: bool) -> Any:
+        """Continue with the container or with its copy; return the other of the two, to be changed."""
+        other = way(self.real)
+        assert other == self.real
+        if change_old:
+            self.real, other = other, self.real
+        return other
+
 
 class _KeyedMachine(_Machine):
     """The methods that maps and heaps share."""
@@ -95,15 +103,10 @@ class _KeyedMachine(_Machine):
         """Assign."""
         self.alike("__setitem__", key, count)
 
-    @rule(key=KNOWN, n=COUNT)
-    def add(self, key: int, n: Any) -> None:
-        """Add anything."""
-        self.alike("add", key, n)
-
-    @rule(key=KNOWN)
-    def add_one(self, key: int) -> None:
-        """Add the default."""
-        self.alike("add", key)
+    @rule(key=KNOWN, n=st.lists(COUNT, max_size=1))
+    def add(self, key: int, n: list[Any]) -> None:
+        """Add anything, or the default."""
+        self.alike("add", key, *n)
 
     @rule(key=KNOWN)
     def delete(self, key: int) -> None:
@@ -126,10 +129,7 @@ class _KeyedMachine(_Machine):
     @rule(way=st.sampled_from([copy.copy, copy.deepcopy, pickled, through_arrays]), change_old=st.booleans())
     def continue_with_a_copy(self, way: Callable[[Any], Any], change_old: bool) -> None:
         """Continue with a copy and change the original, or the other way round."""
-        other = way(self.real)
-        assert other == self.real
-        if change_old:
-            self.real, other = other, self.real
+        other = self.copied(way, change_old)
         other.clear()
         other[5] = 5
         other._check()
@@ -224,15 +224,10 @@ class HeapMachine(_KeyedMachine):
         """Return the model."""
         return HeapModel(items, least_first=self.least_first)
 
-    @rule(key=KNOWN, n=COUNT)
-    def sub(self, key: int, n: Any) -> None:
-        """Subtract anything."""
-        self.alike("sub", key, n)
-
-    @rule(key=KNOWN)
-    def sub_one(self, key: int) -> None:
-        """Subtract the default."""
-        self.alike("sub", key)
+    @rule(key=KNOWN, n=st.lists(COUNT, max_size=1))
+    def sub(self, key: int, n: list[Any]) -> None:
+        """Subtract anything, or the default."""
+        self.alike("sub", key, *n)
 
     @rule(known=st.lists(KNOWN, max_size=8), count=COUNT)
     def tie(self, known: list[int], count: Any) -> None:
@@ -347,10 +342,7 @@ class TokenListMachine(_Machine):
     @rule(way=st.sampled_from([copy.copy, copy.deepcopy]), change_old=st.booleans())
     def continue_with_a_copy(self, way: Callable[[Any], Any], change_old: bool) -> None:
         """Continue with a copy and change the original, or the other way round."""
-        other = way(self.real)
-        assert other == self.real
-        if change_old:
-            self.real, other = other, self.real
+        other = self.copied(way, change_old)
         other.compact()
         while len(other) > other.n_segments:
             last = next(p for p in other.positions().tolist() if other.next(p) >= 0)
@@ -445,10 +437,7 @@ class PairIndexMachine(_Machine):
     @rule(way=st.sampled_from([copy.copy, copy.deepcopy]), change_old=st.booleans())
     def continue_with_a_copy(self, way: Callable[[Any], Any], change_old: bool) -> None:
         """Continue with a copy and change the original, or the other way round."""
-        other = way(self.real)
-        assert other == self.real
-        if change_old:
-            self.real, other = other, self.real
+        other = self.copied(way, change_old)
         other.tokens.compact()
         other.rebuild()
         for pair in other.pairs():
