@@ -107,12 +107,8 @@ class TokenList(Facade):
         if segment_offsets is None:
             segment_offsets = [0, tokens.size] if tokens.size else [0]
         offsets = int64_array(segment_offsets, "segment_offsets")
-        if (
-            offsets.size == 0
-            or offsets[0] != 0
-            or offsets[-1] != tokens.size
-            or np.any(np.diff(offsets) <= 0)
-        ):
+        ends = offsets[[0, -1]].tolist() if offsets.size else None
+        if ends != [0, tokens.size] or np.any(np.diff(offsets) <= 0):
             raise ValueError(
                 f"segment_offsets must rise from 0 to the number of tokens, {tokens.size}, none empty"
             )

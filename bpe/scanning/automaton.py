@@ -27,18 +27,7 @@ from typing import TypeAlias
 import numpy as np
 
 from bpe.scanning.classes import ranges_of, symbols_of
-from bpe.scanning.syntax import (
-    Alt,
-    Atomic,
-    Chars,
-    Edge,
-    Look,
-    Node,
-    Repeat,
-    Seq,
-    UnsupportedError,
-    parse,
-)
+from bpe.scanning.syntax import Alt, Atomic, Chars, Edge, Look, Node, Repeat, Seq, UnsupportedError, parse
 
 MAX_DELAY = 3
 """How many symbols a lookahead may read at most."""
