@@ -908,7 +908,7 @@ def test_words_of_zeros_are_taken_back():
     """The first eight bytes of these words are 0, as those of an empty slot."""
     words = [bytes(n) for n in range(60)]
     for n_kept in range(1, 40):
-        counter = ByteCounter({word: 1 for word in words[:n_kept]} | {b"x": 2**63 - 1})
+        counter = ByteCounter(dict.fromkeys(words[:n_kept], 1) | {b"x": 2**63 - 1})
         before = dict(counter.items())
         data = b"".join([*words[n_kept:], b"x"])
         offsets = np.cumsum([0, *map(len, words[n_kept:]), 1])
