@@ -46,6 +46,8 @@ __all__ = [
 
 _MODULE_OF = {
     "Corpus": "bpe.corpus",
+    "EncodedFiles": "bpe.corpus.id_files",  # what Tokenizer.encode_files returns
+    "FilePart": "bpe.corpus.reading",  # what a Corpus holds
     "Tokenizer": "bpe.tokenizer",
     "Trainer": "bpe.training",
     "WordCounts": "bpe.counting.word_counts",
@@ -66,4 +68,5 @@ def __dir__() -> list[str]:
 
 
 # Pickles of release 0.1.0 name these modules, and nothing in them that this package does not have.
-sys.modules["bpe.counts"] = sys.modules["bpe.split"] = sys.modules[__name__]
+for _name in ("bpe.corpus.files", "bpe.counts", "bpe.split", "bpe.toolbox", "bpe.toolbox.files"):
+    sys.modules[_name] = sys.modules[__name__]

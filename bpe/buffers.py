@@ -58,3 +58,18 @@ def as_array(data: bytes | bytearray | str) -> np.ndarray:
     if array.flags.writeable:
         return array
     return np.asarray(_Lent(array, array.ctypes.data, len(array)))
+
+
+def code_points(text: str) -> np.ndarray:
+    """Return the code points of a text, ``(n,) uint32``."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+
+
+def widths_of(characters: np.ndarray) -> np.ndarray:
+    """Return how many bytes of UTF-8 characters have, ``(n,) int64``.
+
+    A byte that is not valid UTF-8 is a character, U+DC00 plus its value, as in :func:`bpe.text.as_text`.
+    """
+    widths = 1 + (characters >= 0x80).astype(np.int64) + (characters >= 0x800) + (characters >= 0x10000)
+    widths[(characters >= 0xDC80) & (characters < 0xDD00)] = 1
+    return widths

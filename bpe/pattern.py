@@ -357,6 +357,13 @@ class Pattern:
         """
         width = 1 if isinstance(text, str) else 4  # of the character after the place
         stop = len(text) if stop is None else min(stop, len(text))
+        scanner = _scanner(self.sources)
+        if (
+            isinstance(text, bytes)
+            and scanner
+            and (near := scanner.cuts.last_near(text, start, stop)) > start
+        ):
+            return near
         size = _WINDOW
         while stop > start:
             first = max(start, stop - size)

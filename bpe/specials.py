@@ -103,11 +103,11 @@ class SpecialSearch:
 
     def __init__(self, tokens: frozenset[str]) -> None:
         self.tokens = tokens
-        # Among alternatives the first wins, so the longest stand first.
-        longest_first = sorted({*map(utf8_of, tokens)}, key=lambda token: (-len(token), token))
+        # Among alternatives the first wins, so the longest come first.
+        longest_first = sorted({*map(_exact_bytes, tokens)}, key=lambda token: (-len(token), token))
         self.reach = len(longest_first[0]) if longest_first else 0
         alike: dict[bytes, list[bytes]] = {}
-        for token in longest_first:
+        for token in map(utf8_of, tokens):
             alike.setdefault(token[:2], []).append(token)
         self.needles = tuple(map(_common, alike.values()))
         self._pattern = re.compile(b"(" + b"|".join(map(re.escape, longest_first)) + b")")
@@ -236,6 +236,17 @@ search_for = functools.lru_cache(maxsize=64)(SpecialSearch)
 """Return the search for a frozenset of tokens; the last ones made are remembered."""
 
 
+def _exact_bytes(text: str) -> bytes:
+    """Return the UTF-8 of a text in which lone surrogates stay what they are; pairs are joined.
+
+    The caller did not write the U+FFFD that takes the place of a lone one elsewhere.
+    """
+    if text.isascii():
+        return text.encode()
+    joined = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    return joined.encode("utf-8", "surrogatepass")
+
+
 def _common(tokens: list[bytes]) -> bytes:
     """Return what all begin with."""
     first, last = min(tokens), max(tokens)
@@ -298,12 +309,14 @@ class Rules:
         ...
         ValueError: text holds the special token '<end>' at character 3. To encode it as a special token, ...
         """
-        # A surrogate stays one: the caller did not write the U+FFFD that takes its place.
-        data = given.encode("utf-8", "surrogatepass") if isinstance(given, str) else bytes(given)
+        data = _exact_bytes(given) if isinstance(given, str) else bytes(given)
         for start, end in self.disallowed.find_all(data):
-            token = data[start:end].decode()
-            where = f"character {given.find(token)}" if isinstance(given, str) else f"byte {start}"
-            raise refusal(token, where, what)
+            before, token = (
+                part.decode("utf-8", "surrogatepass") for part in (data[:start], data[start:end])
+            )
+            raise refusal(
+                token, f"character {len(before)}" if isinstance(given, str) else f"byte {start}", what
+            )
 
 
 def refusal(token: str, where: str, what: str) -> ValueError:

@@ -37,8 +37,8 @@ class Tokenizer:
     r"""A vocabulary with its merges, split pattern and special tokens: encodes text and decodes ids.
 
     It never changes. Two are equal if all their parts are. Any number of threads may use one, and processes
-    that fork. Text is str or bytes. Bytes are encoded as they are, valid UTF-8 or not, and decode to the same
-    bytes. In a str, surrogate pairs are joined; any other surrogate has no encoding and is encoded as U+FFFD.
+    that fork while no thread compiles. Bytes are encoded as they are, valid UTF-8 or not, and decode to the
+    same bytes. In a str, surrogate pairs are joined; any other surrogate has no encoding and is encoded as U+FFFD.
 
     * one text: :meth:`encode`, :meth:`encode_ordinary`, :meth:`encode_to_numpy`, :meth:`encode_with_offsets`,
       :meth:`encode_with_dropout`
@@ -116,7 +116,8 @@ class Tokenizer:
         return hash(self.engine)
 
     def __reduce__(self) -> Any:
-        others = {name: value for name, value in vars(self).items() if name != "engine"}
+        derived = {"engine", *(name for cls in type(self).__mro__ for name in vars(cls))}
+        others = {name: value for name, value in vars(self).items() if name not in derived}
         return self._unpacked, (self.pattern, packed(self.engine.vocabulary), others)
 
     @classmethod

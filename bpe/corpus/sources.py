@@ -73,6 +73,8 @@ class Corpus:
     [b'one two\n', b'three', b'four']
     """
 
+    __module__ = "bpe"  # the name in pickles: users import it from there
+
     def __init__(
         self,
         sources: os.PathLike[str] | Iterable[os.PathLike[str] | str | bytes],
@@ -233,6 +235,9 @@ CorpusLike: TypeAlias = "Corpus | os.PathLike[str] | Iterable[os.PathLike[str] |
 
 def _in_blocks(document: bytes, block_bytes: int) -> Iterable[bytes]:
     return (document,) if len(document) <= block_bytes else blocks_of(document, block_bytes)
+
+
+__test__ = {"Corpus": Corpus}  # doctest passes over a class that has the name of another module
 
 
 def _name_of(items: Any) -> str:

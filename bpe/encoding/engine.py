@@ -24,12 +24,16 @@ from bpe.encoding.decoding import TokenTable, join_tokens
 from bpe.pattern import Pattern
 from bpe.specials import NO_TOKENS, Ordinary, Rules, Specials, SpecialSearch, rules_of
 from bpe.vocabulary import Vocabulary
+from bpe.vocabulary_parts import Packed, packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bpe.encoding.dropout_kernels import Merger
     from bpe.encoding.encoder import Encoder
+
+
+_LONG_TAIL = 64  # bytes; for fewer, a loop is quicker than numpy
 
 
 class _MadeOnce:  # used as a decorator, like property
@@ -58,7 +62,7 @@ else:
 class Engine:
     """Encodes bytes and decodes ids.
 
-    It never changes. Any number of threads may use one, and processes that fork.
+    It never changes. Any number of threads may use one, and processes that fork while nothing is compiled.
 
     Parameters
     ----------
@@ -93,6 +97,9 @@ class Engine:
     def __hash__(self) -> int:
         words = self.vocabulary
         return hash((self.pattern, words.size, len(words.pairs), self.special_tokens))
+
+    def __reduce__(self) -> Any:
+        return _unpacked, (packed(self.vocabulary), self.pattern)
 
     @made_once
     def encoder(self) -> Encoder:
@@ -189,6 +196,9 @@ class Engine:
         A piece can depend on what follows it. So the beginning of a text is encoded together with some bytes
         that follow, and the ids of these are dropped then.
         """
+        if n_bytes >= _LONG_TAIL:
+            last = np.asarray(ids[-n_bytes:])[::-1]  # each is of a byte at least
+            return int(np.searchsorted(np.cumsum(self.table.lengths(last)), n_bytes)) + 1
         n = 0
         while n_bytes > 0:
             n += 1
@@ -198,6 +208,10 @@ class Engine:
     def decode(self, ids: Iterable[int] | np.ndarray) -> bytes:
         """Return the bytes of ids, joined."""
         return join_tokens(self.vocabulary, ids, self.table)
+
+
+def _unpacked(parts: Packed, pattern: Pattern) -> Engine:
+    return Engine(unpacked(parts), pattern)
 
 
 def ends_of(texts: Sequence[str | bytes]) -> np.ndarray:

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from bpe.buffers import code_points, widths_of
 from bpe.encoding.engine import Engine, ends_of
-from bpe.text import utf8_of
+from bpe.text import as_text, utf8_of
 
 
 class IntervalCounter:
@@ -47,12 +48,15 @@ class IntervalCounter:
         self._engine, self._text, self._data = engine, text, data
         self._cuts = self._n_before = np.empty(0, np.int64)
         self._byte_of: np.ndarray | None = None  # where each character begins, if not where it is counted
+        self._edges: np.ndarray | None = None  # where characters begin and end, if a part may cut them
         self._is_odd = False
         if isinstance(text, str) and len(data) != len(text):
             starts = np.flatnonzero((np.frombuffer(data, np.uint8) & 0xC0) != 0x80)
             self._byte_of = np.append(starts, len(data))
             # A part of a str may begin or end within a surrogate pair.
             self._is_odd = not _is_clean(text)
+        elif not data.isascii():
+            self._edges = np.cumsum([0, *widths_of(code_points(as_text(data)))])
         if not self._is_odd:
             self._cuts = engine.pattern.cuts(data)
         if len(self._cuts):
@@ -136,9 +140,13 @@ class IntervalCounter:
             return np.diff(self._n_ids([utf8_of(self._text[start:stop]) for start, stop in parts]))
         if self._byte_of is not None:
             first, last = self._byte_of[first], self._byte_of[last]
-        # The first place after the start of each part, and the last before its end.
-        low = np.searchsorted(self._cuts, first, side="right")
-        high = np.searchsorted(self._cuts, last, side="left") - 1
+        # The first place after the start of each part, and the last before its end; next to whole characters.
+        begin, end = first, last
+        if self._edges is not None:
+            begin = self._edges[np.searchsorted(self._edges, first)]
+            end = self._edges[np.searchsorted(self._edges, last, side="right") - 1]
+        low = np.searchsorted(self._cuts, begin, side="right")
+        high = np.searchsorted(self._cuts, end, side="left") - 1
         counts = np.zeros(len(first), np.int64)
         has_middle = low <= high
         low, high = low[has_middle], high[has_middle]

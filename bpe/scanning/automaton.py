@@ -139,8 +139,8 @@ class _Program:
 
     def _repeat(self, node: Repeat, then: int, guard: Symbols | None) -> int:
         """Build a repetition. If it ends before `most`, a symbol of `guard` must not follow."""
-        if node.most is None and _is_nullable(node.item):
-            raise UnsupportedError("an unlimited repetition of an expression that may be empty")
+        if node.most not in (0, 1) and _is_nullable(node.item):
+            raise UnsupportedError("a repetition of an expression that may be empty")
         leave = then if guard is None else self._add("ahead", (self.all - guard,), then)
 
         def fork(inside: int) -> list[int]:

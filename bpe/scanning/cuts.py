@@ -26,8 +26,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bpe.buffers import code_points, widths_of
 from bpe.scanning.automaton import Automaton
-from bpe.text import as_text
+from bpe.text import as_text, utf8_of
+
+_NEAR = 32  # bytes from the end that are looked at one by one, which is quicker than numpy
 
 
 class Cuts:
@@ -59,6 +62,9 @@ class Cuts:
             covered = _always_in_a_match(automaton)
             ends = independent & (covered[:, None] | covered[None, :])
             self._stages.append((automaton.symbol_of.astype(np.uint8), independent, ends))
+        # For two characters of ASCII: at the first times 128 plus the second.
+        pairs = np.stack(np.divmod(np.arange(1 << 14), 128), axis=1).ravel()
+        self._in_ascii = self._between(pairs)[::2].tobytes()
 
     def places(self, text: str | bytes) -> np.ndarray:
         """Return the places where a text can be cut, with any text before and after it.
@@ -78,15 +84,25 @@ class Cuts:
         O(n).
         """
         if isinstance(text, str):
-            return np.flatnonzero(self._between(_code_points(text))) + 1
-        if text.isascii():
-            return np.flatnonzero(self._between(np.frombuffer(text, np.uint8))) + 1
-        first, last = _whole_characters(text)
-        characters = _code_points(as_text(text[first:last]))
-        widths = 1 + (characters >= 0x80).astype(np.int64) + (characters >= 0x800) + (characters >= 0x10000)
-        widths[(characters >= 0xDC80) & (characters < 0xDD00)] = 1  # a byte that is not valid UTF-8
-        ends = first + np.cumsum(widths)
+            return np.flatnonzero(self._between(code_points(text))) + 1
+        data = utf8_of(text)
+        if data.isascii():
+            return np.flatnonzero(self._between(np.frombuffer(data, np.uint8))) + 1
+        first, last = _whole_characters(data)
+        characters = code_points(as_text(data[first:last]))
+        ends = first + np.cumsum(widths_of(characters))
         return ends[:-1][self._between(characters)]
+
+    def last_near(self, data: bytes, start: int, stop: int) -> int:
+        """Return the last place, ``start < p <= stop``, if it is near `stop` and in ASCII; else `start`."""
+        in_ascii = self._in_ascii
+        for place in range(min(stop, len(data) - 1), max(start, stop - _NEAR), -1):
+            before, after = data[place - 1], data[place]
+            if before >= 128 or after >= 128:
+                break
+            if in_ascii[before << 7 | after]:
+                return place
+        return start
 
     def _between(self, characters: np.ndarray) -> np.ndarray:
         """Say between which neighbours, of these code points, a text can be cut; (n - 1,) bool."""
@@ -101,10 +117,6 @@ class Cuts:
                 still = independent.ravel()[pairs]
                 is_open = still if is_open is None else is_open & still
         return can_cut
-
-
-def _code_points(text: str) -> np.ndarray:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
 
 
 def _whole_characters(data: bytes) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import index as as_index
 from time import perf_counter
-from typing import NamedTuple, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -381,10 +381,12 @@ class Trainer:
     def __repr__(self) -> str:
         return f"<Trainer: {self._done} merges>"
 
-    def __reduce__(self) -> NoReturn:
+    def __reduce__(self, *_: Any) -> NoReturn:
         raise TypeError(
             "a Trainer cannot be copied or pickled: pickle trainer.tokenizer(), and go on with Trainer.resume"
         )
+
+    __setstate__ = __reduce__  # for pickles of release 0.1.0
 
     def check(self) -> None:
         """Compare counts, postings and links with what a recount from scratch gives.

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bpe
@@ -37,7 +38,14 @@ def counted():
     return bpe.count_words([TEXT, "low low"], special_tokens=["<|end|>"])
 
 
+def encoded():
+    from bpe.corpus.id_files import EncodedFiles
+
+    return EncodedFiles(Path("a.bin"), Path("a.offsets.npy"), np.dtype("<u2"), 1, 8, 3, False)
+
+
 EXPECTED = {
+    "encoded_files": encoded,
     "tokenizer": trained,
     "odd_tokenizer": odd,
     "pattern": lambda: bpe.Pattern.of("cl100k"),
@@ -58,7 +66,25 @@ def test_pickles_in_a_fresh_process(name):
     code = "import pickle, sys; value = pickle.load(open(sys.argv[1], 'rb')); print(type(value).__name__)"
     path = FOLDER / f"{name}.protocol5.pickle"
     done = subprocess.run([sys.executable, "-c", code, path], check=True, capture_output=True, text=True)
-    assert done.stdout.strip() in bpe.__all__
+    assert done.stdout.strip() in [*bpe.__all__, "EncodedFiles"]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_pickled_corpora(protocol, monkeypatch):
+    assert list(map(list, pickled("corpus_of_texts", protocol).documents())) == [[b"one"], [b"two"]]
+    monkeypatch.chdir(Path(__file__).parents[2])
+    novel = Path("tests", "data", "treasure_island.txt")
+    for corpus in (
+        pickled("corpus_of_files", protocol),
+        pickle.loads(pickle.dumps(bpe.Corpus(novel), protocol)),
+    ):
+        assert b"".join(next(iter(corpus.documents()))) == novel.read_bytes()
+        assert names_in(pickle.dumps(corpus, protocol)) == {"bpe"}
+
+
+def test_an_old_trainer_says_what_to_do():
+    with pytest.raises(TypeError, match=r"a Trainer cannot be copied or pickled: .* Trainer\.resume"):
+        pickled("trainer", 5)
 
 
 def test_native_files(tmp_path):

@@ -174,6 +174,9 @@ class TestCuts:
         pattern = bpe.Pattern.of(spec)
         inside = [place for place in pattern.cuts(text).tolist() if start < place <= stop]
         assert pattern.last_cut(text, start, stop) == (inside[-1] if inside else start)
+        text = text.encode("utf-8", "replace")
+        inside = [place for place in pattern.cuts(text).tolist() if place <= stop]
+        assert pattern.last_cut(text, 0, stop) == (inside[-1] if inside else 0)
 
 
 def test_the_last_cut_may_be_far_from_the_end():
@@ -192,6 +195,19 @@ def test_ordinary_text_has_cuts(name):
     assert places == [] if name == "none" else words <= {*places}
     if name not in ("none", "whitespace"):
         assert {14, 23} <= {*places}  # between a letter and a sign
+
+
+def test_only_text_can_be_cut():
+    with pytest.raises(TypeError, match="text must be str or bytes, not int"):
+        bpe.Pattern.of("gpt2").cuts(5)
+
+
+@pytest.mark.filterwarnings("ignore:the split pattern cannot be compiled")
+@pytest.mark.parametrize("source", ["(?:b|a??){0,2}", "(?:a?){3}", "(?:a*b?){1,2}c"])
+def test_repetitions_of_what_may_be_empty(source):
+    for letters in product("abc ", repeat=4):
+        text = "".join(letters)
+        assert bpe.split(source, text) == matches_and_gaps(source, text)
 
 
 @pytest.mark.parametrize("source", [r"(?<=a)b|\w", r"(\w)\1|\w+"])

@@ -1,7 +1,11 @@
 """Offsets, counts, truncation, intervals and batches, against the plain encoding of the whole."""
 
+import copy
 import ctypes
+import functools
+import pickle
 import random
+import threading
 import warnings
 
 import numpy as np
@@ -355,3 +359,78 @@ def test_options_of_the_wrong_type(tokenizer):
             for verb in (tokenizer.encode, tokenizer.encode_to_numpy, tokenizer.count):
                 with pytest.raises(TypeError, match=f"{name} must be 'all' or a collection of str, not"):
                     verb("a", **{name: wrong})
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "cl100k", "none", r"\w+|\W"])
+def test_parts_of_bytes_that_begin_and_end_inside_characters(pattern):
+    merges = {b"\xa3a", b"\xe6\x96", b"a\xd9", b"  "}
+    ids = {token: 256 + i for i, token in enumerate(sorted(merges))}
+    tok = Tokenizer(
+        token_bytes=[*(bytes([i]) for i in range(256)), *ids],
+        merges=[(token[0], token[1]) for token in ids],
+        pattern=pattern,
+    )
+    for text in ("\u0663abc \u0663 a", "文a 文  b文\u0663a", "😀a 😀\n", "plain text  only"):
+        for data in (text.encode(), b"\xff" + text.encode() + b"\xe6\x96"):
+            counter = tok.interval_counter(data)
+            for start in range(len(data) + 1):
+                for stop in range(start, len(data) + 1):
+                    expected = len(tok.encode_ordinary(data[start:stop]))
+                    assert counter.count(start, stop) == expected, (data, start, stop)
+
+
+def test_what_surrogates_stand_for():
+    tok = Tokenizer(
+        token_bytes=[bytes([i]) for i in range(256)],
+        merges=[],
+        pattern="gpt2",
+        special_tokens={"\U0001f600": 300},
+    )
+    for text, disallowed in (("x\ud800", "\ud800"), ("x\ud83d\ude00", "\ud83d\ude00"), ("x\ufffd", "\ufffd")):
+        with pytest.raises(ValueError, match=r"text holds the special token .* at character 1"):
+            tok.encode(text, disallowed_special={disallowed})
+    with pytest.raises(ValueError, match="at character 1"):
+        tok.encode("x\ud83d\ude00")
+    assert tok.encode("x\ufffd", disallowed_special={"\ud800"}) == [120, 0xEF, 0xBF, 0xBD]
+    assert tok.encode("x\ud800", disallowed_special={"\ufffd"}) == [120, 0xEF, 0xBF, 0xBD]
+
+
+def test_ids_of_a_tail(tokenizer, book):
+    data = book[:3000].encode()
+    ids = tokenizer.encode_to_numpy(data, specials="ordinary")
+    lengths = [len(tokenizer.token_bytes(number)) for number in ids]
+    for n in range(len(ids) + 1):
+        n_bytes = sum(lengths[len(ids) - n :])
+        assert tokenizer.engine.n_ids_of_tail(ids, n_bytes) == n
+        assert tokenizer.engine.n_ids_of_tail(ids.tolist(), n_bytes) == n
+
+
+def test_copies_and_pickles_of_what_methods_return(tokenizer):
+    growing, stream = (
+        tokenizer.appendable_encoder(specials="ordinary"),
+        tokenizer.stream_encoder(specials="ordinary"),
+    )
+    growing.append("hello wor")
+    known = stream.feed("hello wor")
+    for way in (copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))):
+        other = way(growing)
+        other.append("ld")
+        assert other.ids() == tokenizer.encode_ordinary("hello world")
+        assert known + way(stream).feed("ld") + way(stream).finish() == tokenizer.encode_ordinary("hello wor")
+        assert way(tokenizer.interval_counter("a b")).count(0, 3) == len(tokenizer.encode_ordinary("a b"))
+    assert growing.ids() == tokenizer.encode_ordinary("hello wor")
+
+
+class WithLock(Tokenizer):
+    """A class of somebody else, with an attribute that is made at its first use."""
+
+    @functools.cached_property
+    def lock(self):
+        return threading.Lock()
+
+
+def test_attributes_made_at_first_use_are_not_pickled():
+    tok = WithLock(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern="gpt2")
+    tok.mine, _ = 3, tok.lock
+    other = copy.copy(tok)
+    assert (other.mine, "lock" in vars(other)) == (3, False)
