@@ -38,7 +38,7 @@ class Tokenizer:
 
     It never changes. Two are equal if all their parts are. Any number of threads may use one, and processes
     that fork while no thread compiles. Bytes are encoded as they are, valid UTF-8 or not, and decode to the
-    same bytes. In a str, surrogate pairs are joined; any other surrogate has no encoding and is encoded as U+FFFD.
+    same bytes. In a str, surrogate pairs are joined; any other surrogate is encoded as U+FFFD.
 
     * one text: :meth:`encode`, :meth:`encode_ordinary`, :meth:`encode_to_numpy`, :meth:`encode_with_offsets`,
       :meth:`encode_with_dropout`

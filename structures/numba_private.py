@@ -21,24 +21,6 @@ from typing import Any
 
 import numba
 
-__all__ = [
-    "ALL_THERE",
-    "NAMES",
-    "TESTED",
-    "AttributeTemplate",
-    "BoundFunction",
-    "CPUDispatcher",
-    "CompileResultCacheImpl",
-    "Compiler",
-    "DispatcherType",
-    "FunctionCache",
-    "JITCodeLibrary",
-    "MemInfoPointer",
-    "NullCache",
-    "compile_result",
-    "global_compiler_lock",
-]
-
 TESTED = ("0.62", "0.68")
 """The oldest and the newest numba release that the tests have run with."""
 
@@ -132,12 +114,12 @@ ALL_THERE = not _PROBLEM
 """Whether kernels may be compiled with the help of the private names."""
 
 if ALL_THERE:
-    from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache
-    from numba.core.codegen import JITCodeLibrary
-    from numba.core.compiler import Compiler, compile_result
-    from numba.core.compiler_lock import global_compiler_lock
-    from numba.core.registry import CPUDispatcher
-    from numba.core.typing.templates import AttributeTemplate
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache  # noqa: F401
+    from numba.core.codegen import JITCodeLibrary  # noqa: F401
+    from numba.core.compiler import Compiler, compile_result  # noqa: F401
+    from numba.core.compiler_lock import global_compiler_lock  # noqa: F401
+    from numba.core.registry import CPUDispatcher  # noqa: F401
+    from numba.core.typing.templates import AttributeTemplate  # noqa: F401
 
     types: Any = numba.types  # whose stubs do not have these
     BoundFunction, DispatcherType = types.BoundFunction, types.Dispatcher
