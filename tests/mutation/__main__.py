@@ -111,8 +111,12 @@ def report(pairs: list[tuple[Mutant, Target]], records: dict[tuple, dict]) -> bo
     for name, row in (*counts.items(), ("all", total)):
         click.echo(f"{name:42}" + "".join(f"{row[column]:11}" for column in columns))
     n_tested = sum(total[verdict] for verdict in VERDICTS)
-    share = (total["caught"] + total["hung"]) / n_tested if n_tested else 0.0
-    click.echo(f"caught: {share:.1%} of {n_tested} tested; not tested: {total['sampled'] - n_tested}")
+    n_wrong = n_tested - total["explained"]  # those that are right all the same need not be caught
+    share = (total["caught"] + total["hung"]) / n_wrong if n_wrong else 0.0
+    click.echo(
+        f"caught: {share:.1%} of {n_wrong} that are wrong; right all the same: {total['explained']}; "
+        f"not tested: {total['sampled'] - n_tested}"
+    )
     for mutant in unexplained:
         click.echo(f"unexplained: {described(mutant)}")
         entry = {**dict(zip(KEY, mutant.key, strict=True)), "reason": ""}

@@ -166,10 +166,10 @@ def test_the_table(tmp_path, monkeypatch):
     run = CliRunner().invoke(command.main, ["heaps", "--sample", "22", "--table", "--folder", str(tmp_path)])
     assert run.exit_code == 1
     assert f"unexplained: {survivor.path}" in run.output
-    assert "caught: 50.0% of 2 tested" in run.output
+    assert "caught: 50.0% of 2 that are wrong; right all the same: 0" in run.output
     entry = run.output[run.output.index("{") : run.output.index("}\n") + 1]
     explained.write_text(f"[{entry}]")
-    monkeypatch.setattr(command, "LEAST_CAUGHT", 0.5)
     run = CliRunner().invoke(command.main, ["heaps", "--sample", "22", "--table", "--folder", str(tmp_path)])
     assert run.exit_code == 0
+    assert "caught: 100.0% of 1 that are wrong; right all the same: 1" in run.output
     assert "unexplained" not in run.output

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from structures import CountBuckets, IntMap, MaxHeap, MinHeap, PairIndex, TokenList
+from structures import CountBuckets, IntMap, MaxHeap, MinHeap, PairIndex, TokenList, pair_index_kernels
 from structures.count_buckets_kernels import new_count_buckets
 from structures.int_map_kernels import new_int_map
 from structures.multiset_heap_kernels import heap_type, new_heap
 from structures.pair_index_kernels import new_pair_index
-from structures.status import INT64_MAX, INT64_MIN, OUT_OF_RANGE, OVERFLOW
+from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, OK, OUT_OF_RANGE, OVERFLOW
 from structures.testing import (
     LANGUAGES,
     HeapModel,
@@ -112,3 +112,15 @@ def test_indexes(longest):
     assert index.rebuild()
     model.rebuild()
     check_program(LANGUAGES[PairIndex], index, model, program)
+
+
+def test_an_index_without_memory_forgets_the_pair(monkeypatch):
+    index = new_pair_index(new_token_list(np.array([1, 2]), np.array([0, 2])))
+    assert index.add(1, 2, 0) == OK
+    monkeypatch.setattr(pair_index_kernels, "_repool", lambda self, wanted: False)
+    many = np.arange(index.pool.size + 1)
+    assert index.add_many(3, 4, many) == NO_MEMORY
+    assert len(index) == 1
+    assert index.add_many(1, 2, many) == NO_MEMORY
+    assert (len(index), index.count(1, 2)) == (1, 1)
+    index._check()

@@ -94,3 +94,17 @@ def test_vetoes(ties):
             pass
         assert [tuple(merge) for merge in run.merges] == [tuple(merge) for merge in stepped.merges]
         assert asked["run"] == asked["stepped"]
+
+
+def test_pairs_of_zeros_are_pairs_like_others():
+    """Where a pair has lost its first place, nothing stands there; least of all the pair (0, 0)."""
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        words = {
+            bytes(rng.choice([0, 0, 1], rng.integers(2, 9)).astype(np.uint8).tolist()): 1 for _ in range(6)
+        }
+        trainer = trainer_of(words, "first")
+        learned = []
+        while (merge := trainer.step()) is not None:
+            learned.append(tuple(merge))
+        assert learned == [tuple(merge) for merge in train_indexed(words, 10_000, ties="first")]
