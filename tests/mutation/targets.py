@@ -129,6 +129,7 @@ TARGETS = [
             B + "test_specials.py",
             B + "test_counts.py::test_wrong_specials",
             B + "test_counts.py::test_longest_special_first",
+            B + "test_counts.py::test_special_tokens_are_found_as_the_slow_search_finds_them",
         ),
         (*TOKENIZER, B + "test_corpus.py", B + "test_training.py", B + "test_pattern.py"),
     ),
