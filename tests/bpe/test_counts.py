@@ -6,6 +6,7 @@ import random
 import struct
 import subprocess
 import sys
+import time
 import zlib
 from collections import Counter
 from fractions import Fraction
@@ -659,3 +660,17 @@ def test_a_piece_does_not_look_at_the_document_before(expression, monkeypatch):
     pattern = bpe.Pattern.of(expression)
     counter = count_documents([[b"a"], [b"bc"]], pattern, frozenset())
     assert dict(counter.items()) == dict.fromkeys(pattern.split_bytes(b"a") + pattern.split_bytes(b"bc"), 1)
+
+
+def test_offsets_stay_until_they_are_counted(book, monkeypatch):
+    """Counting that lags behind cutting gives the same counts."""
+    expected = dict(WordCounts.from_corpus([book[:60_000]], threads=1).items())
+    count = counting._count_pieces
+
+    def late(*arguments):
+        time.sleep(0.01)
+        count(*arguments)
+
+    monkeypatch.setattr(counting, "BATCH_BYTES", 500)
+    monkeypatch.setattr(counting, "_count_pieces", late)
+    assert dict(WordCounts.from_corpus([book[:60_000]], threads=3).items()) == expected
