@@ -2,6 +2,13 @@
 
 A pair of ids ``(left, right)`` is one int64 key, ``left << 32 | right``, so that keys sort as pairs do.
 
+The hash of words is that of UMAC, NH: the halves of each word, plus the secret, are multiplied, and the
+products are added. Two different keys have equal sums with a probability of at most ``2**-32``. The sum times
+a secret odd factor gives the home, by its top bits. Both steps need the secret: it cannot be cancelled.
+
+Source: NH, Black, Halevi, Krawczyk, Krovetz and Rogaway, UMAC, 1999; the last step, Dietzfelbinger, Hagerup,
+Katajainen and Penttonen, A Reliable Randomized Algorithm for the Closest-Pair Problem, 1997.
+
 In numba, unsigned arithmetic silently becomes signed if one operand is signed: every constant is cast.
 """
 
@@ -11,23 +18,47 @@ import numpy as np
 from numba.extending import overload
 
 from structures.jit import inner
+from structures.secret import SECRET_WORDS
+from structures.simd import pointer_to
 from structures.status import int64
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio, odd
 _HALF = np.uint64(32)
+_LOW_HALF = np.uint64(0xFFFFFFFF)
 _LOW = np.int64(0xFFFFFFFF)
 MAX_ID = 2**31 - 1
 
 
 @inner
-def mix(key, shift):
-    """Hash an int64 key to its home slot in a table of ``2**(64 - shift)`` slots.
+def secret_of(slots):
+    """Return a pointer to the secret that a table holds in the last words of its array."""
+    return pointer_to(slots, slots.size - SECRET_WORDS)
 
-    Fibonacci hashing (Knuth, The Art of Computer Programming, 6.4) of the key with its halves folded.
+
+@inner
+def product_of_halves(word, secret_word):
+    """Add the secret to the halves of a word, and multiply them: all 64 bits depend on both."""
+    word, added = np.uint64(np.int64(word)), np.uint64(np.int64(secret_word))
+    low = ((word & _LOW_HALF) + (added & _LOW_HALF)) & _LOW_HALF
+    high = ((word >> _HALF) + (added >> _HALF)) & _LOW_HALF
+    return low * high
+
+
+@inner
+def home_in(hashed, factor, shift):
+    """Return the top bits of a hash, whose halves are folded before, times a factor."""
+    hashed = np.uint64(hashed)  # kernels get every integer as an int64
+    hashed ^= hashed >> _HALF
+    return np.int64((hashed * np.uint64(np.int64(factor))) >> np.uint64(shift))
+
+
+@inner
+def mix(key, secret, shift):
+    """Hash an int64 key to its home in a table of ``2**(64 - shift)`` places.
+
+    `secret` points to three words. Without the secret, nobody can choose keys that share a home more often
+    than chance has it, in progressions or otherwise.
     """
-    folded = np.uint64(np.int64(key))  # without the compiler, a negative int is no uint64
-    folded ^= folded >> _HALF
-    return np.int64((folded * _GOLDEN) >> np.uint64(shift))
+    return home_in(product_of_halves(key, secret[0]), secret[2], shift)
 
 
 @inner

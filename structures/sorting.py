@@ -1,8 +1,9 @@
 """Sorting of int64 keys: numba takes more than a second to compile the ``sort`` of an array.
 
-A merge sort from the bottom up; short runs are sorted by insertion.
+Keys alone are sorted by merging, from the bottom up; short runs are sorted by insertion. Keys with values are
+sorted digit by digit, from the lowest; digits that all keys have in common are left out.
 
-Source: Knuth, The Art of Computer Programming, 5.2.1, S and 5.2.4, S.
+Source: Knuth, The Art of Computer Programming, 5.2.1, S; 5.2.4, S; 5.2.5, R.
 """
 
 from structures.jit import inner, kernel
@@ -10,6 +11,8 @@ from structures.memory import copy_prefix, new_words
 from structures.simd import smaller
 
 RUN = 16
+_MANY = 1 << 16  # entries, from where on larger digits are faster
+_SIGN = -(2**63)
 
 
 @inner
@@ -56,3 +59,49 @@ def sort(keys):
             source, target = target, source
             width *= 2
         copy_prefix(source, n, keys)
+
+
+@inner
+def digit_of(key, shift, mask):
+    """Return a digit of a key; negative keys come first."""
+    return ((key ^ _SIGN) >> shift) & mask
+
+
+@inner
+def start_digits(keys, shift, mask, start_of):
+    """Write where the keys of each digit start when they are sorted by it."""
+    for digit in range(mask + 1):
+        start_of[digit] = 0
+    for i in range(keys.size):
+        start_of[digit_of(keys[i], shift, mask)] += 1
+    start = 0
+    for digit in range(mask + 1):
+        start, start_of[digit] = start + start_of[digit], start
+
+
+@kernel
+def sort_entries(keys, values):
+    """Sort keys in place, ascending, and their values with them. O(n) for each digit."""
+    n = keys.size
+    varying = 0
+    for i in range(n):
+        varying |= keys[i] ^ keys[0]
+    width = 8 if n < _MANY else 11
+    mask = (1 << width) - 1
+    start_of = new_words(mask + 1)
+    from_keys, from_values, to_keys, to_values = keys, values, new_words(n), new_words(n)
+    n_passes = 0
+    for shift in range(0, 64, width):
+        if (varying >> shift) & mask != 0:
+            start_digits(from_keys, shift, mask, start_of)
+            for i in range(n):
+                digit = digit_of(from_keys[i], shift, mask)
+                to_keys[start_of[digit]] = from_keys[i]
+                to_values[start_of[digit]] = from_values[i]
+                start_of[digit] += 1
+            from_keys, to_keys = to_keys, from_keys
+            from_values, to_values = to_values, from_values
+            n_passes += 1
+    if n_passes & 1:
+        copy_prefix(from_keys, n, keys)
+        copy_prefix(from_values, n, values)
