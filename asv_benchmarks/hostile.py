@@ -3,7 +3,7 @@
     python asv_benchmarks/hostile.py [ATTACK ...] [--small]
 
 For each attack it prints the processor time of both, for n and for 2 n, and their ratio. It exits with 1
-where hostile input takes more than three times as long as ordinary input, unless it is refused within a second.
+where hostile input takes more than three times as long as ordinary input and is not refused within a second.
 
 An attack that is refused raises a documented error: ``ValueError`` or ``TimeoutError``.
 Each is run once before it is timed, so that nothing is compiled meanwhile.

@@ -66,9 +66,9 @@ def probe(slots, shift, key):
     One exit for both, so that the processor need not predict whether a key is there.
     """
     spare = slots.size - BUCKET
+    bucket = home_of(slots, shift, key)  # in any case: a loop of searches reads the secret once
     if key == EMPTY:
         return spare
-    bucket = home_of(slots, shift, key)
     lanes = lanes_with(slots, bucket, key, EMPTY)
     while lanes == 0:
         bucket = (bucket + BUCKET) & (spare - 1)
