@@ -303,7 +303,7 @@ def test_windows_decide(name, data):
             assert is_in(windows.ends, window) == (place_of[place] in ends), place
 
 
-# Bytes of the form of characters, but too long for what they stand for, surrogates, or past the last character.
+# Bytes of the form of characters: too long for what they stand for, surrogates, or past the last character.
 NOT_UTF_8 = [
     b"\xc1\xa1",
     b"\xe0\x81\xa1",
