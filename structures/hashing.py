@@ -48,26 +48,22 @@ def product_of_halves(word, secret_word):
 
 
 @inner
-def home_in(hashed, factor, shift):
-    """Return the top bits of a hash times a factor."""
-    return np.int64((np.uint64(hashed) * np.uint64(np.int64(factor))) >> np.uint64(shift))
-
-
-@inner
 def mix(key, secret, shift):
     """Hash an int64 key to its home in a table of ``2**(64 - shift)`` places.
 
     `secret` points to three words. Without the secret, nobody can choose keys that share a home more often
     than chance has it, in progressions or otherwise.
     """
-    return home_in(multiply_fold(key, secret[0]), secret[2], shift)
+    hashed = np.uint64(multiply_fold(key, secret[0])) * np.uint64(np.int64(secret[2]))
+    return np.int64(hashed >> np.uint64(shift))
 
 
 @inner
 def mix_two(word_0, word_1, secret, shift):
     """Hash two words to their home; the compiler makes vector instructions of a loop of these."""
     hashed = product_of_halves(word_0, secret[0]) + product_of_halves(word_1, secret[1])
-    return home_in(hashed ^ (hashed >> _HALF), secret[2], shift)
+    hashed = (hashed ^ (hashed >> _HALF)) * np.uint64(np.int64(secret[2]))
+    return np.int64(hashed >> np.uint64(shift))
 
 
 @inner
