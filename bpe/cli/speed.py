@@ -135,9 +135,7 @@ def warmup() -> None:
         for ties in TIES:
             tokenizer = train(counts, vocab_size=300, selection=selection, ties=ties, progress=False)
     _use(tokenizer, texts)
-    SpecialSearch(frozenset(map(str, range(1000)))).split(
-        b"1 2"
-    )  # so many that they are found by an automaton
+    SpecialSearch(frozenset(map(str, range(1000)))).split(b"1 2")  # so many: by an automaton
     click.echo(f"compiled, or loaded, in {time.perf_counter() - started:.1f} s", err=True)
 
 
