@@ -50,7 +50,7 @@ class Tokenizer:
       :attr:`special_tokens`, :attr:`pattern`, :meth:`truncated`
     * files: :meth:`save`, :meth:`load`, and ``save_...``, ``from_...``, ``to_...`` for other programs
 
-    All methods that encode take the options of :meth:`encode` for special tokens. To encode faster, they remember
+    All methods that encode take the options of :meth:`encode` for special tokens. To be fast, they remember
     pieces of texts, in 175 MB at most for each processor, and in as much for each further thread at work.
 
     Parameters

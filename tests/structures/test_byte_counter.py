@@ -901,6 +901,7 @@ def distance_of(counter, word):
 )
 def test_get_many(words, others, draw):
     counter = ByteCounter(Counter(words))
+    counter.reserve(len(counter) + 1)
     asked = draw.draw(st.permutations(words[:300] + others))
     expected = [Counter(words).get(word, -7) for word in asked]
     data, offsets = joined(asked)
@@ -910,7 +911,6 @@ def test_get_many(words, others, draw):
     for given_offsets in (np.asarray(offsets), np.asarray(offsets, np.int32)):
         found, furthest = look_up_inside(counter, array, given_offsets, first, len(asked), -7)
         assert found.tolist() == expected[first:]
-        counter.reserve(len(counter) + 1)
         assert furthest == max((distance_of(counter, word) for word in asked[first:]), default=0)
 
 
