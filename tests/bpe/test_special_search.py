@@ -1,6 +1,8 @@
 """Few and many special tokens, against the plain alternation of ``re``; and all that looks for them."""
 
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe import boundaries, specials, token_automaton
-from bpe.specials import SpecialSearch, rules_of, search_for
+from bpe.specials import Rules, SpecialSearch, rules_of, search_for
 from bpe.token_automaton import TokenAutomaton
 from bpe.token_expression import MOST_STEPS, TokenExpression, expression_of
 from bpe.tokenizer import Tokenizer
@@ -110,6 +112,17 @@ def test_which_way_is_taken(tokens, is_few):
     assert search.split(b"one") == [b"one"]
 
 
+def test_few_tokens_do_not_load_the_compiler():
+    program = """
+import sys
+from bpe.specials import SpecialSearch
+print(SpecialSearch(frozenset(f"<{i}>" for i in range(300))).split(b"a<1>"))
+assert not {"bpe.token_automaton", "numba"} & sys.modules.keys()
+"""
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout == "[b'a', b'<1>', b'']\n"
+
+
 @given(token_sets)
 def test_no_two_alternatives_begin_alike(tokens):
     """So a place takes no more steps than there are tokens, and bytes in the longest."""
@@ -152,6 +165,18 @@ def test_too_many_bytes(monkeypatch):
 def test_an_empty_token():
     with pytest.raises(ValueError, match="a special token is empty"):
         rules_of(frozenset("a"), (), ["b", ""])
+
+
+def test_surrogates_among_many():
+    """A pair is one character; a lone one is not the character that takes its place elsewhere."""
+    tokens = frozenset([*(f"<{i}>" for i in range(600)), "\ud800x", "\ud83d\ude00", "\U0001f600"])
+    rules = Rules(frozenset(), tokens)
+    assert isinstance(rules.disallowed._finder, TokenAutomaton)
+    rules.refuse("ab\ufffdx \ude00\ud83d")
+    with pytest.raises(ValueError, match=r"'\\ud800x' at character 2\."):
+        rules.refuse("ab\ud800x")
+    with pytest.raises(ValueError, match="'\U0001f600' at character 0"):
+        rules.refuse("\ud83d\ude00")
 
 
 def test_needles_are_limited():
