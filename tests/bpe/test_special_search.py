@@ -98,8 +98,8 @@ def test_every_byte_is_a_token():
         ([f"<{i}>" for i in range(MOST_STEPS)], False),
         (["a" * (MOST_STEPS - 1)], True),
         (["a" * MOST_STEPS], False),
-        (["a" * n for n in range(1, 25)], True),
-        (["a" * n for n in range(1, 100)], False),  # too many groups inside each other
+        (["a" * n for n in range(1, 26)], True),
+        (["a" * n for n in range(1, 27)], False),  # too many groups inside each other
         (["a" * n + "b" for n in range(100)], False),
     ],
 )
