@@ -344,7 +344,7 @@ class Rules:
 
         Complexity
         ----------
-        O(n) for n characters, times the number of tokens at worst.
+        O(n) for n characters.
 
         Examples
         --------
