@@ -127,8 +127,8 @@ def test_what_a_long_piece_takes_is_released_after_an_error(monkeypatch):
     text = b"x" * 250_000 + b" " + b"y" * 400_000
     with pytest.raises(MemoryError, match="a piece of 400001 bytes is too long"):
         encoder.encode(text)
-    assert [*encoder._idle] == [worker]
-    assert nbytes_of_worker(worker) <= before + 4 * len(text), "offsets of a block at most"
+    kept = sum(map(nbytes_of_worker, encoder._idle))
+    assert kept <= before + 4 * len(text), "offsets of a block at most"
     assert encoder.count(text[:250_000]) == 250_000
 
 
