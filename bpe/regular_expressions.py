@@ -8,16 +8,21 @@ import re
 
 import regex
 
+MAX_LENGTH = 100_000
+"""How many characters an expression may have."""
 MAX_PARTS = 100_000
 """How many parts an expression may have: its characters and sets, each as often as it is repeated."""
+MAX_DEPTH = 100
+"""How many groups may be open at a place."""
 
-_PART = re.compile(
-    r"\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\{(?P<least>\d*)(?:,(?P<most>\d*))?\}|.", re.DOTALL
-)
+_PART = re.compile(r"\\.|\{(?P<least>\d*)(?:,(?P<most>\d*))?\}|.", re.DOTALL)
+_SET = re.compile(r"\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]", re.DOTALL)
+# The flag x, or a comment: then what looks like a set may be none.
+_MAY_HAVE_COMMENTS = re.compile(r"\(\?(?:#|[a-zA-Z0-9-]*x)")
 
 
 def check_expression(source: str) -> None:
-    """Raise if an expression has more than :data:`MAX_PARTS`, counted repetitions written out.
+    """Raise if an expression is larger than a pattern can be.
 
     Parameters
     ----------
@@ -27,7 +32,8 @@ def check_expression(source: str) -> None:
     Raises
     ------
     ValueError
-        The expression is too large.
+        The expression has more than :data:`MAX_LENGTH` characters, more than :data:`MAX_PARTS` parts, counted
+        repetitions written out, or groups deeper than :data:`MAX_DEPTH`.
 
     Complexity
     ----------
@@ -41,9 +47,20 @@ def check_expression(source: str) -> None:
     ...
     ValueError: the expression repeats too much at character 11: it has more than 100000 parts
     """
-    sizes, last = [0], 0  # of the open groups, and of the part that a repetition would repeat
-    for found in _PART.finditer(source):
-        part, least = found.group(), found.group("least")
+    if len(source) > MAX_LENGTH:
+        raise ValueError(f"the expression has {len(source)} characters, which is more than {MAX_LENGTH}")
+    may_have_comments = _MAY_HAVE_COMMENTS.search(source) is not None
+    has_sets = not may_have_comments
+    sizes, last, at = [0], 0, 0  # of the open groups, and of the part that a repetition would repeat
+    while at < len(source):
+        found = None
+        if has_sets and source[at] == "[":
+            found = _SET.match(source, at)
+            has_sets = found is not None  # what has no end here has none later
+        found = found or _PART.match(source, at)
+        if found is None:  # a backslash at the end
+            break
+        part, least = found.group(), found.groupdict().get("least")
         if least is not None:
             times = max(1, *(int(digits[:9] or "0") for digits in (least, found.group("most") or "")))
             sizes[-1] += last * (times - 1)
@@ -51,19 +68,22 @@ def check_expression(source: str) -> None:
         elif part == "(":
             sizes.append(0)
         elif part == ")" and len(sizes) > 1:
-            last = sizes.pop()
-            sizes[-1] += last
+            inner = sizes.pop()
+            sizes[-1] += inner
+            last = max(last, inner) if may_have_comments else inner
         elif part not in "?*+":
-            last = 1
+            last = max(last, 1) if may_have_comments else 1  # a repetition may follow after a comment
             sizes[-1] += 1
         if sizes[-1] > MAX_PARTS:
             raise ValueError(
-                f"the expression repeats too much at character {found.start()}: "
-                f"it has more than {MAX_PARTS} parts"
+                f"the expression repeats too much at character {at}: it has more than {MAX_PARTS} parts"
             )
+        if len(sizes) > MAX_DEPTH + 1:
+            raise ValueError(f"the expression has more than {MAX_DEPTH} open groups at character {at}")
+        at = found.end()
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=64)
 def compiled(source: str) -> regex.Pattern[str]:
     """Compile an expression.
 
@@ -74,7 +94,7 @@ def compiled(source: str) -> regex.Pattern[str]:
     """
     check_expression(source)
     try:
-        return regex.compile(source)
+        return regex.compile(source, cache_pattern=False)  # each may take megabytes
     except Exception as error:  # not only regex.error: odd sources raise OverflowError and others
         position = getattr(error, "pos", None)
         where = f" at character {position}" if position is not None else ""

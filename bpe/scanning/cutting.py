@@ -7,46 +7,51 @@ parts between special tokens, or the pieces of another expression.
 import numpy as np
 
 from bpe.scanning.bulk import cut_bulk
-from bpe.scanning.matching import NO_MATCH, UNDECIDED, decode, find_match, symbol_before
+from bpe.scanning.matching import NO_MATCH, UNDECIDED, decode, symbol_before
+from bpe.scanning.remembering import BUCKET_SHIFT, Failed, find
 from bpe.scanning.tables import view_of
 from structures.kernels import inner, pointer_to, quiet
 
 
 @inner
-def cut_segment(view, data, start, stop, is_open, text_start, ends, n):
+def cut_segment(view, data, segment, is_open, text_start, ends, n, failed):
     """Write the ends of the pieces of a segment to `ends`, from index `n` on; return the new `n`.
 
     Parameters
     ----------
     view : View
     data : (>= stop,) uint8
-    start, stop : int
-        A piece begins at `start`.
+    segment : (int, int)
+        From where to where; a piece begins at the first byte.
     is_open : bool
         Whether the segment continues after `stop`. If so, only pieces are cut that no continuation changes.
     text_start : int
         Where the segment begins; this may be before `start`, for patterns that look behind.
     ends : int32 array
-        It has room for ``stop - start`` more elements.
+        It has room for one more element for each byte.
     n : int
+    failed : Failed or None
+        See :func:`bpe.scanning.remembering.find`.
     """
+    start, stop = segment
     gap = -1  # where the characters without a match begin
     place = start
-    if view.n_ranges > 0:
-        n_before = n
-        n = cut_bulk(view, data, start, stop, ends, n)
-        if n > n_before:
-            place = np.int64(ends[n - 1])
+    if failed is None:  # a pattern that remembers has no windows
+        if view.n_ranges > 0:
+            n_before = n
+            n = cut_bulk(view, data, start, stop, ends, n)
+            if n > n_before:
+                place = np.int64(ends[n - 1])
     while place < stop:
         before = symbol_before(view, data, place, text_start) if view.looks_behind else 0
-        end = find_match(view, data, place, stop, is_open, view.start_entry_of[before])
+        end = find(view, data, place, stop, is_open, view.start_entry_of[before], failed)
         if end == place:
             # An empty match is not a piece, but it ends the gap before it.
             if gap >= 0:
                 ends[n] = place
                 n += 1
                 gap = -1
-            end = find_match(view, data, place, stop, is_open, view.start_entry_not_empty_of[before])
+            end = find(view, data, place, stop, is_open, view.start_entry_not_empty_of[before], failed)
         if end == UNDECIDED:
             break
         if end == NO_MATCH:
@@ -71,8 +76,8 @@ def cut_segment(view, data, start, stop, is_open, text_start, ends, n):
 
 
 @inner
-def cut_segments(self, data, start, text_start, segment_ends, is_open, offsets):
-    """:func:`cut` for compiled callers."""
+def cut_segments(self, data, start, text_start, segment_ends, is_open, offsets, failed):
+    """:func:`cut` for compiled callers; `failed` as :func:`cut_segment` takes it."""
     text, ends = pointer_to(data, 0), pointer_to(offsets, 0)
     view = view_of(self)
     ends[0] = start
@@ -80,7 +85,7 @@ def cut_segments(self, data, start, text_start, segment_ends, is_open, offsets):
     for segment in range(segment_ends.size):
         stop = np.int64(segment_ends[segment])
         continues = is_open and segment == segment_ends.size - 1
-        n = cut_segment(view, text, start, stop, continues, text_start, ends, n)
+        n = cut_segment(view, text, (start, stop), continues, text_start, ends, n, failed)
         start = text_start = stop
     return n - 1
 
@@ -104,4 +109,20 @@ def cut(self, data, start, text_start, segment_ends, is_open, offsets):
     offsets : (n_bytes - start + 1,) int32
         Out: piece i is ``data[offsets[i]:offsets[i + 1]]``.
     """
-    return cut_segments(self, data, start, text_start, segment_ends, is_open, offsets)
+    return cut_segments(self, data, start, text_start, segment_ends, is_open, offsets, None)
+
+
+@quiet
+def cut_remembering(self, data, start, text_start, segment_ends, is_open, offsets, failed):
+    """Cut as :func:`cut` does, with a pattern that remembers what failed.
+
+    Parameters
+    ----------
+    self : Tables
+    data, start, text_start, segment_ends, is_open, offsets
+        As for :func:`cut`.
+    failed : uint8 array
+        Zeros; as many as :func:`bpe.scanning.remembering.n_failed` says.
+    """
+    remembered = Failed(pointer_to(failed, 0), start >> BUCKET_SHIFT)
+    return cut_segments(self, data, start, text_start, segment_ends, is_open, offsets, remembered)
