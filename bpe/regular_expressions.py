@@ -1,17 +1,26 @@
-"""Expressions of the ``regex`` package: checked, compiled once, and run over a text the plain way."""
+"""Expressions of the ``regex`` package: checked, compiled once, and run over a text the plain way.
+
+Anybody may have written an expression. Its size is limited before the package sees it, and so is the time
+that it may take for a text.
+"""
 
 from __future__ import annotations
 
 import functools
 import importlib.metadata
 import re
+import time
+from collections.abc import Sequence
+from typing import Any
 
 import regex
 
+MAX_EXPRESSIONS = 32
+"""How many expressions a pattern may have."""
 MAX_LENGTH = 100_000
-"""How many characters an expression may have."""
+"""How many characters they may have in all."""
 MAX_PARTS = 100_000
-"""How many parts an expression may have: its characters and sets, each as often as it is repeated."""
+"""How many parts they may have in all: characters and sets, each as often as it is repeated."""
 MAX_DEPTH = 100
 """How many groups may be open at a place."""
 
@@ -21,13 +30,52 @@ _SET = re.compile(r"\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]", re.DOTALL)
 _MAY_HAVE_COMMENTS = re.compile(r"\(\?(?:#|[a-zA-Z0-9-]*x)")
 
 
-def check_expression(source: str) -> None:
+def check_expressions(sources: Sequence[str]) -> None:
+    """Raise if the expressions of a pattern are more, or larger, than a pattern can have.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        As for :func:`check_expression`.
+
+    Raises
+    ------
+    ValueError
+        They are more than :data:`MAX_EXPRESSIONS`, or have too many characters or parts in all.
+
+    Complexity
+    ----------
+    O(n) for n characters.
+
+    Examples
+    --------
+    >>> check_expressions(["a"] * 33)
+    Traceback (most recent call last):
+    ...
+    ValueError: a pattern of 33 expressions: it has more than 32
+    """
+    if len(sources) > MAX_EXPRESSIONS:
+        raise ValueError(f"a pattern of {len(sources)} expressions: it has more than {MAX_EXPRESSIONS}")
+    if sum(map(len, sources)) > MAX_LENGTH:
+        raise ValueError(
+            f"the pattern has {sum(map(len, sources))} characters, which is more than {MAX_LENGTH}"
+        )
+    if sum(map(check_expression, sources)) > MAX_PARTS:
+        raise ValueError(f"the expressions of the pattern have more than {MAX_PARTS} parts in all")
+
+
+def check_expression(source: str) -> int:
     """Raise if an expression is larger than a pattern can be.
 
     Parameters
     ----------
     source : str
         Any text; whether it is a valid expression is not checked here.
+
+    Returns
+    -------
+    int
+        The number of its parts.
 
     Raises
     ------
@@ -42,6 +90,7 @@ def check_expression(source: str) -> None:
     Examples
     --------
     >>> check_expression("[a-z]{1,3}")
+    3
     >>> check_expression("(?:a{1000}){1000}")
     Traceback (most recent call last):
     ...
@@ -81,6 +130,7 @@ def check_expression(source: str) -> None:
         if len(sizes) > MAX_DEPTH + 1:
             raise ValueError(f"the expression has more than {MAX_DEPTH} open groups at character {at}")
         at = found.end()
+    return sum(sizes)
 
 
 @functools.lru_cache(maxsize=64)
@@ -102,8 +152,68 @@ def compiled(source: str) -> regex.Pattern[str]:
         raise ValueError(f"invalid regular expression {source!r:.200}: {what}{where}") from None
 
 
-def split_by_expression(source: str, text: str) -> list[str]:
+SECONDS, SECONDS_PER_MEGABYTE = 10, 20
+"""How many seconds of processor time a text may take: some, and more for each million characters."""
+
+
+def split_by_expressions(sources: Sequence[str], text: str) -> list[str]:
+    """Cut a text by each expression in turn, as :func:`split_by_expression` does.
+
+    Parameters
+    ----------
+    sources : sequence of str
+    text : str
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    TimeoutError
+        It takes longer than :data:`SECONDS` allows.
+    MemoryError
+        The package needs more memory than it allows itself, which is 1 GiB.
+
+    Complexity
+    ----------
+    What the expressions take: exponential for some.
+
+    Examples
+    --------
+    >>> split_by_expressions(["[0-9]", "[a-z]"], "ab1c")
+    ['a', 'b', '1', 'c']
+    """
+    seconds = SECONDS + SECONDS_PER_MEGABYTE * len(text) / 1_000_000
+    end = time.process_time() + seconds
+    pieces = [text] if text else []
+    for source in sources:
+        try:
+            pieces = [part for piece in pieces for part in split_by_expression(source, piece, end)]
+        except TimeoutError:
+            raise TimeoutError(
+                f"the pattern {source!r:.200} takes more than {seconds:.0f} seconds for a text of "
+                f"{len(text)} characters. It is split by the regex package, in which some patterns take "
+                "exponential time: use one that is compiled, or cut the text into shorter ones"
+            ) from None
+        except MemoryError:
+            raise MemoryError(f"the regex package has no memory for the pattern {source!r:.200}") from None
+    return pieces
+
+
+def split_by_expression(source: str, text: str, end: float | None = None) -> list[str]:
     """Return the matches of an expression and the stretches between them; none is empty.
+
+    Parameters
+    ----------
+    source, text : str
+    end : float, optional
+        When to stop, by the clock of ``time.process_time``.
+
+    Raises
+    ------
+    TimeoutError
+        It takes longer.
 
     Examples
     --------
@@ -111,23 +221,28 @@ def split_by_expression(source: str, text: str) -> list[str]:
     ['ab', '1', 'c']
     """
     expression = compiled(source)
-    # concurrent=False: releasing the GIL for every match takes longer than the match.
+
+    def options() -> dict[str, Any]:
+        # Not concurrent: releasing the GIL for every match takes longer than the match.
+        left = None if end is None else max(end - time.process_time(), 1e-6)
+        return {"concurrent": False, "timeout": left}
+
     if expression.groups:  # findall would return the groups
-        pieces = [match.group() for match in expression.finditer(text, concurrent=False)]
+        pieces = [match.group() for match in expression.finditer(text, **options())]
     else:
-        pieces = expression.findall(text, concurrent=False)
+        pieces = expression.findall(text, **options())
     if sum(map(len, pieces)) == len(text):
         return pieces if all(pieces) else [piece for piece in pieces if piece]
-    pieces, end = [], 0
-    for match in expression.finditer(text, concurrent=False):
+    pieces, after = [], 0
+    for match in expression.finditer(text, **options()):
         start, stop = match.span()
-        if start > end:
-            pieces.append(text[end:start])
+        if start > after:
+            pieces.append(text[after:start])
         if stop > start:
             pieces.append(match.group())
-        end = stop
-    if end < len(text):
-        pieces.append(text[end:])
+        after = stop
+    if after < len(text):
+        pieces.append(text[after:])
     return pieces
 
 

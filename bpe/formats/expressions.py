@@ -25,6 +25,7 @@ from dataclasses import dataclass
 import regex
 
 from bpe.pattern import PATTERNS
+from bpe.regular_expressions import check_expression
 from bpe.scanning.sets import code_of, items_of, without_flags
 from bpe.scanning.syntax import Alt, Atomic, Chars, Edge, Look, Node, Repeat, Seq, UnsupportedError, parse
 
@@ -287,6 +288,7 @@ def from_oniguruma(source: str) -> str:
         written.append(text)
         at = found.end()
     result = "".join(written)
+    check_expression(result)
     try:
         regex.compile(result)
     except Exception as error:  # besides regex.error also OverflowError and others

@@ -382,7 +382,10 @@ def compile_automaton(source: str, work: Work | None = None) -> Automaton:
     >>> int(automaton.delay_of[state]), bool(automaton.alive[state])
     (0, True)
     """
-    program = _Program(parse(source), work or Work())
+    try:
+        program = _Program(parse(source), work or Work())
+    except RecursionError:
+        raise UnsupportedError("groups in groups, deeper than the stack has room for") from None
     states = _States(program)
     first = [(program.first, (), 0)]
     symbols = range(program.n_symbols + 1)

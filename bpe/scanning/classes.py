@@ -1,7 +1,7 @@
-"""Classes of code points: which characters a pattern tells apart.
+r"""Classes of code points: which characters a pattern tells apart.
 
-The ``regex`` package tells the members of every named class, such as ``\\p{L}``, and which characters differ in
-case only, so that both use the same tables of Unicode. Sets are put together from these, as sorted ranges.
+The ``regex`` package tells the members of every named class, such as ``\p{L}``, and which characters differ
+in case only, so that both use the same tables of Unicode. Sets are put together from these, as sorted ranges.
 Code points that no class of a pattern tells apart are one *symbol*::
 
     code points   . . . '0' . . '9' . . 'A' . . . 'Z' . . .

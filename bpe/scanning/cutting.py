@@ -8,50 +8,46 @@ import numpy as np
 
 from bpe.scanning.bulk import cut_bulk
 from bpe.scanning.matching import NO_MATCH, UNDECIDED, decode, symbol_before
-from bpe.scanning.remembering import BUCKET_SHIFT, Failed, find
+from bpe.scanning.remembering import find
 from bpe.scanning.tables import view_of
 from structures.kernels import inner, pointer_to, quiet
 
 
 @inner
-def cut_segment(view, data, segment, is_open, text_start, ends, n, failed):
+def cut_segment(view, data, start, stop, is_open, text_start, ends, n):
     """Write the ends of the pieces of a segment to `ends`, from index `n` on; return the new `n`.
 
     Parameters
     ----------
     view : View
     data : (>= stop,) uint8
-    segment : (int, int)
-        From where to where; a piece begins at the first byte.
+    start, stop : int
+        A piece begins at `start`.
     is_open : bool
         Whether the segment continues after `stop`. If so, only pieces are cut that no continuation changes.
     text_start : int
         Where the segment begins; this may be before `start`, for patterns that look behind.
     ends : int32 array
-        It has room for one more element for each byte.
+        It has room for ``stop - start`` more elements.
     n : int
-    failed : Failed or None
-        See :func:`bpe.scanning.remembering.find`.
     """
-    start, stop = segment
     gap = -1  # where the characters without a match begin
     place = start
-    if failed is None:  # a pattern that remembers has no windows
-        if view.n_ranges > 0:
-            n_before = n
-            n = cut_bulk(view, data, start, stop, ends, n)
-            if n > n_before:
-                place = np.int64(ends[n - 1])
+    if view.n_ranges > 0:
+        n_before = n
+        n = cut_bulk(view, data, start, stop, ends, n)
+        if n > n_before:
+            place = np.int64(ends[n - 1])
     while place < stop:
         before = symbol_before(view, data, place, text_start) if view.looks_behind else 0
-        end = find(view, data, place, stop, is_open, view.start_entry_of[before], failed)
+        end = find(view, data, place, stop, is_open, view.start_entry_of[before])
         if end == place:
             # An empty match is not a piece, but it ends the gap before it.
             if gap >= 0:
                 ends[n] = place
                 n += 1
                 gap = -1
-            end = find(view, data, place, stop, is_open, view.start_entry_not_empty_of[before], failed)
+            end = find(view, data, place, stop, is_open, view.start_entry_not_empty_of[before])
         if end == UNDECIDED:
             break
         if end == NO_MATCH:
@@ -77,21 +73,21 @@ def cut_segment(view, data, segment, is_open, text_start, ends, n, failed):
 
 @inner
 def cut_segments(self, data, start, text_start, segment_ends, is_open, offsets, failed):
-    """:func:`cut` for compiled callers; `failed` as :func:`cut_segment` takes it."""
+    """:func:`cut` for compiled callers."""
     text, ends = pointer_to(data, 0), pointer_to(offsets, 0)
-    view = view_of(self)
+    view = view_of(self, failed, start)
     ends[0] = start
     n = 1
     for segment in range(segment_ends.size):
         stop = np.int64(segment_ends[segment])
         continues = is_open and segment == segment_ends.size - 1
-        n = cut_segment(view, text, (start, stop), continues, text_start, ends, n, failed)
+        n = cut_segment(view, text, start, stop, continues, text_start, ends, n)
         start = text_start = stop
     return n - 1
 
 
 @quiet
-def cut(self, data, start, text_start, segment_ends, is_open, offsets):
+def cut(self, data, start, text_start, segment_ends, is_open, offsets, failed):
     """Cut segments into pieces; return the number of pieces.
 
     Parameters
@@ -108,21 +104,7 @@ def cut(self, data, start, text_start, segment_ends, is_open, offsets):
         continuation changes.
     offsets : (n_bytes - start + 1,) int32
         Out: piece i is ``data[offsets[i]:offsets[i + 1]]``.
-    """
-    return cut_segments(self, data, start, text_start, segment_ends, is_open, offsets, None)
-
-
-@quiet
-def cut_remembering(self, data, start, text_start, segment_ends, is_open, offsets, failed):
-    """Cut as :func:`cut` does, with a pattern that remembers what failed.
-
-    Parameters
-    ----------
-    self : Tables
-    data, start, text_start, segment_ends, is_open, offsets
-        As for :func:`cut`.
     failed : uint8 array
-        Zeros; as many as :func:`bpe.scanning.remembering.n_failed` says.
+        Zeros, as many as :func:`bpe.scanning.remembering.n_failed` says.
     """
-    remembered = Failed(pointer_to(failed, 0), start >> BUCKET_SHIFT)
-    return cut_segments(self, data, start, text_start, segment_ends, is_open, offsets, remembered)
+    return cut_segments(self, data, start, text_start, segment_ends, is_open, offsets, failed)

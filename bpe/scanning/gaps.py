@@ -1,28 +1,13 @@
 """Finds how far a text has no match, when only its beginning is known."""
 
 from bpe.scanning.matching import NO_MATCH, decode
-from bpe.scanning.remembering import BUCKET_SHIFT, Failed, find
+from bpe.scanning.remembering import find
 from bpe.scanning.tables import view_of
-from structures.kernels import inner, pointer_to, quiet
-
-
-@inner
-def _end_of_gap(self, data, start, stop, failed):
-    text, view = pointer_to(data, 0), view_of(self)
-    place = start
-    while place < stop:
-        end = find(view, text, place, stop, True, view.start_entry_of[0], failed)
-        if end == place:  # empty: the gap before it is a piece already
-            end = find(view, text, place, stop, True, view.start_entry_not_empty_of[0], failed)
-        width = decode(text, place, stop)[1]
-        if end != NO_MATCH or width == 0:
-            return place
-        place += width
-    return stop
+from structures.kernels import pointer_to, quiet
 
 
 @quiet
-def end_of_gap(self, data, start, stop):
+def end_of_gap(self, data, start, stop, failed):
     """Return the first place where a match begins, or might begin if more text follows.
 
     Parameters
@@ -34,11 +19,17 @@ def end_of_gap(self, data, start, stop):
         End of the last piece found by :func:`bpe.scanning.cutting.cut`.
     stop : int
         End of the known text.
+    failed : uint8 array
+        As for :func:`bpe.scanning.cutting.cut`.
     """
-    return _end_of_gap(self, data, start, stop, None)
-
-
-@quiet
-def end_of_gap_remembering(self, data, start, stop, failed):
-    """:func:`end_of_gap` for a pattern that remembers; `failed` as for ``cut_remembering``."""
-    return _end_of_gap(self, data, start, stop, Failed(pointer_to(failed, 0), start >> BUCKET_SHIFT))
+    text, view = pointer_to(data, 0), view_of(self, failed, start)
+    place = start
+    while place < stop:
+        end = find(view, text, place, stop, True, view.start_entry_of[0])
+        if end == place:  # empty: the gap before it is a piece already
+            end = find(view, text, place, stop, True, view.start_entry_not_empty_of[0])
+        width = decode(text, place, stop)[1]
+        if end != NO_MATCH or width == 0:
+            return place
+        place += width
+    return stop

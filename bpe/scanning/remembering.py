@@ -2,33 +2,20 @@ r"""Runs the automaton as :mod:`bpe.scanning.matching` does, but never twice ove
 
 ::
 
-    pattern  a[^\n]*b|.      text  a a a a a a a a a a a a      every search is in the same state after its a
-    search from byte 0             . . . . . . . . m . . .      no match beyond the first a: remembered (m) that
-    search from byte 1               . . . . . . . !            from there on, this state has failed; it ends (!)
+    pattern  a[^\n]*b|.      text  a a a a a a a a a a a a     after its a, each search is in the same state
+    search from byte 0             . . . . . . . . m . . .     no b: from m on, this state has failed
+    search from byte 1               . . . . . . . !           the same state at m: this search fails, too
 
-Remembered are pairs of an endless state (:mod:`bpe.scanning.tails`) and the first character that begins in a
-*bucket* of eight bytes. So a search reads at most a bucket of what another one has read in the same state, and
-a text is cut in O(n) for each endless state at worst, in all other cases in O(n).
+Remembered are pairs of an endless state (:mod:`bpe.scanning.tails`) and the first character that begins in
+a *bucket* of eight bytes. So a search reads at most a bucket of what another one has read in the same state.
+The work is O(n), and at worst O(n) for each endless state.
 """
-
-from __future__ import annotations
-
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from bpe.scanning.matching import NO_MATCH, UNDECIDED, decode, find_match
-from bpe.scanning.tables import ALIVE, DELAY_MASK, ROW_SHIFT
+from bpe.scanning.tables import ALIVE, BUCKET_SHIFT, DELAY_MASK, ROW_SHIFT
 from structures.kernels import inner
-
-BUCKET_SHIFT = 3
-
-
-class Failed(NamedTuple):
-    """What has failed in a text: for each bucket a set of endless states, from bucket `first` on."""
-
-    sets: Any
-    first: Any
 
 
 def n_failed(start: int, stop: int, tail_bytes: int) -> int:
@@ -37,11 +24,11 @@ def n_failed(start: int, stop: int, tail_bytes: int) -> int:
 
 
 @inner
-def find(view, data, i, stop, is_open, entry, failed):
-    """Find a match as :func:`bpe.scanning.matching.find_match` does; `failed` is None, or what to remember."""
-    if failed is None:
+def find(view, data, i, stop, is_open, entry):
+    """Find a match as :func:`bpe.scanning.matching.find_match` does, in linear time for all matches."""
+    if view.tail_bytes == 0:
         return find_match(view, data, i, stop, is_open, entry)
-    return find_once(view, data, i, stop, is_open, entry, failed)
+    return find_once(view, data, i, stop, is_open, entry)
 
 
 @inner
@@ -54,7 +41,7 @@ def symbol_at(view, data, i, stop):
 
 
 @inner
-def set_at(view, before, i, entry, failed):
+def set_at(view, before, i, entry):
     """Return where the set of byte `i` holds a state, as (byte, bit); (-1, 0) where none is remembered.
 
     The character before the byte began at byte `before`.
@@ -63,12 +50,12 @@ def set_at(view, before, i, entry, failed):
     tail = np.int64(view.tail_of[entry >> ROW_SHIFT])
     if bucket == before >> BUCKET_SHIFT or tail < 0:
         return -1, 0
-    return (bucket - failed.first) * view.tail_bytes + (tail >> 3), 1 << (tail & 7)
+    return (bucket - view.first_bucket) * view.tail_bytes + (tail >> 3), 1 << (tail & 7)
 
 
 @inner
-def find_once(view, data, i, stop, is_open, entry, failed):
-    """Find a match; end where another search has failed in the same state, and remember where this one does."""
+def find_once(view, data, i, stop, is_open, entry):
+    """Find a match. End where another search has failed in the same state; remember what failed."""
     end = i if entry & DELAY_MASK else NO_MATCH
     before, long_before = i, i
     tail, tail_entry = i, entry  # after the last match found
@@ -89,16 +76,16 @@ def find_once(view, data, i, stop, is_open, entry, failed):
         if delay != 0:
             tail, tail_entry = i, entry
         elif i < stop:
-            byte, bit = set_at(view, before, i, entry, failed)
-            if byte >= 0 and np.int64(failed.sets[byte]) & bit:
+            byte, bit = set_at(view, before, i, entry)
+            if byte >= 0 and np.int64(view.failed[byte]) & bit:
                 break
     if tail >> BUCKET_SHIFT != i >> BUCKET_SHIFT:
-        remember(view, data, tail, min(i, stop), stop, tail_entry, failed)
+        remember(view, data, tail, min(i, stop), stop, tail_entry)
     return end
 
 
 @inner
-def remember(view, data, i, end, stop, entry, failed):
+def remember(view, data, i, end, stop, entry):
     """Remember the endless states of a tail that begins at byte `i` and ends at byte `end`."""
     while True:
         symbol, width = symbol_at(view, data, i, stop)
@@ -107,6 +94,6 @@ def remember(view, data, i, end, stop, entry, failed):
         if i >= end:
             break
         entry = np.int64(view.next_entry[(entry >> ROW_SHIFT) + symbol])
-        byte, bit = set_at(view, before, i, entry, failed)
+        byte, bit = set_at(view, before, i, entry)
         if byte >= 0:
-            failed.sets[byte] = np.int64(failed.sets[byte]) | bit
+            view.failed[byte] = np.int64(view.failed[byte]) | bit

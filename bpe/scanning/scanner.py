@@ -9,8 +9,8 @@ import numpy as np
 
 from bpe.scanning.automaton import compile_automaton
 from bpe.scanning.cuts import Cuts
-from bpe.scanning.cutting import cut, cut_remembering
-from bpe.scanning.gaps import end_of_gap, end_of_gap_remembering
+from bpe.scanning.cutting import cut
+from bpe.scanning.gaps import end_of_gap
 from bpe.scanning.remembering import n_failed
 from bpe.scanning.tables import Tables, tables_of
 from bpe.scanning.tails import find_tails
@@ -96,13 +96,10 @@ class Scanner:
         out: np.ndarray,
     ) -> np.ndarray:
         """Cut segments by one of the expressions."""
-        given = self._tables[stage], data, start, text_start, ends, is_open, out
-        tail_bytes = self._tail_bytes[stage]
-        if not tail_bytes:
-            return out[: cut(*given) + 1]
         stop = int(ends[-1]) if len(ends) else start
-        failed = np.zeros(n_failed(start, stop, tail_bytes), np.uint8)
-        return out[: cut_remembering(*given, failed) + 1]
+        failed = np.zeros(n_failed(start, stop, self._tail_bytes[stage]), np.uint8)
+        n = cut(self._tables[stage], data, start, text_start, ends, is_open, out, failed)
+        return out[: n + 1]
 
     def cut(
         self,
@@ -225,15 +222,9 @@ class Scanner:
             out = np.empty(stop - place + 1, np.int32)
             place = int(self._cut(stage, data, place, place, np.array([stop], np.int32), True, out)[-1])
             if tables is not self._tables[-1]:
-                stop = self._end_of_gap(stage, data, place, stop)
+                failed = np.zeros(n_failed(place, stop, self._tail_bytes[stage]), np.uint8)
+                stop = end_of_gap(tables, data, place, stop, failed)
         return place
-
-    def _end_of_gap(self, stage: int, data: np.ndarray, place: int, stop: int) -> int:
-        tail_bytes = self._tail_bytes[stage]
-        if not tail_bytes:
-            return end_of_gap(self._tables[stage], data, place, stop)
-        failed = np.zeros(n_failed(place, stop, tail_bytes), np.uint8)
-        return end_of_gap_remembering(self._tables[stage], data, place, stop, failed)
 
     def split(self, data: bytes) -> list[int]:
         r"""Cut bytes into pieces.

@@ -49,7 +49,7 @@ def items_of(content: str) -> list[tuple[str, str | None]] | None:
 
 
 def code_of(item: str) -> int | None:
-    """Return the code point of a character in an expression; None for a class.
+    r"""Return the code point of a character in an expression; None for a class.
 
     Examples
     --------

@@ -19,6 +19,8 @@ ROW_SHIFT = 4
 ALIVE = 8
 DELAY_MASK = 7
 
+BUCKET_SHIFT = 3  # eight bytes are a bucket
+
 
 @structref.register
 class TablesType(StructType):
@@ -86,11 +88,13 @@ class View(NamedTuple):
     n_products: Any
     tail_of: Any
     tail_bytes: Any
+    failed: Any  # what to remember: for each bucket of bytes a set of endless states
+    first_bucket: Any
 
 
 @inner
-def view_of(self):
-    """Return a view of tables. The caller keeps the tables alive."""
+def view_of(self, failed, start):
+    """Return a view of tables, to cut from byte `start` on. The caller keeps both arguments alive."""
     return View(
         pointer_to(self.symbol_of, 0),
         pointer_to(self.next_entry, 0),
@@ -107,6 +111,8 @@ def view_of(self):
         self.n_products,
         pointer_to(self.tail_of, 0),
         self.tail_bytes,
+        pointer_to(failed, 0),
+        start >> BUCKET_SHIFT,
     )
 
 

@@ -8,8 +8,8 @@ r"""Tails: what a search reads beyond the end of its match, and whether texts ca
                                       ===== tail      each space reads all others
 
 A search is in its *tail* after the last match it finds. There it is in states that a match does not end in,
-and from which it can end without one. From some of these, the *endless* ones, a text of any length can lead to
-others of the kind. From all others, a tail ends after a few characters.
+and from which it can end without one. From some of these, the *endless* ones, a text of any length can lead
+to others of the kind. From all others, a tail ends after a few characters.
 
 If two searches are never in one endless state at one place of a text, then only as many searches can read
 a place as there are such states, and the work is linear. Pairs of states tell: one of a search that was

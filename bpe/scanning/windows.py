@@ -242,7 +242,7 @@ def _products(wanted: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     """
     n = wanted.shape[0]
     left = wanted.copy()
-    products = []
+    products: list[list[int]] = []
     outermost_first = sorted(range(PLACES), key=lambda place: -abs(place - BEHIND + 0.5))
     while left.any() and len(products) <= _MAX_PRODUCTS:
         chosen = [[int(group)] for group in np.argwhere(left)[0]]
