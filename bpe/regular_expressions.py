@@ -17,14 +17,14 @@ import regex
 
 MAX_EXPRESSIONS = 32
 """How many expressions a pattern may have."""
-MAX_LENGTH = 100_000
+MAX_LENGTH = 250_000
 """How many characters they may have in all."""
 MAX_PARTS = 100_000
 """How many parts they may have in all: characters and sets, each as often as it is repeated."""
 MAX_DEPTH = 100
 """How many groups may be open at a place."""
 
-_PART = re.compile(r"\\.|\{(?P<least>\d*)(?:,(?P<most>\d*))?\}|.", re.DOTALL)
+_PART = re.compile(r"\\.|(?:(?P<sign>[?*+])|\{(?P<least>\d*)(?P<to>,(?P<most>\d*))?\})[?+]?|.", re.DOTALL)
 _SET = re.compile(r"\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]", re.DOTALL)
 # The flag x, or a comment: then what looks like a set may be none.
 _MAY_HAVE_COMMENTS = re.compile(r"\(\?(?:#|[a-zA-Z0-9-]*x)")
@@ -109,9 +109,8 @@ def check_expression(source: str) -> int:
         found = found or _PART.match(source, at)
         if found is None:  # a backslash at the end
             break
-        part, least = found.group(), found.groupdict().get("least")
-        if least is not None:
-            times = max(1, *(int(digits[:9] or "0") for digits in (least, found.group("most") or "")))
+        part, times = found.group(), _times(found)
+        if times:
             sizes[-1] += last * (times - 1)
             last *= times
         elif part == "(":
@@ -120,7 +119,7 @@ def check_expression(source: str) -> int:
             inner = sizes.pop()
             sizes[-1] += inner
             last = max(last, inner) if may_have_comments else inner
-        elif part not in "?*+":
+        else:
             last = max(last, 1) if may_have_comments else 1  # a repetition may follow after a comment
             sizes[-1] += 1
         if sizes[-1] > MAX_PARTS:
@@ -131,6 +130,18 @@ def check_expression(source: str) -> int:
             raise ValueError(f"the expression has more than {MAX_DEPTH} open groups at character {at}")
         at = found.end()
     return sum(sizes)
+
+
+def _times(found: re.Match[str]) -> int:
+    """Return how many copies of a part a repetition makes, in the package or here; 0 if it is none."""
+    sign, least, to, most = (found.groupdict().get(name) for name in ("sign", "least", "to", "most"))
+    if sign:
+        return 2 if sign == "+" else 1
+    if least is None:
+        return 0
+    fewest, greatest = (int((digits or "0")[:9]) for digits in (least, most))
+    # The package writes {2} as two copies and a loop.
+    return max(1, greatest, fewest + (fewest > 1 or (fewest == 1 and to is not None)))
 
 
 @functools.lru_cache(maxsize=64)
