@@ -273,7 +273,12 @@ class Pattern:
 
         Complexity
         ----------
-        What the expression takes: O(n) for the named ones.
+        O(n) if it is compiled; else what the ``regex`` package takes.
+
+        Raises
+        ------
+        TimeoutError
+            It is not compiled, and takes longer than 10 seconds, and 20 more for each million characters.
 
         Examples
         --------
@@ -443,10 +448,12 @@ def split(pattern: str | Iterable[str] | Pattern, text: str) -> list[str]:
         There is no pattern of the name, or an expression is invalid.
     TypeError
         The text is not a str, or the pattern none of these.
+    TimeoutError
+        As :meth:`Pattern.split`.
 
     Complexity
     ----------
-    What the expression takes: O(n) for the named ones.
+    O(n) if the pattern is compiled; else what the ``regex`` package takes.
 
     Examples
     --------

@@ -313,7 +313,7 @@ def test_far_tails_are_refused(source, problem):
 
 def by_regex(source, text):
     edges = {0, len(text)}
-    for match in regex.finditer(source, text):
+    for match in regex.finditer(source, text, timeout=1):
         edges |= {*match.span()}
     lengths = [len(text[:edge].encode()) for edge in sorted(edges)]
     return lengths if text else [0]
@@ -367,9 +367,12 @@ def test_any_expression_that_remembers():
         segments = [part.encode() for part in parts if part]
         found, n_remembered = cut_and_look(source, segments)
         expected, start = [0], 0
-        for segment in segments:
-            expected += [start + offset for offset in by_regex(source, segment.decode())[1:]]
-            start += len(segment)
+        try:
+            for segment in segments:
+                expected += [start + offset for offset in by_regex(source, segment.decode())[1:]]
+                start += len(segment)
+        except TimeoutError:  # exponential in the package
+            return
         assert found == expected
         seen[scanner.remembers, bool(n_remembered)] += 1
 
@@ -480,7 +483,8 @@ def test_compiled_only():
 @pytest.mark.parametrize("format", ["native", "huggingface", "minbpe"])
 def test_readers_can_refuse_what_is_not_compiled(format, tmp_path):
     path = tmp_path / "tok.model"
-    tok = bpe.Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern="cl100k")
+    tokens = [bytes([i]) for i in range(256)]
+    tok = bpe.Tokenizer(token_bytes=tokens, merges=[], pattern="cl100k")
     save, load = {
         "native": (tok.save, bpe.Tokenizer.load),
         "huggingface": (tok.save_huggingface, bpe.Tokenizer.from_huggingface),
@@ -490,7 +494,7 @@ def test_readers_can_refuse_what_is_not_compiled(format, tmp_path):
     assert load(path, compiled_only=True).pattern == tok.pattern
     text = path.read_text()
     if format == "native":
-        bpe.Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern=NOT_COMPILED).save(path)
+        bpe.Tokenizer(token_bytes=tokens, merges=[], pattern=NOT_COMPILED).save(path)
     elif format == "minbpe":
         path.write_text(text.replace(text.splitlines()[1], NOT_COMPILED))
     else:
