@@ -291,7 +291,7 @@ class Pattern:
         except UnicodeEncodeError:  # a surrogate is a character here, and has no bytes of its own
             scanner = None
         if scanner is None or len(data) > _INT32_MAX:
-            return split_by_expressions(self.sources, text)
+            return self._split_by_regex(text)
         offsets = scanner.split(data)
         if len(data) == len(text):
             return [text[start:end] for start, end in pairwise(offsets)]
@@ -320,8 +320,11 @@ class Pattern:
         """
         scanner = _scanner(self.sources)
         if scanner is None or len(data) > _INT32_MAX:
-            return [as_bytes(piece) for piece in split_by_expressions(self.sources, as_text(data))]
+            return [as_bytes(piece) for piece in self._split_by_regex(as_text(data))]
         return [data[start:end] for start, end in pairwise(scanner.split(data))]
+
+    def _split_by_regex(self, text: str) -> list[str]:
+        return split_by_expressions(self.sources, text)
 
     # ---------------------------------------------------------------------------- parts of a longer text
     def cuts(self, text: str | bytes) -> np.ndarray:
