@@ -419,12 +419,12 @@ class Tokenizer:
         self._write(path, "native")
 
     @classmethod
-    def load(cls, path: PathLike) -> Tokenizer:
+    def load(cls, path: PathLike, *, compiled_only: bool = False) -> Tokenizer:
         """Read a tokenizer that :meth:`save` wrote; ValueError names the place where the file is damaged."""
-        return cls._read(path, "native")
+        return cls._read(path, "native", compiled_only=compiled_only)
 
     # Files of other programs: bpe.formats.conversion has a table of what each can hold. A damaged file is a
-    # ValueError, and so is what a format cannot hold; nothing is written then.
+    # ValueError, and so is what a format cannot hold: nothing is written. compiled_only: as for Pattern.of.
     @classmethod
     def from_tiktoken(
         cls,
@@ -437,9 +437,9 @@ class Tokenizer:
         return cls._read(path, "tiktoken", pattern=pattern, special_tokens=special_tokens)
 
     @classmethod
-    def from_huggingface(cls, path: PathLike) -> Tokenizer:
+    def from_huggingface(cls, path: PathLike, *, compiled_only: bool = False) -> Tokenizer:
         """Read a ``tokenizer.json`` of byte-level BPE; a warning says what is left out, such as padding."""
-        return cls._read(path, "huggingface")
+        return cls._read(path, "huggingface", compiled_only=compiled_only)
 
     @classmethod
     def from_gpt2(cls, path: PathLike) -> Tokenizer:
@@ -447,9 +447,9 @@ class Tokenizer:
         return cls._read(path, "gpt2")
 
     @classmethod
-    def from_minbpe(cls, path: PathLike) -> Tokenizer:
+    def from_minbpe(cls, path: PathLike, *, compiled_only: bool = False) -> Tokenizer:
         """Read a ``.model`` file of minbpe."""
-        return cls._read(path, "minbpe")
+        return cls._read(path, "minbpe", compiled_only=compiled_only)
 
     @classmethod
     def _read(cls, path: PathLike, format: str, **given: Any) -> Tokenizer:

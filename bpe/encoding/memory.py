@@ -222,5 +222,6 @@ def encode_pieces(self, data, offsets, done, ids, marks, id_offsets):
 def encode_small(self, tables, n_bytes, ends, no_marks, no_offsets):
     """Encode the text in ``self.data``; return the number of ids."""
     ends[0] = n_bytes
-    n_pieces = cut_segments(tables, self.data, 0, 0, ends, False, self.offsets)
+    nothing = tables.group_of  # these tables remember nothing that failed
+    n_pieces = cut_segments(tables, self.data, 0, 0, ends, False, self.offsets, nothing)
     return encode_all(self, self.data, self.offsets, n_pieces, (0, 0, 0), self.ids, no_marks, no_offsets)[1]

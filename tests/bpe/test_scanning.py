@@ -251,8 +251,9 @@ WINDOWED += ["numbers and words", "far ahead", "triples"]
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_which_have_windows(name):
-    """Patterns have windows if they do not look behind and match everywhere."""
-    assert scanner_of(sources_of(name)).has_windows == (name in WINDOWED)
+    """Patterns have windows if they do not look behind, match everywhere and remember nothing."""
+    scanner = scanner_of(sources_of(name))
+    assert scanner.has_windows == (name in WINDOWED and not scanner.remembers)
 
 
 def pieces_with(windows, automaton, data):
