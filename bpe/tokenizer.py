@@ -14,7 +14,7 @@ from bpe.encoding.dropout import encode_with_dropout
 from bpe.encoding.engine import Engine
 from bpe.encoding.intervals import IntervalCounter
 from bpe.encoding.streams import AppendableEncoder, StreamDecoder, StreamEncoder
-from bpe.pattern import Pattern
+from bpe.pattern import Dialect, Pattern
 from bpe.progress import Progress
 from bpe.specials import NO_TOKENS, Ordinary, SpecialOptions, Specials
 from bpe.text import as_bytes, as_text, utf8_of
@@ -433,9 +433,14 @@ class Tokenizer:
         *,
         pattern: str | Iterable[str] | Pattern,
         special_tokens: Mapping[str, int] = MappingProxyType({}),
+        dialect: Dialect = "regex",
     ) -> Tokenizer:
-        """Read a rank file of tiktoken, which holds neither pattern nor special tokens."""
-        return cls._read(path, "tiktoken", pattern=pattern, special_tokens=special_tokens)
+        """Read a rank file of tiktoken, which holds neither pattern nor special tokens.
+
+        tiktoken itself reads expressions in the dialect "rust"; :class:`Pattern` says what that is.
+        """
+        given = {"pattern": pattern, "special_tokens": special_tokens, "dialect": dialect}
+        return cls._read(path, "tiktoken", **given)
 
     @classmethod
     def from_huggingface(cls, path: PathLike) -> Tokenizer:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from bpe.cli.app import human, load, main, name_of, need_output, read
+from bpe.cli.options import pattern_dialect
 
 if TYPE_CHECKING:
+    from bpe.pattern import Dialect
     from bpe.tokenizer import Tokenizer
 
 
@@ -86,6 +88,7 @@ def _describe(tokenizer: Tokenizer, n: int = 10) -> list[str]:
 @click.option("--from", "source_format", type=click.Choice(FORMATS), help="By default, what IN looks like.")
 @click.option("--to", "output_format", type=click.Choice(FORMATS), help="By default, by the name of OUT.")
 @click.option("--pattern", help="Split pattern of a rank file, which holds none: a name or a regex.")
+@pattern_dialect
 @click.option(
     "--special",
     "specials",
@@ -99,6 +102,7 @@ def convert(
     source_format: str | None,
     output_format: str | None,
     pattern: str | None,
+    dialect: Dialect,
     specials: tuple[str, ...],
 ) -> None:
     """Write a tokenizer in another format.
@@ -132,7 +136,8 @@ def convert(
             )
         if read_as != "tiktoken" and (pattern is not None or specials):
             raise ValueError(f"the format {read_as} brings its own: leave out --pattern and --special")
-        words, split_by = read_parts(source, read_as, pattern=pattern, special_tokens=special_tokens or None)
+        given = {"pattern": pattern, "special_tokens": special_tokens or None, "dialect": dialect}
+        words, split_by = read_parts(source, read_as, **given)
     with naming(output):
         try:
             write_as = output_format or guess_format(output, is_there=False)

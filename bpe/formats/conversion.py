@@ -28,7 +28,7 @@ from typing import Any
 from bpe.atomic_files import atomic_write
 from bpe.encoding.engine import Engine
 from bpe.formats.json_text import read_json
-from bpe.pattern import Pattern
+from bpe.pattern import Dialect, Pattern
 from bpe.vocabulary import Vocabulary
 
 FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
@@ -112,6 +112,7 @@ def read(
     *,
     pattern: Any = None,
     special_tokens: Mapping[str, int] | None = None,
+    dialect: Dialect = "regex",
 ) -> tuple[Vocabulary, Pattern]:
     """Read a file of any format.
 
@@ -120,7 +121,7 @@ def read(
     path : path
     format : str
         One of :data:`FORMATS`.
-    pattern, special_tokens : optional
+    pattern, special_tokens, dialect : optional
         For a rank file, which has none. Other formats bring their own.
 
     Returns
@@ -149,7 +150,7 @@ def read(
         if pattern is None:
             raise ValueError("a rank file has no split pattern: say which, such as cl100k for cl100k_base")
         vocabulary = _module_of(format).parse(_read(path), special_tokens or {})
-        return vocabulary, Pattern.of(pattern)
+        return vocabulary, Pattern.of(pattern, dialect)
     if pattern is not None or special_tokens:
         raise ValueError(f"the format {format} brings its pattern and special tokens: do not give others")
     if format == "gpt2":

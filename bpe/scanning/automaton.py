@@ -27,7 +27,19 @@ from typing import TypeAlias
 import numpy as np
 
 from bpe.scanning.classes import ranges_of, symbols_of
-from bpe.scanning.syntax import Alt, Atomic, Chars, Edge, Look, Node, Repeat, Seq, UnsupportedError, parse
+from bpe.scanning.syntax import (
+    Alt,
+    Atomic,
+    Chars,
+    Edge,
+    Look,
+    Node,
+    Repeat,
+    Seq,
+    UnsupportedError,
+    parse,
+    with_looks_in_sets,
+)
 
 MAX_DELAY = 3
 """How many symbols a lookahead may read at most."""
@@ -371,7 +383,7 @@ def compile_automaton(source: str) -> Automaton:
     >>> int(automaton.delay_of[state]), bool(automaton.alive[state])
     (0, True)
     """
-    program = _Program(parse(source))
+    program = _Program(with_looks_in_sets(parse(source)))
     states = _States(program)
     first = [(program.first, (), 0)]
     symbols = range(program.n_symbols + 1)
