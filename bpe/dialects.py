@@ -99,7 +99,6 @@ _FIRST_FLAGS = re.compile(r"\(\?([ims]+)\)")
 _QUANTIFIER = re.compile(r"(?:([?*+])|\{(\d*)(,?)(\d*)\})([?+]?)")
 _SAME = frozenset("dDsSnrtfva")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;=?@[\\]^_`{|}~ ")
-_WORD_RUST = r"\w"
 _MOST = 1000  # of a counted repetition; engines differ in how many they allow
 
 
@@ -278,7 +277,7 @@ class _Reader:
     def group(self, flags: _Flags) -> _Part:
         at = self.at
         found = self.take(_GROUP)
-        if not found:
+        if not found or (found.group().startswith("(?P") and not self.is_rust):
             put = ": put it first, or in a group" if _FIRST_FLAGS.match(self.source, at) else ""
             text = self.source[at : at + 6].partition(")")
             raise ValueError(f"{text[0] + text[1]!r} at character {at} has no equal here{put}")

@@ -1,6 +1,7 @@
 """Special tokens: strings that are cut out of a text before it is split, if the caller allows them.
 
-Where several special tokens begin at the same place, the longest is taken; the search continues after it.
+Where several special tokens begin at the same place, the longest is taken; the search continues after it. Added
+tokens are found in the same search, and need not be allowed.
 
 * :func:`check_specials`: what the caller gives as special tokens
 * :class:`SpecialSearch`: finds tokens in bytes
@@ -259,7 +260,7 @@ class Rules:
     Parameters
     ----------
     allowed : frozenset of str
-        Special tokens that are encoded as one id each.
+        Special and added tokens that are encoded as one id each.
     disallowed : frozenset of str
         Strings that are an error.
 
@@ -351,6 +352,7 @@ def rules_of(
     allowed: Specials,
     disallowed: Specials,
     specials: Ordinary = None,
+    added_tokens: frozenset[str] = NO_TOKENS,
 ) -> Rules:
     """Return what the options of a public method stand for.
 
@@ -362,6 +364,8 @@ def rules_of(
         "all" stands for all special tokens; for `disallowed`, for all that are not allowed.
     specials : "ordinary", optional
         All text is ordinary. It replaces the other two.
+    added_tokens : frozenset of str
+        Always tokens, also in ordinary text.
 
     Returns
     -------
@@ -389,11 +393,11 @@ def rules_of(
             raise ValueError(f"specials must be 'ordinary' or None, not {specials!r}")
         if allowed or disallowed not in ("all", ()):
             raise ValueError("specials='ordinary' goes with neither allowed_special nor disallowed_special")
-        return _rules(frozenset(), frozenset())
+        return _rules(added_tokens, frozenset())
     permitted = special_tokens if allowed == "all" else _as_set(allowed, "allowed_special")
     if disallowed == "all":
-        return _rules(permitted & special_tokens, special_tokens - permitted)
-    return _rules(permitted & special_tokens, _as_set(disallowed, "disallowed_special"))
+        return _rules(permitted & special_tokens | added_tokens, special_tokens - permitted)
+    return _rules(permitted & special_tokens | added_tokens, _as_set(disallowed, "disallowed_special"))
 
 
 def _as_set(tokens: Specials, name: str) -> frozenset[str]:

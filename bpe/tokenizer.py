@@ -47,7 +47,7 @@ class Tokenizer:
     * numbers of tokens: :meth:`count`, :meth:`truncate`, :meth:`interval_counter`
     * ids to text: :meth:`decode`, :meth:`decode_bytes`, :meth:`decode_batch`, :meth:`stream_decoder`
     * vocabulary: :meth:`token_bytes`, :meth:`token_id`, :attr:`vocab_size`, :attr:`merges`,
-      :attr:`special_tokens`, :attr:`pattern`, :meth:`truncated`
+      :attr:`special_tokens`, :attr:`added_tokens`, :attr:`pattern`, :meth:`truncated`
     * files: :meth:`save`, :meth:`load`, and ``save_...``, ``from_...``, ``to_...`` for other programs
 
     All methods that encode take the options of :meth:`encode` for special tokens.
@@ -143,6 +143,11 @@ class Tokenizer:
         return dict(self.engine.vocabulary.special_tokens)
 
     @property
+    def added_tokens(self) -> dict[str, int]:
+        """Token -> id of those that are one id in every text and need not be allowed; a copy."""
+        return dict(self.engine.vocabulary.added_tokens)
+
+    @property
     def pattern(self) -> Pattern:
         """How text is split."""
         return self.engine.pattern
@@ -155,7 +160,7 @@ class Tokenizer:
         """Return the id of a token, a special one if no other has the text; KeyError if there is none."""
         text = as_text(token, "a token")
         words = self.engine.vocabulary
-        number = words.id_of.get(as_bytes(text), words.special_tokens.get(text))
+        number = words.id_of.get(as_bytes(text), words.cut_tokens.get(text))
         if number is None:
             raise KeyError(token)
         return number
@@ -226,7 +231,9 @@ class Tokenizer:
 
     def encode_ordinary(self, text: str | bytes) -> list[int]:
         """Encode a text in which special tokens are ordinary text."""
-        return self.engine.encoder.encode(utf8_of(text))
+        engine, data = self.engine, utf8_of(text)
+        rules = engine.ordinary_rules
+        return engine.encode(data, text, rules).tolist() if rules.needles else engine.encoder.encode(data)
 
     def encode_to_numpy(self, text: str | bytes, **special: Unpack[SpecialOptions]) -> np.ndarray:
         """Encode a text to an array, ``(n,) uint32``; else as :meth:`encode`."""

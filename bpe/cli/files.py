@@ -44,6 +44,7 @@ def inspect(tokenizer: str, file: str | None, as_json: bool) -> None:
             "vocab_size": loaded.vocab_size,
             "merges": len(loaded.merges),
             "special_tokens": loaded.special_tokens,
+            "added_tokens": loaded.added_tokens,
             "pattern": loaded.pattern.spec,
         }
         if data is not None:
@@ -72,6 +73,7 @@ def _describe(tokenizer: Tokenizer, n: int = 10) -> list[str]:
         f"vocabulary: {tokenizer.vocab_size} ids, {len(merges)} merges, {len(specials)} special tokens",
         f"pattern: {pattern if isinstance(pattern, str) else ' then '.join(pattern)}",
         *(f"special token {number}: {token!r}" for token, number in specials.items()),
+        *(f"added token {number}: {token!r}" for token, number in tokenizer.added_tokens.items()),
         "longest tokens:",
         *(f"  {tokenizer.token_id(token):>6}  {token!r}" for token in longest[:n]),
         "first merges:",
@@ -154,7 +156,7 @@ def convert(
     click.echo(f"{output}: {words.size} tokens as {write_as}, checked", err=True)
     if write_as == "tiktoken":
         options = [f"--pattern {split_by.name}"]
-        options += [f"--special '{token}={number}'" for token, number in words.special_tokens.items()]
+        options += [f"--special '{token}={number}'" for token, number in words.cut_tokens.items()]
         click.echo(f"The file holds the ranks alone. To read it: {' '.join(options)}", err=True)
 
 

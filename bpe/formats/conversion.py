@@ -289,7 +289,7 @@ def encoders(
     """
     given: dict[str, Any] = {}
     if format == "tiktoken":
-        given = {"pattern": pattern, "special_tokens": vocabulary.special_tokens}
+        given = {"pattern": pattern, "special_tokens": vocabulary.cut_tokens}
     back = Engine(*read(path, format, **given))
     found = {"read back": lambda text: _encode(back, text)}
     try:
@@ -301,6 +301,8 @@ def encoders(
 
             if format == "huggingface":
                 other = tokenizers.Tokenizer.from_file(os.fspath(path))
+                other.no_truncation()
+                other.no_padding()
             else:
                 model = tokenizers.models.BPE.from_file(*map(os.fspath, _files_of_gpt2(path)))
                 other = tokenizers.Tokenizer(model)
@@ -344,7 +346,7 @@ def differences(
     ...     tok.save(pathlib.Path(folder, "tok.json"))
     ...     differences(tok.engine.vocabulary, tok.pattern, pathlib.Path(folder, "tok.json"), "native")
     """
-    text = "".join(f"{PROBE}{token}" for token in ["", *vocabulary.special_tokens])
+    text = "".join(f"{PROBE}{token}" for token in ["", *vocabulary.cut_tokens])
     wanted = _encode(Engine(vocabulary, pattern), text)
     for who, encode in encoders(vocabulary, pattern, path, format).items():
         ids = encode(text)

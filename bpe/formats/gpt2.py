@@ -14,9 +14,10 @@ from collections.abc import Collection
 
 from bpe.formats.byte_level import bytes_of, text_of
 from bpe.formats.json_text import read_json
-from bpe.formats.ranks import check_merges_alone
+from bpe.formats.ranks import check_merges_alone, check_no_added
 from bpe.pattern import Pattern
-from bpe.vocabulary import MAX_ID, Vocabulary
+from bpe.vocabulary import Vocabulary
+from bpe.vocabulary_checks import MAX_ID
 
 COMMENT = "#version"
 FIRST_LINE = f"{COMMENT}: 0.2"
@@ -53,7 +54,7 @@ def texts_of(vocabulary: Vocabulary, needed_by: str) -> dict[str, int]:
     [('Ġhi', 256), ('< >', 300)]
     """
     ids = {text_of(token): number for token, number in vocabulary.id_of.items()}
-    for token, number in vocabulary.special_tokens.items():
+    for token, number in vocabulary.cut_tokens.items():
         if token in ids:
             raise ValueError(
                 f"{needed_by} has one table for all tokens, where special token {token!r:.80} (id {number}) "
@@ -186,6 +187,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> tuple[bytes, bytes]:
             f"{pattern.spec!r:.200}. A tokenizer.json holds any pattern"
         )
     check_merges_alone(vocabulary, "vocab.json with merges.txt")
+    check_no_added(vocabulary, "vocab.json")
     ids = texts_of(vocabulary, "vocab.json")
     text = {number: token for token, number in ids.items()}
     pairs = [(text[left], text[right]) for left, right in vocabulary.merges]

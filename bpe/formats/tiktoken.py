@@ -128,7 +128,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     Parameters
     ----------
     vocabulary : Vocabulary
-        The special tokens are not written.
+        Special and added tokens are not written.
     pattern : Pattern
         Not written, either; but it must have a name.
 
@@ -167,6 +167,7 @@ def encoding_of(vocabulary: Vocabulary, pattern: Pattern, name: str) -> tiktoken
     Parameters
     ----------
     vocabulary : Vocabulary
+        Added tokens are special ones there.
     pattern : Pattern
         It must be one expression. tiktoken drops the text between two matches, which is a piece here.
     name : str
@@ -205,5 +206,5 @@ def encoding_of(vocabulary: Vocabulary, pattern: Pattern, name: str) -> tiktoken
         name,
         pat_str=render(pattern.sources[0], "rust"),
         mergeable_ranks=dict(vocabulary.id_of),
-        special_tokens=dict(vocabulary.special_tokens),
+        special_tokens=vocabulary.cut_tokens,
     )

@@ -66,7 +66,7 @@ def figures_of(tokenizer: Tokenizer, data: bytes) -> dict[str, Any]:
     n_words = sum(1 for _ in _WORDS.finditer(data.decode("utf-8", "replace")))
     times = times_of_merges(uses, words.merges, words.merged_ids)
     known = sorted(words.bytes_of)
-    specials = set(words.special_tokens.values())
+    specials = set(words.cut_tokens.values())
     ordinary = [number for number in known if number not in specials]
     lengths = Counter(len(words.bytes_of[number]) for number in ordinary)
     longest = sorted(ordinary, key=lambda number: (-len(words.bytes_of[number]), number))

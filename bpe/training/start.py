@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Sequence
 from operator import index as as_index
 from typing import TYPE_CHECKING, NamedTuple
 
-from bpe.vocabulary import ALPHABETS, MAX_ID, Alphabet
+from bpe.vocabulary import ALPHABETS, Alphabet
+from bpe.vocabulary_checks import MAX_ID
 
 if TYPE_CHECKING:
     from bpe.counting.word_counts import WordCounts
@@ -26,9 +28,11 @@ class Start(NamedTuple):
     other_tokens : dict from int to bytes
         Tokens that are neither bytes nor made by merges.
     special_tokens : dict from str to int
-        Those with ids from `next_id` on move to the end, after the new tokens.
+        Added ones, too. Those with ids from `next_id` on move to the end, after the new tokens.
     next_id : int
         The id of the first new token; the following ones get the following ids.
+    added_tokens : collection of str
+        Which of the special tokens are added ones.
 
     Examples
     --------
@@ -43,6 +47,7 @@ class Start(NamedTuple):
     other_tokens: dict[int, bytes]
     special_tokens: dict[str, int]
     next_id: int
+    added_tokens: Collection[str] = ()
 
     def n_new(self, vocab_size: int) -> int:
         """Return how many new tokens a vocabulary size asks for; a ValueError where it is out of range."""
@@ -149,15 +154,21 @@ def start_from(tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool) -> Star
             f"the tokenizer splits by {tokenizer.pattern.spec!r}, the counts are of {counts.pattern.spec!r}: "
             "count with the pattern of the tokenizer"
         )
-    if set(words.special_tokens) != set(counts.special_tokens):
+    if set(words.cut_tokens) != set(counts.special_tokens):
         raise ValueError(
-            f"the tokenizer has the special tokens {sorted(words.special_tokens)}, the counts "
+            f"the tokenizer has the special tokens {sorted(words.cut_tokens)}, the counts "
             f"{sorted(counts.special_tokens)}: count with those of the tokenizer"
         )
     for number in words.whole_ids[:1]:
         raise ValueError(
             f"id {number}, {words.bytes_of[number]!r:.80}, is taken whole, as no merges lead to it: "
             "training goes by merges alone"
+        )
+    if words.kept:
+        warnings.warn(
+            "what the tokenizer.json held besides, such as a post-processor, is left out of what is trained",
+            UserWarning,
+            stacklevel=4,
         )
     rank_of: dict[int, int] = {}
     for rank, number in enumerate(words.merged_ids):
@@ -178,6 +189,7 @@ def start_from(tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool) -> Star
         words.merges,
         words.merged_ids,
         others,
-        words.special_tokens,
+        words.cut_tokens,
         words.size if keep_ids else last + 1,
+        tuple(words.added_tokens),
     )
