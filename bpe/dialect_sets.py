@@ -26,9 +26,9 @@ _CATEGORIES = """
     Co Private_Use"""
 _OTHERS = """
     Any Assigned Alphabetic Uppercase Lowercase White_Space Ideographic Emoji
-    Arabic Armenian Bengali Bopomofo Braille Cherokee Common Coptic Cyrillic Devanagari Ethiopic Georgian Greek
-    Gujarati Gurmukhi Han Hangul Hebrew Hiragana Inherited Kannada Katakana Khmer Lao Latin Malayalam Mongolian
-    Myanmar Oriya Sinhala Syriac Tamil Telugu Thaana Thai Tibetan Yi"""
+    Arabic Armenian Bengali Bopomofo Braille Cherokee Common Coptic Cyrillic Devanagari Ethiopic Georgian
+    Greek Gujarati Gurmukhi Han Hangul Hebrew Hiragana Inherited Kannada Katakana Khmer Lao Latin Malayalam
+    Mongolian Myanmar Oriya Sinhala Syriac Tamil Telugu Thaana Thai Tibetan Yi"""
 _NAMES = {name.replace("_", "").lower(): name for name in (_CATEGORIES + _OTHERS).split()}
 PROPERTY = re.compile(r"\\([pP])(?:\{(\^?)([^}]*)\}|([a-zA-Z]))")
 
@@ -172,7 +172,7 @@ class SetReader:
         return _kept(text, with_cases(range_of(ord(character), ord(character))), True)
 
     def code(self, at: int) -> tuple[int, int] | None:
-        """Return the character that is given by its number at a place, and where it ends; None for no such."""
+        """Return the character that is given by its number, and where it ends; None if none is."""
         found = _CODE[self.is_rust].match(self.source, at)
         if not found:
             return None
@@ -282,7 +282,7 @@ class SetReader:
         return text if text[1] in "nrt" or not text[1].isalnum() else written(code)
 
     def _class(self, text: str, with_case: bool) -> _Items:
-        """Return what a class holds; of a negated one, the other cases of its members are not in it, either."""
+        """Return what a class holds; other cases of what a negated one leaves out are not in it."""
 
         def members() -> np.ndarray:
             if not with_case:

@@ -6,9 +6,9 @@ rust         Rust's ``fancy-regex``, which tiktoken runs
 oniguruma    Oniguruma with the syntax of Ruby, which ``tokenizers`` runs
 ===========  =====================================================================================
 
-The engines read many signs alike, and some not: ``&&`` in a set, ``$``, ``\h``, ``(?m)``, ``[[:alpha:]]``. A part
-that means the same is kept as it is written. A part that means something else is written so that the ``regex``
-package matches what the engine of the dialect matches: a set becomes its ranges, if need be. Everything else
+The engines read many signs alike, and some not: ``&&`` in a set, ``$``, ``\h``, ``(?m)``, ``[[:alpha:]]``. A
+part that means the same is kept as it is written. A part that means something else is written so that the
+``regex`` package matches what the engine of the dialect does: a set becomes its ranges, if need be. All else
 is refused by name; nothing is guessed. Among what is refused: references to groups, ``\G``, ``\K``, ``\R``,
 ``\X``, ``\b{...}``, flags other than ``i``, ``m`` and ``s``, flags in the middle, comments, a repetition of a
 repetition or of what may be empty, and expressions that match the empty text here and some text there.
@@ -244,8 +244,8 @@ class _Reader:
     def escape(self, flags: _Flags, before: str) -> _Part:
         at, letter = self.at, self.source[self.at + 1 : self.at + 2]
         if found := self.take(PROPERTY):
-            text = property_of(found, self.is_rust, at)
-            return _Part(self.sets.of_class(text, flags.any_case), *_ONE)
+            name = property_of(found, self.is_rust, at)
+            return _Part(self.sets.of_class(name, flags.any_case), *_ONE)
         if code := self.sets.code(at):
             number, self.at = code
             return self.literal(chr(number), flags, at, before, re.escape(chr(number)))
@@ -260,8 +260,8 @@ class _Reader:
             return _Part(self.edge(letter), *_ASSERTION)
         if letter in _SAME:
             return _Part("\\" + letter, *_ONE)
-        if found := self.sets.classes.get(letter):
-            return _Part(found, *_ONE)
+        if text := self.sets.classes.get(letter):
+            return _Part(text, *_ONE)
         if letter == "e":
             return _Part(r"\x1b", *_ONE)
         self.fail(repr(self.source[at : at + 3]) if letter in ("b", "B") else repr("\\" + letter), at)

@@ -1,7 +1,7 @@
 """Special tokens: strings that are cut out of a text before it is split, if the caller allows them.
 
-Where several special tokens begin at the same place, the longest is taken; the search continues after it. Added
-tokens are found in the same search, and need not be allowed.
+Where several special tokens begin at the same place, the longest is taken; the search continues after it.
+Added tokens are found in the same search, and need not be allowed.
 
 * :func:`check_specials`: what the caller gives as special tokens
 * :class:`SpecialSearch`: finds tokens in bytes

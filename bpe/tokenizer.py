@@ -29,16 +29,15 @@ if TYPE_CHECKING:
     from bpe.corpus import CorpusLike
     from bpe.corpus.id_files import EncodedFiles
 
-
 PathLike: TypeAlias = str | os.PathLike[str]
 
 
 class Tokenizer:
     r"""A vocabulary with its merges, split pattern and special tokens: encodes text and decodes ids.
 
-    It never changes. Two are equal if all their parts are. Any number of threads may use one, and processes
-    that fork while no thread compiles. Bytes are encoded as they are, valid UTF-8 or not, and decode to the
-    same bytes. In a str, surrogate pairs are joined; any other surrogate is encoded as U+FFFD.
+    It never changes. Two are equal if all parts that decide ids are. Any number of threads may use one, and
+    processes that fork while no thread compiles. Bytes are encoded as they are, valid UTF-8 or not, and
+    decode to the same bytes. In a str, surrogate pairs are joined; any other surrogate is encoded as U+FFFD.
 
     * one text: :meth:`encode`, :meth:`encode_ordinary`, :meth:`encode_to_numpy`, :meth:`encode_with_offsets`,
       :meth:`encode_with_dropout`
@@ -79,8 +78,6 @@ class Tokenizer:
     ... )
     >>> tok.encode("hello hello<|endoftext|>", allowed_special="all")
     [257, 258, 32, 257, 258, 259]
-    >>> tok.decode([257, 258])
-    'hello'
     """
 
     __module__ = "bpe"  # the name in pickles: users import it from there
@@ -103,14 +100,17 @@ class Tokenizer:
         self.engine = Engine(vocabulary, pattern)
         return self
 
+    @property
+    def pattern(self) -> Pattern:
+        """How text is split."""
+        return self.engine.pattern
+
     def __repr__(self) -> str:
         specials = f", {len(self.special_tokens)} special" if self.special_tokens else ""
         return f"<Tokenizer of {self.vocab_size} tokens{specials}, pattern {self.pattern.spec!r}>"
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Tokenizer):
-            return NotImplemented
-        return self.engine == other.engine
+        return self.engine == other.engine if isinstance(other, Tokenizer) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.engine)
@@ -147,19 +147,13 @@ class Tokenizer:
         """Token -> id of those that are one id in every text and need not be allowed; a copy."""
         return dict(self.engine.vocabulary.added_tokens)
 
-    @property
-    def pattern(self) -> Pattern:
-        """How text is split."""
-        return self.engine.pattern
-
     def token_bytes(self, token_id: int) -> bytes:
         """Return the bytes of an id, for a special token its UTF-8; ValueError if no token has the id."""
         return self.engine.decode([token_id])
 
     def token_id(self, token: bytes | str) -> int:
         """Return the id of a token, a special one if no other has the text; KeyError if there is none."""
-        text = as_text(token, "a token")
-        words = self.engine.vocabulary
+        text, words = as_text(token, "a token"), self.engine.vocabulary
         number = words.id_of.get(as_bytes(text), words.cut_tokens.get(text))
         if number is None:
             raise KeyError(token)
@@ -190,7 +184,8 @@ class Tokenizer:
     ) -> list[int]:
         """Encode a text.
 
-        By default, special tokens in the text are an error, so that no untrusted text can smuggle one in.
+        By default, special tokens in the text are an error: untrusted text cannot smuggle one in. Added
+        tokens are one id in every text.
 
         Parameters
         ----------
@@ -220,10 +215,7 @@ class Tokenizer:
         # A short text is encoded in a few microseconds: every call counts.
         engine = self.engine
         rules = engine.rules_of(allowed_special, disallowed_special, specials)
-        try:
-            data = text.encode() if type(text) is str else utf8_of(text)
-        except UnicodeEncodeError:
-            data = utf8_of(text)
+        data = utf8_of(text)
         for needle in rules.needles:
             if needle in data:
                 return engine.encode(data, text, rules).tolist()
@@ -347,8 +339,8 @@ class Tokenizer:
         """
         from bpe.corpus.id_files import encode_files
 
-        rules = self.engine.rules_of(**special)
-        return encode_files(self.engine, corpus, out, rules, dtype=dtype, threads=threads, progress=progress)
+        options = {"dtype": dtype, "threads": threads, "progress": progress}
+        return encode_files(self.engine, corpus, out, self.engine.rules_of(**special), **options)
 
     # ---------------------------------------------------------------------------------- text in parts
     def stream_encoder(self, **special: Unpack[SpecialOptions]) -> StreamEncoder:
@@ -431,8 +423,7 @@ class Tokenizer:
         """Read a tokenizer that :meth:`save` wrote; ValueError names the place where the file is damaged."""
         return cls._read(path, "native")
 
-    # Files of other programs: bpe.formats.conversion has a table of what each can hold. A damaged file is a
-    # ValueError, and so is what a format cannot hold; nothing is written then.
+    # bpe.formats.conversion has a table of what each format can hold; the rest is a ValueError.
     @classmethod
     def from_tiktoken(
         cls,
@@ -442,16 +433,12 @@ class Tokenizer:
         special_tokens: Mapping[str, int] = MappingProxyType({}),
         dialect: Dialect = "regex",
     ) -> Tokenizer:
-        """Read a rank file of tiktoken, which holds neither pattern nor special tokens.
-
-        tiktoken itself reads expressions in the dialect "rust"; :class:`Pattern` says what that is.
-        """
-        given = {"pattern": pattern, "special_tokens": special_tokens, "dialect": dialect}
-        return cls._read(path, "tiktoken", **given)
+        """Read a rank file of tiktoken, which holds no pattern or special tokens; its dialect is "rust"."""
+        return cls._read(path, "tiktoken", pattern=pattern, special_tokens=special_tokens, dialect=dialect)
 
     @classmethod
     def from_huggingface(cls, path: PathLike) -> Tokenizer:
-        """Read a ``tokenizer.json`` of byte-level BPE; a warning says what is left out, such as padding."""
+        """Read a ``tokenizer.json`` of byte-level BPE; a warning says what is kept, but not applied."""
         return cls._read(path, "huggingface")
 
     @classmethod
@@ -476,7 +463,7 @@ class Tokenizer:
         self._write(path, "tiktoken")
 
     def save_huggingface(self, path: PathLike) -> None:
-        """Write a ``tokenizer.json``, with pattern, merges and special tokens."""
+        """Write a ``tokenizer.json``, with all that one held which was read."""
         self._write(path, "huggingface")
 
     def save_gpt2(self, path: PathLike) -> None:

@@ -1,4 +1,4 @@
-"""The vocabulary of a tokenizer: bytes of every id, merges in the order of their ranks, special and added tokens."""
+"""The vocabulary of a tokenizer: bytes of ids, merges in the order of ranks, special and added tokens."""
 
 from __future__ import annotations
 

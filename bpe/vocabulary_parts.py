@@ -147,7 +147,7 @@ def truncated(words: Vocabulary, vocab_size: int) -> Vocabulary:
     fewer = Vocabulary(token_bytes, words.merges[:n_left], special_tokens)
     if words.kept and special_tokens != words.cut_tokens:
         warnings.warn(
-            "what the tokenizer.json held besides is left out: it may name ids of special tokens, which change",
+            "what the tokenizer.json held besides is left out: it may name ids, and some change",
             UserWarning,
             stacklevel=3,
         )

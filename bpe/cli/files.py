@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -138,7 +138,11 @@ def convert(
             )
         if read_as != "tiktoken" and (pattern is not None or specials):
             raise ValueError(f"the format {read_as} brings its own: leave out --pattern and --special")
-        given = {"pattern": pattern, "special_tokens": special_tokens or None, "dialect": dialect}
+        given: dict[str, Any] = {
+            "pattern": pattern,
+            "special_tokens": special_tokens or None,
+            "dialect": dialect,
+        }
         words, split_by = read_parts(source, read_as, **given)
     with naming(output):
         try:

@@ -169,7 +169,7 @@ class IntervalCounter:
 
 
 def _crossed(data: bytes, search: SpecialSearch) -> np.ndarray:
-    """Say of each place whether an added token begins before it and ends after it, in any part of the text."""
+    """Say of each place whether an added token can lie across it, in some part of the text."""
     depth = np.zeros(len(data) + 1, np.int64)
     if any(needle in data for needle in search.needles):
         for token in map(str.encode, search.tokens):

@@ -28,6 +28,7 @@ from typing import Any
 from bpe.atomic_files import atomic_write
 from bpe.encoding.engine import Engine
 from bpe.formats.json_text import read_json
+from bpe.formats.limits import check_longest
 from bpe.pattern import Dialect, Pattern
 from bpe.vocabulary import Vocabulary
 
@@ -149,14 +150,16 @@ def read(
     if format == "tiktoken":
         if pattern is None:
             raise ValueError("a rank file has no split pattern: say which, such as cl100k for cl100k_base")
-        vocabulary = _module_of(format).parse(_read(path), special_tokens or {})
-        return vocabulary, Pattern.of(pattern, dialect)
-    if pattern is not None or special_tokens:
+        parts = _module_of(format).parse(_read(path), special_tokens or {}), Pattern.of(pattern, dialect)
+    elif pattern is not None or special_tokens:
         raise ValueError(f"the format {format} brings its pattern and special tokens: do not give others")
-    if format == "gpt2":
-        return _module_of(format).parse(*map(_read, _files_of_gpt2(path)))
-    module, data = _module_of(format), _read(path)
-    return module.parts_of(module.parse(data)) if format == "native" else module.parse(data)
+    elif format == "gpt2":
+        parts = _module_of(format).parse(*map(_read, _files_of_gpt2(path)))
+    else:
+        module, data = _module_of(format), _read(path)
+        parts = module.parts_of(module.parse(data)) if format == "native" else module.parse(data)
+    check_longest(parts[0].cut_tokens, "a special token")
+    return parts
 
 
 def _files_of_gpt2(path: str | os.PathLike[str]) -> tuple[Path, Path]:
@@ -234,6 +237,7 @@ def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str]
     ...     sorted(file.name for file in pathlib.Path(folder, "new").iterdir())
     ['merges.txt', 'vocab.json']
     """
+    check_longest(vocabulary.bytes_of.values())
     if format == "gpt2":
         vocab_json, merges_txt = _module_of(format).dump(vocabulary, pattern)
         folder = Path(path).parent if Path(path).name == "vocab.json" else Path(path)

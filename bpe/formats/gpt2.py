@@ -14,6 +14,8 @@ from collections.abc import Collection
 
 from bpe.formats.byte_level import bytes_of, text_of
 from bpe.formats.json_text import read_json
+from bpe.formats.kept import warn_lost
+from bpe.formats.limits import check_longest
 from bpe.formats.ranks import check_merges_alone, check_no_added
 from bpe.pattern import Pattern
 from bpe.vocabulary import Vocabulary
@@ -110,6 +112,7 @@ def tokens_of(ids: dict[str, int], special_tokens: Collection[str], where: str) 
                 f"{where}[{text!r:.80}] is no token: its characters do not stand for bytes as GPT-2's do"
             )
         token_bytes[number] = token
+    check_longest(token_bytes.values(), f"a token of {where}")
     return token_bytes
 
 
@@ -188,6 +191,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> tuple[bytes, bytes]:
         )
     check_merges_alone(vocabulary, "vocab.json with merges.txt")
     check_no_added(vocabulary, "vocab.json")
+    warn_lost(vocabulary.kept, "vocab.json")
     ids = texts_of(vocabulary, "vocab.json")
     text = {number: token for token, number in ids.items()}
     pairs = [(text[left], text[right]) for left, right in vocabulary.merges]

@@ -17,6 +17,7 @@ import re
 import regex
 
 from bpe.formats.expressions import render
+from bpe.formats.kept import warn_lost
 from bpe.formats.limits import check_lengths
 from bpe.formats.ranks import check_merges_alone, check_no_added
 from bpe.pattern import PATTERNS, Pattern
@@ -131,6 +132,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
             )
     check_merges_alone(vocabulary, "minbpe")
     check_no_added(vocabulary, "minbpe")
+    warn_lost(vocabulary.kept, "minbpe")
     if others := vocabulary.other_tokens():
         number, token = next(iter(others.items()))
         raise ValueError(

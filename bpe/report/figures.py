@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 MOST_POINTS = 200
+MOST_IDS = 1 << 24  # the report counts the uses of each id
 _WORDS = regex.compile(r"\S+")
 _SCRIPTS = (
     *("Latin", "Greek", "Cyrillic", "Armenian", "Georgian", "Han", "Hiragana", "Katakana", "Hangul"),
@@ -60,6 +61,8 @@ def figures_of(tokenizer: Tokenizer, data: bytes) -> dict[str, Any]:
     """
     if not data:
         raise ValueError("the text is empty: there is nothing to measure")
+    if tokenizer.vocab_size > MOST_IDS:
+        raise ValueError(f"the greatest id is {tokenizer.vocab_size - 1}: a report has ids below {MOST_IDS}")
     ids = tokenizer.encode_to_numpy(data, allowed_special="all").astype(np.int64)
     words = tokenizer.engine.vocabulary
     uses = np.bincount(ids, minlength=tokenizer.vocab_size)

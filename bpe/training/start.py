@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
 
 
+MOST_IDS = 1 << 27
+"""Of a vocabulary that is to grow."""
+
+
 class Start(NamedTuple):
     """A vocabulary that is to grow.
 
@@ -182,6 +186,8 @@ def start_from(tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool) -> Star
                     f"merge {rank}, {pair}, uses id {number}, which merge {rank_of[number]} makes: "
                     "none learned would"
                 )
+    if words.size > MOST_IDS:
+        raise ValueError(f"the greatest id is {words.size - 1}: to train, all ids must be below {MOST_IDS}")
     others = words.other_tokens()
     last = max((*words.byte_ids, *words.merged_ids, *others))
     return Start(

@@ -21,34 +21,15 @@ tiktoken = pytest.importorskip("tiktoken")
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::RuntimeWarning")
 
 LETTERS = "abksfitIKS"
-SEAMS = (
-    LETTERS
-    + "\u017f\u212a\u00df\ufb06\u0130\u0131\u00e91\u00b2_ \n\r\t-.&~[]^\u03a3\u03c3\u03c2\u0416中あ\u0345\u200d"
-)  # noqa: RUF001
+SEAMS = LETTERS + "\u017f\u212a\u00df\ufb06\u0130\u0131\u00e91\u00b2_ \n\r\t-.&~[]^"
+SEAMS += "\u03a3\u03c3\u03c2\u0416中あ\u0345\u200d"
 PLAIN = SEAMS.translate(dict.fromkeys(map(ord, "[]^-")))
-_ESCAPES = (
-    r"\d \s \w \W \S \D \h \H \p{L} \p{Lu} \p{^Ll} \P{N} \P{Ll} \p{Han} \n \. \x{e9} \u0061 \e \v".split()
-)
-RANGES = [
-    "a-k",
-    "a-z",
-    "A-Z",
-    "\u0370-\u03ff",
-    "0-9",
-    " --",
-    "+--",
-    "a-c-e",
-    r"\x41-\x{5a}",
-    "-",
-    "&",
-    "~",
-    "|",
-    "$",
-]
-NAMES = "alpha ^space upper punct word digit lower graph print alnum cntrl blank xdigit ascii".split()
-ODD = r"\R \X \N \O \< \K \G \pL \u{61} \141 \é \y \k<a> \1 \m (?#c) a{b ] } \p{Greek=L} \p{Foo} [[:foo:]]".split()
-SIGNS = r"? * + {2} {1,2} {,2} {2,} +? *? ?? {1,2}? {2}? ++ *+ ?+ {2}+ {1,2}+ ** {0} {,}".split()
-GROUPS = ["(", "(?:", "(?i:", "(?m:", "(?s:", "(?i-m:", "(?-i:", "(?>", "(?<n>", "(?im:", "(?x:", "(?=", "(?!", "(?<=", "(?<!"]  # fmt: skip
+ESCAPES = r"\d \s \w \W \S \D \h \H \p{L} \p{Lu} \p{^Ll} \P{N} \P{Ll} \p{Han} \n \. \x{e9} \u0061 \e \v"
+RANGES = r"a-k a-z A-Z Ͱ-Ͽ 0-9 +-- a-c-e \x41-\x{5a} - & ~ | $"
+NAMES = "alpha ^space upper punct word digit lower graph print alnum cntrl blank xdigit ascii"
+ODD = r"\R \X \N \O \< \K \G \pL \u{61} \141 \é \y \k<a> \1 \m (?#c) a{b ] } \p{Greek=L} \p{Foo} [[:foo:]]"
+SIGNS = "? * + {2} {1,2} {,2} {2,} +? *? ?? {1,2}? {2}? ++ *+ ?+ {2}+ {1,2}+ ** {0} {,}"
+GROUPS = "( (?: (?i: (?m: (?s: (?i-m: (?-i: (?> (?<n> (?im: (?x: (?= (?! (?<= (?<!"
 
 
 def a_set(chance, depth=0):
@@ -58,9 +39,9 @@ def a_set(chance, depth=0):
         items.append(
             [
                 lambda: chance.choice(PLAIN),
-                lambda: chance.choice(RANGES),
-                lambda: chance.choice(_ESCAPES),
-                lambda: f"[:{chance.choice(NAMES)}:]",
+                lambda: chance.choice(RANGES.split()),
+                lambda: chance.choice(ESCAPES.split()),
+                lambda: f"[:{chance.choice(NAMES.split())}:]",
                 lambda: a_set(chance, depth + 1),
                 lambda: chance.choice(["&&", "&&", "--", "~~"]),
             ][kind]()
@@ -74,17 +55,17 @@ def an_atom(chance, depth):
         lambda: chance.choice(PLAIN),
         lambda: "".join(chance.choices("sstfiI'k", k=chance.randint(2, 3))),
         lambda: a_set(chance),
-        lambda: chance.choice([*_ESCAPES, "."]),
+        lambda: chance.choice([*ESCAPES.split(), "."]),
         lambda: chance.choice(["^", "$", r"\b", r"\B", r"\A", r"\z", r"\Z"]),
-        lambda: chance.choice(ODD),
-        lambda: f"{chance.choice(GROUPS)}{an_expression(chance, depth + 1)})",
+        lambda: chance.choice(ODD.split()),
+        lambda: f"{chance.choice(GROUPS.split())}{an_expression(chance, depth + 1)})",
     ][kind]()
 
 
 def an_expression(chance, depth=0):
     return "|".join(
         "".join(
-            an_atom(chance, depth) + (chance.choice(SIGNS) if chance.random() < 0.35 else "")
+            an_atom(chance, depth) + (chance.choice(SIGNS.split()) if chance.random() < 0.35 else "")
             for _ in range(chance.choice([1, 1, 2, 2, 3]))
         )
         for _ in range(chance.choice([1, 1, 2, 3]))
@@ -120,7 +101,8 @@ def splitter(source, dialect):
 @pytest.mark.parametrize("dialect", ["rust", "oniguruma"])
 def test_expressions_by_chance(dialect, seed):
     chance = random.Random(seed)
-    n_read = n_refused = n_texts = 0
+    n_read = n_texts = 0
+    reasons: list[str] = []
     while n_read < 60:
         source = (chance.choice(["(?i)", "(?m)", "(?im)"]) if chance.random() < 0.25 else "") + an_expression(
             chance
@@ -128,8 +110,7 @@ def test_expressions_by_chance(dialect, seed):
         try:
             translated(source, dialect)
         except ValueError as error:
-            n_refused += 1
-            assert re.search(r"at character \d+|can match the empty text", str(error)), (source, str(error))
+            reasons.append(str(error))
             continue
         try:
             theirs, ours = splitter(source, dialect)
@@ -140,7 +121,8 @@ def test_expressions_by_chance(dialect, seed):
             text = "".join(chance.choices(SEAMS + "ssstttfffiii  \n", k=chance.randint(1, 14)))
             assert ours(text) == theirs(text), (source, translated(source, dialect), text)
             n_texts += 1
-    assert n_refused > 50
+    assert len(reasons) > 50
+    assert all(re.search(r"at character \d+|can match the empty text", reason) for reason in reasons)
     assert n_texts == 1500
 
 
@@ -289,19 +271,11 @@ def test_what_is_refused(source, message, dialect):
         bpe.Pattern(source, dialect)
 
 
-@pytest.mark.parametrize(
-    "source", [r"(?i)ss", r"(?i:stop)", "(?i)\u00df", r"(?i)[\u00df]", r"(?i)s{2}", r"(?i:f)(?i:i)x"]
-)
+@pytest.mark.parametrize("source", [r"(?i)ss", r"(?i:stop)", "(?i)\u00df", r"(?i)[\u00df]", r"(?i)s{2}"])
 def test_letters_that_are_several_in_another_case(source):
     """Oniguruma takes them for each other; Rust and the regex package do not."""
-    try:
+    with pytest.raises(ValueError, match="in another case, in the set at|in any case, .* at character"):
         bpe.Pattern(source, "oniguruma")
-    except ValueError as error:
-        assert "at character" in str(error)  # noqa: PT017
-    else:
-        theirs, ours = splitter(source, "oniguruma")
-        for text in ("\ufb01x", "fix", "FIX"):
-            assert theirs(text) == ours(text)
     assert bpe.Pattern(source, "rust").split("xx") == ["xx"]
 
 
