@@ -5,7 +5,6 @@ Files and pickles hold these parts; there is one way to take a vocabulary apart,
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from operator import index
 from types import MappingProxyType
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from bpe.formats.kept import without_ids
 from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
 _NUMBER = np.dtype("<i4")  # an id is below 2**31
@@ -145,14 +145,7 @@ def truncated(words: Vocabulary, vocab_size: int) -> Vocabulary:
         token: number - n_less if number >= end else number for token, number in words.cut_tokens.items()
     }
     fewer = Vocabulary(token_bytes, words.merges[:n_left], special_tokens)
-    if words.kept and special_tokens != words.cut_tokens:
-        warnings.warn(
-            "what the tokenizer.json held besides is left out: it may name ids, and some change",
-            UserWarning,
-            stacklevel=3,
-        )
-    elif words.kept:
-        fewer = fewer.keeping(words.kept)
+    fewer = fewer.keeping(words.kept if special_tokens == words.cut_tokens else without_ids(words.kept))
     return fewer.with_added_tokens(words.added_tokens).taking_whole(words.whole_ids)
 
 

@@ -130,6 +130,43 @@ def _is_same(one: Any, other: Any) -> bool:
     return one == other and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
+def without_ids(kept: str) -> str:
+    """Return what is still right after ids have changed; warn of the rest.
+
+    Parameters
+    ----------
+    kept : str
+
+    Returns
+    -------
+    str
+
+    Warns
+    -----
+    UserWarning
+        There is a post-processor or padding, which name ids.
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> without_ids('{"document": {"truncation": {}}}')
+    '{"document": {"truncation": {}}}'
+    """
+    parts = from_text(kept)
+    names = [key for key in ("padding", "post_processor") if parts["document"].pop(key, None) is not None]
+    if not names:
+        return kept
+    warnings.warn(
+        f"{' and '.join(names)} of the tokenizer.json left out: ids of special tokens in them change",
+        UserWarning,
+        stacklevel=4,
+    )
+    return to_text(parts)
+
+
 def warn_lost(kept: str, what: str) -> None:
     """Warn that a format does not hold what is kept, by name.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Sequence
 from operator import index as as_index
 from typing import TYPE_CHECKING, NamedTuple
 
+from bpe.formats.kept import without_ids
 from bpe.vocabulary import ALPHABETS, Alphabet
 from bpe.vocabulary_checks import MAX_ID
 
@@ -37,6 +37,8 @@ class Start(NamedTuple):
         The id of the first new token; the following ones get the following ids.
     added_tokens : collection of str
         Which of the special tokens are added ones.
+    kept : str
+        What a file held besides (:mod:`bpe.formats.kept`).
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Start(NamedTuple):
     special_tokens: dict[str, int]
     next_id: int
     added_tokens: Collection[str] = ()
+    kept: str = ""
 
     def n_new(self, vocab_size: int) -> int:
         """Return how many new tokens a vocabulary size asks for; a ValueError where it is out of range."""
@@ -168,12 +171,6 @@ def start_from(tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool) -> Star
             f"id {number}, {words.bytes_of[number]!r:.80}, is taken whole, as no merges lead to it: "
             "training goes by merges alone"
         )
-    if words.kept:
-        warnings.warn(
-            "what the tokenizer.json held besides, such as a post-processor, is left out of what is trained",
-            UserWarning,
-            stacklevel=4,
-        )
     rank_of: dict[int, int] = {}
     for rank, number in enumerate(words.merged_ids):
         if number in rank_of:
@@ -190,6 +187,7 @@ def start_from(tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool) -> Star
         raise ValueError(f"the greatest id is {words.size - 1}: to train, all ids must be below {MOST_IDS}")
     others = words.other_tokens()
     last = max((*words.byte_ids, *words.merged_ids, *others))
+    moves = not keep_ids and max(words.cut_tokens.values(), default=-1) > last
     return Start(
         words.byte_ids,
         words.merges,
@@ -198,4 +196,5 @@ def start_from(tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool) -> Star
         words.cut_tokens,
         words.size if keep_ids else last + 1,
         tuple(words.added_tokens),
+        without_ids(words.kept) if moves else words.kept,
     )
