@@ -96,7 +96,7 @@ _GROUP = re.compile(
     r"\((?:\?(?:(?P<look><?[=!])|(?P<atomic>>)|P?<\w+>|(?P<on>[ims]*)(?:-(?P<off>[ims]+))?:)|(?!\?))"
 )
 _FIRST_FLAGS = re.compile(r"\(\?([ims]+)\)")
-_QUANTIFIER = re.compile(r"(?:([?*+])|\{(\d*)(,?)(\d*)\})([?+]?)")
+_QUANTIFIER = re.compile(r"(?:([?*+])|\{([0-9]*)(,?)([0-9]*)\})([?+]?)")
 _SAME = frozenset("dDsSnrtfva")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;=?@[\\]^_`{|}~ ")
 _MOST = 1000  # of a counted repetition; engines differ in how many they allow
@@ -171,7 +171,7 @@ class _Reader:
         )
 
     def repeated(self, flags: _Flags) -> _Part:
-        at, before = self.at, self.run
+        at = self.at
         item = self.atom(flags)
         start = self.at
         found = self.take(_QUANTIFIER)
@@ -194,8 +194,8 @@ class _Reader:
             self.fail(f"the repetition of a repetition {self.source[start : self.at + 3]!r:.30}", start)
         if item.may_be_empty:
             self.fail(f"the repetition of what may be empty, {self.source[at : self.at]!r:.60},", at)
-        if flags.any_case and not self.is_rust:
-            self.letters(self.source[at:start] * 2 if len(self.source[at:start]) == 1 else "", at, before)
+        if self.run and sign != "?":
+            self.letters(self.run[-1], at, self.run)
         return _Part(item.text + text, low == 0, True)
 
     # ------------------------------------------------------------------------------------------ atoms

@@ -44,9 +44,10 @@ def inspect(tokenizer: str, file: str | None, as_json: bool) -> None:
             "vocab_size": loaded.vocab_size,
             "merges": len(loaded.merges),
             "special_tokens": loaded.special_tokens,
-            "added_tokens": loaded.added_tokens,
             "pattern": loaded.pattern.spec,
         }
+        if loaded.added_tokens:
+            figures["added_tokens"] = loaded.added_tokens
         if data is not None:
             figures["text"] = {"name": name_of(file), "bytes": len(data), "tokens": n_tokens}
         click.echo(json.dumps(figures))

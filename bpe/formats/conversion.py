@@ -6,14 +6,20 @@ format       path                                                       what it 
 native       any ``.json`` that is no other                             holds all
 huggingface  ``tokenizer.json``, ``*.hf.json``                          a token and a special token of the
                                                                         same text
-tiktoken     ``*.tiktoken``                                             pattern and special tokens: given
-                                                                        again when it is read; merges in an
+tiktoken     ``*.tiktoken``                                             pattern, special and added tokens:
+                                                                        given again when it is read, all
+                                                                        of them as special; merges in an
                                                                         order that is not that of the ids
 gpt2         a folder with ``vocab.json`` and ``merges.txt``, or the    any pattern but GPT-2's; which tokens
-             first of these                                             are special, where it does not show
+             first of these                                             are special, where it does not
+                                                                        show; added tokens
 minbpe       ``*.model``                                                ids that are not in minbpe's order;
-                                                                        white space in special tokens
+                                                                        white space in special tokens;
+                                                                        added tokens
 ===========  =========================================================  ===================================
+
+The last three have no place for what a ``tokenizer.json`` holds besides, such as a post-processor: a warning
+names it (:mod:`bpe.formats.kept`).
 """
 
 from __future__ import annotations

@@ -320,9 +320,8 @@ def _added_tokens(entries: Any, ids: dict[str, Any]) -> dict[str, dict[str, Any]
             f"{where}, {token!r:.50}, has id {number}, but in model.vocab {ids.get(token)!r:.50}",
         )
         for key in ("normalized", "special"):
-            need(
-                type(entry.get(key, True)) is bool, f"{where}.{key} is not true or false: {entry[key]!r:.50}"
-            )
+            value = entry.get(key, True)
+            need(type(value) is bool, f"{where}.{key} is not true or false: {value!r:.50}")
         found[token] = entry
     _check_overlaps(found)
     return found

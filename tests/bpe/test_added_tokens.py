@@ -204,6 +204,12 @@ def test_the_command_line(both, tmp_path):
         assert np.load(ids).tolist() == [256, 260]
 
 
+def test_tokens_that_share_a_part_of_a_character():
+    tok = bpe.train(["low lower"], vocab_size=260, special_tokens=["日x", "旦x"], progress=False)
+    for text in ("a日x", "a", "旦x日"):
+        assert tok.encode_batch([text], allowed_special="all") == [tok.encode(text, allowed_special="all")]
+
+
 def test_training_goes_on(both):
     tok, _ = both
     counts = bpe.count_words(["abcx abcx</think>"] * 3, special_tokens=list(tok.engine.vocabulary.cut_tokens))
