@@ -43,6 +43,8 @@ FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
 MAX_FILE = 1 << 30
 """The most bytes that a tokenizer's file may have."""
 
+_BLOCK = 1 << 20
+
 LONGEST = 600
 """The most characters of a message; a longer one is cut in the middle."""
 
@@ -175,10 +177,13 @@ def _files_of_gpt2(path: str | os.PathLike[str]) -> tuple[Path, Path]:
 
 def _read(path: str | os.PathLike[str]) -> bytes:
     with open(path, "rb") as file:
-        data = file.read(MAX_FILE + 1)  # a device may have no end
-    if len(data) > MAX_FILE:
+        blocks, size = [], 0
+        while size <= MAX_FILE and (block := file.read(_BLOCK)):  # a device may have no end
+            blocks.append(block)
+            size += len(block)
+    if size > MAX_FILE:
         raise ValueError(f"not a tokenizer: more than {MAX_FILE} bytes")
-    return data
+    return b"".join(blocks)
 
 
 @contextmanager
