@@ -6,7 +6,8 @@ pieces of the one before. Every match is a piece, and so is every stretch betwee
 Expressions are those of the ``regex`` package, which defines what they match; its tables say what is a
 letter, a number or white space (:attr:`Pattern.unicode_version`). Most are compiled to tables
 (:mod:`bpe.scanning`) that split many times as fast. What cannot be compiled is split by the package
-itself, with a warning.
+itself, with a warning. An expression that is written for another engine is translated first
+(:mod:`bpe.dialects`), where the caller names its dialect; what is translated is what a pattern keeps.
 
 A pattern also answers the two questions of everyone who sees only a part of a text:
 
@@ -26,7 +27,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bpe.regular_expressions import check_expressions, compiled, split_by_expressions, unicode_version
 from bpe.text import as_bytes, as_text
@@ -88,8 +89,13 @@ for _name, _pattern in PATTERNS.items():
     _NAME_OF[(_pattern,) if isinstance(_pattern, str) else _pattern] = _name
 _SOURCES_OF = {name: sources for sources, name in _NAME_OF.items()}
 # Another way to write the same, which is used as much.
-_SPELLINGS = {(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",): "gpt2"}
-
+_SPELLINGS: dict[tuple[str, ...], str] = {
+    (r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",): "gpt2"
+}
+# The other engines read these as the package does.
+READ_ALIKE = {source for sources, name in _NAME_OF.items() if name != "none" for source in sources}
+Dialect: TypeAlias = Literal["regex", "rust", "oniguruma"]
+_REFUSED = "compiled_only refuses it; without, the regex package splits, which may take a long time"
 _INT32_MAX = 2**31 - 1
 _WINDOW = 256  # characters or bytes that are looked through first for the last cut
 
@@ -127,11 +133,20 @@ def _known() -> str:
 
 
 # ------------------------------------------------------------------------------------------------- pattern
-@dataclass(frozen=True)
+def _translated(source: str, dialect: Dialect) -> str:
+    if dialect == "regex" or source in READ_ALIKE:
+        return source
+    from bpe.dialects import translated  # not at import: it loads the compiler
+
+    return translated(source, dialect)
+
+
+@dataclass(frozen=True, init=False)
 class Pattern:
     r"""A split pattern.
 
-    Make one with :meth:`of`. Immutable, hashable, picklable; equal where the expressions are.
+    Make one with :meth:`of`, which knows names, too. Immutable, hashable, picklable; equal where the
+    expressions are, once they are translated.
 
     * :meth:`split`, :meth:`split_bytes`
     * :meth:`cuts`, :meth:`last_cut`, :meth:`decided`
@@ -139,44 +154,60 @@ class Pattern:
 
     Parameters
     ----------
-    sources : tuple of str
-        Regular expressions, applied in turn.
+    sources : str or iterable of str
+        A regular expression, or several that are applied in turn.
+    dialect : {"regex", "rust", "oniguruma"}
+        The engine that they are written for: the ``regex`` package, the one of tiktoken, or the one of
+        ``tokenizers``. They are translated for the ``regex`` package.
 
     Raises
     ------
     ValueError
-        There is none, or one is empty or invalid.
+        There is none, or one is empty or invalid, or has a part that cannot be translated.
 
     Examples
     --------
     >>> Pattern.of("gpt2").split("Hello world!")
     ['Hello', ' world', '!']
+    >>> Pattern(r"[a-z&&[^aeiou]]+", dialect="rust").split("strength")
+    ['str', 'e', 'ngth']
     """
 
     __module__ = "bpe"  # the name in pickles: users import it from there
     sources: tuple[str, ...]
 
-    def __post_init__(self) -> None:
-        if not self.sources or not all(self.sources):
+    def __init__(self, sources: str | Iterable[str], dialect: Dialect = "regex") -> None:
+        given = (sources,) if isinstance(sources, str) else tuple(sources)
+        if not given or not all(given):
             raise ValueError(f"a pattern needs an expression that is not empty. {_known()}")
         try:
-            check_expressions(self.sources)
-            for source in self.sources:
+            translated = tuple(_translated(source, dialect) for source in given)
+            check_expressions(translated)
+            for source in translated:
                 compiled(source)
         except ValueError as error:
             raise ValueError(f"{error}. {_known()}") from None
+        object.__setattr__(self, "sources", translated)
 
     def __repr__(self) -> str:
         return f"Pattern.of({self.spec!r})"
 
     @classmethod
-    def of(cls, pattern: str | Iterable[str] | Pattern, *, compiled_only: bool = False) -> Pattern:
+    def of(
+        cls,
+        pattern: str | Iterable[str] | Pattern,
+        dialect: Dialect = "regex",
+        *,
+        compiled_only: bool = False,
+    ) -> Pattern:
         r"""Return the pattern that a name, an expression or a sequence of expressions stands for.
 
         Parameters
         ----------
         pattern : str, iterable of str or Pattern
             A str of nothing but ASCII letters, digits, ``_`` and ``-`` is a name, any other an expression.
+        dialect : {"regex", "rust", "oniguruma"}
+            The engine that expressions are written for. A name or a Pattern means the same in each.
         compiled_only : bool
             Refuse what cannot be compiled, and would be split by the ``regex`` package. For patterns that you
             did not write: those that are compiled take linear time for every text.
@@ -188,7 +219,8 @@ class Pattern:
         Raises
         ------
         ValueError
-            There is no pattern of the name, or an expression is invalid or too large, or not compiled.
+            There is no pattern of the name, or an expression is invalid, too large, or not compiled, or has a
+            part that cannot be translated.
         TypeError
             It is none of these.
 
@@ -207,12 +239,9 @@ class Pattern:
         ['ab', '1', '2', '!']
         """
         if compiled_only:
-            found = cls.of(pattern)
+            found = cls.of(pattern, dialect)
             if problem := _problem(found.sources):
-                raise ValueError(
-                    f"the split pattern cannot be compiled: {problem}. With compiled_only it is refused: "
-                    "without, the regex package splits, which may take a long time"
-                )
+                raise ValueError(f"the split pattern cannot be compiled: {problem}. {_REFUSED}")
             return found
         if isinstance(pattern, Pattern):
             return pattern
@@ -228,7 +257,9 @@ class Pattern:
         if isinstance(pattern, Iterable) and not isinstance(pattern, (bytes, bytearray)):
             sources = tuple(pattern)
             if all(isinstance(source, str) for source in sources):
-                return cls(_SOURCES_OF[_SPELLINGS[sources]] if sources in _SPELLINGS else sources)
+                return (
+                    cls(_SOURCES_OF[_SPELLINGS[sources]]) if sources in _SPELLINGS else cls(sources, dialect)
+                )
         raise TypeError(
             f"a pattern must be a name, a regular expression or a list of these, not {pattern!r}. {_known()}"
         )

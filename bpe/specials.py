@@ -1,6 +1,7 @@
 """Special tokens: strings that are cut out of a text before it is split, if the caller allows them.
 
 Where several special tokens begin at the same place, the longest is taken; the search continues after it.
+Added tokens are found in the same search, and need not be allowed.
 
 * :func:`check_specials`: what the caller gives as special tokens
 * :class:`SpecialSearch`: finds tokens in bytes: few by an expression, many by an automaton
@@ -303,7 +304,7 @@ class Rules:
     Parameters
     ----------
     allowed : frozenset of str
-        Special tokens that are encoded as one id each.
+        Special and added tokens that are encoded as one id each.
     disallowed : frozenset of str
         Strings that are an error.
 
@@ -390,11 +391,13 @@ def refusal(token: str, where: str, what: str) -> ValueError:
 
 
 @_remembering
-def _rules(special_tokens: frozenset[str], allowed: Specials, disallowed: Specials) -> Rules:
+def _rules(
+    special_tokens: frozenset[str], allowed: Specials, disallowed: Specials, added_tokens: frozenset[str]
+) -> Rules:
     """Return the rules of checked options: each is a frozenset, or "all"."""
     permitted = special_tokens if allowed == "all" else special_tokens.intersection(allowed)
     refused = special_tokens - permitted if disallowed == "all" else frozenset(disallowed)
-    return Rules(permitted, refused)
+    return Rules(permitted | added_tokens if added_tokens else permitted, refused)
 
 
 def rules_of(
@@ -402,6 +405,7 @@ def rules_of(
     allowed: Specials,
     disallowed: Specials,
     specials: Ordinary = None,
+    added_tokens: frozenset[str] = NO_TOKENS,
 ) -> Rules:
     """Return what the options of a public method stand for.
 
@@ -413,6 +417,8 @@ def rules_of(
         "all" stands for all special tokens; for `disallowed`, for all that are not allowed.
     specials : "ordinary", optional
         All text is ordinary. It replaces the other two.
+    added_tokens : frozenset of str
+        Always tokens, also in ordinary text.
 
     Returns
     -------
@@ -440,12 +446,11 @@ def rules_of(
             raise ValueError(f"specials must be 'ordinary' or None, not {specials!r}")
         if allowed or disallowed not in ("all", ()):
             raise ValueError("specials='ordinary' goes with neither allowed_special nor disallowed_special")
-        return _rules(NO_TOKENS, NO_TOKENS, NO_TOKENS)
+        return _rules(NO_TOKENS, NO_TOKENS, NO_TOKENS, added_tokens)
     # As they were given: sets of all tokens are made once, and their hashes are kept.
     options = {"allowed_special": allowed, "disallowed_special": disallowed}
-    return _rules(
-        special_tokens, *(each if each == "all" else _as_set(each, name) for name, each in options.items())
-    )
+    given = (each if each == "all" else _as_set(each, name) for name, each in options.items())
+    return _rules(special_tokens, *given, added_tokens)
 
 
 def _as_set(tokens: Specials, name: str) -> frozenset[str]:

@@ -14,7 +14,7 @@ from bpe.encoding.dropout import encode_with_dropout
 from bpe.encoding.engine import Engine
 from bpe.encoding.intervals import IntervalCounter
 from bpe.encoding.streams import AppendableEncoder, StreamDecoder, StreamEncoder
-from bpe.pattern import Pattern
+from bpe.pattern import Dialect, Pattern
 from bpe.progress import Progress
 from bpe.specials import NO_TOKENS, Ordinary, SpecialOptions, Specials
 from bpe.text import as_bytes, as_text, utf8_of
@@ -29,16 +29,15 @@ if TYPE_CHECKING:
     from bpe.corpus import CorpusLike
     from bpe.corpus.id_files import EncodedFiles
 
-
 PathLike: TypeAlias = str | os.PathLike[str]
 
 
 class Tokenizer:
     r"""A vocabulary with its merges, split pattern and special tokens: encodes text and decodes ids.
 
-    It never changes. Two are equal if all their parts are. Any number of threads may use one, and processes
-    that fork while no thread compiles. Bytes are encoded as they are, valid UTF-8 or not, and decode to the
-    same bytes. In a str, surrogate pairs are joined; any other surrogate is encoded as U+FFFD.
+    It never changes. Two are equal if all parts that decide ids are. Any number of threads may use one, and
+    processes that fork while no thread compiles. Bytes are encoded as they are, valid UTF-8 or not, and
+    decode to the same bytes. In a str, surrogate pairs are joined; any other surrogate is encoded as U+FFFD.
 
     * one text: :meth:`encode`, :meth:`encode_ordinary`, :meth:`encode_to_numpy`, :meth:`encode_with_offsets`,
       :meth:`encode_with_dropout`
@@ -47,7 +46,7 @@ class Tokenizer:
     * numbers of tokens: :meth:`count`, :meth:`truncate`, :meth:`interval_counter`
     * ids to text: :meth:`decode`, :meth:`decode_bytes`, :meth:`decode_batch`, :meth:`stream_decoder`
     * vocabulary: :meth:`token_bytes`, :meth:`token_id`, :attr:`vocab_size`, :attr:`merges`,
-      :attr:`special_tokens`, :attr:`pattern`, :meth:`truncated`
+      :attr:`special_tokens`, :attr:`added_tokens`, :attr:`pattern`, :meth:`truncated`
     * files: :meth:`save`, :meth:`load`, and ``save_...``, ``from_...``, ``to_...`` for other programs
 
     All methods that encode take the options of :meth:`encode` for special tokens. To be fast, they remember
@@ -80,8 +79,6 @@ class Tokenizer:
     ... )
     >>> tok.encode("hello hello<|endoftext|>", allowed_special="all")
     [257, 258, 32, 257, 258, 259]
-    >>> tok.decode([257, 258])
-    'hello'
     """
 
     __module__ = "bpe"  # the name in pickles: users import it from there
@@ -103,6 +100,11 @@ class Tokenizer:
         self = cls.__new__(cls)
         self.engine = Engine(vocabulary, pattern)
         return self
+
+    @property
+    def pattern(self) -> Pattern:
+        """How text is split."""
+        return self.engine.pattern
 
     def __repr__(self) -> str:
         specials = f", {len(self.special_tokens)} special" if self.special_tokens else ""
@@ -142,9 +144,9 @@ class Tokenizer:
         return dict(self.engine.vocabulary.special_tokens)
 
     @property
-    def pattern(self) -> Pattern:
-        """How text is split."""
-        return self.engine.pattern
+    def added_tokens(self) -> dict[str, int]:
+        """Token -> id of those that are one id in every text and need not be allowed; a copy."""
+        return dict(self.engine.vocabulary.added_tokens)
 
     def token_bytes(self, token_id: int) -> bytes:
         """Return the bytes of an id, for a special token its UTF-8; ValueError if no token has the id."""
@@ -152,9 +154,8 @@ class Tokenizer:
 
     def token_id(self, token: bytes | str) -> int:
         """Return the id of a token, a special one if no other has the text; KeyError if there is none."""
-        text = as_text(token, "a token")
-        words = self.engine.vocabulary
-        number = words.id_of.get(as_bytes(text), words.special_tokens.get(text))
+        text, words = as_text(token, "a token"), self.engine.vocabulary
+        number = words.id_of.get(as_bytes(text), words.cut_tokens.get(text))
         if number is None:
             raise KeyError(token)
         return number
@@ -184,7 +185,8 @@ class Tokenizer:
     ) -> list[int]:
         """Encode a text.
 
-        By default, special tokens in the text are an error, so that no untrusted text can smuggle one in.
+        By default, special tokens in the text are an error: untrusted text cannot smuggle one in. Added
+        tokens are one id in every text.
 
         Parameters
         ----------
@@ -214,10 +216,7 @@ class Tokenizer:
         # A short text is encoded in a few microseconds: every call counts.
         engine = self.engine
         rules = engine.rules_of(allowed_special, disallowed_special, specials)
-        try:
-            data = text.encode() if type(text) is str else utf8_of(text)
-        except UnicodeEncodeError:
-            data = utf8_of(text)
+        data = utf8_of(text)
         for needle in rules.needles:
             if needle in data:
                 return engine.encode(data, text, rules).tolist()
@@ -225,7 +224,9 @@ class Tokenizer:
 
     def encode_ordinary(self, text: str | bytes) -> list[int]:
         """Encode a text in which special tokens are ordinary text."""
-        return self.engine.encoder.encode(utf8_of(text))
+        engine, data = self.engine, utf8_of(text)
+        rules = engine.ordinary_rules
+        return engine.encode(data, text, rules).tolist() if rules.needles else engine.encoder.encode(data)
 
     def encode_to_numpy(self, text: str | bytes, **special: Unpack[SpecialOptions]) -> np.ndarray:
         """Encode a text to an array, ``(n,) uint32``; else as :meth:`encode`."""
@@ -339,8 +340,8 @@ class Tokenizer:
         """
         from bpe.corpus.id_files import encode_files
 
-        rules = self.engine.rules_of(**special)
-        return encode_files(self.engine, corpus, out, rules, dtype=dtype, threads=threads, progress=progress)
+        options = {"dtype": dtype, "threads": threads, "progress": progress}
+        return encode_files(self.engine, corpus, out, self.engine.rules_of(**special), **options)
 
     # ---------------------------------------------------------------------------------- text in parts
     def stream_encoder(self, **special: Unpack[SpecialOptions]) -> StreamEncoder:
@@ -423,8 +424,7 @@ class Tokenizer:
         """Read a tokenizer that :meth:`save` wrote; ValueError names the place where the file is damaged."""
         return cls._read(path, "native", compiled_only=compiled_only)
 
-    # Files of other programs: bpe.formats.conversion has a table of what each can hold. A damaged file is a
-    # ValueError, and so is what a format cannot hold: nothing is written. compiled_only: as for Pattern.of.
+    # bpe.formats.conversion has a table of what each format can hold; the rest is a ValueError.
     @classmethod
     def from_tiktoken(
         cls,
@@ -432,13 +432,14 @@ class Tokenizer:
         *,
         pattern: str | Iterable[str] | Pattern,
         special_tokens: Mapping[str, int] = MappingProxyType({}),
+        dialect: Dialect = "regex",
     ) -> Tokenizer:
-        """Read a rank file of tiktoken, which holds neither pattern nor special tokens."""
-        return cls._read(path, "tiktoken", pattern=pattern, special_tokens=special_tokens)
+        """Read a rank file of tiktoken, which holds no pattern or special tokens; its dialect is "rust"."""
+        return cls._read(path, "tiktoken", pattern=pattern, special_tokens=special_tokens, dialect=dialect)
 
     @classmethod
     def from_huggingface(cls, path: PathLike, *, compiled_only: bool = False) -> Tokenizer:
-        """Read a ``tokenizer.json`` of byte-level BPE; a warning says what is left out, such as padding."""
+        """Read a ``tokenizer.json`` of byte-level BPE; a warning says what is kept, but not applied."""
         return cls._read(path, "huggingface", compiled_only=compiled_only)
 
     @classmethod
@@ -463,7 +464,7 @@ class Tokenizer:
         self._write(path, "tiktoken")
 
     def save_huggingface(self, path: PathLike) -> None:
-        """Write a ``tokenizer.json``, with pattern, merges and special tokens."""
+        """Write a ``tokenizer.json``, with all that one held which was read."""
         self._write(path, "huggingface")
 
     def save_gpt2(self, path: PathLike) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 ORDINARY_BYTES = 1 << 26  # of all tokens
+ORDINARY_TOKEN = 1 << 20  # bytes of one
 ORDINARY_DEPTH = 64  # how many merges may follow from each other
 _BASE = 0x9E3779B97F4A7C15
 
@@ -70,7 +71,8 @@ def is_ordinary(pairs: np.ndarray, ids: np.ndarray, given: Sequence[bytes]) -> b
         is_known[now] = True
         places, left, right = (some[~is_ready] for some in (places, left, right))
     in_order = np.sort(hashes)
-    return not len(places) and lengths.sum() < ORDINARY_BYTES and bool((in_order[1:] != in_order[:-1]).all())
+    is_short = lengths.sum() < ORDINARY_BYTES and lengths.max() <= ORDINARY_TOKEN
+    return not len(places) and bool(is_short and (in_order[1:] != in_order[:-1]).all())
 
 
 def _hash_of(token: bytes) -> tuple[int, int]:

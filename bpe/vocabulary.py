@@ -1,19 +1,18 @@
-"""The vocabulary of a tokenizer: bytes of every id, merges in the order of their ranks, special tokens."""
+"""The vocabulary of a tokenizer: bytes of ids, merges in the order of ranks, special and added tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from itertools import chain
 from operator import index
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from bpe.specials import check_specials
 from bpe.unfolding import is_ordinary
+from bpe.vocabulary_checks import check_id, check_merges, check_tokens, report_same_bytes
 
-MAX_ID = 2**31 - 1
 DEFAULT_BYTE_IDS = list(range(256))
 
 Alphabet: TypeAlias = Literal["bytes", "gpt2"]
@@ -66,7 +65,11 @@ class Vocabulary:
         The same as `made`.
     byte_ids : list of int
         The id of each byte value.
-    special_tokens : dict from str to int
+    special_tokens, added_tokens : dict from str to int
+        Both are cut out of a text before it is split: special ones where the caller allows it, added ones
+        always; see :meth:`with_added_tokens`.
+    kept : str
+        What a file held besides, as JSON; see :mod:`bpe.formats.kept`.
     whole_ids : tuple of int
         Tokens that are looked up before anything is merged; see :meth:`taking_whole`.
     size : int
@@ -88,6 +91,7 @@ class Vocabulary:
     bytes_of: dict[int, bytes]
     id_of: dict[bytes, int]
     whole_ids: tuple[int, ...] = ()
+    kept = ""
     _others: Mapping[int, bytes]  # to make `bytes_of` at its first use
 
     def __init__(
@@ -96,17 +100,17 @@ class Vocabulary:
         merges: Iterable[tuple[int, int]],
         special_tokens: Mapping[str, int],
     ) -> None:
-        bytes_of = _check_tokens(token_bytes)
+        bytes_of = check_tokens(token_bytes)
         id_of = {token: number for number, token in bytes_of.items()}
         if len(id_of) < len(bytes_of):
-            _report_same_bytes(bytes_of)
+            report_same_bytes(bytes_of)
         missing = [value for value in range(256) if bytes([value]) not in id_of]
         if missing:
             raise ValueError(
                 f"byte {missing[0]} has no token ({len(missing)} of 256 have none): "
                 "a vocabulary holds every single byte"
             )
-        pairs, made = _check_merges(merges, bytes_of, id_of)
+        pairs, made = check_merges(merges, bytes_of, id_of)
         self._set_whole(bytes_of, id_of, pairs, made, special_tokens)
 
     def _set(
@@ -117,6 +121,7 @@ class Vocabulary:
         `ids` are those of all tokens except the special ones.
         """
         self.pairs, self.made = pairs, made
+        self.added_tokens: dict[str, int] = {}
         self.special_tokens: dict[str, int] = {}  # for an error message
         self.special_tokens = self._check_special(special_tokens, ids)
         self.size = max(int(ids.max()), *self.special_tokens.values(), 0) + 1
@@ -147,7 +152,7 @@ class Vocabulary:
             for left, right, number in zip(lefts, rights, self.made.tolist(), strict=True):
                 bytes_of[number] = bytes_of[left] + bytes_of[right]
             self.__dict__.setdefault("id_of", {token: number for number, token in bytes_of.items()})
-            bytes_of.update((number, token.encode()) for token, number in self.special_tokens.items())
+            bytes_of.update((number, token.encode()) for token, number in self.cut_tokens.items())
             self.__dict__.setdefault("bytes_of", bytes_of)
             value = self.__dict__[name]
         else:
@@ -291,6 +296,44 @@ class Vocabulary:
             check(*recipe)
         return cls(cls.assemble(*recipe), merges, special_tokens)
 
+    @property
+    def cut_tokens(self) -> dict[str, int]:
+        """Special and added tokens -> their ids: what is no part of a piece."""
+        return {**self.special_tokens, **self.added_tokens}
+
+    def with_added_tokens(self, tokens: Iterable[str]) -> Vocabulary:
+        """Return this vocabulary with some of the special tokens as added ones, which need not be allowed.
+
+        Parameters
+        ----------
+        tokens : iterable of str
+
+        Returns
+        -------
+        Vocabulary
+
+        Complexity
+        ----------
+        O(n) for n special tokens.
+
+        Examples
+        --------
+        >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {"<a>": 256, "<b>": 257})
+        >>> words.with_added_tokens(["<b>"]).special_tokens, words.with_added_tokens(["<b>"]).added_tokens
+        ({'<a>': 256}, {'<b>': 257})
+        """
+        added = {*tokens}
+        words = copy(self)
+        words.special_tokens = {t: i for t, i in self.cut_tokens.items() if t not in added}
+        words.added_tokens = {t: i for t, i in self.cut_tokens.items() if t in added}
+        return words
+
+    def keeping(self, kept: str) -> Vocabulary:
+        """Return this vocabulary together with what a file held besides."""
+        words = copy(self)
+        words.kept = kept
+        return words
+
     def taking_whole(self, ids: Iterable[int]) -> Vocabulary:
         """Return this vocabulary with tokens that are taken whole: looked up before anything is merged.
 
@@ -322,7 +365,7 @@ class Vocabulary:
         (256,)
         """
         whole_ids = tuple(sorted({*ids}))
-        special_ids = {*self.special_tokens.values()}
+        special_ids = {*self.cut_tokens.values()}
         for number in whole_ids:
             if number in special_ids or number not in self.bytes_of:
                 raise ValueError(f"id {number} is that of no token that could be looked up")
@@ -337,7 +380,7 @@ class Vocabulary:
         token_of: dict[int, str] = {}
         taken = ids if len(special_tokens) < 100 else set(ids.tolist())
         for token, number in special_tokens.items():
-            number = _check_id(number, f"the id of special token {token!r}")
+            number = check_id(number, f"the id of special token {token!r}")
             if number in token_of:
                 raise ValueError(
                     f"special tokens {token_of[number]!r} and {token!r} have the same id {number}"
@@ -370,7 +413,7 @@ class Vocabulary:
         for pair, merged in zip(self.merges, self.merged_ids, strict=True):
             others.update((number, self.bytes_of[number]) for number in pair if number not in known)
             known.update((*pair, merged))
-        known.update(self.special_tokens.values())
+        known.update(self.cut_tokens.values())
         others.update((number, token) for number, token in self.bytes_of.items() if number not in known)
         return others
 
@@ -426,62 +469,3 @@ class Vocabulary:
 def _put(token_bytes: dict[int, bytes], number: int, token: bytes, what: str, which: int) -> None:
     if token_bytes.setdefault(number, token) != token:
         raise ValueError(f"{what} {which} makes id {number}, which is {token_bytes[number]!r} already")
-
-
-def _check_id(number: Any, what: str) -> int:
-    try:
-        number = index(number)
-    except TypeError:
-        raise TypeError(f"{what} must be an integer, not {type(number).__name__}") from None
-    if not 0 <= number <= MAX_ID:
-        raise ValueError(f"{what} must be in [0, 2**31), not {number}")
-    return number
-
-
-def _check_tokens(token_bytes: Sequence[bytes | None] | Mapping[int, bytes]) -> dict[int, bytes]:
-    if isinstance(token_bytes, Mapping):
-        items: Iterable[tuple[int, bytes | None]] = token_bytes.items()
-    else:
-        items = ((number, token) for number, token in enumerate(token_bytes) if token is not None)
-    bytes_of: dict[int, bytes] = {}
-    for number, token in items:
-        number = _check_id(number, "an id")
-        if not isinstance(token, bytes):
-            raise TypeError(f"the token of id {number} must be bytes, not {type(token).__name__}")
-        if not token:
-            raise ValueError(f"the token of id {number} is empty")
-        bytes_of[number] = token
-    return bytes_of
-
-
-def _check_merges(
-    merges: Iterable[tuple[int, int]], bytes_of: Mapping[int, bytes], id_of: Mapping[bytes, int]
-) -> tuple[np.ndarray, np.ndarray]:
-    pairs: dict[tuple[int, int], int] = {}
-    made = []
-    for rank, pair in enumerate(merges):
-        try:
-            left, right = map(index, pair)
-        except (TypeError, ValueError):
-            raise TypeError(f"merge {rank} must be a pair of integers, not {pair!r}") from None
-        for number in (left, right):
-            if number not in bytes_of:
-                raise ValueError(f"merge {rank}, {(left, right)}, names id {number}, which is no token")
-        token = bytes_of[left] + bytes_of[right]
-        if token not in id_of:
-            raise ValueError(f"merge {rank}, {(left, right)}, makes {token!r}, which is no token")
-        if (left, right) in pairs:
-            raise ValueError(f"merge {rank}, {(left, right)}, repeats merge {pairs[left, right]}")
-        pairs[left, right] = rank
-        made.append(id_of[token])
-    flat = np.fromiter(chain.from_iterable(pairs), np.int64, 2 * len(pairs))
-    return flat.reshape(-1, 2), np.array(made, np.int64)
-
-
-def _report_same_bytes(bytes_of: Mapping[int, bytes]) -> NoReturn:
-    first_of: dict[bytes, int] = {}
-    for number, token in bytes_of.items():
-        if token in first_of:
-            raise ValueError(f"ids {first_of[token]} and {number} are both {token!r}: give each token one id")
-        first_of[token] = number
-    raise AssertionError("unreachable")

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from operator import index
-from typing import NamedTuple, TypeAlias
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from bpe.formats.kept import without_ids
 from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
 _NUMBER = np.dtype("<i4")  # an id is below 2**31
-Packed: TypeAlias = tuple[
-    bytes, bytes | None, list[int] | None, Mapping[int, bytes], Mapping[str, int], tuple[int, ...]
-]
+Packed: TypeAlias = tuple[Any, ...]  # the fields of VocabularyParts, the arrays as bytes
 
 
 class VocabularyParts(NamedTuple):
@@ -35,6 +35,9 @@ class VocabularyParts(NamedTuple):
     special_tokens : mapping from str to int
     whole_ids : tuple of int
         Tokens that are taken whole.
+    added_tokens : mapping from str to int
+    kept : str
+        What a file held besides.
 
     Examples
     --------
@@ -49,6 +52,8 @@ class VocabularyParts(NamedTuple):
     others: Mapping[int, bytes]
     special_tokens: Mapping[str, int]
     whole_ids: tuple[int, ...]
+    added_tokens: Mapping[str, int] = MappingProxyType({})
+    kept: str = ""
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> VocabularyParts:
@@ -80,6 +85,8 @@ class VocabularyParts(NamedTuple):
             vocabulary.other_tokens(),
             vocabulary.special_tokens,
             vocabulary.whole_ids,
+            vocabulary.added_tokens,
+            vocabulary.kept,
         )
 
     def vocabulary(self, check: Callable[..., None] | None = None) -> Vocabulary:
@@ -110,7 +117,12 @@ class VocabularyParts(NamedTuple):
         True
         """
         byte_ids = DEFAULT_BYTE_IDS if self.byte_ids is None else self.byte_ids
-        words = Vocabulary.unfold(self.pairs, self.special_tokens, byte_ids, self.made, self.others, check)
+        for token in {*self.special_tokens} & {*self.added_tokens}:
+            raise ValueError(f"{token!r:.80} is a special token and an added one: it can be one of them")
+        cut = {**self.special_tokens, **self.added_tokens}
+        words = Vocabulary.unfold(self.pairs, cut, byte_ids, self.made, self.others, check)
+        words = words.with_added_tokens(self.added_tokens) if self.added_tokens else words
+        words = words.keeping(self.kept) if self.kept else words
         return words.taking_whole(self.whole_ids) if self.whole_ids else words
 
 
@@ -122,7 +134,7 @@ def truncated(words: Vocabulary, vocab_size: int) -> Vocabulary:
         raise ValueError(
             f"vocab_size must be from {words.size - len(words.merges)} to {words.size}, not {vocab_size}"
         )
-    special_ids = {*words.special_tokens.values()}
+    special_ids = {*words.cut_tokens.values()}
     token_bytes = {number: token for number, token in words.bytes_of.items() if number not in special_ids}
     end = max(token_bytes) + 1
     if sorted(words.merged_ids[n_left:]) != list(range(end - n_less, end)):
@@ -130,10 +142,11 @@ def truncated(words: Vocabulary, vocab_size: int) -> Vocabulary:
     for number in words.merged_ids[n_left:]:
         del token_bytes[number]
     special_tokens = {
-        token: number - n_less if number >= end else number for token, number in words.special_tokens.items()
+        token: number - n_less if number >= end else number for token, number in words.cut_tokens.items()
     }
     fewer = Vocabulary(token_bytes, words.merges[:n_left], special_tokens)
-    return fewer.taking_whole(words.whole_ids)
+    fewer = fewer.keeping(words.kept if special_tokens == words.cut_tokens else without_ids(words.kept))
+    return fewer.with_added_tokens(words.added_tokens).taking_whole(words.whole_ids)
 
 
 # ------------------------------------------------------------------------------------------- as bytes
@@ -202,7 +215,8 @@ def packed(vocabulary: Vocabulary) -> Packed:
     Returns
     -------
     tuple
-        The fields of :class:`VocabularyParts`.
+        The fields of :class:`VocabularyParts`, without the last ones if nothing is in them, so that earlier
+        releases can read it.
 
     Complexity
     ----------
@@ -216,7 +230,8 @@ def packed(vocabulary: Vocabulary) -> Packed:
     """
     parts = VocabularyParts.of(vocabulary)
     made = None if parts.made is None else bytes_of_ids(parts.made)
-    return (bytes_of_ids(parts.pairs), made, *parts[2:])
+    last = parts[2:] if parts.added_tokens or parts.kept else parts[2:-2]
+    return (bytes_of_ids(parts.pairs), made, *last)
 
 
 def unpacked(parts: Packed) -> Vocabulary:

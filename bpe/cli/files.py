@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bpe.cli.app import human, load, main, name_of, need_output, read
+from bpe.cli.options import pattern_dialect
 
 if TYPE_CHECKING:
+    from bpe.pattern import Dialect
     from bpe.tokenizer import Tokenizer
 
 
@@ -44,6 +46,8 @@ def inspect(tokenizer: str, file: str | None, as_json: bool) -> None:
             "special_tokens": loaded.special_tokens,
             "pattern": loaded.pattern.spec,
         }
+        if loaded.added_tokens:
+            figures["added_tokens"] = loaded.added_tokens
         if data is not None:
             figures["text"] = {"name": name_of(file), "bytes": len(data), "tokens": n_tokens}
         click.echo(json.dumps(figures))
@@ -70,6 +74,7 @@ def _describe(tokenizer: Tokenizer, n: int = 10) -> list[str]:
         f"vocabulary: {tokenizer.vocab_size} ids, {len(merges)} merges, {len(specials)} special tokens",
         f"pattern: {pattern if isinstance(pattern, str) else ' then '.join(pattern)}",
         *(f"special token {number}: {token!r}" for token, number in specials.items()),
+        *(f"added token {number}: {token!r}" for token, number in tokenizer.added_tokens.items()),
         "longest tokens:",
         *(f"  {tokenizer.token_id(token):>6}  {token!r}" for token in longest[:n]),
         "first merges:",
@@ -86,6 +91,7 @@ def _describe(tokenizer: Tokenizer, n: int = 10) -> list[str]:
 @click.option("--from", "source_format", type=click.Choice(FORMATS), help="By default, what IN looks like.")
 @click.option("--to", "output_format", type=click.Choice(FORMATS), help="By default, by the name of OUT.")
 @click.option("--pattern", help="Split pattern of a rank file, which holds none: a name or a regex.")
+@pattern_dialect
 @click.option(
     "--special",
     "specials",
@@ -99,6 +105,7 @@ def convert(
     source_format: str | None,
     output_format: str | None,
     pattern: str | None,
+    dialect: Dialect,
     specials: tuple[str, ...],
 ) -> None:
     """Write a tokenizer in another format.
@@ -132,7 +139,12 @@ def convert(
             )
         if read_as != "tiktoken" and (pattern is not None or specials):
             raise ValueError(f"the format {read_as} brings its own: leave out --pattern and --special")
-        words, split_by = read_parts(source, read_as, pattern=pattern, special_tokens=special_tokens or None)
+        given: dict[str, Any] = {
+            "pattern": pattern,
+            "special_tokens": special_tokens or None,
+            "dialect": dialect,
+        }
+        words, split_by = read_parts(source, read_as, **given)
     with naming(output):
         try:
             write_as = output_format or guess_format(output, is_there=False)
@@ -149,7 +161,7 @@ def convert(
     click.echo(f"{output}: {words.size} tokens as {write_as}, checked", err=True)
     if write_as == "tiktoken":
         options = [f"--pattern {split_by.name}"]
-        options += [f"--special '{token}={number}'" for token, number in words.special_tokens.items()]
+        options += [f"--special '{token}={number}'" for token, number in words.cut_tokens.items()]
         click.echo(f"The file holds the ranks alone. To read it: {' '.join(options)}", err=True)
 
 

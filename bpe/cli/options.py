@@ -37,3 +37,12 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
     ):
         command = decorate(command)
     return command
+
+
+pattern_dialect = click.option(
+    "--dialect",
+    type=click.Choice(["regex", "rust", "oniguruma"]),
+    default="regex",
+    show_default=True,
+    help="The engine that --pattern is written for: rust is that of tiktoken, oniguruma that of tokenizers.",
+)

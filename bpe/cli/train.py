@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bpe.cli.app import human, main, need_output
-from bpe.cli.options import reading_options
+from bpe.cli.options import pattern_dialect, reading_options
 
 if TYPE_CHECKING:
     from bpe.corpus import Corpus
     from bpe.counting.word_counts import WordCounts
+    from bpe.pattern import Dialect
 
 
 # ---------------------------------------------------------------------------------------------- corpora
@@ -30,6 +31,7 @@ def _counting_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--special", "specials", multiple=True, metavar="TOKEN", help="A special token; may be repeated."
         ),
+        pattern_dialect,
         click.option("--pattern", help="Split pattern: a name or a regex.  [default: gpt2]"),
         click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
     ):
@@ -79,6 +81,7 @@ def _source_of(
 def count(
     paths: tuple[str, ...],
     pattern: str | None,
+    dialect: Dialect,
     specials: tuple[str, ...],
     field: str,
     errors: Any,
@@ -102,6 +105,7 @@ def count(
     need_output(output)
     from bpe.counting.clusters import count_words
     from bpe.counting.word_counts import WordCounts
+    from bpe.pattern import Pattern
 
     started = time.perf_counter()
     source = _source_of(paths, pattern, specials, field, errors)
@@ -111,7 +115,12 @@ def count(
     else:
         n_bytes = source.n_bytes
         counts = count_words(
-            source, pattern or "gpt2", specials, scheduler=scheduler, threads=threads, progress=not quiet
+            source,
+            Pattern.of(pattern or "gpt2", dialect),
+            specials,
+            scheduler=scheduler,
+            threads=threads,
+            progress=not quiet,
         )
     counts.save(output)
     seconds = time.perf_counter() - started
@@ -162,6 +171,7 @@ def count(
 def train(
     paths: tuple[str, ...],
     pattern: str | None,
+    dialect: Dialect,
     specials: tuple[str, ...],
     field: str,
     errors: Any,
@@ -189,14 +199,21 @@ def train(
     need_output(output)
     from bpe.counting.clusters import count_words
     from bpe.counting.word_counts import WordCounts
+    from bpe.pattern import Pattern
     from bpe.training import train as train_tokenizer
 
     source = _source_of(paths, pattern, specials, field, errors)
     if scheduler is not None and not isinstance(source, WordCounts):
-        source = count_words(source, pattern or "gpt2", specials, scheduler=scheduler, progress=not quiet)
+        source = count_words(
+            source, Pattern.of(pattern or "gpt2", dialect), specials, scheduler=scheduler, progress=not quiet
+        )
     optional: dict[str, Any] = {"selection": selection} if selection else {}
     if not isinstance(source, WordCounts):
-        optional |= {"pattern": pattern or "gpt2", "special_tokens": list(specials), "threads": threads}
+        optional |= {
+            "pattern": Pattern.of(pattern or "gpt2", dialect),
+            "special_tokens": list(specials),
+            "threads": threads,
+        }
     tokenizer = train_tokenizer(
         source,
         vocab_size=vocab_size,

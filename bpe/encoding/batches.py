@@ -54,9 +54,7 @@ def encode_stretches(
 ) -> tuple[int, Iterator[tuple[np.ndarray, np.ndarray]]]:
     """Return how long the texts are, and an iterator over the ids and offsets of each stretch."""
     threads = n_threads(threads)
-    needles = [
-        needle.decode() for needle in rules.needles if needle.isascii()
-    ]  # others may be cut characters
+    needles = [needle.decode() for needle in rules.needles if needle.isascii()]  # for rows of ASCII
 
     def encode_stretch(stretch: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         first, last = stretch

@@ -90,6 +90,7 @@ class Engine:
             self.pattern == other.pattern
             and np.array_equal(mine.pairs, theirs.pairs)
             and mine.special_tokens == theirs.special_tokens
+            and mine.added_tokens == theirs.added_tokens
             and mine.whole_ids == theirs.whole_ids
             and mine.bytes_of == theirs.bytes_of
         )
@@ -126,14 +127,24 @@ class Engine:
         return frozenset(self.vocabulary.special_tokens)
 
     @made_once
+    def added_tokens(self) -> frozenset[str]:
+        """All added tokens."""
+        return frozenset(self.vocabulary.added_tokens)
+
+    @made_once
     def special_ids(self) -> dict[bytes, int]:
-        """The ids of the special tokens, by their UTF-8."""
-        return {token.encode(): number for token, number in self.vocabulary.special_tokens.items()}
+        """The ids of special and added tokens, by their UTF-8."""
+        return {token.encode(): number for token, number in self.vocabulary.cut_tokens.items()}
 
     @made_once
     def default_rules(self) -> Rules:
         """The rules without options: special tokens are an error."""
-        return rules_of(self.special_tokens, NO_TOKENS, "all")
+        return rules_of(self.special_tokens, NO_TOKENS, "all", None, self.added_tokens)
+
+    @made_once
+    def ordinary_rules(self) -> Rules:
+        """The rules of ordinary text: only added tokens are tokens."""
+        return rules_of(self.special_tokens, NO_TOKENS, "all", "ordinary", self.added_tokens)
 
     def rules_of(
         self,
@@ -145,7 +156,8 @@ class Engine:
         # The defaults are recognised by identity and by a short str, which is quick.
         if allowed_special is NO_TOKENS and specials is None and disallowed_special == "all":
             return self.default_rules
-        return rules_of(self.special_tokens, allowed_special, disallowed_special, specials)
+        options = allowed_special, disallowed_special, specials
+        return rules_of(self.special_tokens, *options, self.added_tokens)
 
     def encode(self, data: bytes, given: str | bytes, rules: Rules, what: str = "text") -> np.ndarray:
         """Encode a text by some rules.

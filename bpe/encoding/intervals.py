@@ -17,6 +17,7 @@ import numpy as np
 
 from bpe.buffers import code_points, widths_of
 from bpe.encoding.engine import Engine, ends_of
+from bpe.specials import SpecialSearch
 from bpe.text import as_text, utf8_of
 
 
@@ -58,9 +59,10 @@ class IntervalCounter:
         elif not data.isascii():
             self._edges = np.cumsum([0, *widths_of(code_points(as_text(data)))])
         if not self._is_odd:
-            self._cuts = engine.pattern.cuts(data)
+            cuts = engine.pattern.cuts(data)
+            self._cuts = cuts[~_crossed(data, engine.ordinary_rules.allowed)[cuts]]
         if len(self._cuts):
-            ends = np.cumsum(engine.table.lengths(engine.encoder.encode_to_numpy(data)))
+            ends = np.cumsum(engine.table.lengths(engine.encode(data, data, engine.ordinary_rules)))
             self._n_before = np.searchsorted(ends, self._cuts, side="right")
 
     def __len__(self) -> int:
@@ -160,7 +162,23 @@ class IntervalCounter:
 
     def _n_ids(self, parts: list[bytes]) -> np.ndarray:
         """Return how many ids there are up to the end of each part, after a 0."""
-        return self._engine.encoder.encode_segments(bytearray().join(parts), ends_of(parts))[1]
+        row, rules = bytearray().join(parts), self._engine.ordinary_rules
+        if any(needle in row for needle in rules.needles):
+            return self._engine.encode_special(parts, rules.allowed)[1]
+        return self._engine.encoder.encode_segments(row, ends_of(parts))[1]
+
+
+def _crossed(data: bytes, search: SpecialSearch) -> np.ndarray:
+    """Say of each place whether an added token can lie across it, in some part of the text."""
+    depth = np.zeros(len(data) + 1, np.int64)
+    if any(needle in data for needle in search.needles):
+        for token in map(str.encode, search.tokens):
+            start = data.find(token)
+            while start >= 0:
+                depth[start + 1] += 1
+                depth[start + len(token)] -= 1
+                start = data.find(token, start + 1)
+    return np.cumsum(depth) > 0
 
 
 def _is_clean(text: str) -> bool:

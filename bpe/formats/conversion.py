@@ -6,14 +6,20 @@ format       path                                                       what it 
 native       any ``.json`` that is no other                             holds all
 huggingface  ``tokenizer.json``, ``*.hf.json``                          a token and a special token of the
                                                                         same text
-tiktoken     ``*.tiktoken``                                             pattern and special tokens: given
-                                                                        again when it is read; merges in an
+tiktoken     ``*.tiktoken``                                             pattern, special and added tokens:
+                                                                        given again when it is read, all
+                                                                        of them as special; merges in an
                                                                         order that is not that of the ids
 gpt2         a folder with ``vocab.json`` and ``merges.txt``, or the    any pattern but GPT-2's; which tokens
-             first of these                                             are special, where it does not show
+             first of these                                             are special, where it does not
+                                                                        show; added tokens
 minbpe       ``*.model``                                                ids that are not in minbpe's order;
-                                                                        white space in special tokens
+                                                                        white space in special tokens;
+                                                                        added tokens
 ===========  =========================================================  ===================================
+
+The last three have no place for what a ``tokenizer.json`` holds besides, such as a post-processor: a warning
+names it (:mod:`bpe.formats.kept`).
 """
 
 from __future__ import annotations
@@ -28,13 +34,16 @@ from typing import Any
 from bpe.atomic_files import atomic_write
 from bpe.encoding.engine import Engine
 from bpe.formats.json_text import read_json
-from bpe.pattern import Pattern
+from bpe.formats.limits import check_longest
+from bpe.pattern import Dialect, Pattern
 from bpe.vocabulary import Vocabulary
 
 FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
 
 MAX_FILE = 1 << 30
 """The most bytes that a tokenizer's file may have."""
+
+_BLOCK = 1 << 20
 
 LONGEST = 600
 """The most characters of a message; a longer one is cut in the middle."""
@@ -112,6 +121,7 @@ def read(
     *,
     pattern: Any = None,
     special_tokens: Mapping[str, int] | None = None,
+    dialect: Dialect = "regex",
     compiled_only: bool = False,
 ) -> tuple[Vocabulary, Pattern]:
     """Read a file of any format.
@@ -121,7 +131,7 @@ def read(
     path : path
     format : str
         One of :data:`FORMATS`.
-    pattern, special_tokens : optional
+    pattern, special_tokens, dialect : optional
         For a rank file, which has none. Other formats bring their own.
     compiled_only : bool
         Refuse a pattern that is not compiled, as :meth:`bpe.Pattern.of` does.
@@ -152,13 +162,15 @@ def read(
         if pattern is None:
             raise ValueError("a rank file has no split pattern: say which, such as cl100k for cl100k_base")
         vocabulary = _module_of(format).parse(_read(path), special_tokens or {})
-        return vocabulary, Pattern.of(pattern, compiled_only=compiled_only)
-    if pattern is not None or special_tokens:
+        own = Pattern.of(pattern, dialect)
+    elif pattern is not None or special_tokens:
         raise ValueError(f"the format {format} brings its pattern and special tokens: do not give others")
-    if format == "gpt2":
-        return _module_of(format).parse(*map(_read, _files_of_gpt2(path)))
-    module, data = _module_of(format), _read(path)
-    vocabulary, own = module.parts_of(module.parse(data)) if format == "native" else module.parse(data)
+    elif format == "gpt2":
+        vocabulary, own = _module_of(format).parse(*map(_read, _files_of_gpt2(path)))
+    else:
+        module, data = _module_of(format), _read(path)
+        vocabulary, own = module.parts_of(module.parse(data)) if format == "native" else module.parse(data)
+    check_longest(vocabulary.cut_tokens, "a special token")
     return vocabulary, Pattern.of(own, compiled_only=compiled_only)
 
 
@@ -169,10 +181,13 @@ def _files_of_gpt2(path: str | os.PathLike[str]) -> tuple[Path, Path]:
 
 def _read(path: str | os.PathLike[str]) -> bytes:
     with open(path, "rb") as file:
-        data = file.read(MAX_FILE + 1)  # a device may have no end
-    if len(data) > MAX_FILE:
+        blocks, size = [], 0
+        while size <= MAX_FILE and (block := file.read(_BLOCK)):  # a device may have no end
+            blocks.append(block)
+            size += len(block)
+    if size > MAX_FILE:
         raise ValueError(f"not a tokenizer: more than {MAX_FILE} bytes")
-    return data
+    return b"".join(blocks)
 
 
 @contextmanager
@@ -237,6 +252,7 @@ def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str]
     ...     sorted(file.name for file in pathlib.Path(folder, "new").iterdir())
     ['merges.txt', 'vocab.json']
     """
+    check_longest(vocabulary.bytes_of.values())
     if format == "gpt2":
         vocab_json, merges_txt = _module_of(format).dump(vocabulary, pattern)
         folder = Path(path).parent if Path(path).name == "vocab.json" else Path(path)
@@ -292,7 +308,7 @@ def encoders(
     """
     given: dict[str, Any] = {}
     if format == "tiktoken":
-        given = {"pattern": pattern, "special_tokens": vocabulary.special_tokens}
+        given = {"pattern": pattern, "special_tokens": vocabulary.cut_tokens}
     back = Engine(*read(path, format, **given))
     found = {"read back": lambda text: _encode(back, text)}
     try:
@@ -304,6 +320,8 @@ def encoders(
 
             if format == "huggingface":
                 other = tokenizers.Tokenizer.from_file(os.fspath(path))
+                other.no_truncation()
+                other.no_padding()
             else:
                 model = tokenizers.models.BPE.from_file(*map(os.fspath, _files_of_gpt2(path)))
                 other = tokenizers.Tokenizer(model)
@@ -347,7 +365,7 @@ def differences(
     ...     tok.save(pathlib.Path(folder, "tok.json"))
     ...     differences(tok.engine.vocabulary, tok.pattern, pathlib.Path(folder, "tok.json"), "native")
     """
-    text = "".join(f"{PROBE}{token}" for token in ["", *vocabulary.special_tokens])
+    text = "".join(f"{PROBE}{token}" for token in ["", *vocabulary.cut_tokens])
     wanted = _encode(Engine(vocabulary, pattern), text)
     for who, encode in encoders(vocabulary, pattern, path, format).items():
         ids = encode(text)

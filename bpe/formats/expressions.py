@@ -12,20 +12,16 @@ javascript   ``RegExp`` with the flag ``u``
 python       the ``regex`` package itself, but without capturing groups, for minbpe
 ===========  ==========================================================================
 
-:func:`from_oniguruma` reads the first of them.
+:mod:`bpe.dialects` reads the first two of them.
 """
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import regex
-
-from bpe.pattern import PATTERNS
-from bpe.regular_expressions import check_expression
+from bpe.pattern import READ_ALIKE
 from bpe.scanning.sets import code_of, items_of, without_flags
 from bpe.scanning.syntax import Alt, Atomic, Chars, Edge, Look, Node, Repeat, Seq, UnsupportedError, parse
 
@@ -34,13 +30,6 @@ _CATEGORY = re.compile(r"\\([pP])\{?(LC|L[ultmo]?|M[nce]?|N[dlo]?|P[cdseifo]?|S[
 _SPACE = r"[\t-\r\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"  # the members of \s
 _JOINERS = [0x200C, 0x200D]
 _MOST_RANGES = 2000
-# Oniguruma and Rust read the named patterns as the ``regex`` package does, except that of "none".
-_UNDERSTOOD = {
-    source
-    for name, pattern in PATTERNS.items()
-    for source in ([pattern] if isinstance(pattern, str) else pattern)
-    if name != "none"
-}
 
 
 @dataclass(frozen=True)
@@ -96,7 +85,7 @@ def render(source: str, dialect: str) -> str:
     >>> render(r"(?i:'s)|[^\d'a]++", "javascript")
     "'[Ss\\u{17f}]|(?=(?<atomic1>[^\\p{Nd}'a]+))\\k<atomic1>"
     """
-    if dialect in ("oniguruma", "rust") and source in _UNDERSTOOD:
+    if dialect in ("oniguruma", "rust") and source in READ_ALIKE:
         return source  # the usual form, which other programs may look for
     try:
         return _Writer(DIALECTS[dialect]).alternatives(parse(source))
@@ -221,21 +210,6 @@ _ONE_CLASS = r"\\s|\\[pP]\{\w+\}"
 
 
 # ---------------------------------------------------------------------------------------------- reading
-_ONIGURUMA = re.compile(
-    r"""(?P<set>\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\\[])*\])
-    |(?P<flags>\(\?[im]+\))|(?P<group>\((?:\?(?:[im]*(?:-[im]+)?:|<?[=!]|>)|(?!\?)))
-    |(?P<quantifier>[?*+][?+]?|\{\d*,?\d*\}[?+]?)
-    |(?P<escape>\\(?:[pP]\{\^?[\w ]+\}|x\{[0-9a-fA-F]{1,6}\}|x[0-7][0-9a-fA-F]|u[0-9a-fA-F]{4}|[sSdDwntrfvaAz]
-        |[^0-9A-Za-z]))
-    |(?P<plain>[^\[\](){}?*+\\^$])|(?P<close>[)\]}])""",
-    re.DOTALL | re.VERBOSE,
-)
-_WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}²³¹¼½¾"  # the members of Oniguruma's \w
-_IN_SET = re.compile(
-    r"\\(?:x\{([0-9a-fA-F]{1,6})\}|(w)|([WhHRXbBgkzZGK1-9]|x(?![0-7][0-9a-fA-F])))", re.DOTALL
-)
-
-
 def from_oniguruma(source: str) -> str:
     r"""Translate an expression of Oniguruma for the ``regex`` package.
 
@@ -252,59 +226,19 @@ def from_oniguruma(source: str) -> str:
     Raises
     ------
     ValueError
-        The expression is invalid, or a part of it has no equivalent; the message names the place.
+        As :func:`bpe.dialects.translated`.
 
     Complexity
     ----------
-    O(n).
+    As :func:`bpe.dialects.translated`.
 
     Examples
     --------
     >>> from_oniguruma(r"\s+(?!\S)|(?m:.)")
     '\\s+(?!\\S)|(?s:.)'
     """
-    written, at = [], 0
-    while at < len(source):
-        found = _ONIGURUMA.match(source, at)
-        if not found:
-            raise ValueError(f"{source[at : at + 8]!r} at character {at} has no equal here")
-        kind, text = found.lastgroup, found.group()
-        if kind == "flags" and at > 0:
-            raise ValueError(f"{text!r} at character {at} has no equal here: put it first, or in a group")
-        if kind in ("group", "flags") and text.startswith("(?") and not text.startswith("(?<"):
-            text = text.replace("m", "s")
-        elif kind == "set":
-            if "&&" in text:
-                raise ValueError(f"the intersection {text!r:.80} at character {at} has no equal here")
-            text = _IN_SET.sub(functools.partial(_of_set, at=at), text)
-        elif kind == "quantifier" and re.fullmatch(r"\{\d+\}\?|\{.*\}\+|\{,?\}.*", text):
-            raise ValueError(f"{text!r} at character {at} has no equal here")
-        elif kind == "escape" and text.startswith(r"\x{"):
-            text = re.escape(_character(text[3:-1], at))
-        elif text == r"\w":
-            text = f"[{_WORD}]"
-        elif text == r"\z":
-            text = r"\Z"
-        written.append(text)
-        at = found.end()
-    result = "".join(written)
-    check_expression(result)
-    try:
-        regex.compile(result)
-    except Exception as error:  # besides regex.error also OverflowError and others
-        raise ValueError(f"invalid: {error}") from None
-    return result
+    if source in READ_ALIKE:
+        return source
+    from bpe.dialects import translated  # loads the compiler
 
-
-def _of_set(match: re.Match[str], at: int) -> str:
-    code, word, other = match.groups()
-    if other:
-        raise ValueError(f"'\\{other}' in the set at character {at} has no equal here")
-    return _WORD if word else re.escape(_character(code, at))
-
-
-def _character(digits: str, at: int) -> str:
-    code = int(digits, 16)
-    if code >= 0x110000 or 0xD800 <= code < 0xE000:
-        raise ValueError(f"U+{code:04X} at character {at} is no character")
-    return chr(code)
+    return translated(source, "oniguruma")

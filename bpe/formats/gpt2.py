@@ -14,9 +14,12 @@ from collections.abc import Collection
 
 from bpe.formats.byte_level import bytes_of, text_of
 from bpe.formats.json_text import read_json
-from bpe.formats.ranks import check_merges_alone
+from bpe.formats.kept import warn_lost
+from bpe.formats.limits import check_longest
+from bpe.formats.ranks import check_merges_alone, check_no_added
 from bpe.pattern import Pattern
-from bpe.vocabulary import MAX_ID, Vocabulary
+from bpe.vocabulary import Vocabulary
+from bpe.vocabulary_checks import MAX_ID
 
 COMMENT = "#version"
 FIRST_LINE = f"{COMMENT}: 0.2"
@@ -53,7 +56,7 @@ def texts_of(vocabulary: Vocabulary, needed_by: str) -> dict[str, int]:
     [('Ġhi', 256), ('< >', 300)]
     """
     ids = {text_of(token): number for token, number in vocabulary.id_of.items()}
-    for token, number in vocabulary.special_tokens.items():
+    for token, number in vocabulary.cut_tokens.items():
         if token in ids:
             raise ValueError(
                 f"{needed_by} has one table for all tokens, where special token {token!r:.80} (id {number}) "
@@ -109,6 +112,7 @@ def tokens_of(ids: dict[str, int], special_tokens: Collection[str], where: str) 
                 f"{where}[{text!r:.80}] is no token: its characters do not stand for bytes as GPT-2's do"
             )
         token_bytes[number] = token
+    check_longest(token_bytes.values(), f"a token of {where}")
     return token_bytes
 
 
@@ -186,6 +190,8 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> tuple[bytes, bytes]:
             f"{pattern.spec!r:.200}. A tokenizer.json holds any pattern"
         )
     check_merges_alone(vocabulary, "vocab.json with merges.txt")
+    check_no_added(vocabulary, "vocab.json")
+    warn_lost(vocabulary.kept, "vocab.json")
     ids = texts_of(vocabulary, "vocab.json")
     text = {number: token for token, number in ids.items()}
     pairs = [(text[left], text[right]) for left, right in vocabulary.merges]

@@ -2,28 +2,36 @@
 
 Such a file can describe many kinds of tokenizers. Only byte-level BPE can be read: without a normalizer, with
 a pre-tokenizer that is a pattern (:mod:`bpe.formats.pre_tokenizers`), with bytes written as characters.
-Anything else is refused by name. Three parts are ignored with a warning, because they change the ids of a
-text in other ways than encoding it: post-processor, truncation and padding.
+Anything else is refused by name. What does not change the ids of a text itself is kept and written back
+(:mod:`bpe.formats.kept`). Post-processor, truncation and padding are not applied, which a warning says.
+
+What is read and written again is an equal JSON document, except: entries that the file left out have their
+usual values, merges are pairs of tokens, added tokens are in the order of their ids, and in ``model.vocab``,
+too, if they were or if others would give them other ids.
 
 With ``ignore_merges``, a piece that is a token is not merged. If no merges lead to the token, it is taken
 whole (:meth:`bpe.vocabulary.Vocabulary.taking_whole`); for all other tokens this makes no difference.
 
-All added tokens become special tokens, also those that are not marked as special: both kinds are cut out of
-the text before it is split. Special tokens are written to the table of tokens, too, so that they keep their
-ids even if there are gaps between the ids.
+Added tokens that are marked as special become special tokens; the others are added ones, which need not be
+allowed. Both kinds are cut out of the text before it is split, in one search. ``tokenizers`` looks for those
+with ``normalized`` after all others, so that tokens which overlap with one of them are refused. Tokens are
+written to the table of tokens, too, so that they keep their ids even if there are gaps between the ids.
 """
 
 from __future__ import annotations
 
 import json
 import warnings
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
 from bpe.formats.gpt2 import merges_of_texts, texts_of, tokens_of
 from bpe.formats.json_text import need, read_json
+from bpe.formats.kept import different, from_text, to_text
 from bpe.formats.pre_tokenizers import byte_level, pattern_of, pre_tokenizer_of
 from bpe.formats.ranks import unreached
 from bpe.pattern import Pattern
+from bpe.specials import SpecialSearch
 from bpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -67,41 +75,69 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
             )
     ids = texts_of(vocabulary, "a tokenizer.json")
     text = {number: token for token, number in ids.items()}
-    document = {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [
-            {
-                "id": number,
-                "content": token,
-                "single_word": False,
-                "lstrip": False,
-                "rstrip": False,
-                "normalized": False,
-                "special": True,
-            }
-            for token, number in sorted(vocabulary.special_tokens.items(), key=lambda item: item[1])
-        ],
-        "normalizer": None,
-        "pre_tokenizer": pre_tokenizer_of(pattern),
-        "post_processor": None,
-        "decoder": byte_level(use_regex=True),
-        "model": {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "ignore_merges": bool(vocabulary.whole_ids),
-            "vocab": ids,
-            "merges": [[text[left], text[right]] for left, right in vocabulary.merges],
-        },
+    kept = from_text(vocabulary.kept)
+    for token in _outside(vocabulary, ids, kept["outside"]):
+        del ids[token]
+    document = _FRAME | {"pre_tokenizer": None} | kept["document"]
+    if not _is_pre_tokenizer(document["pre_tokenizer"], pattern):
+        document["pre_tokenizer"] = pre_tokenizer_of(pattern)
+    document["added_tokens"] = [
+        {"id": number, "content": token}
+        | _FLAGS
+        | kept["added_tokens"].get(token, {})
+        | {"special": token in vocabulary.special_tokens}
+        for token, number in sorted(vocabulary.cut_tokens.items(), key=lambda item: item[1])
+    ]
+    takes_whole = bool(vocabulary.whole_ids) or kept["model"].get("ignore_merges", False)
+    document["model"] = {
+        **_MODEL,
+        **kept["model"],
+        "ignore_merges": takes_whole,
+        "vocab": ids,
+        "merges": [[text[left], text[right]] for left, right in vocabulary.merges],
     }
-    lines = [f'"{key}": {json.dumps(value, ensure_ascii=False)}' for key, value in document.items()]
+    lines = [f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in document.items()]
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+# What is written, if nothing else is kept.
+_FRAME: dict[str, Any] = {
+    "version": "1.0",
+    "truncation": None,
+    "padding": None,
+    "added_tokens": [],
+    "normalizer": None,
+    "pre_tokenizer": None,
+    "post_processor": None,
+    "decoder": byte_level(use_regex=True),
+}
+_MODEL: dict[str, Any] = {
+    "type": "BPE",
+    "dropout": None,
+    "unk_token": None,
+    "continuing_subword_prefix": None,
+    "end_of_word_suffix": None,
+    "fuse_unk": False,
+    "byte_fallback": False,
+    "ignore_merges": False,
+}
+_FLAGS: dict[str, Any] = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+
+
+def _outside(vocabulary: Vocabulary, ids: dict[str, int], tokens: list[str]) -> list[str]:
+    """Return the tokens that need not be in the table: those that others number on after it."""
+    tokens = [token for token in tokens if token in vocabulary.cut_tokens]
+    numbers = sorted(ids[token] for token in tokens)
+    first = len(ids) - len(tokens)
+    return tokens if numbers == [*range(first, first + len(tokens))] else []
+
+
+def _is_pre_tokenizer(entry: Any, pattern: Pattern) -> bool:
+    """Say whether an entry that is kept stands for the pattern."""
+    try:
+        return entry is not None and pattern_of(entry) == pattern
+    except ValueError:
+        return False
 
 
 def tokenizer_of(vocabulary: Vocabulary, pattern: Pattern) -> tokenizers.Tokenizer:
@@ -163,7 +199,7 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     Warns
     -----
     UserWarning
-        The file has a post-processor, truncation or padding, which is ignored.
+        The file has a post-processor, truncation or padding, which is kept, but not applied.
 
     Complexity
     ----------
@@ -184,13 +220,42 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     pattern = pattern_of(document.get("pre_tokenizer"))
     ids = model.get("vocab")
     need(isinstance(ids, dict), "model.vocab is no object that maps tokens to ids")
-    special_tokens = _added_tokens(document.get("added_tokens") or [], ids)
-    token_bytes = tokens_of(ids, special_tokens, "model.vocab")
+    entries = _added_tokens(document.get("added_tokens") or [], ids)
+    token_bytes = tokens_of(ids, entries, "model.vocab")
     merges = merges_of_texts(_pairs(model.get("merges")), ids, "model.merges")
-    words = Vocabulary(token_bytes, merges, special_tokens)
+    words = Vocabulary(token_bytes, merges, {token: entry["id"] for token, entry in entries.items()})
+    added = [token for token, entry in entries.items() if not entry.get("special", True)]
+    words = words.with_added_tokens(added) if added else words
     if model.get("ignore_merges"):
         words = words.taking_whole(unreached(words))
-    return words, pattern
+    kept = to_text(_kept(document, pattern, entries, bool(words.whole_ids)))
+    return words.keeping(kept) if kept else words, pattern
+
+
+def _kept(
+    document: dict[str, Any], pattern: Pattern, entries: dict[str, Any], takes_whole: bool
+) -> dict[str, Any]:
+    """Return what a file holds besides vocabulary and pattern."""
+    try:
+        usual = _FRAME | {"pre_tokenizer": pre_tokenizer_of(pattern)}
+    except ValueError:  # nothing but what the file itself has stands for it
+        usual = _FRAME
+    model = document["model"]
+    flags = {
+        token: different({k: v for k, v in entry.items() if k not in ("id", "content", "special")}, _FLAGS)
+        for token, entry in entries.items()
+    }
+    return {
+        "document": different(
+            {k: v for k, v in document.items() if k not in ("added_tokens", "model")}, usual
+        ),
+        "model": different(
+            {k: v for k, v in model.items() if k not in ("vocab", "merges")},
+            _MODEL | {"ignore_merges": takes_whole},
+        ),
+        "added_tokens": {token: some for token, some in flags.items() if some},
+        "outside": [token for token in entries if token not in model["vocab"]],
+    }
 
 
 def _check_model(model: dict[str, Any]) -> None:
@@ -221,28 +286,29 @@ def _check_around(document: dict[str, Any]) -> None:
     kind = decoder.get("type") if isinstance(decoder, dict) else decoder
     need(kind in (None, "ByteLevel"), f"decoder is {kind!r:.50}: only ByteLevel can be read")
     post = document.get("post_processor")
-    left_out = [key for key in ("truncation", "padding") if document.get(key) is not None]
+    unused = [key for key in ("truncation", "padding") if document.get(key) is not None]
     if post is not None and not (isinstance(post, dict) and post.get("type") == "ByteLevel"):
-        left_out.append("post_processor")
-    if left_out:
+        unused.append("post_processor")
+    if unused:
         warnings.warn(
-            f"{' and '.join(left_out)} of the tokenizer.json left out: the ids are those of the text alone, "
-            "as with add_special_tokens=False",
+            f"{' and '.join(unused)} of the tokenizer.json: kept, but not applied. The ids are those of the "
+            "text alone, as with add_special_tokens=False; those of a post-processor are not added",
             UserWarning,
             stacklevel=4,
         )
 
 
-def _added_tokens(entries: Any, ids: dict[str, Any]) -> dict[str, int]:
+def _added_tokens(entries: Any, ids: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the entries of special and added tokens by their texts, checked."""
     need(isinstance(entries, list), "added_tokens is no list")
-    special_tokens: dict[str, int] = {}
+    found: dict[str, dict[str, Any]] = {}
     for i, entry in enumerate(entries):
         where = f"added_tokens[{i}]"
         need(isinstance(entry, dict), f"{where} is no object")
         token, number = entry.get("content"), entry.get("id")
         need(isinstance(token, str) and bool(token), f"{where}.content is no token: {token!r:.50}")
         need(type(number) is int, f"{where}.id is not an id: {number!r:.50}")
-        need(token not in special_tokens, f"{where} gives {token!r:.50} again")
+        need(token not in found, f"{where} gives {token!r:.50} again")
         for key in ("single_word", "lstrip", "rstrip"):
             need(
                 not entry.get(key),
@@ -253,8 +319,32 @@ def _added_tokens(entries: Any, ids: dict[str, Any]) -> dict[str, int]:
             ids.get(token, number) == number,
             f"{where}, {token!r:.50}, has id {number}, but in model.vocab {ids.get(token)!r:.50}",
         )
-        special_tokens[token] = number
-    return special_tokens
+        for key in ("normalized", "special"):
+            value = entry.get(key, True)
+            need(type(value) is bool, f"{where}.{key} is not true or false: {value!r:.50}")
+        found[token] = entry
+    _check_overlaps(found)
+    return found
+
+
+def _check_overlaps(entries: dict[str, dict[str, Any]]) -> None:
+    """Refuse tokens of the second search, if one of the first search can begin inside of them."""
+    second = [token for token, entry in entries.items() if entry.get("normalized", False)]
+    if not second:
+        return
+    first = sorted({*entries} - {*second})
+    search = SpecialSearch(frozenset(first))
+    for token in second:
+        data = token.encode()
+        overlapping = [data[start:end].decode() for start, end in search.find_all(data)][:1]
+        for start in range(1, len(token)):  # one may also begin inside and end after it
+            place = bisect_left(first, token[start:])
+            overlapping += [other for other in first[place : place + 1] if other.startswith(token[start:])]
+        for other in overlapping[:1]:
+            raise ValueError(
+                f"added token {token!r:.50} has normalized, and overlaps with {other!r:.50}, which has not: "
+                "which of them is found first depends on it. Set normalized to the same value in the file"
+            )
 
 
 def _pairs(entries: Any) -> list[tuple[str, str]]:

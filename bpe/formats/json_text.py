@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import Any
+from typing import Any, NoReturn
+
+MAX_DIGITS = 400
+"""Of an integer; those of a float are far fewer."""
 
 
 def read_json(data: bytes) -> Any:
@@ -22,7 +25,7 @@ def read_json(data: bytes) -> Any:
     Raises
     ------
     ValueError
-        It is not JSON, or an object has a duplicate entry.
+        It is not JSON, an object has a duplicate entry, or a number has too many digits.
 
     Complexity
     ----------
@@ -38,13 +41,27 @@ def read_json(data: bytes) -> Any:
     ValueError: not JSON at line 1, column 15: Expecting property name enclosed in double quotes
     """
     try:
-        return json.loads(data.decode("utf-8"), object_pairs_hook=_without_duplicates)
+        return json.loads(
+            data.decode("utf-8"),
+            object_pairs_hook=_without_duplicates,
+            parse_int=_integer,
+            parse_constant=_constant,
+        )
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8 at byte {error.start}") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON at line {error.lineno}, column {error.colno}: {error.msg}") from None
     except RecursionError:
         raise ValueError("not a tokenizer: nested too deeply") from None
+
+
+def _integer(digits: str) -> int:
+    need(len(digits) <= MAX_DIGITS, f"a number of {len(digits)} digits: {digits[:20]}...")
+    return int(digits)
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,13 +1,57 @@
-"""A bound for the size of all tokens: a small file with forty merges can describe a token of a terabyte."""
+"""Bounds for the sizes of tokens: a small file with forty merges can describe a token of a terabyte.
+
+Of a file that somebody else wrote, a few ids must not decode to more than fits the memory. So one token of a
+file has at most :data:`MAX_TOKEN` bytes, and all that merges make have at most :data:`MAX_BYTES`. Training
+knows no such bounds.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from bpe.unfolding import ORDINARY_TOKEN
 from bpe.vocabulary import DEFAULT_BYTE_IDS
 
 MAX_BYTES = 1 << 28
 """Maximal size of all tokens in a vocabulary that is read from a file."""
+
+MAX_TOKEN = ORDINARY_TOKEN
+"""Maximal size of one token in a file."""
+
+
+def check_longest(tokens: Iterable[bytes | str], what: str = "a token") -> None:
+    """Raise if a token has more than :data:`MAX_TOKEN` bytes.
+
+    Parameters
+    ----------
+    tokens : iterable of bytes or str
+    what : str
+        What to call it in the error.
+
+    Raises
+    ------
+    ValueError
+        One has more.
+
+    Complexity
+    ----------
+    O(n) for n tokens of bytes.
+
+    Examples
+    --------
+    >>> check_longest([b"a" * 2**20])
+    >>> check_longest([b"a" * (2**20 + 1)])
+    Traceback (most recent call last):
+    ...
+    ValueError: a token has 1048577 bytes, b'aaaaaaaaaaaaaaaaaaa...; the tokens of a file have at most 1048576
+    """
+    for token in tokens:
+        n_bytes = len(token) if isinstance(token, bytes) else len(token.encode("utf-8", "replace"))
+        if n_bytes > MAX_TOKEN:
+            raise ValueError(
+                f"{what} has {n_bytes} bytes, {token[:100]!r:.21}...; "
+                f"the tokens of a file have at most {MAX_TOKEN}"
+            )
 
 
 def check_lengths(
@@ -16,7 +60,7 @@ def check_lengths(
     merged_ids: Iterable[int] | None = None,
     others: Mapping[int, bytes] | None = None,
 ) -> None:
-    """Raise if the tokens that merges make have more than :data:`MAX_BYTES` bytes in all.
+    """Raise if the tokens that merges make have more than :data:`MAX_BYTES` bytes in all, or one too many.
 
     Parameters
     ----------
@@ -41,7 +85,7 @@ def check_lengths(
     """
     length_of = {number: len(token) for number, token in (others or {}).items()}
     length_of.update(dict.fromkeys(byte_ids, 1))
-    total = 0
+    total, longest, first_long = 0, 0, ""
     numbers = range(256, 256 + len(merges)) if merged_ids is None else merged_ids
     for rank, ((left, right), number) in enumerate(zip(merges, numbers, strict=True)):
         if left not in length_of or right not in length_of:
@@ -52,3 +96,9 @@ def check_lengths(
             raise ValueError(
                 f"merge {rank}, {(left, right)}, makes the tokens longer than {MAX_BYTES} bytes in all"
             )
+        if length_of[number] > MAX_TOKEN and not first_long:
+            first_long, longest = f"merge {rank}, {(left, right)},", length_of[number]
+    if first_long:
+        raise ValueError(
+            f"{first_long} makes a token of {longest} bytes; the tokens of a file have at most {MAX_TOKEN}"
+        )

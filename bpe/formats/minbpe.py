@@ -17,8 +17,9 @@ import re
 import regex
 
 from bpe.formats.expressions import render
+from bpe.formats.kept import warn_lost
 from bpe.formats.limits import check_lengths
-from bpe.formats.ranks import check_merges_alone
+from bpe.formats.ranks import check_merges_alone, check_no_added
 from bpe.pattern import PATTERNS, Pattern
 from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
@@ -130,6 +131,8 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
                 f"minbpe has merge {rank} make the id {256 + rank} out of lower ones, not {number}. {_HINT}"
             )
     check_merges_alone(vocabulary, "minbpe")
+    check_no_added(vocabulary, "minbpe")
+    warn_lost(vocabulary.kept, "minbpe")
     if others := vocabulary.other_tokens():
         number, token = next(iter(others.items()))
         raise ValueError(

@@ -4,7 +4,7 @@
 
     {
     "format": "bpe-structures",
-    "version": 1,
+    "version": 1,                             2 with one of the last two entries
     "pattern": "gpt2",                        a name, or a list of expressions
     "unicode": "17.0.0",                      the version that defined letters and numbers in training
     "special_tokens": {"<|endoftext|>": 512},
@@ -13,6 +13,8 @@
     "merged_ids": "AAEAAAEB...",              absent if the merges make 256, 257, ...
     "other_tokens": {"700": "YWJj"},          base64; absent if all tokens are bytes or made by merges
     "whole_tokens": [700],                    looked up before anything is merged; absent if there are none
+    "added_tokens": {"<think>": 513},         absent if there are none
+    "kept": {...},                            of a tokenizer.json (bpe.formats.kept); absent if there is none
     "crc32": 123456789                        of all the above; optional in a file written by hand
     }
 
@@ -35,12 +37,14 @@ from typing import Any
 import numpy as np
 
 from bpe.formats.json_text import need, read_json
-from bpe.formats.limits import check_lengths
+from bpe.formats.kept import to_text
+from bpe.formats.limits import check_lengths, check_longest
 from bpe.pattern import Pattern
 from bpe.vocabulary import Vocabulary
 from bpe.vocabulary_parts import VocabularyParts, bytes_of_ids, ids_of_bytes
 
-FORMAT, VERSION = "bpe-structures", 1
+FORMAT, VERSION = "bpe-structures", 2
+_SINCE = {"added_tokens": 2, "kept": 2}  # the version of the first releases that know an entry
 
 
 # ------------------------------------------------------------------------------ parts of a tokenizer
@@ -70,7 +74,7 @@ def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
     parts = VocabularyParts.of(vocabulary)
     document: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": 1,
         "pattern": pattern.spec,
         "unicode": pattern.unicode_version,
         "special_tokens": parts.special_tokens,
@@ -86,6 +90,11 @@ def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
         }
     if parts.whole_ids:
         document["whole_tokens"] = [*parts.whole_ids]
+    if parts.added_tokens:
+        document["added_tokens"] = parts.added_tokens
+    if parts.kept:
+        document["kept"] = json.loads(parts.kept)
+    document["version"] = max(_SINCE.get(key, 1) for key in document)
     return document
 
 
@@ -136,8 +145,13 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
     for key in ("byte_ids", "whole_tokens"):
         for i, number in enumerate(document.get(key, ())):
             need(_is_id(number), f'"{key}"[{i}] is not an id: {number!r:.50}')
-    for token, number in document["special_tokens"].items():
-        need(_is_id(number), f'"special_tokens"[{token!r}] is not an id: {number!r:.50}')
+    for key in ("special_tokens", "added_tokens"):
+        for token, number in document.get(key, {}).items():
+            need(_is_id(number), f'"{key}"[{token!r}] is not an id: {number!r:.50}')
+    try:
+        kept = to_text(document.get("kept", {}))
+    except ValueError as error:
+        raise ValueError(f'"kept": {error}') from None
     parts = VocabularyParts(
         pairs,
         made,
@@ -145,6 +159,8 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
         _other_tokens(document.get("other_tokens", {})),
         document["special_tokens"],
         tuple(document.get("whole_tokens", ())),
+        document.get("added_tokens", {}),
+        kept,
     )
     return parts.vocabulary(check_lengths), Pattern.of(document["pattern"])
 
@@ -175,9 +191,11 @@ def _other_tokens(texts: dict[str, str]) -> dict[int, bytes]:
             f'"other_tokens": {number!r} is no id',
         )
         try:
-            others[int(number)] = base64.b64decode(text, validate=True)
+            token = base64.b64decode(text, validate=True)
         except (TypeError, ValueError, binascii.Error):
             raise ValueError(f'"other_tokens"[{number!r}] is not base64') from None
+        check_longest([token], f'"other_tokens"[{number!r}]')
+        others[int(number)] = token
     return others
 
 
@@ -208,6 +226,8 @@ _CHECKS: dict[str, tuple[bool, Callable[[Any], bool], str]] = {
     "merged_ids": (False, lambda value: isinstance(value, str), "a str"),
     "other_tokens": (False, lambda value: isinstance(value, dict), "an object"),
     "whole_tokens": (False, lambda value: isinstance(value, list), "a list of ids"),
+    "added_tokens": (False, lambda value: isinstance(value, dict), "an object"),
+    "kept": (False, lambda value: isinstance(value, dict), "an object"),
 }
 
 

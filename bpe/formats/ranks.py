@@ -159,6 +159,15 @@ def check_merges_alone(vocabulary: Vocabulary, what: str) -> None:
         )
 
 
+def check_no_added(vocabulary: Vocabulary, what: str) -> None:
+    """Raise an error if some tokens are added ones, which a format cannot tell from special ones."""
+    for token, number in [*vocabulary.added_tokens.items()][:1]:
+        raise ValueError(
+            f"{what} cannot say that id {number}, {token!r:.80}, is an added token and no special one. "
+            "A tokenizer.json can"
+        )
+
+
 def check_ranks(vocabulary: Vocabulary, needed_by: str) -> None:
     """Raise an error unless the merges of a vocabulary follow from its ids as ranks.
 

@@ -20,6 +20,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bpe.formats.expressions import render
+from bpe.formats.kept import warn_lost
+from bpe.formats.limits import check_longest
 from bpe.formats.ranks import check_ranks, merges_of
 from bpe.pattern import PATTERNS, Pattern
 from bpe.vocabulary import Vocabulary
@@ -65,6 +67,7 @@ def parse(data: bytes, special_tokens: Mapping[str, int] = MappingProxyType({}))
     (b'hi', [(104, 105)])
     """
     token_bytes, ids = _read_at_once(data) or _read_lines(data)
+    check_longest(ids)
     pairs, made, whole = merges_of(token_bytes)
     words = Vocabulary.of_parts(token_bytes, ids, pairs, made, special_tokens)
     return words.taking_whole(whole) if whole else words
@@ -128,7 +131,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     Parameters
     ----------
     vocabulary : Vocabulary
-        The special tokens are not written.
+        Special and added tokens are not written.
     pattern : Pattern
         Not written, either; but it must have a name.
 
@@ -157,6 +160,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
             f"{pattern.spec!r:.200}. Named are: {', '.join(PATTERNS)}. A tokenizer.json holds any pattern"
         )
     check_ranks(vocabulary, "a rank file")
+    warn_lost(vocabulary.kept, "a rank file")
     ranks = sorted((rank, token) for token, rank in vocabulary.id_of.items())
     return b"".join(base64.b64encode(token) + b" %d\n" % rank for rank, token in ranks)
 
@@ -167,6 +171,7 @@ def encoding_of(vocabulary: Vocabulary, pattern: Pattern, name: str) -> tiktoken
     Parameters
     ----------
     vocabulary : Vocabulary
+        Added tokens are special ones there.
     pattern : Pattern
         It must be one expression. tiktoken drops the text between two matches, which is a piece here.
     name : str
@@ -201,9 +206,10 @@ def encoding_of(vocabulary: Vocabulary, pattern: Pattern, name: str) -> tiktoken
             f"tiktoken splits by one expression, not by {len(pattern.sources)} in turn: use Hugging Face's"
         )
     check_ranks(vocabulary, "tiktoken")
+    warn_lost(vocabulary.kept, "tiktoken")
     return tiktoken.Encoding(
         name,
         pat_str=render(pattern.sources[0], "rust"),
         mergeable_ranks=dict(vocabulary.id_of),
-        special_tokens=dict(vocabulary.special_tokens),
+        special_tokens=vocabulary.cut_tokens,
     )

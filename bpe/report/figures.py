@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 MOST_POINTS = 200
+MOST_IDS = 1 << 24  # the report counts the uses of each id
 _WORDS = regex.compile(r"\S+")
 _SCRIPTS = (
     *("Latin", "Greek", "Cyrillic", "Armenian", "Georgian", "Han", "Hiragana", "Katakana", "Hangul"),
@@ -60,13 +61,15 @@ def figures_of(tokenizer: Tokenizer, data: bytes) -> dict[str, Any]:
     """
     if not data:
         raise ValueError("the text is empty: there is nothing to measure")
+    if tokenizer.vocab_size > MOST_IDS:
+        raise ValueError(f"the greatest id is {tokenizer.vocab_size - 1}: a report has ids below {MOST_IDS}")
     ids = tokenizer.encode_to_numpy(data, allowed_special="all").astype(np.int64)
     words = tokenizer.engine.vocabulary
     uses = np.bincount(ids, minlength=tokenizer.vocab_size)
     n_words = sum(1 for _ in _WORDS.finditer(data.decode("utf-8", "replace")))
     times = times_of_merges(uses, words.merges, words.merged_ids)
     known = sorted(words.bytes_of)
-    specials = set(words.special_tokens.values())
+    specials = set(words.cut_tokens.values())
     ordinary = [number for number in known if number not in specials]
     lengths = Counter(len(words.bytes_of[number]) for number in ordinary)
     longest = sorted(ordinary, key=lambda number: (-len(words.bytes_of[number]), number))

@@ -82,7 +82,7 @@ def _vocabulary(tokenizer: Tokenizer) -> dict[str, Any]:
         "merges": [number for pair in words.merges for number in pair],
         "merged": words.merged_ids,
         "whole": {token: number for number in words.whole_ids if (token := _typed(words.bytes_of[number]))},
-        "special": words.special_tokens,
+        "special": words.cut_tokens,
         "pattern": expressions,
     }
 

@@ -27,7 +27,19 @@ from typing import TypeAlias
 import numpy as np
 
 from bpe.scanning.classes import ranges_of, symbols_of
-from bpe.scanning.syntax import Alt, Atomic, Chars, Edge, Look, Node, Repeat, Seq, UnsupportedError, parse
+from bpe.scanning.syntax import (
+    Alt,
+    Atomic,
+    Chars,
+    Edge,
+    Look,
+    Node,
+    Repeat,
+    Seq,
+    UnsupportedError,
+    parse,
+    with_looks_in_sets,
+)
 from bpe.scanning.work import Work
 
 MAX_DELAY = 3
@@ -383,7 +395,7 @@ def compile_automaton(source: str, work: Work | None = None) -> Automaton:
     (0, True)
     """
     try:
-        program = _Program(parse(source), work or Work())
+        program = _Program(with_looks_in_sets(parse(source)), work or Work())
     except RecursionError:
         raise UnsupportedError("groups in groups, deeper than the stack has room for") from None
     states = _States(program)

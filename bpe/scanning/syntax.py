@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, TypeAlias
 
 
@@ -250,3 +250,47 @@ def parse(source: str) -> Node:
     if parser.at < len(source):
         raise parser.unsupported(f"the sign {source[parser.at]!r}")
     return tree
+
+
+def with_looks_in_sets(node: Node) -> Node:
+    r"""Return a tree in which a lookahead of one character before a character is a part of its set.
+
+    Parameters
+    ----------
+    node : Node
+
+    Returns
+    -------
+    Node
+        It matches the same: ``(?!\p{Han})\p{L}`` is one character of a smaller set.
+
+    Complexity
+    ----------
+    O(n) for n nodes.
+
+    Examples
+    --------
+    >>> with_looks_in_sets(parse("(?!b)[a-c]"))
+    Chars(source='(?:(?!b)[a-c])')
+    """
+    match node:
+        case Seq():
+            items: list[Node] = []
+            for item in map(with_looks_in_sets, reversed(node.items)):
+                after = items[-1] if items else None
+                if (
+                    isinstance(item, Look)
+                    and item.ahead
+                    and isinstance(item.item, Chars)
+                    and isinstance(after, Chars)
+                ):
+                    sign = "=" if item.wanted else "!"
+                    items[-1] = Chars(f"(?:(?{sign}{item.item.source}){after.source})")
+                else:
+                    items.append(item)
+            return items[0] if len(items) == 1 else Seq(tuple(reversed(items)))
+        case Alt():
+            return Alt(tuple(map(with_looks_in_sets, node.items)))
+        case Repeat() | Atomic() | Look():
+            return replace(node, item=with_looks_in_sets(node.item))
+    return node

@@ -6,11 +6,17 @@ from collections.abc import Collection, Sequence
 from operator import index as as_index
 from typing import TYPE_CHECKING, NamedTuple
 
-from bpe.vocabulary import ALPHABETS, MAX_ID, Alphabet
+from bpe.formats.kept import without_ids
+from bpe.vocabulary import ALPHABETS, Alphabet
+from bpe.vocabulary_checks import MAX_ID
 
 if TYPE_CHECKING:
     from bpe.counting.word_counts import WordCounts
     from bpe.tokenizer import Tokenizer
+
+
+MOST_IDS = 1 << 27
+"""Of a vocabulary that is to grow."""
 
 
 class Start(NamedTuple):
@@ -26,9 +32,13 @@ class Start(NamedTuple):
     other_tokens : dict from int to bytes
         Tokens that are neither bytes nor made by merges.
     special_tokens : dict from str to int
-        Those with ids from `next_id` on move to the end, after the new tokens.
+        Added ones, too. Those with ids from `next_id` on move to the end, after the new tokens.
     next_id : int
         The id of the first new token; the following ones get the following ids.
+    added_tokens : collection of str
+        Which of the special tokens are added ones.
+    kept : str
+        What a file held besides (:mod:`bpe.formats.kept`).
 
     Examples
     --------
@@ -43,6 +53,8 @@ class Start(NamedTuple):
     other_tokens: dict[int, bytes]
     special_tokens: dict[str, int]
     next_id: int
+    added_tokens: Collection[str] = ()
+    kept: str = ""
 
     def n_new(self, vocab_size: int) -> int:
         """Return how many new tokens a vocabulary size asks for; a ValueError where it is out of range."""
@@ -149,9 +161,9 @@ def start_from(tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool) -> Star
             f"the tokenizer splits by {tokenizer.pattern.spec!r}, the counts are of {counts.pattern.spec!r}: "
             "count with the pattern of the tokenizer"
         )
-    if set(words.special_tokens) != set(counts.special_tokens):
+    if set(words.cut_tokens) != set(counts.special_tokens):
         raise ValueError(
-            f"the tokenizer has the special tokens {sorted(words.special_tokens)}, the counts "
+            f"the tokenizer has the special tokens {sorted(words.cut_tokens)}, the counts "
             f"{sorted(counts.special_tokens)}: count with those of the tokenizer"
         )
     for number in words.whole_ids[:1]:
@@ -171,13 +183,18 @@ def start_from(tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool) -> Star
                     f"merge {rank}, {pair}, uses id {number}, which merge {rank_of[number]} makes: "
                     "none learned would"
                 )
+    if words.size > MOST_IDS:
+        raise ValueError(f"the greatest id is {words.size - 1}: to train, all ids must be below {MOST_IDS}")
     others = words.other_tokens()
     last = max((*words.byte_ids, *words.merged_ids, *others))
+    moves = not keep_ids and max(words.cut_tokens.values(), default=-1) > last
     return Start(
         words.byte_ids,
         words.merges,
         words.merged_ids,
         others,
-        words.special_tokens,
+        words.cut_tokens,
         words.size if keep_ids else last + 1,
+        tuple(words.added_tokens),
+        without_ids(words.kept) if moves else words.kept,
     )

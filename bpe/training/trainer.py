@@ -376,6 +376,7 @@ class Trainer:
         specials = start.special_tokens_after(self._done - len(start.merges))
         pairs, made = log[:, :2].copy(), log[:, 2].copy()
         words = Vocabulary.unfold(pairs, specials, start.byte_ids, made, start.other_tokens)
+        words = words.with_added_tokens(start.added_tokens).keeping(start.kept)
         return Tokenizer._of(words, self._pattern)
 
     def __repr__(self) -> str:

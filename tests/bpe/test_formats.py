@@ -149,7 +149,8 @@ def test_a_tokenizer_trained_by_hugging_face(book, alphabet, tmp_path):
     other.add_tokens(["treasure"])
     other.save(str(tmp_path / "tokenizer.json"))
     tok = Tokenizer.from_huggingface(tmp_path / "tokenizer.json")
-    assert tok.special_tokens == {"<|end|>": 0, "treasure": 500}
+    assert tok.special_tokens == {"<|end|>": 0}
+    assert tok.added_tokens == {"treasure": 500}
     agree(tok, lambda text: other.encode(text).ids, [PROBE, book[:5000], "12345 <|end|> the treasure, 1,2"])
 
 
@@ -217,10 +218,13 @@ SPLIT = split({"Regex": "a"})
             r"pretokenizers\[0\]: Split with behavior 'Removed'",
         ),
         ({"pre_tokenizer": split({"Regex": "a"}, "MergedWithNext")}, "'MergedWithNext' is no pattern"),
-        ({"pre_tokenizer": split({"Regex": "^a"})}, r"pretokenizers\[0\]: '\^a' at character 0 has no equal"),
+        (
+            {"pre_tokenizer": split({"Regex": r"\Ga"})},
+            r"pretokenizers\[0\]: .*G' at character 0 has no equal",
+        ),
         ({"pre_tokenizer": split({"Regex": "(a"})}, "invalid: missing"),
-        ({"pre_tokenizer": split({"Regex": "[a&&b]"})}, "the intersection"),
-        ({"pre_tokenizer": split({"Regex": r"a\hb"})}, "at character 1 has no equal"),
+        ({"pre_tokenizer": split({"Regex": "[a&&]"})}, "'&&' without something after it in the set"),
+        ({"pre_tokenizer": split({"Regex": r"a\Rb"})}, "at character 1 has no equal"),
         ({"pre_tokenizer": split({"Regex": r"(?P<n>a)"})}, "at character 0 has no equal"),
         ({"pre_tokenizer": split({"Glob": "a"})}, "no pattern of a Split"),
         ({"pre_tokenizer": {"type": "Sequence", "pretokenizers": 5}}, "is no Sequence"),
@@ -265,8 +269,8 @@ def test_huggingface_options_without_effect(changes):
     assert Tokenizer._of(*huggingface.parse(hf(**changes))) == Tokenizer._of(*huggingface.parse(hf()))
 
 
-def test_huggingface_options_left_out():
-    with pytest.warns(UserWarning, match="padding and post_processor of the tokenizer.json left out"):
+def test_huggingface_options_that_are_not_applied():
+    with pytest.warns(UserWarning, match="padding and post_processor of the tokenizer.json: kept, but not"):
         parts = huggingface.parse(hf(post_processor={"type": "TemplateProcessing"}, padding={}))
     assert Tokenizer._of(*parts) == Tokenizer._of(*huggingface.parse(hf()))
 

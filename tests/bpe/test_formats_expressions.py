@@ -114,20 +114,15 @@ def test_reading_oniguruma(source):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (r"a$", r"'\$' at character 1 has no equal"),
         (r"\Ga", "at character 0 has no equal"),
-        (r"a\Z", "at character 1 has no equal"),
         (r"(?s:a)", "at character 0 has no equal"),
         (r"a(?i)b", r"at character 1 has no equal here: put it first"),
-        (r"[a-c&&b]", "the intersection"),
-        (r"[a[bc]]", "at character 0 has no equal"),
-        (r"[\h]", r"'\\h' in the set at character 0"),
         (r"a{2}?", "has no equal"),
         (r"a{1,2}+", "has no equal"),
         (r"\x{d800}", r"U\+D800 at character 0 is no character"),
-        (r"[\x{110000}]", r"U\+110000 at character 0 is no character"),
+        (r"[\x{110000}]", r"U\+110000 at character 1 is no character"),
         (r"(a", "invalid: missing"),
-        (r"\p{Nothing}", "invalid: unknown property"),
+        (r"a\p{Nothing}", r"the property '.*Nothing}' at character 1 has no equal"),
     ],
 )
 def test_what_cannot_be_read(source, message):

@@ -1,0 +1,201 @@
+"""What a ``tokenizer.json`` holds besides vocabulary and pattern: kept as it was read, and written back.
+
+Post-processor, decoder, truncation, padding, the flags of added tokens, entries that are not known: none of
+it changes the ids of a text here, but who else reads the file goes by it. So all that differs from what would
+be written anyway is kept, as one JSON text that nobody looks into (``Vocabulary.kept``)::
+
+    {"document": {"post_processor": {...}},         entries of the file
+     "model": {"unk_token": "<unk>"},               entries of its model
+     "added_tokens": {"<think>": {"normalized": true}},
+     "outside": ["<think>"]}                        tokens that are not in model.vocab
+
+Native files and pickles carry it, too. Other formats have no place for it: :func:`warn_lost` says so.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from bpe.formats.json_text import need
+
+_DEEPEST = 100
+_PARTS = {"document": dict, "model": dict, "added_tokens": dict, "outside": list}
+
+
+def to_text(parts: Mapping[str, Any]) -> str:
+    """Return what is kept as a text; empty if there is nothing.
+
+    Parameters
+    ----------
+    parts : mapping from str to object
+        As in the module docstring; parts may be empty. Everything is checked.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        It is not such a mapping, or JSON cannot hold it.
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> to_text({"document": {"padding": {}}, "outside": []})
+    '{"document": {"padding": {}}}'
+    """
+    for key, value in parts.items():
+        need(key in _PARTS and isinstance(value, _PARTS.get(key, ())), f"{key!r:.80} is no part that is kept")
+    for token, flags in parts.get("added_tokens", {}).items():
+        need(isinstance(flags, dict), f"the flags of {token!r:.80} are no object")
+    need(all(isinstance(token, str) for token in parts.get("outside", ())), '"outside" is no list of tokens')
+    _check_depth(parts, _DEEPEST)
+    full = {key: value for key, value in parts.items() if value}
+    try:
+        text = json.dumps(full, sort_keys=True, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"half of a surrogate pair, {error.object[error.start]!r}: it has no UTF-8"
+        ) from None
+    except ValueError as error:
+        raise ValueError(f"a number that JSON does not have: {error}") from None
+    return text if full else ""
+
+
+def _check_depth(value: Any, left: int) -> None:
+    need(left > 0, "nested too deeply")
+    for child in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _check_depth(child, left - 1)
+
+
+def from_text(kept: str) -> dict[str, Any]:
+    """Return the parts of what is kept; the inverse of :func:`to_text`.
+
+    Parameters
+    ----------
+    kept : str
+
+    Returns
+    -------
+    dict
+        With all four parts.
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> from_text('{"document": {"padding": {}}}')["document"]
+    {'padding': {}}
+    """
+    return {key: kind() for key, kind in _PARTS.items()} | (json.loads(kept) if kept else {})
+
+
+def different(entries: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries that are not as usual.
+
+    Parameters
+    ----------
+    entries, usual : mapping from str to object
+
+    Returns
+    -------
+    dict from str to object
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> different({"a": 1, "b": False}, {"a": 1, "b": 0})
+    {'b': False}
+    """
+    return {
+        key: value for key, value in entries.items() if key not in usual or not _is_same(value, usual[key])
+    }
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Compare as JSON does, to which False and 0 are different."""
+    return one == other and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def without_ids(kept: str) -> str:
+    """Return what is still right after ids have changed; warn of the rest.
+
+    Parameters
+    ----------
+    kept : str
+
+    Returns
+    -------
+    str
+
+    Warns
+    -----
+    UserWarning
+        There is a post-processor or padding, which name ids.
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> without_ids('{"document": {"truncation": {}}}')
+    '{"document": {"truncation": {}}}'
+    """
+    parts = from_text(kept)
+    names = [key for key in ("padding", "post_processor") if parts["document"].pop(key, None) is not None]
+    if not names:
+        return kept
+    warnings.warn(
+        f"{' and '.join(names)} of the tokenizer.json left out: ids of special tokens in them change",
+        UserWarning,
+        stacklevel=4,
+    )
+    return to_text(parts)
+
+
+def warn_lost(kept: str, what: str) -> None:
+    """Warn that a format does not hold what is kept, by name.
+
+    Parameters
+    ----------
+    kept : str
+    what : str
+        The format.
+
+    Warns
+    -----
+    UserWarning
+        Something is kept.
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> warn_lost("", "a rank file")
+    """
+    parts = from_text(kept)
+    names = [*parts["document"], *(f"model.{key}" for key in parts["model"])]
+    names += [f"{' and '.join(flags)} of {token!r:.50}" for token, flags in parts["added_tokens"].items()]
+    if names:
+        more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+        warnings.warn(
+            f"{what} does not hold all of the tokenizer.json; left out: {', '.join(names[:10])}{more}",
+            UserWarning,
+            stacklevel=3,
+        )

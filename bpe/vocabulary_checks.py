@@ -1,0 +1,75 @@
+"""Checks of what a vocabulary is made of: ids, tokens, merges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from operator import index
+from typing import Any, NoReturn
+
+import numpy as np
+
+MAX_ID = 2**31 - 1
+
+
+def check_id(number: Any, what: str) -> int:
+    """Return an id as an int; a TypeError or ValueError names `what` it is."""
+    try:
+        number = index(number)
+    except TypeError:
+        raise TypeError(f"{what} must be an integer, not {type(number).__name__}") from None
+    if not 0 <= number <= MAX_ID:
+        raise ValueError(f"{what} must be in [0, 2**31), not {number}")
+    return number
+
+
+def check_tokens(token_bytes: Sequence[bytes | None] | Mapping[int, bytes]) -> dict[int, bytes]:
+    """Return the bytes of each id; an error names the id that is wrong."""
+    if isinstance(token_bytes, Mapping):
+        items: Iterable[tuple[int, bytes | None]] = token_bytes.items()
+    else:
+        items = ((number, token) for number, token in enumerate(token_bytes) if token is not None)
+    bytes_of: dict[int, bytes] = {}
+    for number, token in items:
+        number = check_id(number, "an id")
+        if not isinstance(token, bytes):
+            raise TypeError(f"the token of id {number} must be bytes, not {type(token).__name__}")
+        if not token:
+            raise ValueError(f"the token of id {number} is empty")
+        bytes_of[number] = token
+    return bytes_of
+
+
+def check_merges(
+    merges: Iterable[tuple[int, int]], bytes_of: Mapping[int, bytes], id_of: Mapping[bytes, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pairs of merges and the ids that they make; an error names the merge that is wrong."""
+    pairs: dict[tuple[int, int], int] = {}
+    made = []
+    for rank, pair in enumerate(merges):
+        try:
+            left, right = map(index, pair)
+        except (TypeError, ValueError):
+            raise TypeError(f"merge {rank} must be a pair of integers, not {pair!r}") from None
+        for number in (left, right):
+            if number not in bytes_of:
+                raise ValueError(f"merge {rank}, {(left, right)}, names id {number}, which is no token")
+        token = bytes_of[left] + bytes_of[right]
+        if token not in id_of:
+            raise ValueError(f"merge {rank}, {(left, right)}, makes {token!r}, which is no token")
+        if (left, right) in pairs:
+            raise ValueError(f"merge {rank}, {(left, right)}, repeats merge {pairs[left, right]}")
+        pairs[left, right] = rank
+        made.append(id_of[token])
+    flat = np.fromiter(chain.from_iterable(pairs), np.int64, 2 * len(pairs))
+    return flat.reshape(-1, 2), np.array(made, np.int64)
+
+
+def report_same_bytes(bytes_of: Mapping[int, bytes]) -> NoReturn:
+    """Raise the error about two ids of the same bytes."""
+    first_of: dict[bytes, int] = {}
+    for number, token in bytes_of.items():
+        if token in first_of:
+            raise ValueError(f"ids {first_of[token]} and {number} are both {token!r}: give each token one id")
+        first_of[token] = number
+    raise AssertionError("unreachable")

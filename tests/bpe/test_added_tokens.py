@@ -1,0 +1,254 @@
+"""Added tokens that are not special: one id in every text, in every way of encoding."""
+
+import json
+import pickle
+import random
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import bpe
+from bpe.cli import main
+from bpe.formats import huggingface
+from bpe.formats.conversion import differences, write
+from bpe.vocabulary import Vocabulary
+
+tokenizers = pytest.importorskip("tokenizers")
+transformers = pytest.importorskip("transformers")
+
+WORDS = Vocabulary(
+    [*(bytes([value]) for value in range(256)), b"ab", b"abc", b" a"], [(97, 98), (256, 99), (32, 97)], {}
+)
+
+
+def entry(number, content, special=False, **flags):
+    usual = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    return {"id": number, "content": content, **usual, **flags, "special": special}
+
+
+def document(*entries, **changes):
+    found = json.loads(huggingface.dump(WORDS, bpe.Pattern.of("gpt2")))
+    return {**found, "added_tokens": list(entries), **changes}
+
+
+def loaded(path, *entries, **changes):
+    path.write_text(json.dumps(document(*entries, **changes)))
+    return bpe.Tokenizer.from_huggingface(path), tokenizers.Tokenizer.from_file(str(path))
+
+
+@pytest.fixture
+def both(tmp_path):
+    entries = entry(259, "<|end|>", True), entry(260, "</think>"), entry(261, "  "), entry(262, "<tool>")
+    return loaded(tmp_path / "tokenizer.json", *entries)
+
+
+TEXT = "ab</think> abc  <tool>é\n   <|end|>a </thin"
+
+
+def test_every_way_of_encoding(both, tmp_path):
+    tok, peer = both
+    assert tok.special_tokens == {"<|end|>": 259}
+    assert tok.added_tokens == {"</think>": 260, "  ": 261, "<tool>": 262}
+    assert [tok.token_id(token) for token in ("</think>", "<|end|>")] == [260, 259]
+    assert tok.token_bytes(260) == b"</think>"
+    wanted = peer.encode(TEXT).ids
+    assert tok.encode(TEXT, allowed_special="all") == wanted
+    with pytest.raises(ValueError, match=r"special token '<\|end\|>' at character"):
+        tok.encode(TEXT)
+    peer.encode_special_tokens = True
+    wanted = peer.encode(TEXT).ids
+    assert {260, 261, 262} <= {*wanted}
+    assert 259 not in wanted
+    options = {"specials": "ordinary"}
+    assert tok.encode_ordinary(TEXT) == tok.encode(TEXT, **options) == wanted
+    assert tok.encode(TEXT, disallowed_special=()) == tok.encode_ordinary(TEXT.encode()) == wanted
+    assert tok.encode_to_numpy(TEXT, **options).tolist() == wanted
+    ids, starts, ends = tok.encode_with_offsets(TEXT, **options)
+    assert ids.tolist() == wanted
+    assert [TEXT[starts[i] : ends[i]] for i, number in enumerate(wanted) if number == 260] == ["</think>"]
+    assert tok.encode_batch([TEXT, "ab"], **options) == [wanted, [256]]
+    assert tok.encode_batch_to_numpy([TEXT], threads=2, **options)[0].tolist() == wanted
+    assert tok.count(TEXT, **options) == len(wanted)
+    assert tok.count(TEXT, 3, **options) == 4
+    assert tok.encode_with_dropout(TEXT, 0, seed=1, **options) == wanted
+    assert tok.encode_with_dropout("</think>", 1, seed=1) == [260]
+    for size in (1, 2, 5):
+        stream, growing, ids = tok.stream_encoder(**options), tok.appendable_encoder(**options), []
+        for start in range(0, len(TEXT), size):
+            ids += stream.feed(TEXT[start : start + size])
+            growing.append(TEXT[start : start + size])
+        assert ids + stream.finish() == growing.ids() == wanted
+    for most in range(len(wanted) + 1):
+        part = tok.truncate(TEXT, most, **options)
+        assert tok.encode_ordinary(part) == wanted[: len(tok.encode_ordinary(part))]
+        assert len(tok.encode_ordinary(part)) <= most
+    written = tok.encode_files([TEXT, TEXT], tmp_path / "ids.bin", **options)
+    assert np.fromfile(written.ids, written.dtype).tolist() == wanted * 2
+    assert tok.decode_bytes(wanted) == TEXT.encode()
+    assert tok.encode("no </think> error") == tok.encode_ordinary("no </think> error")
+
+
+@pytest.mark.parametrize("text", [TEXT, "a    b </think></think> é  </thin<tool>  ", "   " * 5])
+def test_intervals(both, text):
+    tok, _ = both
+    for given in (text, text.encode()):
+        counter = tok.interval_counter(given)
+        parts = [(i, j) for i in range(len(given) + 1) for j in range(i, len(given) + 1)]
+        wanted = [len(tok.encode_ordinary(given[i:j])) for i, j in parts]
+        assert counter.count_many(*zip(*parts, strict=True)).tolist() == wanted
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_tokens_that_overlap(seed, tmp_path):
+    """Both kinds are found in one search, or refused where tokenizers makes two of it."""
+    chance = random.Random(seed)
+    n_alike = n_refused = 0
+    while n_alike < 40:
+        tokens = list(
+            {"".join(chance.choices("abx<>", k=chance.randint(1, 4))) for _ in range(chance.randint(2, 6))}
+        )
+        tokens = [token for token in tokens if len(token) > 1 and token not in ("ab", "abc")]
+        entries = [
+            entry(259 + i, token, chance.random() < 0.5, normalized=chance.random() < 0.3)
+            for i, token in enumerate(tokens)
+        ]
+        try:
+            tok, peer = loaded(tmp_path / "tokenizer.json", *entries)
+        except ValueError as error:
+            n_refused += 1
+            assert "has normalized, and overlaps with" in str(error)  # noqa: PT017
+            continue
+        for _ in range(60):
+            text = "".join(chance.choices("abx<> ", k=chance.randint(1, 15)))
+            assert tok.encode(text, allowed_special="all") == peer.encode(text).ids, (text, entries)
+        n_alike += 1
+    assert n_refused > 5
+
+
+@pytest.mark.parametrize(
+    ("second", "first", "is_refused"),
+    [
+        ("<x>", "x", True),
+        ("<x>", "<x", True),
+        ("<x>", "x>", True),
+        ("<x>", "x>>", True),
+        ("<x>", "<x>>", False),
+        ("<x>", "a<", False),
+    ],
+)
+def test_overlaps_of_two_searches(second, first, is_refused, tmp_path):
+    entries = entry(259, second, normalized=True), entry(260, first + "!" * (len(first) == 1))
+    entries = entries if len(first) > 1 else (entry(259, "<x!>", normalized=True), entries[1])
+    if is_refused:
+        with pytest.raises(ValueError, match="has normalized, and overlaps with"):
+            loaded(tmp_path / "tokenizer.json", *entries)
+        return
+    tok, peer = loaded(tmp_path / "tokenizer.json", *entries)
+    for text in ("a<x>> <x>", "<xa<x>", "<x><x>>"):
+        assert tok.encode(text) == peer.encode(text).ids
+
+
+def test_files_and_pickles(both, tmp_path):
+    tok, _ = both
+    tok.save(tmp_path / "tok.json")
+    assert json.loads((tmp_path / "tok.json").read_text())["version"] == 2
+    tok.save_huggingface(tmp_path / "again.hf.json")
+    for other in (
+        bpe.Tokenizer.load(tmp_path / "tok.json"),
+        bpe.Tokenizer.from_huggingface(tmp_path / "again.hf.json"),
+        pickle.loads(pickle.dumps(tok)),
+        pickle.loads(pickle.dumps(tok.engine)),
+        tok.truncated(tok.vocab_size),
+    ):
+        assert other == (tok if isinstance(other, bpe.Tokenizer) else tok.engine)
+        vocabulary = getattr(other, "engine", other).vocabulary
+        assert vocabulary.added_tokens == tok.added_tokens
+    assert json.loads((tmp_path / "again.hf.json").read_text()) == json.loads(
+        (tmp_path / "tokenizer.json").read_text()
+    )
+    special = bpe.Tokenizer._of(tok.engine.vocabulary.with_added_tokens([]), tok.pattern)
+    assert special != tok
+    assert special.special_tokens == {**tok.special_tokens, **tok.added_tokens}
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_file=str(tmp_path / "again.hf.json"))
+    ids = fast.encode("ab</think>ab<|end|>")
+    assert fast.decode(ids, skip_special_tokens=True) == "ab</think>ab"
+    smaller = tok.truncated(tok.vocab_size - 1)
+    assert smaller.added_tokens == {token: number - 1 for token, number in tok.added_tokens.items()}
+
+
+def test_other_formats(both, tmp_path):
+    tok, _ = both
+    parts = tok.engine.vocabulary, tok.pattern
+    for format, name in (("gpt2", "vocab.json"), ("minbpe", "minbpe")):
+        with pytest.raises(ValueError, match=f"{name} cannot say that id 260, '</think>', is an added token"):
+            write(*parts, tmp_path / "new", format)
+    assert tok.to_tiktoken().encode(TEXT, allowed_special="all") == tok.encode(TEXT, allowed_special="all")
+    assert differences(*parts, tmp_path / "tokenizer.json", "huggingface") is None
+    tok.save_tiktoken(tmp_path / "ranks.tiktoken")
+    assert differences(*parts, tmp_path / "ranks.tiktoken", "tiktoken") is None
+
+
+def test_the_command_line(both, tmp_path):
+    tok, _ = both
+    run, path = CliRunner().invoke, str(tmp_path / "tokenizer.json")
+    assert json.loads(run(main, ["inspect", path, "--json"]).output)["added_tokens"] == tok.added_tokens
+    assert "added token 260: '</think>'" in run(main, ["inspect", path]).output
+    assert run(main, ["show", path, "ab</think>"]).output.strip() == "ab|</think>"
+    out = run(main, ["convert", path, str(tmp_path / "r.tiktoken")])
+    assert out.exit_code == 0, out.output
+    (tmp_path / "text.txt").write_text("ab</think>")
+    for more in ([], ["--ordinary"], ["--allow-special"]):
+        ids = str(tmp_path / "ids.npy")
+        assert run(main, ["encode", path, str(tmp_path / "text.txt"), "-o", ids, *more]).exit_code == 0
+        assert np.load(ids).tolist() == [256, 260]
+
+
+def test_tokens_that_share_a_part_of_a_character():
+    tok = bpe.train(["low lower"], vocab_size=260, special_tokens=["日x", "旦x"], progress=False)
+    for text in ("a日x", "a", "旦x日"):
+        assert tok.encode_batch([text], allowed_special="all") == [tok.encode(text, allowed_special="all")]
+
+
+def test_training_goes_on(both):
+    tok, _ = both
+    counts = bpe.count_words(["abcx abcx</think>"] * 3, special_tokens=list(tok.engine.vocabulary.cut_tokens))
+    trainer = bpe.Trainer.resume(tok, counts)
+    trainer.run(vocab_size=tok.vocab_size + 1)
+    more = trainer.tokenizer()
+    assert more.added_tokens == {token: number + 1 for token, number in tok.added_tokens.items()}
+    assert more.special_tokens == {"<|end|>": 260}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"lstrip": True}, "has lstrip"),
+        ({"rstrip": True}, "has rstrip"),
+        ({"single_word": True}, "has single_word"),
+        ({"special": 1}, "special is not true or false"),
+        ({"normalized": "no"}, "normalized is not true or false"),
+    ],
+)
+def test_flags_that_are_refused(changes, message, tmp_path):
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document({**entry(259, "<a>"), **changes})))
+    with pytest.raises(ValueError, match=rf"tokenizer\.json: added_tokens\[0\].*{message}"):
+        bpe.Tokenizer.from_huggingface(tmp_path / "tokenizer.json")
+
+
+def test_damaged_native_files(both, tmp_path):
+    tok, _ = both
+    tok.save(tmp_path / "tok.json")
+    good = json.loads((tmp_path / "tok.json").read_text())
+    del good["crc32"]
+    for changes, message in (
+        ({"added_tokens": {"<|end|>": 259}}, "'<|end|>' is a special token and an added one"),
+        ({"added_tokens": {"<x>": -1}}, r"\"added_tokens\"\['<x>'\] is not an id: -1"),
+        ({"added_tokens": []}, '"added_tokens" is not an object'),
+        ({"added_tokens": {"<x>": 97}}, "has id 97, the id of token b'a'"),
+        ({"kept": {"more": {}}}, "\"kept\": 'more' is no part that is kept"),
+        ({"kept": {"added_tokens": {"<x>": 1}}}, "\"kept\": the flags of '<x>' are no object"),
+    ):
+        (tmp_path / "tok.json").write_text(json.dumps(good | changes))
+        with pytest.raises(ValueError, match=message.replace("|", r"\|")):
+            bpe.Tokenizer.load(tmp_path / "tok.json")
