@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bpe import __version__
+from bpe.cli.standard import open_standard_streams
 
 # All other modules are imported inside the commands, so that --help is fast.
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class _OneLineErrors(click.Group):
     ) -> Any:
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
-        _open_what_is_closed()
+        open_standard_streams()
         try:
             with warnings.catch_warnings():  # this also restores showwarning
                 warnings.showwarning = _warn
@@ -62,8 +63,6 @@ class _OneLineErrors(click.Group):
             sys.stdout.flush()
             return result
         except BrokenPipeError:
-            # Python flushes stdout again at exit: this must not fail.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(EXIT_BROKEN_PIPE)
 
 
@@ -71,13 +70,6 @@ def _complain(message: str, code: int = EXIT_WRONG) -> int:
     with contextlib.suppress(OSError):  # stderr may be closed or full
         click.echo(f"bpe: {' '.join(message.split())}", err=True)
     return code
-
-
-def _open_what_is_closed() -> None:
-    """Replace the standard streams that the caller has closed by the null device."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  # open until the process ends
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
