@@ -4,7 +4,13 @@ An error is one line on stderr, with exit code 2. An interrupt has exit code 130
 stderr. Only results are written to stdout.
 """
 
-from bpe.cli import coding, files, reporting, show, speed, train
-from bpe.cli.app import main
+import sys
+
+try:
+    from bpe.cli import coding, files, reporting, show, speed, train
+    from bpe.cli.app import main
+except KeyboardInterrupt:  # before there is a command that could tell
+    sys.stderr.write("bpe: interrupted\n")
+    sys.exit(130)
 
 __all__ = ["coding", "files", "main", "reporting", "show", "speed", "train"]

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bpe.cli.app import human, main, need_output
+from bpe.cli.app import human, main, need_output, warn
 from bpe.cli.options import reading_options
 
 if TYPE_CHECKING:
     from bpe.corpus import Corpus
     from bpe.counting.word_counts import WordCounts
+    from bpe.training import Trainer
 
 
 # ---------------------------------------------------------------------------------------------- corpora
@@ -158,7 +159,13 @@ def count(
 @click.option(
     "--max-token-length", type=click.IntRange(2), metavar="N", help="Longest token that is made, in bytes."
 )
-@click.option("--selection", type=click.Choice(["heap", "buckets"]), help="Which container finds that pair.")
+@click.option(
+    "--selection",
+    type=click.Choice(["heap", "buckets"]),
+    default="heap",
+    show_default=True,
+    help="Which container finds that pair.",
+)
 def train(
     paths: tuple[str, ...],
     pattern: str | None,
@@ -173,12 +180,15 @@ def train(
     min_count: int,
     ties: Any,
     max_token_length: int | None,
-    selection: str | None,
+    selection: Any,
 ) -> None:
     """Train a tokenizer on texts, or on counts of them.
 
     A PATH is a file (.txt, .jsonl, .parquet, each also .gz or .zst; any other name is text), a folder with
     such files, a quoted glob pattern, - for standard input, or a file that bpe count wrote.
+
+    Ctrl-C ends it and keeps what is learned: in FILE, or, if there is an old one, beside it in
+    FILE.interrupted (tok.interrupted.json).
 
     \b
     Example:
@@ -189,23 +199,52 @@ def train(
     need_output(output)
     from bpe.counting.clusters import count_words
     from bpe.counting.word_counts import WordCounts
-    from bpe.training import train as train_tokenizer
+    from bpe.specials import check_specials
+    from bpe.training import Trainer
+    from bpe.training.start import fresh_start
 
-    source = _source_of(paths, pattern, specials, field, errors)
-    if scheduler is not None and not isinstance(source, WordCounts):
-        source = count_words(source, pattern or "gpt2", specials, scheduler=scheduler, progress=not quiet)
-    optional: dict[str, Any] = {"selection": selection} if selection else {}
-    if not isinstance(source, WordCounts):
-        optional |= {"pattern": pattern or "gpt2", "special_tokens": list(specials), "threads": threads}
-    tokenizer = train_tokenizer(
-        source,
-        vocab_size=vocab_size,
-        min_count=min_count,
-        max_token_length=max_token_length,
-        ties=ties,
-        progress=not quiet,
-        **optional,
-    )
+    trainer = None
+    try:
+        counts = _source_of(paths, pattern, specials, field, errors)
+        if not isinstance(counts, WordCounts):
+            fresh_start(check_specials(specials)).n_new(vocab_size)  # before the long work
+            counts = count_words(
+                counts, pattern or "gpt2", specials, scheduler=scheduler, threads=threads, progress=not quiet
+            )
+        trainer = Trainer(
+            counts,
+            ties=ties,
+            min_count=min_count,
+            max_token_length=max_token_length,
+            selection=selection,
+        )
+        trainer.run(vocab_size, progress=not quiet)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"interrupted: {_kept(trainer, output, vocab_size)}") from None
+    tokenizer = trainer.tokenizer()
     tokenizer.save(output)
+    if tokenizer.vocab_size < vocab_size:
+        warn(
+            f"{output}: {tokenizer.vocab_size} tokens, not {vocab_size}: {_why(min_count, max_token_length)}"
+        )
     if not quiet:
         click.echo(f"{output}: {tokenizer.vocab_size} tokens", err=True)
+
+
+def _why(min_count: int, max_token_length: int | None) -> str:
+    """Say why there are fewer tokens than were asked for."""
+    count = f" that occurs {min_count} times" if min_count > 1 else ""
+    length = f" and makes a token of {max_token_length} bytes at most" if max_token_length else ""
+    return f"the text has no other pair to merge{count}{length}"
+
+
+def _kept(trainer: Trainer | None, output: str, vocab_size: int) -> str:
+    """Save what is learned so far, and say where; an old file is not replaced by an incomplete one."""
+    if trainer is None or not len(trainer.log):
+        return f"nothing was learned yet, {output} was not written"
+    path = Path(output)
+    if path.is_file():
+        path = path.with_name(f"{path.stem}.interrupted{path.suffix}")
+    tokenizer = trainer.tokenizer()
+    tokenizer.save(path)
+    return f"{path} has the {tokenizer.vocab_size} tokens that were learned, of {vocab_size}"
