@@ -39,7 +39,7 @@ def _counting_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _source_of(
-    paths: Sequence[str], pattern: str | None, specials: Sequence[str], field: str, errors: Any
+    paths: Sequence[str], pattern: str | None, specials: Sequence[str], **reading: Any
 ) -> Corpus | WordCounts:
     """Return the corpus of some paths, or the sum of the counts if these are files of counts."""
     from bpe.corpus import Corpus
@@ -54,7 +54,7 @@ def _source_of(
 
     is_counts = [holds_counts(path) for path in paths]
     if not any(is_counts):
-        return Corpus([Path(path) for path in paths], field=field, errors=errors)
+        return Corpus([Path(path) for path in paths], **reading)
     if not all(is_counts):
         raise ValueError(
             f"{paths[is_counts.index(True)]} holds counts, {paths[is_counts.index(False)]} does not: "
@@ -83,6 +83,7 @@ def count(
     specials: tuple[str, ...],
     field: str,
     errors: Any,
+    max_record_bytes: int,
     threads: int | None,
     scheduler: str | None,
     quiet: bool,
@@ -105,7 +106,9 @@ def count(
     from bpe.counting.word_counts import WordCounts
 
     started = time.perf_counter()
-    source = _source_of(paths, pattern, specials, field, errors)
+    source = _source_of(
+        paths, pattern, specials, field=field, errors=errors, max_record_bytes=max_record_bytes
+    )
     n_bytes = None
     if isinstance(source, WordCounts):
         counts = source
@@ -172,6 +175,7 @@ def train(
     specials: tuple[str, ...],
     field: str,
     errors: Any,
+    max_record_bytes: int,
     threads: int | None,
     scheduler: str | None,
     quiet: bool,
@@ -205,7 +209,9 @@ def train(
 
     trainer = None
     try:
-        counts = _source_of(paths, pattern, specials, field, errors)
+        counts = _source_of(
+            paths, pattern, specials, field=field, errors=errors, max_record_bytes=max_record_bytes
+        )
         if not isinstance(counts, WordCounts):
             fresh_start(check_specials(specials)).n_new(vocab_size)  # before the long work
             counts = count_words(
