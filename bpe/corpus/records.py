@@ -19,7 +19,7 @@ from bpe.corpus.validity import Errors, clean_document
 from bpe.text import as_bytes
 
 RECORD_BYTES = 1 << 28
-"""The most bytes of a line of .jsonl, or of the text of a row of .parquet; reading it takes five times that."""
+"""The most bytes of a line of .jsonl, or of the text of a row of .parquet; read, it takes five times that."""
 
 _ROWS, _ROWS_BYTES = 256, 1 << 24  # read at a time, at most
 # The errors of a line that is not a valid object with a text that can be encoded.
