@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -89,6 +90,8 @@ class Learner:
         self.log = np.empty((0, 4), np.int64)
         self.numbers = np.array([1, LONGEST, 0])
         self.min_count, self._room = 1, 0
+        self._pool: ThreadPoolExecutor | None = None  # of the thread that works on the containers
+        self._error: BaseException | None = None  # what ended that work in the middle
         self._n_known, self._next_id = len(start.merges), start.next_id
         parts = self.tokens, self.index, self.queue, self.weights, self.of_token, self.log, self.numbers
         self.state = new_state(*parts)
@@ -105,6 +108,7 @@ class Learner:
 
     def make_room(self, wanted: int) -> None:
         """Let every array that is indexed by token or merge reach `wanted` merges."""
+        self.settle()
         if wanted <= self._room:
             return
         room = max(wanted, 2 * len(self.log))
@@ -149,8 +153,27 @@ class Learner:
         if self._n_stale is not None:
             self._n_stale.clear()
         min_count = max(self.min_count, min_count // DIVISOR)
-        lower_min_count(self.state, np.array(sorted(refused), np.int64), min_count)
+        pairs = np.array(sorted(refused), np.int64)
+
+        def lower() -> None:
+            try:
+                lower_min_count(self.state, pairs, min_count)
+            except BaseException as error:
+                self._error = error
+
+        self._pool = ThreadPoolExecutor(1)  # of many pieces, it takes long
+        self._pool.submit(lower)
+        self.settle()
         return True
+
+    def settle(self) -> None:
+        """Wait until the containers are whole: after an interrupt, a thread may still work on them."""
+        if self._pool is not None:
+            self._pool.submit(int).result()  # comes after what the thread is doing
+            self._pool.shutdown()
+            self._pool = None
+        if self._error is not None:
+            raise self._error
 
     def discard(self, pairs: Sequence[int]) -> None:
         """Take pairs, packed, out of queue and index."""
@@ -158,6 +181,7 @@ class Learner:
 
     def check(self, refused: Collection[int]) -> None:
         """Compare counts, postings and links with what a recount from scratch gives."""
+        self.settle()
         for container in (self.tokens, self.index, self.queue):
             container._check()
         counts: dict[int, int] = {}
