@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -105,6 +106,58 @@ def in_background(function: Callable[..., Result], *arguments: Any) -> Result:
         return function(*arguments)
     with crew(1) as pool:
         return pool.submit(function, *arguments).result()
+
+
+class Unbroken:
+    """A call of a function that changes what is used later: an interrupt leaves it complete, or not begun.
+
+    Parameters
+    ----------
+    function : callable
+    *arguments
+        Its arguments.
+
+    Examples
+    --------
+    >>> numbers = []
+    >>> call = Unbroken(numbers.append, 1)
+    >>> in_background(call)
+    >>> call.settle()
+    >>> numbers
+    [1]
+    """
+
+    def __init__(self, function: Callable[..., object], *arguments: Any) -> None:
+        self._call = partial(function, *arguments)
+        self._lock = threading.Lock()  # held while the function runs
+        self._is_off = False
+        self._error: BaseException | None = None
+
+    def __call__(self) -> None:
+        """Call the function, on any thread."""
+        with self._lock:
+            if self._is_off:
+                return
+            try:
+                self._call()
+            except BaseException as error:
+                self._error = error
+                raise
+
+    def settle(self) -> None:
+        """Wait until the function has ended; raise its error. It does not begin any more.
+
+        Examples
+        --------
+        >>> call = Unbroken(print, 1)
+        >>> call.settle()
+        >>> call()
+        """
+        self._is_off = True
+        with self._lock:
+            pass
+        if self._error is not None:
+            raise self._error
 
 
 def map_in_threads(

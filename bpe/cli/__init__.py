@@ -1,7 +1,8 @@
 """The command line: ``bpe train``, ``bpe encode``, ``bpe show`` and more.
 
-An error is one line on stderr, with exit code 2. An interrupt has exit code 130. A warning is one line on
-stderr. Only results are written to stdout.
+An error is one line on stderr, with exit code 2; also where a result cannot be written. An interrupt has exit
+code 130, and comes at once, or after what is being compiled. A warning is one line on stderr. Only results
+are written to stdout.
 """
 
 import sys

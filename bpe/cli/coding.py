@@ -56,7 +56,7 @@ def encode(
 
     \b
     ids.bin           the ids and nothing else; ids.npy: a numpy array
-    ids.offsets.npy   beside it: where each document begins, and where the last ends
+    ids.offsets.npy   beside it: where each document begins, and where the last ends; of one file of ids only
 
     Of any amount of text only some is in memory. Neither file appears before both are complete; what was
     interrupted or killed goes on where it was when the same command is given again. What is printed comes

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from bpe.counting.word_counts import WordCounts
+from bpe.threads import Unbroken, in_background
 from bpe.training import selection as rules
 from bpe.training.front import make_front
 from bpe.training.merging import discard, lower_min_count, narrow, replay
@@ -90,8 +90,7 @@ class Learner:
         self.log = np.empty((0, 4), np.int64)
         self.numbers = np.array([1, LONGEST, 0])
         self.min_count, self._room = 1, 0
-        self._pool: ThreadPoolExecutor | None = None  # of the thread that works on the containers
-        self._error: BaseException | None = None  # what ended that work in the middle
+        self._fetching: Unbroken | None = None
         self._n_known, self._next_id = len(start.merges), start.next_id
         parts = self.tokens, self.index, self.queue, self.weights, self.of_token, self.log, self.numbers
         self.state = new_state(*parts)
@@ -154,26 +153,16 @@ class Learner:
             self._n_stale.clear()
         min_count = max(self.min_count, min_count // DIVISOR)
         pairs = np.array(sorted(refused), np.int64)
-
-        def lower() -> None:
-            try:
-                lower_min_count(self.state, pairs, min_count)
-            except BaseException as error:
-                self._error = error
-
-        self._pool = ThreadPoolExecutor(1)  # of many pieces, it takes long
-        self._pool.submit(lower)
-        self.settle()
+        self._fetching = Unbroken(lower_min_count, self.state, pairs, min_count)
+        in_background(self._fetching)  # of many pieces, it takes long
+        self._fetching = None
         return True
 
     def settle(self) -> None:
         """Wait until the containers are whole: after an interrupt, a thread may still work on them."""
-        if self._pool is not None:
-            self._pool.submit(int).result()  # comes after what the thread is doing
-            self._pool.shutdown()
-            self._pool = None
-        if self._error is not None:
-            raise self._error
+        if self._fetching is not None:
+            self._fetching.settle()
+            self._fetching = None
 
     def discard(self, pairs: Sequence[int]) -> None:
         """Take pairs, packed, out of queue and index."""

@@ -13,7 +13,7 @@ import pytest
 import bpe
 from bpe.counting import counts_file, pieces
 from bpe.encoding import encoder
-from bpe.threads import map_in_threads
+from bpe.threads import Unbroken, in_background, map_in_threads
 from bpe.training import learner, selection
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
@@ -214,6 +214,23 @@ def test_while_threads_work():
     endless = Endless(abs)
     endless.interrupts(lambda: list(map_in_threads(endless, [-1], 2)))
     assert list(map_in_threads(endless, [-1, 2], 2)) == [1, 2]
+
+
+def test_a_call_is_completed_or_never_begins():
+    done = []
+    call = Unbroken(done.append, 1)
+    call.settle()  # an interrupt before its thread has begun
+    call()
+    assert done == []
+    endless = Endless(done.append)
+    call = Unbroken(endless, 1)
+    endless.interrupts(lambda: in_background(call))
+    call.settle()
+    assert done == [1]
+    failing = Unbroken(divmod, 1, 0)
+    for attempt in (failing, failing.settle, failing.settle):
+        with pytest.raises(ZeroDivisionError):
+            attempt()
 
 
 COMMAND = """
