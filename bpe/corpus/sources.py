@@ -78,7 +78,6 @@ class Corpus:
     """
 
     __module__ = "bpe"  # the name in pickles: users import it from there
-    max_record_bytes = RECORD_BYTES  # of pickles of release 0.1.0
 
     def __init__(
         self,
@@ -141,6 +140,9 @@ class Corpus:
         <Corpus: a list of one document>
         """
         return corpus if isinstance(corpus, Corpus) else cls(corpus)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({"max_record_bytes": RECORD_BYTES, **state})  # release 0.1.0 had none
 
     def __repr__(self) -> str:
         return f"<Corpus: {self._name}>"
