@@ -111,7 +111,7 @@ def other_owner(path: Path) -> tuple[Path, bool] | None:
     is_ours = _may_hold(path, n_ids)
     for other in sorted(beside):
         # A text beside its own ids may have such a size by chance.
-        is_likely = other.suffix in (".bin", ".npy") or not is_ours
+        is_likely = other.suffix in (".bin", ".npy") or (n_ids > 0 and not is_ours)
         if offsets_path(other) == offsets and is_likely and _may_hold(other, n_ids):
             return other, True
     return None
