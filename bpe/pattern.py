@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from bpe.regular_expressions import compiled, split_by_expression, unicode_version
+from bpe.regular_expressions import check_expressions, compiled, split_by_expressions, unicode_version
 from bpe.text import as_bytes, as_text
 
 if TYPE_CHECKING:
@@ -94,21 +94,32 @@ _INT32_MAX = 2**31 - 1
 _WINDOW = 256  # characters or bytes that are looked through first for the last cut
 
 
-@functools.cache
-def _scanner(sources: tuple[str, ...]) -> Scanner | None:
-    """Return the compiled pattern; None, with a warning the first time, where it cannot be compiled."""
+@functools.lru_cache(maxsize=64)
+def _problem(sources: tuple[str, ...]) -> str:
+    """Return why expressions cannot be compiled; empty if they can."""
     from bpe.scanning import UnsupportedError, scanner_of  # not at import: it loads the compiler
 
     try:
-        return scanner_of(sources)
+        scanner_of(sources)
     except UnsupportedError as error:
-        warnings.warn(
-            f"the split pattern cannot be compiled: {error}. The regex package splits instead: the same "
-            "pieces, many times slower, on one thread",
-            RuntimeWarning,
-            stacklevel=3,
-        )
-        return None
+        return str(error)
+    return ""
+
+
+@functools.lru_cache(maxsize=64)
+def _scanner(sources: tuple[str, ...]) -> Scanner | None:
+    """Return the compiled pattern; None, with a warning the first time, where it cannot be compiled."""
+    from bpe.scanning import scanner_of
+
+    if not (problem := _problem(sources)):
+        return scanner_of(sources)
+    warnings.warn(
+        f"the split pattern cannot be compiled: {problem}. The regex package splits instead: the same "
+        "pieces, many times slower, on one thread",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+    return None
 
 
 def _known() -> str:
@@ -148,23 +159,27 @@ class Pattern:
     def __post_init__(self) -> None:
         if not self.sources or not all(self.sources):
             raise ValueError(f"a pattern needs an expression that is not empty. {_known()}")
-        for source in self.sources:
-            try:
+        try:
+            check_expressions(self.sources)
+            for source in self.sources:
                 compiled(source)
-            except ValueError as error:
-                raise ValueError(f"{error}. {_known()}") from None
+        except ValueError as error:
+            raise ValueError(f"{error}. {_known()}") from None
 
     def __repr__(self) -> str:
         return f"Pattern.of({self.spec!r})"
 
     @classmethod
-    def of(cls, pattern: str | Iterable[str] | Pattern) -> Pattern:
+    def of(cls, pattern: str | Iterable[str] | Pattern, *, compiled_only: bool = False) -> Pattern:
         r"""Return the pattern that a name, an expression or a sequence of expressions stands for.
 
         Parameters
         ----------
         pattern : str, iterable of str or Pattern
             A str of nothing but ASCII letters, digits, ``_`` and ``-`` is a name, any other an expression.
+        compiled_only : bool
+            Refuse what cannot be compiled, and would be split by the ``regex`` package. For patterns that you
+            did not write: those that are compiled take linear time for every text.
 
         Returns
         -------
@@ -173,13 +188,14 @@ class Pattern:
         Raises
         ------
         ValueError
-            There is no pattern of the name, or an expression is invalid or too large.
+            There is no pattern of the name, or an expression is invalid or too large, or not compiled.
         TypeError
             It is none of these.
 
         Complexity
         ----------
-        O(n) for n characters; expressions compiled before are remembered.
+        O(n) for n characters, and with `compiled_only` as much work as compiling may take; the last patterns
+        are remembered.
 
         Examples
         --------
@@ -190,6 +206,14 @@ class Pattern:
         >>> Pattern.of(["[0-9]", "[a-z]+"]).split("ab12!")
         ['ab', '1', '2', '!']
         """
+        if compiled_only:
+            found = cls.of(pattern)
+            if problem := _problem(found.sources):
+                raise ValueError(
+                    f"the split pattern cannot be compiled: {problem}. With compiled_only it is refused: "
+                    "without, the regex package splits, which may take a long time"
+                )
+            return found
         if isinstance(pattern, Pattern):
             return pattern
         if isinstance(pattern, str):
@@ -249,7 +273,12 @@ class Pattern:
 
         Complexity
         ----------
-        What the expression takes: O(n) for the named ones.
+        O(n) if it is compiled; else what the ``regex`` package takes.
+
+        Raises
+        ------
+        TimeoutError
+            It is not compiled, and takes longer than 10 seconds, and 20 more for each million characters.
 
         Examples
         --------
@@ -295,10 +324,7 @@ class Pattern:
         return [data[start:end] for start, end in pairwise(scanner.split(data))]
 
     def _split_by_regex(self, text: str) -> list[str]:
-        pieces = [text] if text else []
-        for source in self.sources:
-            pieces = [part for piece in pieces for part in split_by_expression(source, piece)]
-        return pieces
+        return split_by_expressions(self.sources, text)
 
     # ---------------------------------------------------------------------------- parts of a longer text
     def cuts(self, text: str | bytes) -> np.ndarray:
@@ -425,10 +451,12 @@ def split(pattern: str | Iterable[str] | Pattern, text: str) -> list[str]:
         There is no pattern of the name, or an expression is invalid.
     TypeError
         The text is not a str, or the pattern none of these.
+    TimeoutError
+        As :meth:`Pattern.split`.
 
     Complexity
     ----------
-    What the expression takes: O(n) for the named ones.
+    O(n) if the pattern is compiled; else what the ``regex`` package takes.
 
     Examples
     --------

@@ -1,33 +1,87 @@
-"""Expressions of the ``regex`` package: checked, compiled once, and run over a text the plain way."""
+"""Expressions of the ``regex`` package: checked, compiled once, and run over a text the plain way.
+
+Anybody may have written an expression. Its size is limited before the package sees it, and so is the time
+that it may take for a text.
+"""
 
 from __future__ import annotations
 
 import functools
 import importlib.metadata
 import re
+import time
+from collections.abc import Sequence
+from typing import Any
 
 import regex
 
+MAX_EXPRESSIONS = 32
+"""How many expressions a pattern may have."""
+MAX_LENGTH = 250_000
+"""How many characters they may have in all."""
 MAX_PARTS = 100_000
-"""How many parts an expression may have: its characters and sets, each as often as it is repeated."""
+"""How many parts they may have in all: characters and sets, each as often as it is repeated."""
+MAX_DEPTH = 100
+"""How many groups may be open at a place."""
 
-_PART = re.compile(
-    r"\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\{(?P<least>\d*)(?:,(?P<most>\d*))?\}|.", re.DOTALL
-)
+_PART = re.compile(r"\\.|(?:(?P<sign>[?*+])|\{(?P<least>\d*)(?P<to>,(?P<most>\d*))?\})[?+]?|.", re.DOTALL)
+_SET = re.compile(r"\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]", re.DOTALL)
+# The flag x, or a comment: then what looks like a set may be none.
+_MAY_HAVE_COMMENTS = re.compile(r"\(\?(?:#|[a-zA-Z0-9-]*x)")
 
 
-def check_expression(source: str) -> None:
-    """Raise if an expression has more than :data:`MAX_PARTS`, counted repetitions written out.
+def check_expressions(sources: Sequence[str]) -> None:
+    """Raise if the expressions of a pattern are more, or larger, than a pattern can have.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        As for :func:`check_expression`.
+
+    Raises
+    ------
+    ValueError
+        They are more than :data:`MAX_EXPRESSIONS`, or have too many characters or parts in all.
+
+    Complexity
+    ----------
+    O(n) for n characters.
+
+    Examples
+    --------
+    >>> check_expressions(["a"] * 33)
+    Traceback (most recent call last):
+    ...
+    ValueError: a pattern of 33 expressions: it has more than 32
+    """
+    if len(sources) > MAX_EXPRESSIONS:
+        raise ValueError(f"a pattern of {len(sources)} expressions: it has more than {MAX_EXPRESSIONS}")
+    if sum(map(len, sources)) > MAX_LENGTH:
+        raise ValueError(
+            f"the pattern has {sum(map(len, sources))} characters, which is more than {MAX_LENGTH}"
+        )
+    if sum(map(check_expression, sources)) > MAX_PARTS:
+        raise ValueError(f"the expressions of the pattern have more than {MAX_PARTS} parts in all")
+
+
+def check_expression(source: str) -> int:
+    """Raise if an expression is larger than a pattern can be.
 
     Parameters
     ----------
     source : str
         Any text; whether it is a valid expression is not checked here.
 
+    Returns
+    -------
+    int
+        The number of its parts.
+
     Raises
     ------
     ValueError
-        The expression is too large.
+        The expression has more than :data:`MAX_LENGTH` characters, more than :data:`MAX_PARTS` parts, counted
+        repetitions written out, or groups deeper than :data:`MAX_DEPTH`.
 
     Complexity
     ----------
@@ -36,34 +90,61 @@ def check_expression(source: str) -> None:
     Examples
     --------
     >>> check_expression("[a-z]{1,3}")
+    3
     >>> check_expression("(?:a{1000}){1000}")
     Traceback (most recent call last):
     ...
     ValueError: the expression repeats too much at character 11: it has more than 100000 parts
     """
-    sizes, last = [0], 0  # of the open groups, and of the part that a repetition would repeat
-    for found in _PART.finditer(source):
-        part, least = found.group(), found.group("least")
-        if least is not None:
-            times = max(1, *(int(digits[:9] or "0") for digits in (least, found.group("most") or "")))
+    if len(source) > MAX_LENGTH:
+        raise ValueError(f"the expression has {len(source)} characters, which is more than {MAX_LENGTH}")
+    may_have_comments = _MAY_HAVE_COMMENTS.search(source) is not None
+    has_sets = not may_have_comments
+    sizes, last, at = [0], 0, 0  # of the open groups, and of the part that a repetition would repeat
+    while at < len(source):
+        found = None
+        if has_sets and source[at] == "[":
+            found = _SET.match(source, at)
+            has_sets = found is not None  # what has no end here has none later
+        found = found or _PART.match(source, at)
+        if found is None:  # a backslash at the end
+            break
+        part, times = found.group(), _times(found)
+        if times:
             sizes[-1] += last * (times - 1)
             last *= times
         elif part == "(":
             sizes.append(0)
         elif part == ")" and len(sizes) > 1:
-            last = sizes.pop()
-            sizes[-1] += last
-        elif part not in "?*+":
-            last = 1
+            inner = sizes.pop()
+            sizes[-1] += inner
+            last = max(last, inner) if may_have_comments else inner
+        else:
+            last = max(last, 1) if may_have_comments else 1  # a repetition may follow after a comment
             sizes[-1] += 1
         if sizes[-1] > MAX_PARTS:
             raise ValueError(
-                f"the expression repeats too much at character {found.start()}: "
-                f"it has more than {MAX_PARTS} parts"
+                f"the expression repeats too much at character {at}: it has more than {MAX_PARTS} parts"
             )
+        if len(sizes) > MAX_DEPTH + 1:
+            raise ValueError(f"the expression has more than {MAX_DEPTH} open groups at character {at}")
+        at = found.end()
+    return sum(sizes)
 
 
-@functools.lru_cache(maxsize=256)
+def _times(found: re.Match[str]) -> int:
+    """Return how many copies of a part a repetition makes, in the package or here; 0 if it is none."""
+    sign, least, to, most = (found.groupdict().get(name) for name in ("sign", "least", "to", "most"))
+    if sign:
+        return 2 if sign == "+" else 1
+    if least is None:
+        return 0
+    fewest, greatest = (int((digits or "0")[:9]) for digits in (least, most))
+    # The package writes {2} as two copies and a loop.
+    return max(1, greatest, fewest + (fewest > 1 or (fewest == 1 and to is not None)))
+
+
+@functools.lru_cache(maxsize=64)
 def compiled(source: str) -> regex.Pattern[str]:
     """Compile an expression.
 
@@ -74,7 +155,7 @@ def compiled(source: str) -> regex.Pattern[str]:
     """
     check_expression(source)
     try:
-        return regex.compile(source)
+        return regex.compile(source, cache_pattern=False)  # each may take megabytes
     except Exception as error:  # not only regex.error: odd sources raise OverflowError and others
         position = getattr(error, "pos", None)
         where = f" at character {position}" if position is not None else ""
@@ -82,8 +163,68 @@ def compiled(source: str) -> regex.Pattern[str]:
         raise ValueError(f"invalid regular expression {source!r:.200}: {what}{where}") from None
 
 
-def split_by_expression(source: str, text: str) -> list[str]:
+SECONDS, SECONDS_PER_MEGABYTE = 10, 20
+"""How many seconds of processor time a text may take: some, and more for each million characters."""
+
+
+def split_by_expressions(sources: Sequence[str], text: str) -> list[str]:
+    """Cut a text by each expression in turn, as :func:`split_by_expression` does.
+
+    Parameters
+    ----------
+    sources : sequence of str
+    text : str
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    TimeoutError
+        It takes longer than :data:`SECONDS` allows.
+    MemoryError
+        The package needs more memory than it allows itself, which is 1 GiB.
+
+    Complexity
+    ----------
+    What the expressions take: exponential for some.
+
+    Examples
+    --------
+    >>> split_by_expressions(["[0-9]", "[a-z]"], "ab1c")
+    ['a', 'b', '1', 'c']
+    """
+    seconds = SECONDS + SECONDS_PER_MEGABYTE * len(text) / 1_000_000
+    end = time.process_time() + seconds
+    pieces = [text] if text else []
+    for source in sources:
+        try:
+            pieces = [part for piece in pieces for part in split_by_expression(source, piece, end)]
+        except TimeoutError:
+            raise TimeoutError(
+                f"the pattern {source!r:.200} takes more than {seconds:.0f} seconds for a text of "
+                f"{len(text)} characters. It is split by the regex package, in which some patterns take "
+                "exponential time: use one that is compiled, or cut the text into shorter ones"
+            ) from None
+        except MemoryError:
+            raise MemoryError(f"the regex package has no memory for the pattern {source!r:.200}") from None
+    return pieces
+
+
+def split_by_expression(source: str, text: str, end: float | None = None) -> list[str]:
     """Return the matches of an expression and the stretches between them; none is empty.
+
+    Parameters
+    ----------
+    source, text : str
+    end : float, optional
+        When to stop, by the clock of ``time.process_time``.
+
+    Raises
+    ------
+    TimeoutError
+        It takes longer.
 
     Examples
     --------
@@ -91,23 +232,28 @@ def split_by_expression(source: str, text: str) -> list[str]:
     ['ab', '1', 'c']
     """
     expression = compiled(source)
-    # concurrent=False: releasing the GIL for every match takes longer than the match.
+
+    def options() -> dict[str, Any]:
+        # Not concurrent: releasing the GIL for every match takes longer than the match.
+        left = None if end is None else max(end - time.process_time(), 1e-6)
+        return {"concurrent": False, "timeout": left}
+
     if expression.groups:  # findall would return the groups
-        pieces = [match.group() for match in expression.finditer(text, concurrent=False)]
+        pieces = [match.group() for match in expression.finditer(text, **options())]
     else:
-        pieces = expression.findall(text, concurrent=False)
+        pieces = expression.findall(text, **options())
     if sum(map(len, pieces)) == len(text):
         return pieces if all(pieces) else [piece for piece in pieces if piece]
-    pieces, end = [], 0
-    for match in expression.finditer(text, concurrent=False):
+    pieces, after = [], 0
+    for match in expression.finditer(text, **options()):
         start, stop = match.span()
-        if start > end:
-            pieces.append(text[end:start])
+        if start > after:
+            pieces.append(text[after:start])
         if stop > start:
             pieces.append(match.group())
-        end = stop
-    if end < len(text):
-        pieces.append(text[end:])
+        after = stop
+    if after < len(text):
+        pieces.append(text[after:])
     return pieces
 
 

@@ -50,7 +50,8 @@ class Tokenizer:
       :attr:`special_tokens`, :attr:`pattern`, :meth:`truncated`
     * files: :meth:`save`, :meth:`load`, and ``save_...``, ``from_...``, ``to_...`` for other programs
 
-    All methods that encode take the options of :meth:`encode` for special tokens.
+    All methods that encode take the options of :meth:`encode` for special tokens. To be fast, they remember
+    pieces of texts, in 175 MB at most for each processor, and in as much for each further thread at work.
 
     Parameters
     ----------
@@ -108,9 +109,7 @@ class Tokenizer:
         return f"<Tokenizer of {self.vocab_size} tokens{specials}, pattern {self.pattern.spec!r}>"
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Tokenizer):
-            return NotImplemented
-        return self.engine == other.engine
+        return self.engine == other.engine if isinstance(other, Tokenizer) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.engine)
@@ -420,12 +419,12 @@ class Tokenizer:
         self._write(path, "native")
 
     @classmethod
-    def load(cls, path: PathLike) -> Tokenizer:
+    def load(cls, path: PathLike, *, compiled_only: bool = False) -> Tokenizer:
         """Read a tokenizer that :meth:`save` wrote; ValueError names the place where the file is damaged."""
-        return cls._read(path, "native")
+        return cls._read(path, "native", compiled_only=compiled_only)
 
     # Files of other programs: bpe.formats.conversion has a table of what each can hold. A damaged file is a
-    # ValueError, and so is what a format cannot hold; nothing is written then.
+    # ValueError, and so is what a format cannot hold: nothing is written. compiled_only: as for Pattern.of.
     @classmethod
     def from_tiktoken(
         cls,
@@ -438,9 +437,9 @@ class Tokenizer:
         return cls._read(path, "tiktoken", pattern=pattern, special_tokens=special_tokens)
 
     @classmethod
-    def from_huggingface(cls, path: PathLike) -> Tokenizer:
+    def from_huggingface(cls, path: PathLike, *, compiled_only: bool = False) -> Tokenizer:
         """Read a ``tokenizer.json`` of byte-level BPE; a warning says what is left out, such as padding."""
-        return cls._read(path, "huggingface")
+        return cls._read(path, "huggingface", compiled_only=compiled_only)
 
     @classmethod
     def from_gpt2(cls, path: PathLike) -> Tokenizer:
@@ -448,9 +447,9 @@ class Tokenizer:
         return cls._read(path, "gpt2")
 
     @classmethod
-    def from_minbpe(cls, path: PathLike) -> Tokenizer:
+    def from_minbpe(cls, path: PathLike, *, compiled_only: bool = False) -> Tokenizer:
         """Read a ``.model`` file of minbpe."""
-        return cls._read(path, "minbpe")
+        return cls._read(path, "minbpe", compiled_only=compiled_only)
 
     @classmethod
     def _read(cls, path: PathLike, format: str, **given: Any) -> Tokenizer:

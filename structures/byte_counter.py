@@ -7,6 +7,7 @@ touches one line and nothing else::
     "the"      "the"     "", 3           0      12    up to 15 bytes, and their number
     (empty)    0         0               0       0
     longer     hash      length          1       3    over 15 bytes, which are in the pool only
+    (after all) 0        s e c r e t                  what the hash depends on
 
     pool       t h e i n t e r n a t i o n a l i s a t i o n . .     every word once, in order of id
     offsets    0     3                                       23      word i is pool[offsets[i]:offsets[i + 1]]
@@ -18,7 +19,7 @@ never removed.
 Invariants
 ----------
 1. The capacity is a power of two, ``shift == 64 - log2(capacity)``, and ``slots`` has ``4 * capacity``
-   elements, all zero in an empty slot.
+   elements, all zero in an empty slot, and four more with the secret.
 2. ``size`` is the number of occupied slots, at most half the capacity; each id below it is in one slot.
 3. ``offsets`` rises from 0, and both it and ``pool`` have room for their content.
 4. Word 0 and word 1 of a slot are the key of the word that its id has in the pool.
@@ -34,10 +35,10 @@ to_arrays, copy, reserve    O(capacity + bytes)
 memory                      72 to 144 bytes a word after growth; its bytes once or twice
 ==========================  ==================================================================
 
-The hash has no secret key: an attacker who chooses the words can make them collide.
+The hash depends on a secret of the process (:mod:`structures.secret`): nobody can choose words that collide.
 
-Source: linear probing, Knuth, The Art of Computer Programming, 6.4, L; the multiply-and-fold hash is that
-of wyhash (Wang Yi).
+Source: linear probing, Knuth, The Art of Computer Programming, 6.4, L; the hash of a key, see
+:mod:`structures.hashing`; the multiply-and-fold hash of longer words is that of wyhash (Wang Yi).
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ import numpy as np
 from structures.byte_counter_kernels import ByteCounterType, equals, look_up, new_byte_counter, state
 from structures.byte_words import array_of, cut, joined, words_in
 from structures.facade import Facade, named_by_package
+from structures.secret import WORDS
 from structures.status import error, int64, int64_array
 from structures.struct_type import bind
 
@@ -67,13 +69,14 @@ class ByteCounter(Facade):
     distinct words that came before it. A word is bytes, a bytearray or a memoryview; all else is a
     ``TypeError``.
 
-    One writer at a time. Inside ``@njit`` a word is ``data[start:end]`` of a C-contiguous uint8 array:
-    ``c.add(data, start, end, n)``, ``c.set(data, start, end, count)`` (both return the id, or a status
-    below 0), ``c.get(data, start, end, default)``, ``c.id_of(data, start, end)`` (-1 for a missing word),
-    ``c.count(id)``, ``c.word(id)``, ``c.update_many(data, offsets, counts)`` and ``c.merge(other)``
-    (which return a status and the index of the item that failed; offsets are integers of any width, and
-    an empty array of counts means 1 each), ``c.to_arrays()``, ``c.nbytes()``, ``c.reserve``, ``c.copy``,
-    ``c.clear``, ``len(c)``. Nothing raises there; ids and offsets are not checked.
+    Calls from several threads take turns (:mod:`structures.claims`). Inside ``@njit`` a word is
+    ``data[start:end]`` of a C-contiguous uint8 array: ``c.add(data, start, end, n)``, ``c.set(data, start,
+    end, count)`` (both return the id, or a status below 0), ``c.get(data, start, end, default)``,
+    ``c.id_of(data, start, end)`` (-1 for a missing word), ``c.count(id)``, ``c.word(id)``,
+    ``c.update_many(data, offsets, counts)`` and ``c.merge(other)`` (which return a status and the index of
+    the item that failed; offsets are integers of any width, and an empty array of counts means 1 each),
+    ``c.to_arrays()``, ``c.nbytes()``, ``c.reserve``, ``c.copy``, ``c.clear``, ``len(c)``. Nothing raises
+    there; ids and offsets are not checked.
 
     * ``c[word]``, ``c[word] = count``, ``word in c``, ``len(c)``, iteration in order of id
     * :meth:`add`, :meth:`get`, :meth:`id_of`, :meth:`word`
@@ -464,8 +467,9 @@ class ByteCounter(Facade):
         """Assert the numbered invariants of the module docstring."""
         slots, offsets, pool, shift = state(self)
         capacity, size = 1 << (64 - shift), len(self)
-        assert slots.size == 4 * capacity, "1: capacity"
-        rows = slots.reshape(capacity, 4)
+        assert slots.size == 4 * capacity + 4, "1: capacity"
+        assert np.array_equal(slots[-WORDS.size :], WORDS), "1: the secret"
+        rows = slots[:-4].reshape(capacity, 4)
         occupied = np.flatnonzero(rows[:, 1])
         assert not rows[rows[:, 1] == 0].any(), "1: an empty slot holds something"
         assert occupied.size == size, "2: size"

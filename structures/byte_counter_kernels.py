@@ -7,10 +7,12 @@ from numba import types
 from numba.experimental import structref
 
 from structures import status
-from structures.byte_keys import equal_bytes, home_of, homes_of, is_long, key_of, keys_of, length_of
+from structures.byte_keys import equal_bytes, homes_of, is_long, key_of, keys_of, length_of
+from structures.hashing import mix_two, secret_of
 from structures.jit import inner, kernel, quiet
 from structures.memory import copy_prefix, new_bytes, new_words
 from structures.priorities import sum_leaves_range
+from structures.secret import put_secret
 from structures.simd import larger, local_words, pointer_to, smaller
 from structures.struct_type import StructType, fields_of, method, new_like
 
@@ -31,23 +33,25 @@ def capacity_bits(n_words):
 @inner
 def wipe(slots):
     """Empty every slot."""
-    for i in range(slots.size):
+    for i in range(slots.size - 4):
         slots[i] = 0
 
 
 @kernel
 def empty_slots(bits):
-    """Return the ``slots`` array of an empty table of ``2**bits`` slots."""
-    slots = new_words(4 << bits)
+    """Return the ``slots`` array of an empty table of ``2**bits`` slots, and the row of the secret."""
+    slots = new_words((4 << bits) + 4)
     wipe(slots)
+    slots[slots.size - 4] = 0
+    put_secret(slots)
     return slots
 
 
 @inner
 def locate(slots, shift, offsets, pool, word, word_0, word_1):
     """Return the slot of a word, or ``~slot`` of the empty slot where it belongs."""
-    mask = (slots.size >> 2) - 1
-    slot = home_of(word_0, word_1, shift)
+    mask = (slots.size >> 2) - 2
+    slot = mix_two(word_0, word_1, secret_of(slots), shift)
     while True:
         if (slots[4 * slot] ^ word_0) | (slots[4 * slot + 1] ^ word_1) == 0:
             if not is_long(word_1):
@@ -63,10 +67,10 @@ def locate(slots, shift, offsets, pool, word, word_0, word_1):
 @inner
 def rehash(old_slots, slots, shift):
     """Insert every entry of `old_slots` into the empty table `slots`."""
-    mask = (slots.size >> 2) - 1
-    for old in range(0, old_slots.size, 4):
+    mask = (slots.size >> 2) - 2
+    for old in range(0, old_slots.size - 4, 4):
         if old_slots[old + 1] != 0:
-            slot = home_of(old_slots[old], old_slots[old + 1], shift)
+            slot = mix_two(old_slots[old], old_slots[old + 1], secret_of(slots), shift)
             while slots[4 * slot + 1] != 0:
                 slot = (slot + 1) & mask
             for i in range(4):
@@ -76,11 +80,11 @@ def rehash(old_slots, slots, shift):
 @inner
 def vacate(slots, shift, slot):
     """Empty an occupied slot, and move the entries after it back towards their homes."""
-    mask = (slots.size >> 2) - 1
+    mask = (slots.size >> 2) - 2
     hole = slot
     probe = (hole + 1) & mask
     while slots[4 * probe + 1] != 0:
-        home = home_of(slots[4 * probe], slots[4 * probe + 1], shift)
+        home = mix_two(slots[4 * probe], slots[4 * probe + 1], secret_of(slots), shift)
         # The entry may move if its home does not lie cyclically in (hole, probe].
         if ((probe - home) & mask) >= ((probe - hole) & mask):
             for i in range(4):
@@ -95,7 +99,7 @@ def vacate(slots, shift, slot):
 def counts_by_id(slots, n_words):
     """Return the counts, ``(n_words,) int64``, in order of id."""
     counts = new_words(n_words)
-    for i in range(0, slots.size, 4):
+    for i in range(0, slots.size - 4, 4):
         if slots[i + 1] != 0:
             counts[slots[i + 2]] = slots[i + 3]
     return counts
@@ -109,7 +113,9 @@ class ByteCounterType(StructType):
 
 byte_counter_type = ByteCounterType(
     fields_of(
-        slots=types.int64[::1],  # slots[4 * slot:4 * slot + 4]: the two words of the key, id, count
+        slots=types.int64[
+            ::1
+        ],  # slots[4 * slot:4 * slot + 4]: the two words of the key, id, count; the secret
         offsets=types.int64[::1],  # offsets[id] and offsets[id + 1] bound a word in the pool
         pool=types.uint8[::1],  # the bytes of all words
         size=types.int64,
@@ -178,7 +184,7 @@ def _make_room(self, n_bytes):
         return status.NO_MEMORY
     if self.size + 1 >= self.offsets.size and not _resize_offsets(self, 2 * self.offsets.size):
         return status.NO_MEMORY
-    if 8 * (self.size + 1) > self.slots.size and not _resize_slots(self, 65 - self.shift):
+    if 8 * (self.size + 1) > self.slots.size - 4 and not _resize_slots(self, 65 - self.shift):
         return status.NO_MEMORY
     return status.OK
 
@@ -212,7 +218,7 @@ def _find_key(self, word, word_0, word_1):
 @inner
 def _find(self, word, length, n_readable):
     """Return the slot of a word, or ``~slot`` of the empty slot where it belongs."""
-    word_0, word_1 = key_of(word, length, n_readable)
+    word_0, word_1 = key_of(word, length, n_readable, secret_of(self.slots))
     return _find_key(self, word, word_0, word_1)
 
 
@@ -241,13 +247,13 @@ def _add_key(self, word, word_0, word_1, n):
 def _add(self, data, start, end, n=1):
     """Add to the count of ``data[start:end]``; return the id of the word, below 0 a status."""
     word = pointer_to(data, start)
-    word_0, word_1 = key_of(word, end - start, data.size - start)
+    word_0, word_1 = key_of(word, end - start, data.size - start, secret_of(self.slots))
     return _add_key(self, word, word_0, word_1, n)
 
 
 @inner
 def _set_word(self, word, length, n_readable, count):
-    word_0, word_1 = key_of(word, length, n_readable)
+    word_0, word_1 = key_of(word, length, n_readable, secret_of(self.slots))
     slot = _find_key(self, word, word_0, word_1)
     if slot < 0:
         return _insert(self, word, word_0, word_1, count)
@@ -277,12 +283,16 @@ def _get(self, data, start, end, default=0):
 @method(ByteCounterType, "get_into")
 @quiet
 def _get_into(self, data, offsets, first, after, default, counts):
-    """Write the counts of the strings ``[first, after)`` to `counts`, an array of that length."""
+    """Write the counts of the strings ``[first, after)`` to `counts`, an array of that length.
+
+    Return how many slots after its home the longest of the searches ended.
+    """
     slots = pointer_to(self.slots, 0)
+    furthest, mask = 0, (1 << (64 - self.shift)) - 1
     word_0s, word_1s, homes = local_words(_BLOCK), local_words(_BLOCK), local_words(_BLOCK)
     for start in range(first, after, _BLOCK):
         n = smaller(_BLOCK, after - start)
-        keys_of(data, offsets, start, n, word_0s, word_1s)
+        keys_of(data, offsets, start, n, secret_of(self.slots), word_0s, word_1s)
         homes_of(word_0s, word_1s, n, self.shift, self.slots, homes)
         for i in range(n):
             home, word_0, word_1 = homes[i], word_0s[i], word_1s[i]
@@ -290,8 +300,10 @@ def _get_into(self, data, offsets, first, after, default, counts):
             if (differs != 0) | is_long(word_1):
                 slot = _find_key(self, pointer_to(data, offsets[start + i]), word_0, word_1)
                 counts[start - first + i] = _count_in(self, slot, default)
+                furthest = larger(furthest, ((slot if slot >= 0 else ~slot) - (home >> 2)) & mask)
             else:
                 counts[start - first + i] = slots[home + 3]
+    return furthest
 
 
 @method(ByteCounterType, "get_many")
@@ -346,7 +358,7 @@ def _update_many(self, data, offsets, counts):
     word_0s, word_1s, homes = local_words(_BLOCK), local_words(_BLOCK), local_words(_BLOCK)
     for first in range(0, n_all, _BLOCK):
         n = smaller(_BLOCK, n_all - first)
-        keys_of(data, offsets, first, n, word_0s, word_1s)
+        keys_of(data, offsets, first, n, secret_of(self.slots), word_0s, word_1s)
         shift = self.shift
         homes_of(word_0s, word_1s, n, shift, self.slots, homes)
         slots = pointer_to(self.slots, 0)
@@ -384,7 +396,7 @@ def equals(self, other):
     if self.size != other.size:
         return False
     slots = other.slots
-    for at in range(0, slots.size, 4):
+    for at in range(0, slots.size - 4, 4):
         if slots[at + 1] != 0:
             word = pointer_to(other.pool, other.offsets[slots[at + 2]])
             slot = _find_key(self, word, slots[at], slots[at + 1])
@@ -431,7 +443,7 @@ def look_up(self, word_id):
     """Return the key of the word of an id, and the slot where a search finds it."""
     start, end = self.offsets[word_id], self.offsets[word_id + 1]
     word = pointer_to(self.pool, start)
-    word_0, word_1 = key_of(word, end - start, self.pool.size - start)
+    word_0, word_1 = key_of(word, end - start, self.pool.size - start, secret_of(self.slots))
     return word_0, word_1, _find_key(self, word, word_0, word_1)
 
 

@@ -11,6 +11,7 @@ turns the loops of :func:`keys_of` into vector instructions.
 
 import numpy as np
 
+from structures.hashing import mix_two, secret_of
 from structures.jit import inner
 from structures.simd import larger, load_word, multiply_fold, pointer_to, prefetch, smaller
 
@@ -20,11 +21,6 @@ INLINE = 15
 _LENGTH_BITS = 56
 _LONG = np.int64((INLINE + 2) << _LENGTH_BITS)
 _READ = 16  # bytes that are read from a string, even if it is shorter
-# The fractional digits of the golden ratio and of the square roots of 2 and 3, odd.
-_FACTOR_0 = np.uint64(0x9E3779B97F4A7C15)
-_FACTOR_1 = np.uint64(0x6A09E667F3BCC909)
-_SEED_LONG = 0xBB67AE8584CAA73B - 2**64
-_HALF = np.uint64(32)
 
 
 @inner
@@ -39,14 +35,6 @@ def length_of(word_1):
     if is_long(word_1):
         return word_1 - _LONG
     return (word_1 >> _LENGTH_BITS) - 1
-
-
-@inner
-def home_of(word_0, word_1, shift):
-    """Return the slot where the search for a key starts, in a table of ``2**(64 - shift)`` slots."""
-    hashed = np.uint64(word_0) * _FACTOR_0
-    hashed = ((hashed ^ (hashed >> _HALF)) + np.uint64(word_1)) * _FACTOR_1
-    return np.int64(hashed >> np.uint64(shift))
 
 
 @inner
@@ -69,40 +57,40 @@ def gather(string, start, n):
 
 
 @inner
-def hash_long(string, length):
+def hash_long(string, length, secret):
     """Hash a string of at least 8 bytes."""
-    hashed = length
+    hashed, factor = length ^ secret[1], secret[2]
     for i in range(0, length - 8, 8):
-        hashed = multiply_fold(hashed ^ load_word(string, i), _SEED_LONG)
-    return multiply_fold(hashed ^ load_word(string, length - 8), _SEED_LONG)
+        hashed = multiply_fold(hashed ^ load_word(string, i), factor)
+    return multiply_fold(hashed ^ load_word(string, length - 8), factor)
 
 
 @inner
-def rare_key_of(string, length):
+def rare_key_of(string, length, secret):
     """Return the key of a long string, or of one so near the end of the data that loads would pass it."""
     if length > INLINE:
-        return hash_long(string, length), length | _LONG
+        return hash_long(string, length, secret), length | _LONG
     n_first = smaller(length, 8)
     return key_of_words(gather(string, 0, n_first), gather(string, 8, length - n_first), length)
 
 
 @inner
-def key_of(string, length, n_readable):
+def key_of(string, length, n_readable, secret):
     """Return word 0 and word 1 of a string; `n_readable` bytes, not less than `length`, may be read."""
     if length > INLINE or n_readable < _READ:
-        return rare_key_of(string, length)
+        return rare_key_of(string, length, secret)
     return key_of_words(load_word(string, 0), load_word(string, 8), length)
 
 
 @inner
-def keys_of(data, offsets, first, n, word_0s, word_1s):
+def keys_of(data, offsets, first, n, secret, word_0s, word_1s):
     """Write the keys of `n` strings ``data[offsets[i]:offsets[i + 1]]``; the first has ``i == first``."""
     bytes_at, offset_at = pointer_to(data, 0), pointer_to(offsets, first)
     if np.int64(offset_at[n - 1]) + _READ > data.size:
         for i in range(n):
             start = np.int64(offset_at[i])
             length = np.int64(offset_at[i + 1]) - start
-            word_0s[i], word_1s[i] = key_of(pointer_to(data, start), length, data.size - start)
+            word_0s[i], word_1s[i] = key_of(pointer_to(data, start), length, data.size - start, secret)
         return
     longest = 0
     for i in range(n):
@@ -117,14 +105,15 @@ def keys_of(data, offsets, first, n, word_0s, word_1s):
             start = np.int64(offset_at[i])
             length = np.int64(offset_at[i + 1]) - start
             if length > INLINE:
-                word_0s[i], word_1s[i] = rare_key_of(pointer_to(data, start), length)
+                word_0s[i], word_1s[i] = rare_key_of(pointer_to(data, start), length, secret)
 
 
 @inner
 def homes_of(word_0s, word_1s, n, shift, slots, homes):
     """Write the homes of `n` keys in a table of four words a slot, and prefetch their cache lines."""
+    secret = secret_of(slots)
     for i in range(n):
-        homes[i] = 4 * home_of(word_0s[i], word_1s[i], shift)
+        homes[i] = 4 * mix_two(word_0s[i], word_1s[i], secret, shift)
     for i in range(n):
         prefetch(slots, homes[i])
 

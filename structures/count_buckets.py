@@ -6,7 +6,7 @@ cell. The address of a cell is the index of its first word; cell 0 is the *end*.
     word        0      1       2      3      4      5      6     7
     key       | KEY  | BUCKET | SIBLING     | CHILDREN    |  -  |  -    |
     bucket    | COUNT| PARENT | ORDER       | CHILDREN    | LEFT| RIGHT |
-    end       |  0   |   0    | ORDER       | CHILDREN    |  0  | root  |
+    end       |  0   |   0    | ORDER       | CHILDREN    |secret| root |
 
     end <-> count 1 <-> count 2 <-> count 7 <-> end      ORDER: the buckets, least count first
                |           |           |
@@ -22,10 +22,11 @@ The keys of a bucket are a *lazy pairing heap*. A key that enters is one more ro
 replaced by its children. Keys are compared only when the smallest one is wanted: then the roots are linked
 into one tree. A bucket whose order nobody asks for costs nothing.
 
-The buckets are also the nodes of a treap: a search tree by count that is a heap by a hash of the address. The
-end is above its root. A move by one looks at the neighbour on the ring only; a longer move climbs the tree
-from the old bucket and descends to the new one. If a key is alone in its bucket and stays between the
-neighbours' counts, only the bucket's count is written.
+The buckets are also the nodes of a treap: a search tree by count that is a heap by a hash of the address,
+which depends on a secret: nobody can choose counts that make it deep. The end is above its root. A move by
+one looks at the neighbour on the ring only; a longer move climbs the tree from the old bucket and descends to
+the new one. If a key is alone in its bucket and stays between the neighbours' counts, only the bucket's count
+is written.
 
 Invariants
 ----------
@@ -83,7 +84,7 @@ from structures.count_buckets_cells import (
     SIBLING,
     UP,
     WORDS,
-    priority,
+    is_over,
 )
 from structures.count_buckets_kernels import CountBucketsType, insert_many, new_count_buckets, state
 from structures.counted import Counted
@@ -100,7 +101,8 @@ class CountBuckets(Counted):
     multiset: a count of 0 removes the key, a count below 0 is an error. Unlike :class:`MaxHeap` it has
     both ends, finds the keys of any count, and moves a key by one in O(1); it takes more memory.
 
-    One thread at a time, readers included: reading the smallest key of a bucket links its roots.
+    Calls from several threads take turns (:mod:`structures.claims`). Inside ``@njit(parallel=True)`` a
+    container is for one thread, which reads or writes: reading the smallest key of a bucket links its roots.
 
     Inside ``@njit`` the same verbs are methods and operators. Nothing raises there: a missing key has the
     count 0, an empty container gives 0 and ``(0, 0)`` (check ``len(b)`` first), and verbs that change it
@@ -358,10 +360,10 @@ class CountBuckets(Counted):
             """Return the buckets of a subtree of the treap from left to right."""
             order = []
             for side in (LEFT, RIGHT):
-                child = cells[bucket + side]
+                child = cells[bucket + side] if (bucket, side) != (END, LEFT) else END
                 if child != END:
                     assert cells[child + PARENT] == bucket, f"5: the parent of {child}"
-                    assert bucket == END or priority(child) < priority(bucket), f"5: the priority of {child}"
+                    assert bucket == END or is_over(array, bucket, child), f"5: the priority of {child}"
                     order += subtree(child)
                 if side == LEFT:
                     order.append(bucket)

@@ -1,8 +1,10 @@
 """The kernels of :mod:`structures.count_buckets` on its array of cells, which the docstring there draws."""
 
-from structures.hashing import mix
+import numpy as np
+
 from structures.jit import inner, kernel
 from structures.memory import new_words
+from structures.secret import SECRET_WORDS, secret_word
 
 WORDS = 8
 END = 0
@@ -12,6 +14,7 @@ SIBLING = ORDER = 2
 CHILDREN = 4
 LEFT = 6
 RIGHT = 7
+SECRET = LEFT  # of the end, which has nothing on its left
 DOWN, UP = 0, 1  # sides: before and after a place, left and right of a bucket
 MIN_CELLS = 8
 
@@ -25,6 +28,7 @@ def empty_cells(n_cells):
         cells[i] = 0
     alone(cells, END + ORDER)
     alone(cells, END + CHILDREN)
+    cells[END + SECRET] = secret_word(SECRET_WORDS - 1)
     return cells
 
 
@@ -140,9 +144,17 @@ def is_past(count, other, side):
 
 
 @inner
-def priority(bucket):
-    """Return the priority of a bucket in the treap: its address, mixed twice. No two are equal."""
-    return mix(mix(bucket, 0), 0)
+def priority(cells, bucket):
+    """Return the priority of a bucket in the treap: its address, mixed with the secret. No two are equal."""
+    factor = np.uint64(np.int64(cells[END + SECRET]))
+    mixed = np.uint64(np.int64(bucket)) * factor
+    return np.int64((mixed ^ (mixed >> np.uint64(32))) * factor)
+
+
+@inner
+def is_over(cells, bucket, other):
+    """Return whether a bucket belongs above another in the treap."""
+    return priority(cells, bucket) > priority(cells, other)
 
 
 @inner
@@ -209,7 +221,7 @@ def open_bucket(cells, bucket, count, beside):
     cells[bucket + LEFT] = END
     cells[bucket + RIGHT] = END
     hang(cells, beside, side, bucket)
-    while cells[bucket + PARENT] != END and priority(bucket) > priority(cells[bucket + PARENT]):
+    while cells[bucket + PARENT] != END and is_over(cells, bucket, cells[bucket + PARENT]):
         rotate(cells, bucket)
 
 
@@ -218,7 +230,7 @@ def close_bucket(cells, bucket):
     """Take an empty bucket out of the treap and out of the order."""
     left, right = cells[bucket + LEFT], cells[bucket + RIGHT]
     while left != END and right != END:
-        rotate(cells, left if priority(left) > priority(right) else right)
+        rotate(cells, left if is_over(cells, left, right) else right)
         left, right = cells[bucket + LEFT], cells[bucket + RIGHT]
     hang(cells, cells[bucket + PARENT], side_of(cells, bucket), left if left != END else right)
     unlink(cells, bucket + ORDER)

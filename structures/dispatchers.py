@@ -25,6 +25,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import models, register_model
 
+from structures.cache_folder import others_may_write
 from structures.digests import stamped
 from structures.inside_code import InnerCompiler, InsideCache, InsideCompiler
 from structures.numba_private import (
@@ -110,23 +111,31 @@ class _CachedDispatcher(CPUDispatcher):
 
     @functools.cached_property
     def _cache(self) -> Any:
-        if not Path(self.py_func.__code__.co_filename).exists():  # typed at a prompt
+        source = self.py_func.__code__.co_filename
+        if not Path(source).exists():  # typed at a prompt
             return NullCache()
         try:
-            return self._make_cache()
+            cache = self._make_cache()
         except RuntimeError:  # numba found no folder that it may write to
-            _warn_of_no_folder()
+            _warn_once("no folder to keep compiled code in", "writable folder")
             return NullCache()
+        if others_may_write(cache.cache_path, source):
+            _warn_once(
+                f"other users can write to {cache.cache_path}, where compiled code would be kept, and so "
+                "choose what this process runs. The folder is not used",
+                "folder that only you can write to",
+            )
+            return NullCache()
+        return cache
 
     def _make_cache(self) -> Any:
         return FunctionCache(stamped(self.py_func))
 
 
 @functools.cache
-def _warn_of_no_folder() -> None:
+def _warn_once(problem: str, remedy: str) -> None:
     warnings.warn(
-        "no folder to keep compiled code in: kernels are compiled again in every process. "
-        "Set NUMBA_CACHE_DIR to a writable folder.",
+        f"{problem}: kernels are compiled again in every process. Set NUMBA_CACHE_DIR to a {remedy}.",
         RuntimeWarning,
         stacklevel=2,
     )

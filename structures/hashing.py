@@ -2,6 +2,17 @@
 
 A pair of ids ``(left, right)`` is one int64 key, ``left << 32 | right``, so that keys sort as pairs do.
 
+A key is multiplied by a secret factor to 128 bits. The halves of the product are folded, and multiplied by
+another secret factor. The home is given by the top bits. One multiplication is not enough: the homes of a
+progression would be a progression, which for some factors has many keys in few places.
+
+Two words are hashed as in UMAC, NH: the halves of each word, plus the secret, are multiplied, and the
+products added. Two different pairs have equal sums with a probability of at most ``2**-32``.
+
+Source: NH, Black, Halevi, Krawczyk, Krovetz and Rogaway, UMAC, 1999; the last step of both, Dietzfelbinger,
+Hagerup, Katajainen and Penttonen, A Reliable Randomized Algorithm for the Closest-Pair Problem, 1997; the
+folded product, wyhash (Wang Yi).
+
 In numba, unsigned arithmetic silently becomes signed if one operand is signed: every constant is cast.
 """
 
@@ -11,23 +22,48 @@ import numpy as np
 from numba.extending import overload
 
 from structures.jit import inner
+from structures.secret import SECRET_WORDS
+from structures.simd import multiply_fold, pointer_to
 from structures.status import int64
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio, odd
 _HALF = np.uint64(32)
+_LOW_HALF = np.uint64(0xFFFFFFFF)
 _LOW = np.int64(0xFFFFFFFF)
 MAX_ID = 2**31 - 1
 
 
 @inner
-def mix(key, shift):
-    """Hash an int64 key to its home slot in a table of ``2**(64 - shift)`` slots.
+def secret_of(slots):
+    """Return a pointer to the secret that a table holds in the last words of its array."""
+    return pointer_to(slots, slots.size - SECRET_WORDS)
 
-    Fibonacci hashing (Knuth, The Art of Computer Programming, 6.4) of the key with its halves folded.
+
+@inner
+def product_of_halves(word, secret_word):
+    """Add the secret to the halves of a word, and multiply them: all 64 bits depend on both."""
+    word, added = np.uint64(np.int64(word)), np.uint64(np.int64(secret_word))
+    low = ((word & _LOW_HALF) + (added & _LOW_HALF)) & _LOW_HALF
+    high = ((word >> _HALF) + (added >> _HALF)) & _LOW_HALF
+    return low * high
+
+
+@inner
+def mix(key, secret, shift):
+    """Hash an int64 key to its home in a table of ``2**(64 - shift)`` places.
+
+    `secret` points to three words. Without the secret, nobody can choose keys that share a home more often
+    than chance has it, in progressions or otherwise.
     """
-    folded = np.uint64(np.int64(key))  # without the compiler, a negative int is no uint64
-    folded ^= folded >> _HALF
-    return np.int64((folded * _GOLDEN) >> np.uint64(shift))
+    hashed = np.uint64(multiply_fold(key, secret[0])) * np.uint64(np.int64(secret[2]))
+    return np.int64(hashed >> np.uint64(shift))
+
+
+@inner
+def mix_two(word_0, word_1, secret, shift):
+    """Hash two words to their home; the compiler makes vector instructions of a loop of these."""
+    hashed = product_of_halves(word_0, secret[0]) + product_of_halves(word_1, secret[1])
+    hashed = (hashed ^ (hashed >> _HALF)) * np.uint64(np.int64(secret[2]))
+    return np.int64(hashed >> np.uint64(shift))
 
 
 @inner

@@ -4,7 +4,7 @@ One array holds everything. A bucket is a cache line, four slots, its keys befor
 vector instruction looks at all four::
 
     bucket        0                           1                2 ** bits
-    slots    | k0 k1 -- -- v0 v1 0 0 | k2 -- -- -- v2 0 0 0 | ... || here? -- -- -- v -- -- -- |
+    slots    | k0 k1 -- -- v0 v1 0 0 | k2 -- -- -- v2 0 0 0 | ... || here? -- -- -- v  s e c ret |
                place            place + VALUE                     '- the key that equals EMPTY lives here
 
 The home bucket of a key is given by the top bits of its hash. From there the key moves right past full
@@ -13,20 +13,27 @@ that had to pass it. So there are no tombstones, and a search ends at the first 
 Growth makes the table twice as large, or four times between 64 KB and 8 MB. As homes are top bits, the new
 table is written from left to right.
 
+The hash depends on a secret of the process (:mod:`structures.secret`), so that nobody can choose keys that
+collide. The order of iteration depends neither on it nor on the table: keys ascend. They are sorted when they
+are asked for. A table with its entries in order of insertion, as a dict has, would need an access more for
+every search.
+
 Invariants
 ----------
 1. There are ``2**bits`` buckets, ``shift == 64 - bits``, and one more: ``slots`` has ``8 * (2**bits + 1)``
-   elements.
+   elements, of which the last three are the secret.
 2. ``size`` is the number of occupied slots, at most 5/8 of all (the spare bucket not counted).
 3. Every key is found: no bucket from its home to the one before it has an empty slot.
-4. No key is there twice; the occupied slots of a bucket come first; the value of an empty slot is 0.
+4. No key is there twice; the occupied slots of a bucket come first; the value of an empty slot is 0 (of those
+   after the spare one, the secret).
 
 Complexity
 ----------
 ==========================  ==================================================
 get, add, set, pop, in      O(1) expected; O(n) when growth rehashes, amortised O(1)
 bulk forms                  O(1) expected an item
-reserve, copy, iteration    O(capacity)
+reserve, copy               O(capacity)
+iteration, to_arrays        O(capacity), and O(n) for each byte that varies among the keys
 memory                      16 bytes a slot: 26 to 51 bytes a key after growth,
                             up to 102 in a table of 256 KB to 32 MB
 ==========================  ==================================================
@@ -43,6 +50,7 @@ import numpy as np
 from structures.facade import named_by_package
 from structures.int_map_kernels import BUCKET, EMPTY, ROOM, IntMapType, locate, new_int_map, state
 from structures.keyed import NOTHING, Keyed
+from structures.secret import WORDS
 from structures.status import int64, int64_array
 from structures.struct_type import bind
 
@@ -50,13 +58,13 @@ from structures.struct_type import bind
 class IntMap(Keyed):
     """Hash map from int64 to int64.
 
-    One writer at a time. Inside ``@njit`` the same verbs are methods and operators. Nothing raises there,
-    except when there is no memory for an array that is returned: a missing key reads as the default, and
-    verbs that change the map return a status, below 0 for a failure. A float for an integer is a typing
-    error there.
+    Calls from several threads take turns (:mod:`structures.claims`). Inside ``@njit`` the same verbs are
+    methods and operators. Nothing raises there, except when there is no memory for an array that is returned:
+    a missing key reads as the default, and verbs that change the map return a status, below 0 for a failure.
+    A float for an integer is a typing error there. Inside ``@njit(parallel=True)`` a map is for one thread.
 
-    Iteration is in the order of the table: arbitrary, but the same for the same history. The hash function
-    has no secret key: an attacker can choose keys that collide.
+    Iteration is by ascending key, whatever the history. Nobody can choose keys that collide: the hash
+    depends on a secret of the process.
 
     Methods for single keys:
 
@@ -236,7 +244,7 @@ class IntMap(Keyed):
         return self._kernels.get_many(self, int64_array(keys), int64(default, "default"))
 
     def keys(self) -> np.ndarray:
-        """Return the keys, ``(n,) int64``, in the order of the table."""
+        """Return the keys, ``(n,) int64``, ascending."""
         return self._kernels.keys(self)
 
     def values(self) -> np.ndarray:
@@ -249,11 +257,11 @@ class IntMap(Keyed):
         Returns
         -------
         keys, values : (n,) int64
-            In the order of the table.
+            By ascending key.
 
         Complexity
         ----------
-        O(capacity).
+        O(capacity), and O(n) for each byte that varies among the keys.
 
         Examples
         --------
@@ -276,6 +284,8 @@ class IntMap(Keyed):
             assert locate(slots, shift, key) >= 0, f"3: {key} is not found"
         assert np.unique(keys).size == size, "4: a key is there twice"
         assert not np.any(is_empty[:, :-1] & ~is_empty[:, 1:]), "4: an empty slot before an occupied one"
+        assert np.array_equal(slots[-WORDS.size :], WORDS), "1: the secret"
+        buckets[-1, 1, 1:] = 0
         assert not np.any(buckets[:, 1][is_empty]), "4: an empty slot has a value"
 
 

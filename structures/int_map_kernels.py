@@ -7,12 +7,14 @@ from numba import types
 from numba.experimental import structref
 
 from structures import status
-from structures.hashing import mix
+from structures.hashing import mix, secret_of
 from structures.jit import inner, kernel, quiet
 from structures.keyed import KeyedType
 from structures.memory import copy_prefix, new_words
 from structures.priorities import sum_leaves_range
+from structures.secret import put_secret
 from structures.simd import lanes_with, lowest_lane, pointer_to, prefetch, rarely
+from structures.sorting import BYTES, sort_entries
 from structures.struct_type import fields_of, method, new_like
 
 EMPTY = status.INT64_MIN
@@ -35,11 +37,12 @@ def bucket_bits(n_keys):
 
 @inner
 def wipe(slots):
-    """Empty every slot."""
+    """Empty every slot, and write the secret."""
     for bucket in range(0, slots.size, BUCKET):
         for lane in range(ROOM):
             slots[bucket + lane] = EMPTY
             slots[bucket + lane + VALUE] = 0
+    put_secret(slots)
 
 
 @kernel
@@ -51,15 +54,21 @@ def empty_slots(bits):
 
 
 @inner
+def home_of(slots, shift, key):
+    """Return the bucket where the search for a key starts."""
+    return BUCKET * mix(key, secret_of(slots), shift)
+
+
+@inner
 def probe(slots, shift, key):
     """Return the place of `key`, or of the empty slot where it belongs.
 
     One exit for both, so that the processor need not predict whether a key is there.
     """
     spare = slots.size - BUCKET
+    bucket = home_of(slots, shift, key)  # in any case: a loop of searches reads the secret once
     if key == EMPTY:
         return spare
-    bucket = BUCKET * mix(key, shift)
     lanes = lanes_with(slots, bucket, key, EMPTY)
     while lanes == 0:
         bucket = (bucket + BUCKET) & (spare - 1)
@@ -94,7 +103,7 @@ def beyond(slots, shift, bucket):
             if slots[place] == EMPTY:
                 return bucket + ROOM - 1
             # It passed the bucket if its home does not lie cyclically in (bucket, other].
-            if ((other - BUCKET * mix(slots[place], shift)) & mask) >= ((other - bucket) & mask):
+            if ((other - home_of(slots, shift, slots[place])) & mask) >= ((other - bucket) & mask):
                 return place
 
 
@@ -130,7 +139,7 @@ def rehash(old_slots, slots, shift):
     for old_bucket in range(0, old_spare, BUCKET):
         place = old_bucket
         while place < old_bucket + ROOM and old_slots[place] != EMPTY:
-            bucket = BUCKET * mix(old_slots[place], shift)
+            bucket = home_of(slots, shift, old_slots[place])
             n = occupied(slots, bucket)
             while n == ROOM:
                 bucket = (bucket + BUCKET) & (spare - 1)
@@ -145,7 +154,7 @@ def rehash(old_slots, slots, shift):
 
 @kernel
 def entries(slots, n_keys):
-    """Return keys and values, each ``(n_keys,) int64``, in the order of the table."""
+    """Return keys and values, each ``(n_keys,) int64``, by ascending key."""
     keys = new_words(n_keys)
     values = new_words(n_keys)
     spare = slots.size - BUCKET
@@ -157,6 +166,9 @@ def entries(slots, n_keys):
             values[n] = slots[place + VALUE]
             n += 1
             place += 1
+    other_keys, other_values = new_words(n_keys), new_words(n_keys)
+    if sort_entries(keys, values, other_keys, other_values, new_words(BYTES)):
+        return other_keys, other_values
     return keys, values
 
 
@@ -292,7 +304,7 @@ def _contains(self, key):
 @quiet
 def _prefetch(self, key):
     """Ask for the cache line where the search for `key` starts."""
-    prefetch(self.slots, BUCKET * mix(key, self.shift))
+    prefetch(self.slots, home_of(self.slots, self.shift, key))
 
 
 @method(IntMapType, "to_arrays")

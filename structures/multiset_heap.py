@@ -150,7 +150,8 @@ class MaxHeap(_Heap):
     """Addressable multiset heap, greatest count first, ties by smallest key.
 
     ``h[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the verbs of a
-    multiset: a count of 0 removes the key, a count below 0 is an error. One writer at a time.
+    multiset: a count of 0 removes the key, a count below 0 is an error. Calls from several
+    threads take turns (:mod:`structures.claims`).
 
     Inside ``@njit`` the same verbs are methods and operators. Nothing raises there, except when there is no
     memory for an array that is returned: a missing key has the count 0, an empty heap gives ``(0, 0)`` (check

@@ -10,6 +10,7 @@ Containers work as before, with these differences:
 
 * Kernels compile and run more slowly, and the import looks for the folder of the cache.
 * A quiet kernel that raises, for instance because there is no memory, raises in compiled callers, too.
+* Calls from several threads do not take turns (:mod:`structures.claims`): a container is for one thread.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ NAMES: dict[str, str] = {
     "numba.core.caching:FunctionCache._impl_class": "how code for compiled callers is written and read",
     "numba.core.caching:CompileResultCacheImpl.reduce": "writes code for compiled callers",
     "numba.core.caching:CompileResultCacheImpl.rebuild": "reads it without translating it",
+    "numba.core.caching:FunctionCache.cache_path": "the folder, which others must not be able to write to",
     "numba.core.caching:NullCache": "the cache where no folder can be written to",
     # Code for compiled callers.
     "numba.core.codegen:JITCodeLibrary": "base of the code that callers link in",
@@ -77,6 +79,7 @@ NAMES: dict[str, str] = {
     "numba.core.runtime.context:NRTContext.decref": "releases the one that it held",
     "numba.core.runtime.context:NRTContext.meminfo_data": "the address of the fields, or of an array",
     "numba.core.runtime.context:NRTContext.meminfo_alloc_aligned": "arrays that start with a cache line",
+    "numba.core.cgutils:_StructProxy._get_ptr_by_name": "the address of a field, for claims",
     # The Python objects. Without these only classes that are derived from a container class do not work.
     "numba.experimental.structref:StructRefProxy._meminfo": "the pointer that a container object holds",
     "numba.experimental.structref:StructRefProxy._type": "the numba type of a container object",

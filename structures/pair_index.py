@@ -62,7 +62,8 @@ class PairIndex(Facade):
 
     ``PairIndex(tokens)`` is empty; :meth:`build` makes a full one. The index keeps its token list,
     :attr:`tokens`, and reads it to find which postings are stale. ``tokens.compact()`` changes the
-    positions: call :meth:`rebuild` then. One writer at a time.
+    positions: call :meth:`rebuild` then. Calls from several threads take turns
+    (:mod:`structures.claims`); a call of the index is one of its tokens, too.
 
     Inside ``@njit`` the same verbs are methods. Nothing is checked there, ``rebuild()`` returns whether
     there was memory, and ``nbytes()`` is a call. ``span(left, right)`` and ``posting(i)`` read the

@@ -42,6 +42,8 @@ def pair_at(cells, position):
 class PairIndexType(StructType):
     """numba type of :class:`PairIndex`."""
 
+    also_claims = ("tokens",)
+
 
 pair_index_type = PairIndexType(
     fields_of(

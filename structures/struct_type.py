@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import importlib
 import operator
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,6 +27,7 @@ from numba.core.errors import TypingError
 from numba.experimental import structref
 from numba.extending import (
     NativeValue,
+    box,
     lower_cast,
     lower_getattr_generic,
     lower_setattr_generic,
@@ -36,6 +37,7 @@ from numba.extending import (
     unbox,
 )
 
+from structures.claims import FIELDS, claim, give_back
 from structures.digests import DIGEST
 from structures.numba_private import ALL_THERE
 
@@ -50,6 +52,8 @@ else:
 class StructType(types.StructRef):
     """Base of the container types."""
 
+    facade: Any = None  # the class in Python, set by bind; calls claim what has one
+
     def preprocess_fields(self, fields: Any) -> tuple[tuple[str, Any], ...]:
         """Make literal field types plain ones, so that one type serves all."""
         self._plain_fields = tuple((name, types.unliteral(typ)) for name, typ in fields)
@@ -63,6 +67,11 @@ class StructType(types.StructRef):
     @property
     def float_parameters(self) -> Collection[str]:
         """The parameters of methods that may be floats; elsewhere a float is a typing error."""
+        return ()
+
+    @property
+    def also_claims(self) -> Sequence[str]:
+        """Fields with containers that Python reaches otherwise, too: a call claims them as well."""
         return ()
 
     @property
@@ -88,11 +97,11 @@ def _type_of(module: str, name: str, fields: Any) -> StructType:
 
 
 def fields_of(**fields: Any) -> list[tuple[str, Any]]:
-    """Return the field list of a container type, with the digest of this package as a last, empty field.
+    """Return the field list of a container type: also its claim, and the digest of this package, empty.
 
     A changed digest makes another type, and so another signature for every cached function that takes one.
     """
-    return [*fields.items(), (f"digest_{DIGEST}", types.int8)]
+    return [*fields.items(), *FIELDS.items(), (f"digest_{DIGEST}", types.int8)]
 
 
 class BorrowedType(types.Type):
@@ -131,17 +140,53 @@ def _cast_to_borrowed(context, builder, from_type, to_type, value):
     return _borrow(context, builder, from_type, value)
 
 
+def _unbox(owner: StructType, obj: Any, c: Any) -> tuple[Any, Any]:
+    """Read a container object: return the container, with a reference counted, and its borrowed pointer."""
+    held = c.pyapi.object_getattr_string(obj, "_meminfo")
+    struct = cgutils.create_struct_proxy(owner)(c.context, c.builder)
+    struct.meminfo = c.unbox(MemInfoPointer(types.voidptr), held).value
+    c.pyapi.decref(held)
+    value = struct._getvalue()
+    return value, _borrow(c.context, c.builder, owner, value)
+
+
+def _claimed(owner: StructType, value: Any, pointer: Any, c: Any) -> NativeValue:
+    """Return `value` for a call that claims the container, and those that are reached through it."""
+    if owner.facade is None:
+        return NativeValue(value)
+    typed = [(owner, pointer)]
+    for name in owner.also_claims:
+        field = _get_borrowed_field(c.context, c.builder, owner.passed_as, pointer, name)
+        typed.append((owner.field_dict[name], field))
+    payloads = [_payload(c.context, c.builder, each.passed_as, at) for each, at in typed]
+    return NativeValue(value, is_error=claim(c, payloads), cleanup=lambda: give_back(c, payloads))
+
+
 @unbox(BorrowedType)
 def _unbox_borrowed(typ, obj, c):
-    owned = c.pyapi.object_getattr_string(obj, "_meminfo")
-    meminfo = c.unbox(MemInfoPointer(types.voidptr), owned).value
-    c.pyapi.decref(owned)
-    struct = cgutils.create_struct_proxy(typ.owner)(c.context, c.builder)
-    struct.meminfo = meminfo
-    pointer = _borrow(c.context, c.builder, typ.owner, struct._getvalue())
+    value, pointer = _unbox(typ.owner, obj, c)
     # Reading the object counted a reference; the object itself outlives the call.
-    c.context.nrt.decref(c.builder, typ.owner, struct._getvalue())
-    return NativeValue(pointer)
+    c.context.nrt.decref(c.builder, typ.owner, value)
+    return _claimed(typ.owner, pointer, pointer, c)
+
+
+def _box(typ, val, c):
+    """Make a Python object of a container."""
+    meminfo = cgutils.create_struct_proxy(typ)(c.context, c.builder, value=val).meminfo
+    parts = [c.pyapi.unserialize(c.pyapi.serialize_object(each)) for each in (typ.facade._numba_box_, typ)]
+    parts.append(c.box(MemInfoPointer(types.voidptr), meminfo))
+    made = c.pyapi.call_function_objargs(parts[0], parts[1:])
+    for each in parts:
+        c.pyapi.decref(each)
+    return made
+
+
+def _unbox_owned(typ, obj, c):
+    value, pointer = _unbox(typ, obj, c)
+    native = _claimed(typ, value, pointer, c)
+    with c.builder.if_then(native.is_error):
+        c.context.nrt.decref(c.builder, typ, value)
+    return native
 
 
 @lower_getattr_generic(BorrowedType)
@@ -206,7 +251,7 @@ def _find_method(struct_class: type, name: str) -> Any:
     return next((function for function in found if function is not None), None)
 
 
-def bind(struct_class: type, facade: Any) -> None:
+def bind(struct_class: type[StructType], facade: Any) -> None:
     """Make `facade` the Python class of a container type, and the type's methods its ``_kernels``.
 
     A class in Python calls the same kernels as compiled code does, so that no further layer is compiled.
@@ -216,7 +261,12 @@ def bind(struct_class: type, facade: Any) -> None:
     if not (ALL_THERE or config.DISABLE_JIT):
         kernels = {name: for_python(function) for name, function in kernels.items()}
     facade._kernels = SimpleNamespace(**kernels)
-    structref.define_boxing(struct_class, facade)
+    if ALL_THERE:
+        struct_class.facade = facade
+        box(struct_class)(_box)
+        unbox(struct_class)(_unbox_owned)
+    else:
+        structref.define_boxing(struct_class, facade)
 
 
 def _check_integers(this: Any, names: Iterable[str], arguments: Iterable[Any]) -> None:

@@ -59,7 +59,7 @@ class TokenList(Facade):
 
     A token has a *position*: the index where it started in the array from which the list was built. A
     merge keeps the position of its left token and leaves a tombstone at the position of its right one.
-    One writer at a time.
+    Calls from several threads take turns (:mod:`structures.claims`).
 
     Inside ``@njit`` the same verbs are methods. Nothing is checked there, :meth:`segment` returns an array,
     :meth:`compact` returns a status, and ``n_segments()``, ``n_positions()`` and ``nbytes()`` are calls.

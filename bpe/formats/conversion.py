@@ -112,6 +112,7 @@ def read(
     *,
     pattern: Any = None,
     special_tokens: Mapping[str, int] | None = None,
+    compiled_only: bool = False,
 ) -> tuple[Vocabulary, Pattern]:
     """Read a file of any format.
 
@@ -122,6 +123,8 @@ def read(
         One of :data:`FORMATS`.
     pattern, special_tokens : optional
         For a rank file, which has none. Other formats bring their own.
+    compiled_only : bool
+        Refuse a pattern that is not compiled, as :meth:`bpe.Pattern.of` does.
 
     Returns
     -------
@@ -149,13 +152,14 @@ def read(
         if pattern is None:
             raise ValueError("a rank file has no split pattern: say which, such as cl100k for cl100k_base")
         vocabulary = _module_of(format).parse(_read(path), special_tokens or {})
-        return vocabulary, Pattern.of(pattern)
+        return vocabulary, Pattern.of(pattern, compiled_only=compiled_only)
     if pattern is not None or special_tokens:
         raise ValueError(f"the format {format} brings its pattern and special tokens: do not give others")
     if format == "gpt2":
         return _module_of(format).parse(*map(_read, _files_of_gpt2(path)))
     module, data = _module_of(format), _read(path)
-    return module.parts_of(module.parse(data)) if format == "native" else module.parse(data)
+    vocabulary, own = module.parts_of(module.parse(data)) if format == "native" else module.parse(data)
+    return vocabulary, Pattern.of(own, compiled_only=compiled_only)
 
 
 def _files_of_gpt2(path: str | os.PathLike[str]) -> tuple[Path, Path]:

@@ -25,6 +25,8 @@ from dataclasses import dataclass
 import regex
 
 from bpe.pattern import PATTERNS
+from bpe.regular_expressions import check_expression
+from bpe.scanning.sets import code_of, items_of, without_flags
 from bpe.scanning.syntax import Alt, Atomic, Chars, Edge, Look, Node, Repeat, Seq, UnsupportedError, parse
 
 # The general categories of Unicode: all engines know these names.
@@ -149,7 +151,7 @@ class _Writer:
 
     # ------------------------------------------------------------------------------------------ classes
     def chars(self, source: str) -> str:
-        flags, source = _without_flags(source)
+        flags, source = without_flags(source)
         if source == ".":
             return r"[\s\S]" if "s" in flags else r"[^\n]"
         if "i" in flags:
@@ -161,9 +163,9 @@ class _Writer:
             item = self.item(source)
             if item is None:
                 return self.as_ranges(source)
-            return item if _code_of(source) is not None or re.fullmatch(_ONE_CLASS, item) else f"[{item}]"
+            return item if code_of(source) is not None or re.fullmatch(_ONE_CLASS, item) else f"[{item}]"
         is_negated = source.startswith("[^")
-        items = _items_of(source[1 + is_negated : -1])
+        items = items_of(source[1 + is_negated : -1])
         written = [self.item(*item) for item in items] if items is not None else [None]
         if None in written:
             return self.as_ranges(source)
@@ -172,7 +174,7 @@ class _Writer:
     def item(self, first: str, last: str | None = None) -> str | None:
         """Write a character, a range or a class inside a set; None if not all engines have a name for it."""
         if last is not None:
-            start, end = _code_of(first), _code_of(last)
+            start, end = code_of(first), code_of(last)
             return None if start is None or end is None else f"{self.one(start)}-{self.one(end)}"
         if first == r"\s":
             return self.dialect.space or self.chars(_SPACE)[1:-1]
@@ -182,7 +184,7 @@ class _Writer:
             return r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}" + "".join(map(self.one, _JOINERS))
         if named := _CATEGORY.fullmatch(first):
             return rf"\{named.group(1)}{{{named.group(2)}}}"
-        code = _code_of(first)
+        code = code_of(first)
         return None if code is None else self.one(code)
 
     def one(self, code: int) -> str:
@@ -216,45 +218,6 @@ class _Writer:
 
 _NAMES = {9: r"\t", 10: r"\n", 11: r"\v", 12: r"\f", 13: r"\r"}
 _ONE_CLASS = r"\\s|\\[pP]\{\w+\}"
-_CODES = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13, "a": 7}
-_ITEM = re.compile(
-    r"\[:\^?\w+:\]|\\(?:[pP](?:\{[^}]*\}|\w)|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)|[^\\]",
-    re.DOTALL,
-)
-
-
-def _without_flags(source: str) -> tuple[str, str]:
-    found = re.fullmatch(r"\(\?([is]+):(.*)\)", source, re.DOTALL)
-    return (found.group(1), found.group(2)) if found else ("", source)
-
-
-def _items_of(content: str) -> list[tuple[str, str | None]] | None:
-    """Return the items of a set, ranges as pairs; None if they are not clear."""
-    parts = [match.group() for match in _ITEM.finditer(content)]
-    if "".join(parts) != content:
-        return None
-    items: list[tuple[str, str | None]] = []
-    i = 0
-    while i < len(parts):
-        is_range = parts[i + 1 : i + 2] == ["-"] and i + 2 < len(parts)
-        items.append((parts[i], parts[i + 2] if is_range else None))
-        i += 3 if is_range else 1
-    return items
-
-
-def _code_of(item: str) -> int | None:
-    """Return the code point of a character in an expression; None for a class."""
-    if len(item) == 1:
-        return ord(item)
-    if not item.startswith("\\"):
-        return None
-    if item[1] in "xuU" and len(item) > 2:
-        return int(item[2:], 16)
-    if len(item) > 2:
-        return None
-    if item[1] in _CODES:
-        return _CODES[item[1]]
-    return None if item[1].isalnum() else ord(item[1])
 
 
 # ---------------------------------------------------------------------------------------------- reading
@@ -325,6 +288,7 @@ def from_oniguruma(source: str) -> str:
         written.append(text)
         at = found.end()
     result = "".join(written)
+    check_expression(result)
     try:
         regex.compile(result)
     except Exception as error:  # besides regex.error also OverflowError and others

@@ -19,7 +19,7 @@ from typing import Any
 
 from bpe.formats.expressions import from_oniguruma, render
 from bpe.pattern import PATTERNS, Pattern
-from bpe.regular_expressions import check_expression
+from bpe.regular_expressions import check_expression, check_expressions
 
 _HINT = "bpe splits by patterns only: train a new tokenizer with one (--pattern)"
 _DEEPEST = 20
@@ -108,6 +108,7 @@ def pattern_of(pre_tokenizer: Any) -> Pattern:
             sources += _sources(step, where)
         except ValueError as error:
             raise ValueError(str(error) if str(error).startswith(where) else f"{where}: {error}") from None
+        check_expressions(sources)
         has_bytes = step["type"] == "ByteLevel"
     if not has_bytes:
         raise ValueError(

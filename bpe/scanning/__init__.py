@@ -2,12 +2,14 @@ r"""Split patterns compiled to tables, and the kernels that run them over bytes.
 
 ::
 
-    expression  --syntax-->  tree  --automaton-->  states  --windows-->  products
-                                     (classes)       |                      |
-                                                   tables  <----------------+
+    expression  --syntax-->  tree  --automaton-->  states  --tails, windows-->  products
+                                     (classes)       |                             |
+                                                   tables  <-----------------------+
                                                      |
     bytes  ----------------------- cutting ----------+---------->  offsets of the pieces
-                         (bulk: 64 places at a time; matching: one match)
+                (bulk: 64 places at a time; matching, remembering: one match)
+
+:mod:`bpe.scanning.work` counts the steps of all this, and ends it at a limit.
 
 :mod:`bpe.scanning.cuts` finds the places where a text can be cut in two without a change to its pieces.
 

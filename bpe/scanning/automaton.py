@@ -28,6 +28,7 @@ import numpy as np
 
 from bpe.scanning.classes import ranges_of, symbols_of
 from bpe.scanning.syntax import Alt, Atomic, Chars, Edge, Look, Node, Repeat, Seq, UnsupportedError, parse
+from bpe.scanning.work import Work
 
 MAX_DELAY = 3
 """How many symbols a lookahead may read at most."""
@@ -37,6 +38,7 @@ NO_MATCH = -1
 _MAX_INSTRUCTIONS = 5_000
 _MAX_SEQUENCES = 100  # of duties, for one lookahead
 _MAX_ENTRIES = 400_000  # of the transition table
+_FEW = 20  # symbols that are looked at in one step of work
 
 Symbols: TypeAlias = frozenset[int]
 Duties: TypeAlias = tuple[Symbols, ...]  # what the next symbols must be
@@ -53,7 +55,7 @@ class Automaton:
 
     Attributes
     ----------
-    symbol_of : (0x110000,) int16
+    symbol_of : (0x110000,) uint8
         By code point.
     next_state : (states, symbols + 1) int64
     delay_of : (states,) int64
@@ -84,6 +86,18 @@ class Automaton:
         """Whether matches depend on the character before them."""
         return bool(np.ptp(self.start_of) or np.ptp(self.start_not_empty_of))
 
+    def reachable(self, first: Iterable[int], symbols: slice | list[int]) -> list[int]:
+        """Return the states that can be reached from the `first` with some symbols, these included."""
+        found = sorted(set(first))
+        known = np.zeros(len(self.next_state), np.bool_)
+        known[found] = True
+        for state in found:
+            followers = self.next_state[state, symbols]
+            fresh = np.unique(followers[~known[followers]])
+            known[fresh] = True
+            found += fresh.tolist()
+        return found
+
 
 # --------------------------------------------------------------------------------------------- programs
 _MATCH = 0  # the last instruction of every program
@@ -92,13 +106,15 @@ _MATCH = 0  # the last instruction of every program
 class _Program:
     """Instructions, each with its successor; they are built from the end."""
 
-    def __init__(self, tree: Node) -> None:
+    def __init__(self, tree: Node, work: Work) -> None:
+        self.work = work
         self.sources: dict[str, int] = {}
         _collect(tree, self.sources)
-        self.symbol_of, members = symbols_of([ranges_of(source) for source in self.sources])
+        self.symbol_of, members = symbols_of([ranges_of(source, work) for source in self.sources], work)
         self.n_symbols = len(members)
         self.edge = self.n_symbols
         self.all: Symbols = frozenset(range(self.n_symbols + 1))
+        work.add(members.size // _FEW)
         self._members = [frozenset(np.flatnonzero(column).tolist()) for column in members.T]
         # By instruction: ("chars", symbols, next), ("fork", nexts in order), ("ahead", duties, next),
         # ("behind", symbols, next).
@@ -116,6 +132,7 @@ class _Program:
 
     def _build(self, node: Node, then: int) -> int:
         """Return the instruction that matches `node` and continues with `then`."""
+        self.work.add(1)
         match node:
             case Chars():
                 return self._add("chars", self._symbols(node), then)
@@ -139,7 +156,7 @@ class _Program:
 
     def _repeat(self, node: Repeat, then: int, guard: Symbols | None) -> int:
         """Build a repetition. If it ends before `most`, a symbol of `guard` must not follow."""
-        if node.most not in (0, 1) and _is_nullable(node.item):
+        if node.most not in (0, 1) and node.item.is_nullable:
             raise UnsupportedError("a repetition of an expression that may be empty")
         leave = then if guard is None else self._add("ahead", (self.all - guard,), then)
 
@@ -163,7 +180,7 @@ class _Program:
                 return self._repeat(item, then, self._symbols(item.item))
             return self._build(Repeat(item.item, item.least, item.least, greedy=True), then)
         # At the end of the expression nothing after the group can fail, unless the match must not be empty.
-        if isinstance(item, Chars) or (then == _MATCH and not _is_nullable(item)):
+        if isinstance(item, Chars) or (then == _MATCH and not item.is_nullable):
             return self._build(item, then)
         raise UnsupportedError("an atomic group or a possessive repetition of more than one class")
 
@@ -175,8 +192,6 @@ class _Program:
 
     def _look_ahead(self, node: Look, then: int) -> int:
         sequences = [duties for duties, _ in self._sequences(node)]
-        if max(map(len, sequences), default=0) > MAX_DELAY:
-            raise UnsupportedError(f"a lookahead of more than {MAX_DELAY} characters")
         return self._add("fork", [self._add("ahead", duties, then) for duties in sequences])
 
     def _sequences(self, node: Node, at_end: bool = True) -> list[tuple[Duties, int]]:
@@ -198,6 +213,7 @@ class _Program:
                 heads: list[tuple[Duties, int]] = [((), 0)]
                 for i, item in enumerate(items):
                     tails = self._sequences(item, at_end and i == len(items) - 1)
+                    self.work.add(len(heads) * len(tails) * (1 + self.n_symbols // _FEW))
                     joined = [
                         (_both(duties, (self.all,) * taken + more), taken + also)
                         for duties, taken in heads
@@ -206,6 +222,8 @@ class _Program:
                     heads = [(duties, taken) for duties, taken in joined if duties is not None]
                     if len(heads) > _MAX_SEQUENCES:
                         raise UnsupportedError("a lookahead with so many alternatives")
+                    if max((len(duties) for duties, _ in heads), default=0) > MAX_DELAY:
+                        raise UnsupportedError(f"a lookahead of more than {MAX_DELAY} characters")
                 return heads
             case Repeat(item, least, most):
                 # At the end the least number is enough: more of them change nothing.
@@ -221,6 +239,7 @@ class _Program:
         sequences = list(sequences)
         if () in sequences:
             return []
+        self.work.add(len(self.all) * (1 + len(sequences)))
         symbols_by_tails: dict[tuple[Duties, ...], set[int]] = {}
         for symbol in self.all:
             tails = tuple(duties[1:] for duties in sequences if symbol in duties[0])
@@ -243,21 +262,6 @@ def _collect(node: Node, sources: dict[str, int]) -> None:
         _collect(node.item, sources)
 
 
-def _is_nullable(node: Node) -> bool:
-    match node:
-        case Chars():
-            return False
-        case Seq(items):
-            return all(map(_is_nullable, items))
-        case Alt(items):
-            return any(map(_is_nullable, items))
-        case Repeat(item, least):
-            return least == 0 or _is_nullable(item)
-        case Atomic(item):
-            return _is_nullable(item)
-    return True
-
-
 # ----------------------------------------------------------------------------------------------- states
 def _both(duties: Duties, more: Duties) -> Duties | None:
     """Return duties that demand both; None if they contradict each other."""
@@ -271,6 +275,8 @@ class _States:
 
     def __init__(self, program: _Program) -> None:
         self.program = program
+        self.work = program.work
+        self.step_of_sets = 1 + program.n_symbols // _FEW
         self.number_of: dict[tuple[int, tuple[Thread, ...]], int] = {}
         self.keys: list[tuple[int, tuple[Thread, ...]]] = []
         self.number(NO_MATCH, ())
@@ -302,6 +308,7 @@ class _States:
         while pending:
             thread = pending.pop()
             at, duties, age = thread
+            self.work.add(1 + len(duties) * self.step_of_sets)
             if thread in seen or (at, (), age) in seen:  # the one without duties matches as much
                 continue
             seen.add(thread)
@@ -317,6 +324,7 @@ class _States:
                 if not duties or duties[0] & instruction[1]:
                     waiting.append(thread)
             elif instruction[0] == "fork":
+                self.work.add(len(instruction[1]))
                 pending += [(then, duties, age) for then in reversed(instruction[1])]
             elif instruction[0] == "behind":
                 if before in instruction[1]:
@@ -330,6 +338,7 @@ class _States:
     def step(self, state: int, symbol: int) -> int:
         """Return the state after a symbol."""
         threads: list[Thread] = []
+        self.work.add(1 + len(self.keys[state][1]))
         for at, duties, age in self.keys[state][1]:
             if duties and symbol not in duties[0]:
                 continue
@@ -342,13 +351,15 @@ class _States:
         return self.close(threads, symbol)
 
 
-def compile_automaton(source: str) -> Automaton:
+def compile_automaton(source: str, work: Work | None = None) -> Automaton:
     r"""Compile an expression.
 
     Parameters
     ----------
     source : str
         A valid expression of the ``regex`` package.
+    work : Work, optional
+        Counts the steps.
 
     Returns
     -------
@@ -357,11 +368,11 @@ def compile_automaton(source: str) -> Automaton:
     Raises
     ------
     UnsupportedError
-        An automaton, or this compiler, cannot do what it asks for.
+        An automaton, or this compiler, cannot do what it asks for, or it takes too much work.
 
     Complexity
     ----------
-    O(states * symbols), and one run over all code points for each new class.
+    O(states * symbols * threads of a state), and one run over all code points for each new class with a name.
 
     Examples
     --------
@@ -371,7 +382,10 @@ def compile_automaton(source: str) -> Automaton:
     >>> int(automaton.delay_of[state]), bool(automaton.alive[state])
     (0, True)
     """
-    program = _Program(parse(source))
+    try:
+        program = _Program(parse(source), work or Work())
+    except RecursionError:
+        raise UnsupportedError("groups in groups, deeper than the stack has room for") from None
     states = _States(program)
     first = [(program.first, (), 0)]
     symbols = range(program.n_symbols + 1)

@@ -1,7 +1,8 @@
-"""Classes of code points: which characters a pattern tells apart.
+r"""Classes of code points: which characters a pattern tells apart.
 
-The ``regex`` package tells the members of every class, so that both use the same tables of Unicode. Code
-points that no class of a pattern tells apart are one *symbol*::
+The ``regex`` package tells the members of every named class, such as ``\p{L}``, and which characters differ
+in case only, so that both use the same tables of Unicode. Sets are put together from these, as sorted ranges.
+Code points that no class of a pattern tells apart are one *symbol*::
 
     code points   . . . '0' . . '9' . . 'A' . . . 'Z' . . .
     ranges of     [    )[         )[   )[           )[
@@ -16,9 +17,18 @@ from collections.abc import Sequence
 import numpy as np
 import regex
 
+from bpe.scanning.sets import code_of, items_of, without_flags
 from bpe.scanning.syntax import UnsupportedError
+from bpe.scanning.work import Work
 
 N_CODE_POINTS = 0x110000
+MAX_SYMBOLS = 255
+
+# Steps of work:
+_RUN = 10_000  # one run over all code points
+_RUN_MORE = 1_000  # for each further character of the class: the package looks at the items one by one
+_CASE = 50  # to find what differs in case only from one character
+_EDGES = 20  # so many edges of ranges make one step
 
 
 @functools.cache
@@ -26,14 +36,15 @@ def _every_character() -> str:
     return np.arange(N_CODE_POINTS, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 
-@functools.lru_cache(maxsize=512)
-def ranges_of(source: str) -> np.ndarray:
+def ranges_of(source: str, work: Work | None = None) -> np.ndarray:
     r"""Return the members of a class.
 
     Parameters
     ----------
     source : str
         An expression of the ``regex`` package that matches single characters.
+    work : Work, optional
+        Counts the steps.
 
     Returns
     -------
@@ -43,41 +54,141 @@ def ranges_of(source: str) -> np.ndarray:
     Raises
     ------
     UnsupportedError
-        The expression is not valid by itself.
+        The expression is not valid by itself, or takes too much work.
 
     Complexity
     ----------
-    O(code points), once for each source.
+    O(n log n) for n characters, and one run over all code points for each class with a name.
 
     Examples
     --------
     >>> ranges_of("[a-cx]").tolist()
     [[97, 100], [120, 121]]
     """
+    work = work or Work()
+    flags, plain = without_flags(source)
+    ignores_case = "i" in flags
+    if (code := code_of(plain)) is not None and plain != ".":
+        return _merged([[code, code + 1]], ignores_case, work)
+    if plain.startswith("["):
+        ranges = _ranges_of_set(plain, ignores_case, work)
+        if ranges is not None:
+            return ranges
+    work.add(_RUN + _RUN_MORE * len(plain))
+    return _found_by_regex(source)
+
+
+def _ranges_of_set(source: str, ignores_case: bool, work: Work) -> np.ndarray | None:
+    """Return the members of a set; None where only the package can tell."""
+    is_negated = source.startswith("[^")
+    content = source[1 + is_negated : -1]
+    items = items_of(content)
+    if items is None:
+        return None
+    work.add(len(content))
+    pairs: list[list[int]] = []
+    named: dict[str, None] = {}
+    for first, last in items:
+        start = code_of(first)
+        end = start if last is None else code_of(last)
+        if start is not None and end is not None and first != "[":
+            pairs.append([start, end + 1])
+        elif last is None and not ignores_case and (first[:2] in (r"\p", r"\P", "[:") or first in _NAMED):
+            named[first] = None
+        else:
+            return None
+    parts = [_merged(pairs, ignores_case, work)]
+    for name in named:
+        work.add(_RUN)
+        parts.append(_found_by_regex(f"[{name}]"))
+    ranges = _union(np.concatenate(parts)) if named else parts[0]
+    if not is_negated:
+        return ranges
+    others = _others(ranges)
+    return others if len(others) else None  # [^\s\S] is every character for the package
+
+
+_NAMED = {r"\s", r"\S", r"\d", r"\D", r"\w", r"\W"}
+
+
+@functools.lru_cache(maxsize=256)
+def _found_by_regex(source: str) -> np.ndarray:
     try:
         members = regex.compile(f"(?:{source})++")
     except regex.error as error:
-        raise UnsupportedError(f"{source!r} by itself: {error}") from None
+        raise UnsupportedError(f"{source!r:.80} by itself: {error}") from None
     spans = [match.span() for match in members.finditer(_every_character(), concurrent=False)]
     ranges = np.array(spans, np.int64).reshape(-1, 2)
     ranges.setflags(write=False)
     return ranges
 
 
-def symbols_of(classes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+# ------------------------------------------------------------------------------------------------- case
+@functools.cache
+def _with_case() -> tuple[str, np.ndarray]:
+    """Return the characters that differ from another in case only, also as code points."""
+    ranges = _found_by_regex(r"[\p{Changes_When_Casemapped}\p{Changes_When_Casefolded}]")
+    codes = np.concatenate([np.arange(start, end) for start, end in ranges])
+    return "".join(map(chr, codes)), codes
+
+
+@functools.lru_cache(maxsize=4096)
+def _equal_but_case(code: int) -> list[int]:
+    return [ord(c) for c in regex.findall(f"(?i:{regex.escape(chr(code))})", _with_case()[0])]
+
+
+def _merged(pairs: list[list[int]], ignores_case: bool, work: Work) -> np.ndarray:
+    """Return ranges sorted and joined; with what differs from a member in case only, if `ignores_case`."""
+    ranges = _union(np.array(pairs, np.int64).reshape(-1, 2))
+    if not ignores_case:
+        return ranges
+    codes = _with_case()[1]
+    members = codes[np.searchsorted(ranges.ravel(), codes, side="right") % 2 == 1].tolist()
+    work.add(_CASE * len(members))
+    more = [[other, other + 1] for code in members for other in _equal_but_case(code)]
+    return _union(np.concatenate([ranges, np.array(more, np.int64).reshape(-1, 2)]))
+
+
+# ----------------------------------------------------------------------------------------------- ranges
+def _union(ranges: np.ndarray) -> np.ndarray:
+    """Return sorted ranges with the members of all given ones, which may overlap."""
+    if len(ranges) < 2:
+        return ranges
+    ranges = ranges[np.argsort(ranges[:, 0])]
+    reach = np.maximum.accumulate(ranges[:, 1])
+    begins = np.concatenate([[True], ranges[1:, 0] > reach[:-1]])
+    ends = np.concatenate([begins[1:], [True]])
+    return np.stack([ranges[begins, 0], reach[ends]], axis=1)
+
+
+def _others(ranges: np.ndarray) -> np.ndarray:
+    """Return the ranges between sorted ranges."""
+    edges = np.concatenate([[0], ranges.ravel(), [N_CODE_POINTS]]).reshape(-1, 2)
+    return edges[edges[:, 0] < edges[:, 1]]
+
+
+# ---------------------------------------------------------------------------------------------- symbols
+def symbols_of(classes: Sequence[np.ndarray], work: Work | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Give code points one symbol if they are members of the same classes.
 
     Parameters
     ----------
     classes : sequence of (n, 2) int64
         As :func:`ranges_of` returns them.
+    work : Work, optional
+        Counts the steps.
 
     Returns
     -------
-    symbol_of : (0x110000,) int16
+    symbol_of : (0x110000,) uint8
         Symbol by code point.
     members : (symbols, classes) bool
         Whether the code points of a symbol are members of a class.
+
+    Raises
+    ------
+    UnsupportedError
+        There are more than :data:`MAX_SYMBOLS` symbols, or it takes too much work.
 
     Complexity
     ----------
@@ -91,13 +202,17 @@ def symbols_of(classes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     >>> members[symbol_of[ord("a")]]
     array([False,  True])
     """
+    work = work or Work()
     edges = np.unique(np.concatenate([[0, N_CODE_POINTS], *(ranges.ravel() for ranges in classes)]))
     starts = edges[:-1]
-    # A start is inside a range of a class if the number of the class's edges up to it is odd.
-    inside = np.empty((len(starts), len(classes)), np.bool_)
-    for i, ranges in enumerate(classes):
-        inside[:, i] = np.searchsorted(ranges.ravel(), starts, side="right") % 2 == 1
-    packed = np.packbits(inside, axis=1)
-    _, first, symbol = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-    symbol_of = np.repeat(symbol.reshape(-1).astype(np.int16), np.diff(edges))
-    return symbol_of, inside[first]
+    symbol, members = np.zeros(len(starts), np.int64), np.empty((1, 0), np.bool_)
+    for ranges in classes:
+        work.add(len(starts) // _EDGES + MAX_SYMBOLS)
+        # A start is inside a range of a class if the number of the class's edges up to it is odd.
+        inside = np.searchsorted(ranges.ravel(), starts, side="right") % 2
+        told_apart, symbol = np.unique(2 * symbol + inside, return_inverse=True)
+        symbol = symbol.reshape(-1)
+        members = np.column_stack([members[told_apart // 2], told_apart % 2 == 1])
+        if len(members) > MAX_SYMBOLS:
+            raise UnsupportedError(f"an expression with more than {MAX_SYMBOLS} kinds of characters")
+    return np.repeat(symbol.astype(np.uint8), np.diff(edges)), members

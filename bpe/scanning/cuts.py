@@ -61,7 +61,7 @@ class Cuts:
             independent = _independent(automaton)
             covered = _always_in_a_match(automaton)
             ends = independent & (covered[:, None] | covered[None, :])
-            self._stages.append((automaton.symbol_of.astype(np.uint8), independent, ends))
+            self._stages.append((automaton.symbol_of, independent, ends))
         # For two characters of ASCII: at the first times 128 plus the second.
         pairs = np.stack(np.divmod(np.arange(1 << 14), 128), axis=1).ravel()
         self._in_ascii = self._between(pairs)[::2].tobytes()
@@ -133,7 +133,9 @@ def _independent(automaton: Automaton) -> np.ndarray:
     """Return, by two neighbouring symbols, whether no match contains both and none depends on both."""
     n, end = automaton.n_symbols, automaton.n_symbols
     independent = np.ones((n, n), bool)
-    states = _reachable(automaton)
+    # The live states that can be reached: no dead state leads to a live one.
+    starts = [int(automaton.start_of[0]), int(automaton.start_not_empty_of[0])]
+    states = automaton.reachable(starts, slice(0, n))
     last_found = automaton.delay_of[automaton.next_state]
     # By state and symbol: no further match can follow, and the last match is the same as at the end of the
     # text, where it cannot contain a later symbol.
@@ -151,13 +153,3 @@ def _always_in_a_match(automaton: Automaton) -> np.ndarray:
     starts = np.unique([automaton.start_of[0], automaton.start_not_empty_of[0]])
     after = automaton.next_state[starts, : automaton.n_symbols]
     return (automaton.delay_of[after] == 0).all(axis=0)
-
-
-def _reachable(automaton: Automaton) -> list[int]:
-    """Return the live states that can be reached from the start."""
-    found = sorted({int(automaton.start_of[0]), int(automaton.start_not_empty_of[0])})
-    for state in found:
-        for follower in np.unique(automaton.next_state[state, : automaton.n_symbols]).tolist():
-            if automaton.alive[follower] and follower not in found:
-                found.append(follower)
-    return found

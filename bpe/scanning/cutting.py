@@ -7,7 +7,8 @@ parts between special tokens, or the pieces of another expression.
 import numpy as np
 
 from bpe.scanning.bulk import cut_bulk
-from bpe.scanning.matching import NO_MATCH, UNDECIDED, decode, find_match, symbol_before
+from bpe.scanning.matching import NO_MATCH, UNDECIDED, decode, symbol_before
+from bpe.scanning.remembering import find
 from bpe.scanning.tables import view_of
 from structures.kernels import inner, pointer_to, quiet
 
@@ -39,14 +40,14 @@ def cut_segment(view, data, start, stop, is_open, text_start, ends, n):
             place = np.int64(ends[n - 1])
     while place < stop:
         before = symbol_before(view, data, place, text_start) if view.looks_behind else 0
-        end = find_match(view, data, place, stop, is_open, view.start_entry_of[before])
+        end = find(view, data, place, stop, is_open, view.start_entry_of[before])
         if end == place:
             # An empty match is not a piece, but it ends the gap before it.
             if gap >= 0:
                 ends[n] = place
                 n += 1
                 gap = -1
-            end = find_match(view, data, place, stop, is_open, view.start_entry_not_empty_of[before])
+            end = find(view, data, place, stop, is_open, view.start_entry_not_empty_of[before])
         if end == UNDECIDED:
             break
         if end == NO_MATCH:
@@ -71,10 +72,10 @@ def cut_segment(view, data, start, stop, is_open, text_start, ends, n):
 
 
 @inner
-def cut_segments(self, data, start, text_start, segment_ends, is_open, offsets):
+def cut_segments(self, data, start, text_start, segment_ends, is_open, offsets, failed):
     """:func:`cut` for compiled callers."""
     text, ends = pointer_to(data, 0), pointer_to(offsets, 0)
-    view = view_of(self)
+    view = view_of(self, failed, start)
     ends[0] = start
     n = 1
     for segment in range(segment_ends.size):
@@ -86,7 +87,7 @@ def cut_segments(self, data, start, text_start, segment_ends, is_open, offsets):
 
 
 @quiet
-def cut(self, data, start, text_start, segment_ends, is_open, offsets):
+def cut(self, data, start, text_start, segment_ends, is_open, offsets, failed):
     """Cut segments into pieces; return the number of pieces.
 
     Parameters
@@ -103,5 +104,7 @@ def cut(self, data, start, text_start, segment_ends, is_open, offsets):
         continuation changes.
     offsets : (n_bytes - start + 1,) int32
         Out: piece i is ``data[offsets[i]:offsets[i + 1]]``.
+    failed : uint8 array
+        Zeros, as many as :func:`bpe.scanning.remembering.n_failed` says.
     """
-    return cut_segments(self, data, start, text_start, segment_ends, is_open, offsets)
+    return cut_segments(self, data, start, text_start, segment_ends, is_open, offsets, failed)

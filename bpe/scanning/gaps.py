@@ -1,12 +1,13 @@
 """Finds how far a text has no match, when only its beginning is known."""
 
-from bpe.scanning.matching import NO_MATCH, decode, find_match
+from bpe.scanning.matching import NO_MATCH, decode
+from bpe.scanning.remembering import find
 from bpe.scanning.tables import view_of
 from structures.kernels import pointer_to, quiet
 
 
 @quiet
-def end_of_gap(self, data, start, stop):
+def end_of_gap(self, data, start, stop, failed):
     """Return the first place where a match begins, or might begin if more text follows.
 
     Parameters
@@ -18,13 +19,15 @@ def end_of_gap(self, data, start, stop):
         End of the last piece found by :func:`bpe.scanning.cutting.cut`.
     stop : int
         End of the known text.
+    failed : uint8 array
+        As for :func:`bpe.scanning.cutting.cut`.
     """
-    text, view = pointer_to(data, 0), view_of(self)
+    text, view = pointer_to(data, 0), view_of(self, failed, start)
     place = start
     while place < stop:
-        end = find_match(view, text, place, stop, True, view.start_entry_of[0])
+        end = find(view, text, place, stop, True, view.start_entry_of[0])
         if end == place:  # empty: the gap before it is a piece already
-            end = find_match(view, text, place, stop, True, view.start_entry_not_empty_of[0])
+            end = find(view, text, place, stop, True, view.start_entry_not_empty_of[0])
         width = decode(text, place, stop)[1]
         if end != NO_MATCH or width == 0:
             return place

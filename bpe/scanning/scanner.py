@@ -11,8 +11,11 @@ from bpe.scanning.automaton import compile_automaton
 from bpe.scanning.cuts import Cuts
 from bpe.scanning.cutting import cut
 from bpe.scanning.gaps import end_of_gap
+from bpe.scanning.remembering import n_failed
 from bpe.scanning.tables import Tables, tables_of
+from bpe.scanning.tails import find_tails
 from bpe.scanning.windows import derive_windows
+from bpe.scanning.work import Work
 
 
 class Scanner:
@@ -29,12 +32,16 @@ class Scanner:
     Raises
     ------
     UnsupportedError
-        An expression cannot be compiled.
+        An expression cannot be compiled, or takes too much work.
 
     Attributes
     ----------
     has_windows : bool
         Whether the bulk of a text is cut by windows, 64 places at a time.
+    remembers : bool
+        Whether some expression remembers what failed, so as not to read a text again and again.
+    steps : int
+        The work of compiling.
     looks_behind : bool
         Whether pieces depend on the character before them.
     cuts : Cuts
@@ -42,7 +49,8 @@ class Scanner:
 
     Complexity
     ----------
-    About ten milliseconds for each class of characters that is new to the process.
+    Not more than twice :data:`bpe.scanning.work.MAX_STEPS` for each expression; for the named patterns, about
+    ten milliseconds for each named class of characters that is new to the process.
 
     Examples
     --------
@@ -52,17 +60,46 @@ class Scanner:
     """
 
     def __init__(self, sources: Sequence[str]) -> None:
-        automata = [compile_automaton(source) for source in sources]
-        windows = [derive_windows(automaton) for automaton in automata]
-        self.has_windows = all(windows)
+        work = Work()
+        self.steps = 0
+        self._tables: list[Tables] = []
+        self._tail_bytes: list[int] = []  # by expression; 0: it remembers nothing
+        automata, has_windows = [], []
+        for source in sources:
+            automaton = compile_automaton(source, work)
+            tails = find_tails(automaton, work)
+            work_on_windows = Work()
+            windows = None if tails.meet else derive_windows(automaton, work_on_windows)
+            self.steps += work_on_windows.done
+            automata.append(automaton)
+            has_windows.append(windows is not None)
+            self._tables.append(tables_of(automaton, windows, tails if tails.meet else None))
+            self._tail_bytes.append(-(-len(tails.endless) // 8) if tails.meet else 0)
+        self.steps += work.done
+        self.has_windows, self.remembers = all(has_windows), any(self._tail_bytes)
         self.looks_behind = any(automaton.looks_behind for automaton in automata)
-        self._tables = [tables_of(*pair) for pair in zip(automata, windows, strict=True)]
         self.cuts = Cuts(automata)
 
     @property
     def only_tables(self) -> Tables | None:
-        """The tables, for kernels; None if there are several expressions."""
-        return self._tables[0] if len(self._tables) == 1 else None
+        """The tables, for kernels; None if there are several expressions, or one that remembers."""
+        return self._tables[0] if len(self._tables) == 1 and not self.remembers else None
+
+    def _cut(
+        self,
+        stage: int,
+        data: np.ndarray,
+        start: int,
+        text_start: int,
+        ends: np.ndarray,
+        is_open: bool,
+        out: np.ndarray,
+    ) -> np.ndarray:
+        """Cut segments by one of the expressions."""
+        stop = int(ends[-1]) if len(ends) else start
+        failed = np.zeros(n_failed(start, stop, self._tail_bytes[stage]), np.uint8)
+        n = cut(self._tables[stage], data, start, text_start, ends, is_open, out, failed)
+        return out[: n + 1]
 
     def cut(
         self,
@@ -102,7 +139,8 @@ class Scanner:
 
         Complexity
         ----------
-        O(n) for n bytes with the named patterns.
+        O(n) for n bytes. A byte is read a few times with ordinary patterns, and some hundred times at worst
+        (:data:`bpe.scanning.tails.MAX_TAIL`).
 
         Examples
         --------
@@ -116,8 +154,7 @@ class Scanner:
         if out is None:
             stop = int(segment_ends[-1]) if len(segment_ends) else start
             out = np.empty(stop - start + 1, np.int32)
-        n = cut(self._tables[0], data, start, text_start, segment_ends, is_open, out)
-        return out[: n + 1]
+        return self._cut(0, data, start, text_start, segment_ends, is_open, out)
 
     def refine(self, data: bytearray | np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """Apply all expressions but the first to the pieces of the first.
@@ -144,11 +181,10 @@ class Scanner:
         [0, 1, 2, 3]
         """
         data = np.asarray(data)  # a bytearray shares its memory
-        for tables in self._tables[1:]:
+        for stage in range(1, len(self._tables)):
             start = int(offsets[0])
             finer = np.empty(int(offsets[-1]) - start + 1, np.int32)
-            n = cut(tables, data, start, start, offsets[1:], False, finer)
-            offsets = finer[: n + 1]
+            offsets = self._cut(stage, data, start, start, offsets[1:], False, finer)
         return offsets
 
     def decided(self, data: bytearray | np.ndarray) -> int:
@@ -181,13 +217,13 @@ class Scanner:
             return 0
         data = np.asarray(data)  # a bytearray shares its memory
         place, stop = 0, len(data)
-        for tables in self._tables:
+        for stage, tables in enumerate(self._tables):
             # The last gap of this expression has no end yet, but the next expression can already cut it.
-            offsets = np.empty(stop - place + 1, np.int32)
-            n = cut(tables, data, place, place, np.array([stop], np.int32), True, offsets)
-            place = int(offsets[n])
+            out = np.empty(stop - place + 1, np.int32)
+            place = int(self._cut(stage, data, place, place, np.array([stop], np.int32), True, out)[-1])
             if tables is not self._tables[-1]:
-                stop = end_of_gap(tables, data, place, stop)
+                failed = np.zeros(n_failed(place, stop, self._tail_bytes[stage]), np.uint8)
+                stop = end_of_gap(tables, data, place, stop, failed)
         return place
 
     def split(self, data: bytes) -> list[int]:

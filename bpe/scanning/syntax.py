@@ -3,6 +3,8 @@ r"""The part of the ``regex`` language that can be compiled, as a tree.
 The part has classes and literals, groups, alternation, repetition (greedy, lazy, possessive), lookahead of a
 few characters, lookbehind of one character, anchors, and the flags ``i``, ``s`` and ``m``. The package has
 accepted the expression already, so the only errors here are about what the part does not have.
+
+Each part says by `is_nullable` whether it matches the empty string.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 
 class UnsupportedError(Exception):
@@ -22,6 +24,7 @@ class Chars:
     """One character of a class; `source` is its expression in the ``regex`` package."""
 
     source: str
+    is_nullable: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
@@ -30,12 +33,20 @@ class Seq:
 
     items: tuple[Node, ...]
 
+    @functools.cached_property
+    def is_nullable(self) -> bool:
+        return all(item.is_nullable for item in self.items)
+
 
 @dataclass(frozen=True)
 class Alt:
     """The first alternative with which the whole expression matches."""
 
     items: tuple[Node, ...]
+
+    @functools.cached_property
+    def is_nullable(self) -> bool:
+        return any(item.is_nullable for item in self.items)
 
 
 @dataclass(frozen=True)
@@ -47,12 +58,20 @@ class Repeat:
     most: int | None
     greedy: bool
 
+    @functools.cached_property
+    def is_nullable(self) -> bool:
+        return self.least == 0 or self.item.is_nullable
+
 
 @dataclass(frozen=True)
 class Atomic:
     """The first match of `item`; no other match of it is tried if the rest fails."""
 
     item: Node
+
+    @functools.cached_property
+    def is_nullable(self) -> bool:
+        return self.item.is_nullable
 
 
 @dataclass(frozen=True)
@@ -62,6 +81,7 @@ class Look:
     item: Node
     ahead: bool
     wanted: bool
+    is_nullable: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -69,6 +89,7 @@ class Edge:
     """An assertion: the text ends here or, if not `end`, begins here."""
 
     end: bool
+    is_nullable: ClassVar[bool] = True
 
 
 Node: TypeAlias = Chars | Seq | Alt | Repeat | Atomic | Look | Edge
@@ -83,12 +104,14 @@ _ESCAPE = re.compile(
     re.DOTALL,
 )
 _MOST = 1000  # of a counted repetition: each is a copy
+_MOST_ATOMS = 10_000
 
 
 class _Parser:
     def __init__(self, source: str) -> None:
         self.source = source
         self.at = 0
+        self.n_atoms = 0
 
     def take(self, expression: re.Pattern[str]) -> re.Match[str] | None:
         match = expression.match(self.source, self.at)
@@ -131,6 +154,9 @@ class _Parser:
         return Atomic(repeat) if suffix == "+" else repeat
 
     def atom(self, flags: frozenset[str]) -> Node:
+        self.n_atoms += 1
+        if self.n_atoms > _MOST_ATOMS:
+            raise UnsupportedError("a very large expression")
         character = self.source[self.at]
         if character == "(":
             return self.group(flags)
@@ -189,7 +215,7 @@ def _chars(source: str, flags: frozenset[str]) -> Chars:
     return Chars(f"(?{relevant}:{source})" if relevant else source)
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=16)
 def parse(source: str) -> Node:
     r"""Parse an expression.
 

@@ -9,7 +9,7 @@ from numba import types
 from numba.experimental import structref
 
 from bpe.scanning.automaton import Automaton
-from bpe.scanning.syntax import UnsupportedError
+from bpe.scanning.tails import Tails
 from bpe.scanning.windows import PLACES, Windows
 from structures.kernels import StructType, fields_of, inner, kernel, pointer_to
 
@@ -19,7 +19,7 @@ ROW_SHIFT = 4
 ALIVE = 8
 DELAY_MASK = 7
 
-_MAX_SYMBOLS = 255
+BUCKET_SHIFT = 3  # eight bytes are a bucket
 
 
 @structref.register
@@ -43,6 +43,8 @@ tables_type = TablesType(
         products=types.int32[::1],  # of the ends, then the open ones; one element for each place of a window
         n_ends=types.int64,
         n_products=types.int64,
+        tail_of=types.int16[::1],  # by row: the number of an endless state; -1 of others
+        tail_bytes=types.int64,  # of a set of endless states, a bit each; 0: nothing is remembered
     )
 )
 
@@ -57,13 +59,14 @@ structref.define_boxing(TablesType, Tables)
 
 
 @kernel
-def _new_tables(of_automaton, of_windows):
+def _new_tables(of_automaton, of_windows, of_tails):
     self = structref.new(tables_type)
     self.symbol_of, self.next_entry, starts, self.n_symbols, self.looks_behind = of_automaton
     self.start_entry_of, self.start_entry_not_empty_of = starts
     self.group_of, self.range_starts, self.range_changes, self.products, self.n_ends = of_windows
     self.n_ranges = self.range_starts.size
     self.n_products = self.products.size // PLACES
+    self.tail_of, self.tail_bytes = of_tails
     return self
 
 
@@ -83,11 +86,15 @@ class View(NamedTuple):
     products: Any
     n_ends: Any
     n_products: Any
+    tail_of: Any
+    tail_bytes: Any
+    failed: Any  # what to remember: for each bucket of bytes a set of endless states
+    first_bucket: Any
 
 
 @inner
-def view_of(self):
-    """Return a view of tables. The caller keeps the tables alive."""
+def view_of(self, failed, start):
+    """Return a view of tables, to cut from byte `start` on. The caller keeps both arguments alive."""
     return View(
         pointer_to(self.symbol_of, 0),
         pointer_to(self.next_entry, 0),
@@ -102,24 +109,20 @@ def view_of(self):
         pointer_to(self.products, 0),
         self.n_ends,
         self.n_products,
+        pointer_to(self.tail_of, 0),
+        self.tail_bytes,
+        pointer_to(failed, 0),
+        start >> BUCKET_SHIFT,
     )
 
 
-def tables_of(automaton: Automaton, windows: Windows | None) -> Tables:
-    """Return the tables of an automaton and, if it has them, of its windows.
-
-    Raises
-    ------
-    UnsupportedError
-        It has more than 255 symbols.
-    """
-    if automaton.n_symbols > _MAX_SYMBOLS:
-        raise UnsupportedError(f"an expression with more than {_MAX_SYMBOLS} kinds of characters")
+def tables_of(automaton: Automaton, windows: Windows | None, tails: Tails | None = None) -> Tables:
+    """Return the tables of an automaton, of its windows if it has them, and of its tails if they meet."""
     width = automaton.n_symbols + 1
     row_of = np.arange(len(automaton.delay_of)) * width
     entry_of = row_of << ROW_SHIFT | np.where(automaton.alive, ALIVE, 0) | (automaton.delay_of + 1)
     of_automaton = (
-        automaton.symbol_of.astype(np.uint8),
+        automaton.symbol_of,
         entry_of[automaton.next_state].ravel().astype(np.int32),
         (entry_of[automaton.start_of], entry_of[automaton.start_not_empty_of]),
         automaton.n_symbols,
@@ -134,7 +137,11 @@ def tables_of(automaton: Automaton, windows: Windows | None) -> Tables:
         _four_times(np.concatenate([windows.ends, windows.open])),
         len(windows.ends),
     )
-    return _new_tables(of_automaton, of_windows)
+    tail_of = np.full(len(row_of) * width if tails else 0, -1, np.int16)
+    if tails:
+        tail_of[row_of[tails.endless]] = np.arange(len(tails.endless))
+    of_tails = tail_of, -(-len(tails.endless) // 8) if tails else 0
+    return _new_tables(of_automaton, of_windows, of_tails)
 
 
 def _four_times(array: np.ndarray) -> np.ndarray:

@@ -31,12 +31,15 @@ import numpy as np
 
 from bpe.scanning.automaton import MAX_DELAY, NO_MATCH, Automaton
 from bpe.scanning.classes import N_CODE_POINTS
+from bpe.scanning.syntax import UnsupportedError
+from bpe.scanning.work import Work
 
 BEHIND, AHEAD = 3, 2
 GROUPS = 8
 PLACES = BEHIND + AHEAD
 _MAX_CONFIGURATIONS = 2_000
 _MAX_PRODUCTS = 64
+_ENTRIES = 100  # of the transition table, which are looked at in one step of work
 
 # Roughly how often a character occurs in text and source code: the rarest lose their group.
 _FREQUENT_FIRST = (
@@ -73,65 +76,60 @@ class Windows:
 
 
 # ------------------------------------------------------------------------------------------------ groups
-def _reachable(automaton: Automaton, symbols: list[int]) -> list[int]:
-    """Return the states that can be reached with the given symbols."""
-    found = [int(automaton.start_of[0])]
-    for state in found:
-        for follower in automaton.next_state[state, symbols].tolist():
-            if follower not in found:
-                found.append(follower)
-    return found
-
-
 def _always_matches(automaton: Automaton) -> bool:
     """Say whether every place of every text has a match that is not empty."""
     if (automaton.start_of != automaton.start_not_empty_of).any():
         return False
     symbols = slice(0, automaton.n_symbols)  # a text is not empty; later the end may follow
     unmatched = [int(automaton.start_of[0])]
+    known = np.arange(len(automaton.next_state)) == unmatched[0]
     for state in unmatched:
         followers = automaton.next_state[state, symbols]
-        for follower in np.unique(followers[automaton.delay_of[followers] == NO_MATCH]).tolist():
-            if not automaton.alive[follower]:
-                return False
-            if follower not in unmatched:
-                unmatched.append(follower)
+        followers = np.unique(followers[automaton.delay_of[followers] == NO_MATCH])
+        if not automaton.alive[followers].all():
+            return False
+        unmatched += followers[~known[followers]].tolist()
+        known[followers] = True
         symbols = slice(None)
     return True
 
 
-def _grouped(automaton: Automaton, symbols: list[int]) -> list[list[int]]:
+def _grouped(automaton: Automaton, symbols: list[int], work: Work) -> list[list[int]]:
     """Return groups of symbols; those of a group lead from every state to the same next state."""
-    rows = automaton.next_state[_reachable(automaton, symbols)]
+    work.add(automaton.next_state.size // _ENTRIES + len(automaton.next_state))
+    rows = automaton.next_state[automaton.reachable([automaton.start_of[0]], symbols)]
     groups: dict[tuple[int, ...], list[int]] = {}
     for symbol in symbols:
         groups.setdefault(tuple(rows[:, symbol].tolist()), []).append(symbol)
     return list(groups.values())
 
 
-def _choose_groups(automaton: Automaton) -> list[list[int]]:
+def _choose_groups(automaton: Automaton, work: Work) -> list[list[int]]:
     """Return at most :data:`GROUPS` groups of the symbols."""
     frequency = np.bincount(automaton.symbol_of, _FREQUENCY_OF, automaton.n_symbols)
     alike = sorted(range(automaton.n_symbols), key=lambda symbol: -frequency[symbol])
-    groups = _grouped(automaton, alike)
+    groups = _grouped(automaton, alike, work)
     others: list[int] = []
     while len(groups) > GROUPS:
         # Give up the symbol that frees most groups for its frequency.
         without = {symbol: [other for other in alike if other != symbol] for symbol in alike}
-        gain = {symbol: len(groups) - len(_grouped(automaton, left)) for symbol, left in without.items()}
+        gain = {
+            symbol: len(groups) - len(_grouped(automaton, left, work)) for symbol, left in without.items()
+        }
         given_up = max(alike, key=lambda symbol: gain[symbol] / frequency[symbol])
         others.append(given_up)
         alike = without[given_up]
-        groups = _grouped(automaton, alike)
+        groups = _grouped(automaton, alike, work)
     return [*groups, others] if others and len(groups) < GROUPS else groups
 
 
 # ----------------------------------------------------------------------------------------- configurations
-def _hopes(automaton: Automaton) -> np.ndarray:
+def _hopes(automaton: Automaton, work: Work) -> np.ndarray:
     """Return, by shadow, whether some text after it makes the end of the piece right."""
     follower = automaton.next_state
     hope = np.zeros((len(follower), MAX_DELAY + 2, 2), np.bool_)
     while True:
+        work.add(2 * (MAX_DELAY + 2) * follower.size // _ENTRIES)
         before = hope.copy()
         for age in range(MAX_DELAY + 2):
             older = min(age + 1, MAX_DELAY + 1)
@@ -147,14 +145,15 @@ def _hopes(automaton: Automaton) -> np.ndarray:
 class _Paths:
     """The paths of true pieces through the configurations of an automaton."""
 
-    def __init__(self, automaton: Automaton, groups: list[list[int]]) -> None:
+    def __init__(self, automaton: Automaton, groups: list[list[int]], work: Work) -> None:
+        self.work = work
         self.next_state = automaton.next_state.tolist()
         self.delay_of = automaton.delay_of.tolist()
         self.alive = automaton.alive.tolist()
         self.start = int(automaton.start_of[0])
         self.n_symbols = automaton.n_symbols
         self.groups = groups
-        self.hope = _hopes(automaton)
+        self.hope = _hopes(automaton, work)
         self.number_of: dict[Configuration, int] = {}
         self.configurations: list[Configuration] = []
         # [configuration][group]: the next configurations, and whether a piece ends before them
@@ -165,6 +164,7 @@ class _Paths:
         self.number((self.start, frozenset()))
         while len(self.steps) < len(self.configurations) <= _MAX_CONFIGURATIONS:
             configuration = self.configurations[len(self.steps)]
+            self.work.add(self.n_symbols * (1 + len(configuration[1])))
             follows = [set(self.step(configuration, symbol)) for symbol in range(self.n_symbols)]
             self.steps.append([set.union(*(follows[symbol] for symbol in group)) for group in self.groups])
         return len(self.configurations) <= _MAX_CONFIGURATIONS
@@ -225,6 +225,7 @@ class _Paths:
         self, place: int, found: frozenset[tuple[int, int]], group: int
     ) -> frozenset[tuple[int, int]]:
         at_bar = place == BEHIND - 1
+        self.work.add(1 + len(found))
         return frozenset(
             (after, int(ended) if at_bar else bit)
             for i, bit in found
@@ -234,16 +235,16 @@ class _Paths:
 
 # --------------------------------------------------------------------------------------------- products
 def _products(wanted: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-    """Cover the `wanted` windows by products inside the `allowed` windows.
+    """Cover the `wanted` windows by products inside the `allowed` windows; stop where there are too many.
 
     This is greedy. A product grows from a window that is not covered yet: first to all groups of a place,
     with the outermost places first, then by single groups.
     """
     n = wanted.shape[0]
     left = wanted.copy()
-    products = []
+    products: list[list[int]] = []
     outermost_first = sorted(range(PLACES), key=lambda place: -abs(place - BEHIND + 0.5))
-    while left.any():
+    while left.any() and len(products) <= _MAX_PRODUCTS:
         chosen = [[int(group)] for group in np.argwhere(left)[0]]
         for place in outermost_first:
             wider = [*chosen[:place], list(range(n)), *chosen[place + 1 :]]
@@ -259,12 +260,14 @@ def _products(wanted: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     return np.array(products, np.uint8).reshape(-1, PLACES)
 
 
-def derive_windows(automaton: Automaton) -> Windows | None:
+def derive_windows(automaton: Automaton, work: Work | None = None) -> Windows | None:
     """Return the windows of an automaton; None if they would not help.
 
     Parameters
     ----------
     automaton : Automaton
+    work : Work, optional
+        Counts the steps; there are no windows if they take too many.
 
     Returns
     -------
@@ -272,7 +275,8 @@ def derive_windows(automaton: Automaton) -> Windows | None:
 
     Complexity
     ----------
-    O(configurations ** 2 * groups) at worst, and O(groups ** (BEHIND + AHEAD)).
+    O(configurations ** 2 * groups) at worst, and O(groups ** (BEHIND + AHEAD)); not more than
+    :data:`bpe.scanning.work.MAX_STEPS`.
 
     Examples
     --------
@@ -285,11 +289,15 @@ def derive_windows(automaton: Automaton) -> Windows | None:
     """
     if automaton.looks_behind or not _always_matches(automaton):
         return None
-    groups = _choose_groups(automaton)
-    paths = _Paths(automaton, groups)
-    if not paths.explore():
+    work = work or Work()
+    try:
+        groups = _choose_groups(automaton, work)
+        paths = _Paths(automaton, groups, work)
+        if not paths.explore():
+            return None
+        verdicts = paths.verdicts()
+    except UnsupportedError:
         return None
-    verdicts = paths.verdicts()
     ends = _products(verdicts == _YES, verdicts != _NO)
     unsure = _products(verdicts == _OPEN, verdicts == _OPEN)
     if len(ends) + len(unsure) > _MAX_PRODUCTS:

@@ -14,8 +14,9 @@ from numba.core.errors import TypingError
 
 from structures import ByteCounter, MaxHeap, kernel
 from structures import byte_counter_kernels as module
-from structures.byte_keys import _SEED_LONG, home_of
 from structures.byte_keys import key_of as key_of_string
+from structures.hashing import mix_two
+from structures.secret import WORDS
 from structures.simd import _py_load_word, _py_multiply_fold, load_word, multiply_fold, pointer_to
 from structures.status import INT64_MAX, INT64_MIN, OK, OUT_OF_RANGE, OVERFLOW
 
@@ -370,7 +371,7 @@ def count_slices(slots, shift, offsets, pool, data, spans):
     for i in range(spans.shape[0]):
         start, end = spans[i]
         word = pointer_to(data, start)
-        word_0, word_1 = key_of_string(word, end - start, data.size - start)
+        word_0, word_1 = key_of_string(word, end - start, data.size - start, WORDS)
         slot = module.locate(slots, shift, offsets, pool, word, word_0, word_1)
         if slot < 0:
             slot = ~slot
@@ -406,8 +407,8 @@ def test_kernels_against_a_dict(alphabet):
     assert count_slices(slots, 64 - bits, offsets, pool, data, spans) == 0
     assert module.counts_by_id(slots, size).tolist() == [2 * count for count in expected.values()]
     for _ in range(size):
-        module.vacate(slots, 64 - bits, int(np.flatnonzero(slots[1::4])[0]))
-    assert not slots.any()
+        module.vacate(slots, 64 - bits, int(np.flatnonzero(slots[1:-4:4])[0]))
+    assert not slots[:-4].any()
 
 
 # ------------------------------------------------------------------------------------------- real text
@@ -501,7 +502,7 @@ def key_of(word):
 
 @njit
 def key_of_bytes(data):
-    return key_of_string(pointer_to(data, 0), data.size, data.size)
+    return key_of_string(pointer_to(data, 0), data.size, data.size, WORDS)
 
 
 def words_at(n, homes, bits):
@@ -511,7 +512,7 @@ def words_at(n, homes, bits):
     while len(words) < n:
         word += 1
         data.view(np.int64)[0] = word
-        if home_of(*key_of(data.tobytes()), 64 - bits) in homes:
+        if mix_two(*key_of(data.tobytes()), WORDS, 64 - bits) in homes:
             words.append(data.tobytes())
     return words
 
@@ -521,7 +522,7 @@ def test_one_cluster_around_the_end_of_the_table():
     words = words_at(60, {0, 126, 127}, bits)
     counter = ByteCounter()
     counter.reserve(64)
-    assert module.state(counter)[0].size == 4 << bits
+    assert module.state(counter)[0].size == (4 << bits) + 4
     for i, word in enumerate(words):
         counter.add(word, i)
     counter._check()
@@ -579,8 +580,8 @@ def test_many_similar_words(form):
     assert list(counter) == words
     assert counter.to_arrays()[2].tolist() == list(range(100_000, 300_000, 2))
     slots, *_, shift = module.state(counter)
-    occupied = np.flatnonzero(slots[1::4])
-    homes = [home_of(*slots[4 * slot : 4 * slot + 2], shift) for slot in occupied[:3000].tolist()]
+    occupied = np.flatnonzero(slots[1:-4:4])
+    homes = [mix_two(*slots[4 * slot : 4 * slot + 2], WORDS, shift) for slot in occupied[:3000].tolist()]
     distance = (occupied[:3000] - homes) & ((1 << (64 - shift)) - 1)
     assert distance.mean() < 2  # 0.6 at most is expected
     assert distance.max() < 60
@@ -592,17 +593,17 @@ def test_words_that_differ_in_two_bytes_spread():
     for first in range(0, 256, 4):
         for second in range(0, 256, 4):
             words[7], words[14] = first, second
-            homes.add(home_of(*key_of(words), 64 - 12))
+            homes.add(mix_two(*key_of(words), WORDS, 64 - 12))
     assert len(homes) > 0.6 * 2**12  # 0.63 is expected
 
 
 def test_long_words_of_equal_hash():
-    seed = _SEED_LONG
+    start, factor = 32 ^ int(WORDS[1]), WORDS[2]
 
     def word(first, second):
         return np.array([first, second, 11, 12], np.int64).tobytes()
 
-    second = 5 ^ _py_multiply_fold(32 ^ 1, seed) ^ _py_multiply_fold(32 ^ 2, seed)
+    second = 5 ^ _py_multiply_fold(start ^ 1, factor) ^ _py_multiply_fold(start ^ 2, factor)
     words = [word(1, 5), word(2, second)]
     assert key_of(words[0]) == key_of(words[1])
     counter = ByteCounter()
@@ -878,8 +879,21 @@ def test_nothing_leaks(python):
 @kernel
 def look_up_inside(counter, data, offsets, first, after, default):
     counts = np.empty(after - first, np.int64)
-    counter.get_into(data, offsets, first, after, default, counts)
-    return counts
+    furthest = counter.get_into(data, offsets, first, after, default, counts)
+    return counts, furthest
+
+
+def slot_of(counter, word):
+    return module.look_up(counter, counter.id_of(word))[2]
+
+
+def distance_of(counter, word):
+    """Return how far from its home a word is found; alone in the table, it is at home."""
+    some, alone = counter.copy(), counter.copy()
+    alone.clear()
+    some.add(word, 0)
+    alone.add(word)
+    return (slot_of(some, word) - slot_of(alone, word)) % (1 << (64 - module.state(some)[3]))
 
 
 @settings(deadline=None)
@@ -888,6 +902,7 @@ def look_up_inside(counter, data, offsets, first, after, default):
 )
 def test_get_many(words, others, draw):
     counter = ByteCounter(Counter(words))
+    counter.reserve(len(counter) + 1)
     asked = draw.draw(st.permutations(words[:300] + others))
     expected = [Counter(words).get(word, -7) for word in asked]
     data, offsets = joined(asked)
@@ -895,8 +910,9 @@ def test_get_many(words, others, draw):
     array = np.frombuffer(bytearray(data), np.uint8)
     first = draw.draw(st.integers(0, len(asked)))
     for given_offsets in (np.asarray(offsets), np.asarray(offsets, np.int32)):
-        found = look_up_inside(counter, array, given_offsets, first, len(asked), -7)
+        found, furthest = look_up_inside(counter, array, given_offsets, first, len(asked), -7)
         assert found.tolist() == expected[first:]
+        assert furthest == max((distance_of(counter, word) for word in asked[first:]), default=0)
 
 
 def test_get_many_of_bad_offsets():

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from structures import byte_keys
+from structures.secret import WORDS
 from structures.simd import local_words, pointer_to
 
 LENGTHS = [0, 1, 7, 8, 9, 14, 15, 16, 17, 23, 24, 25, 40]
@@ -19,7 +20,7 @@ def short_key(string):
 
 @njit
 def key_of(data, start, end):
-    return byte_keys.key_of(pointer_to(data, start), end - start, data.size - start)
+    return byte_keys.key_of(pointer_to(data, start), end - start, data.size - start, WORDS)
 
 
 @njit
@@ -30,7 +31,7 @@ def parts_of(word_1):
 @njit
 def keys_of(data, offsets, first, n):
     word_0s, word_1s = local_words(100), local_words(100)
-    byte_keys.keys_of(data, offsets, first, n, word_0s, word_1s)
+    byte_keys.keys_of(data, offsets, first, n, pointer_to(WORDS, 0), word_0s, word_1s)
     return [(word_0s[i], word_1s[i]) for i in range(n)]
 
 

@@ -1,10 +1,12 @@
 """Import and cache: nothing is compiled early, nothing twice, and nothing stale runs."""
 
+import os
 import textwrap
 
 import pytest
 
 import structures as st
+from structures.cache_folder import others_may_write
 from structures.digests import DIGEST, package_digest
 
 
@@ -214,6 +216,44 @@ def test_without_a_folder_to_write_to(python, installation, tmp_path):
         "['RuntimeWarning']",
         "no folder to keep compiled code in",
     ]
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="the system does not say who may write")
+def test_a_folder_that_others_may_write_to_is_not_used(python, tmp_path):
+    """What is there, a pickle, would choose what this process runs."""
+    code = """
+        import os, warnings
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            import structures
+            structures.IntMap({1: 2}), structures.ByteCounter({b"a": 1})
+        print(*{str(warning.message) for warning in caught}, sep="\\n")
+        print(sum(len(files) for _, _, files in os.walk(os.environ["NUMBA_CACHE_DIR"])) > 0)
+    """
+    tmp_path.chmod(0o777)
+    warned, is_used = python(textwrap.dedent(code), NUMBA_CACHE_DIR=str(tmp_path)).splitlines()
+    assert warned.startswith(f"other users can write to {tmp_path}")
+    assert warned.endswith("Set NUMBA_CACHE_DIR to a folder that only you can write to.")
+    assert is_used == "False"
+    tmp_path.chmod(0o1777)  # as /tmp: others can add folders, but not replace this user's
+    assert python(textwrap.dedent(code), NUMBA_CACHE_DIR=str(tmp_path)).split() == ["True"]
+
+
+def test_whom_a_cache_folder_may_belong_to(tmp_path, monkeypatch):
+    folder, source = tmp_path / "cache", tmp_path / "module.py"
+    folder.mkdir(mode=0o755)
+    source.touch()
+    is_trusted = lambda: not others_may_write.__wrapped__(str(folder), str(source))  # noqa: E731
+    assert is_trusted()
+    folder.chmod(0o777)
+    assert not is_trusted()
+    folder.chmod(0o775)
+    assert is_trusted()
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    assert is_trusted()  # the files belong to who owns the sources
+    if os.geteuid() == 0:
+        os.chown(folder, 54321, -1)
+        assert not is_trusted()
 
 
 def test_two_processes_compile_the_same_at_once(python, tmp_path):

@@ -4,6 +4,7 @@ from numba import njit
 
 from structures import IntMap, hashing, kernel
 from structures import int_map_kernels as module
+from structures.secret import WORDS
 from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, OK, OUT_OF_RANGE, OVERFLOW
 from structures.testing import LANGUAGES, IntMapMachine, MapModel, check_program, random_program
 
@@ -11,13 +12,19 @@ TestMachine = IntMapMachine.TestCase
 ENDS = [INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX]
 
 
+@njit
+def home_of(key, secret, shift):
+    return hashing.mix(key, secret, shift)
+
+
 def keys_with_home(home, bits, n):
     """Return some keys whose home in a table of ``2**bits`` buckets is the same."""
-    candidates = np.random.default_rng(0).integers(INT64_MIN, INT64_MAX, 40 * n << bits)
-    folded = candidates.view(np.uint64)
-    folded = folded ^ (folded >> np.uint64(32))
-    homes = (folded * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
-    return candidates[homes == home][:n].tolist()
+    rng, found = np.random.default_rng(0), []
+    while len(found) < n:
+        key = rng.integers(INT64_MIN, INT64_MAX)
+        if home_of(key, WORDS, 64 - bits) == home:
+            found.append(int(key))
+    return found
 
 
 # -------------------------------------------------------------------------------------------- programs
@@ -48,7 +55,7 @@ def test_programs(rng, keys, rare):
 def test_deletion_around_the_end_of_the_table(home, numbers):
     here, beside = numbers
     together = keys_with_home(home, 4, here) + keys_with_home((home + 1) % 16, 4, beside)
-    assert {hashing.mix(key, 60) for key in together} == {home, (home + 1) % 16}
+    assert {hashing.mix(key, WORDS, 60) for key in together} == {home, (home + 1) % 16}
     for hole in range(len(together)):
         container = IntMap()
         container.reserve(40)

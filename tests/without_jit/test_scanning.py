@@ -5,6 +5,10 @@ import pytest
 import regex
 
 import bpe
+from bpe.scanning import Scanner
+from bpe.scanning.cutting import cut_segment
+from bpe.scanning.remembering import n_failed
+from bpe.scanning.tables import view_of
 
 SEAMS = [*"aZ019 \n\r\t'!_é文\u0301\u00a0\u2028\U0001f600", "'ll", "  ", "\r\n", "123"]
 
@@ -43,3 +47,58 @@ def test_bytes_that_are_not_utf8(name):
             data[place] = rng.integers(0x80, 0x100)
         text = data.decode(errors="surrogateescape")
         assert scanner.split(bytes(data)) == ends_by_regex(bpe.PATTERNS[name], text)
+
+
+# ---------------------------------------------------------------------------------- how much is read
+class Counting:
+    """An array that counts how often it is read."""
+
+    def __init__(self, array):
+        self.array, self.n = array, 0
+
+    def __getitem__(self, i):
+        self.n += 1
+        return self.array[i]
+
+
+def steps(source, text, *, remembers=True):
+    """Return how many steps of the automaton it takes to cut a text; check the pieces."""
+    scanner = Scanner([source])
+    data = np.frombuffer(bytearray(text.encode()), np.uint8)
+    failed = np.zeros(n_failed(0, len(data), scanner._tail_bytes[0]), np.uint8)
+    view = view_of(scanner._tables[0], failed, 0)
+    counting = Counting(view.next_entry)
+    view = view._replace(next_entry=counting, tail_bytes=view.tail_bytes if remembers else 0)
+    ends = np.empty(len(data) + 1, np.int32)
+    n = cut_segment(view, data, 0, len(data), False, 0, ends, 0)
+    found = [text[start:end] for start, end in zip([0, *ends[: n - 1]], ends[:n], strict=True)]
+    assert found == bpe.regular_expressions.split_by_expression(source, text)
+    return counting.n
+
+
+GROWING = [
+    (r"a[^\n]*b|.", "a", ""),
+    (r"\s+$|\s|\S+", " ", "x"),
+    (r"[a-z]+(?=\s|$)|\d{2,3}?", "a", "!"),
+    (r"(?:ab)*c|.", "ab", ""),
+    (r"(?:a{3})*b|(?:a{5})*c|a", "a", ""),
+    (r"(?<=a)[^\n]*b|a*?c|\s", "a", ""),
+]
+
+
+@pytest.mark.parametrize(("source", "unit", "end"), GROWING)
+def test_twice_the_text_takes_twice_the_steps(source, unit, end):
+    few, more, most = (steps(source, unit * n + end) for n in (100, 200, 400))
+    assert most < 4.5 * few
+    assert more < 2.3 * few
+    # Without remembering, it is the square.
+    assert steps(source, unit * 400 + end, remembers=False) > 12 * steps(
+        source, unit * 100 + end, remembers=False
+    )
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "llama3", "qwen2"])
+@pytest.mark.parametrize("unit", ["a", " ", "\n", "\n ", " \n", "7", "'s", "A", "文A", "Aa", "! ", "\r\n\t"])
+def test_named_patterns_read_each_byte_a_few_times(name, unit):
+    for n in (100, 200):
+        assert steps(bpe.PATTERNS[name], unit * n + "x") < 4 * len(unit) * n + 100
