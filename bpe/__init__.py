@@ -9,27 +9,22 @@
 * :class:`Corpus`, :class:`WordCounts`, :func:`count_words`: text from files, and the counts of its pieces
 * :func:`split`, :class:`Pattern`, :data:`PATTERNS`: how text is cut into pieces
 
-What needs the compiler is loaded at first use, so that ``import bpe`` takes no time.
+Everything is loaded at first use, so that ``import bpe`` takes no time.
 """
 
 import importlib
-import importlib.metadata
 import sys
 from typing import TYPE_CHECKING, Any
-
-from bpe.pattern import PATTERNS, Pattern, split
 
 if TYPE_CHECKING:
     from bpe.corpus import Corpus
     from bpe.counting.clusters import count_words
     from bpe.counting.word_counts import WordCounts
+    from bpe.pattern import PATTERNS, Pattern, split
     from bpe.tokenizer import Tokenizer
     from bpe.training import Trainer, train
 
-try:
-    __version__ = importlib.metadata.version("bpe-structures")
-except importlib.metadata.PackageNotFoundError:  # run from a checkout
-    __version__ = "0+unknown"
+    __version__: str
 
 __all__ = [
     "PATTERNS",
@@ -48,22 +43,36 @@ _MODULE_OF = {
     "Corpus": "bpe.corpus",
     "EncodedFiles": "bpe.corpus.id_files",  # what Tokenizer.encode_files returns
     "FilePart": "bpe.corpus.reading",  # what a Corpus holds
+    "PATTERNS": "bpe.pattern",
+    "Pattern": "bpe.pattern",
     "Tokenizer": "bpe.tokenizer",
     "Trainer": "bpe.training",
     "WordCounts": "bpe.counting.word_counts",
     "count_words": "bpe.counting.clusters",
+    "split": "bpe.pattern",
     "train": "bpe.training",
 }
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version()
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_MODULE_OF[name]), name)
 
 
+def _version() -> str:
+    from importlib import metadata
+
+    try:
+        return metadata.version("bpe-structures")
+    except metadata.PackageNotFoundError:  # run from a checkout
+        return "0+unknown"
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULE_OF})
+    return sorted({*globals(), *_MODULE_OF, "__version__"})
 
 
 # Pickles of release 0.1.0 name these modules, and nothing in them that this package does not have.

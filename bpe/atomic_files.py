@@ -4,7 +4,34 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+
+@contextmanager
+def naming_output(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name a file in the errors of writing it, such as a full disk: the system does not.
+
+    Parameters
+    ----------
+    path : path
+
+    Examples
+    --------
+    >>> import errno
+    >>> with naming_output("ids.bin"):
+    ...     raise OSError(errno.ENOSPC, "No space left on device")
+    Traceback (most recent call last):
+    ...
+    OSError: [Errno 28] No space left on device: 'ids.bin'
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = os.fspath(path)
+        raise
 
 
 def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
@@ -39,8 +66,38 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder: a file name is needed")
     if target.exists() and not target.is_file():  # a pipe or a device: there is nothing to replace
-        target.write_bytes(data)
+        with naming_output(path):
+            target.write_bytes(data)
         return
+    with naming_output(path):
+        replace_file(target, data)
+
+
+def replace_file(target: Path, data: bytes) -> None:
+    """Write a file, or replace one, in one step; a symbolic link is replaced itself, not its target.
+
+    Parameters
+    ----------
+    target : Path
+    data : bytes
+
+    Raises
+    ------
+    OSError
+        The file cannot be written; an existing file is unchanged.
+
+    Complexity
+    ----------
+    O(n), and a flush to the disk.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     replace_file(Path(folder, "file"), b"content")
+    ...     Path(folder, "file").read_bytes()
+    b'content'
+    """
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
     except FileNotFoundError:

@@ -1,12 +1,20 @@
-"""Work in threads, with results that do not depend on how many there are."""
+"""Work in threads, with results that do not depend on how many there are.
+
+Python hears Ctrl-C between two steps of the main thread, and a kernel is one step. While the main thread
+waits for another one, it hears Ctrl-C at once. The other thread goes on to the end of its kernel: what it
+works on is not used any more, or the next use waits for it.
+"""
 
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -39,6 +47,117 @@ def n_threads(threads: int | None) -> int:
     if threads < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
     return threads
+
+
+@contextmanager
+def crew(threads: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads for some work; an interrupt does not wait for what they are doing.
+
+    Parameters
+    ----------
+    threads : int
+
+    Yields
+    ------
+    ThreadPoolExecutor
+
+    Examples
+    --------
+    >>> with crew(1) as pool:
+    ...     pool.submit(abs, -1).result()
+    1
+    """
+    pool = ThreadPoolExecutor(threads)
+    try:
+        yield pool
+    except (Exception, GeneratorExit):
+        pool.shutdown(cancel_futures=True)
+        raise
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
+
+
+def in_background(function: Callable[..., Result], *arguments: Any) -> Result:
+    """Call a function that may take long; an interrupt does not wait for it.
+
+    Parameters
+    ----------
+    function : callable
+        After an interrupt it goes on: nothing that it changes may be used then.
+    *arguments
+        Its arguments.
+
+    Returns
+    -------
+    Result
+
+    Complexity
+    ----------
+    That of the call, and a tenth of a millisecond for a thread; none where this is not the main thread.
+
+    Examples
+    --------
+    >>> in_background(abs, -1)
+    1
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return function(*arguments)
+    with crew(1) as pool:
+        return pool.submit(function, *arguments).result()
+
+
+class Unbroken:
+    """A call of a function that changes what is used later: an interrupt leaves it complete, or not begun.
+
+    Parameters
+    ----------
+    function : callable
+    *arguments
+        Its arguments.
+
+    Examples
+    --------
+    >>> numbers = []
+    >>> call = Unbroken(numbers.append, 1)
+    >>> in_background(call)
+    >>> call.settle()
+    >>> numbers
+    [1]
+    """
+
+    def __init__(self, function: Callable[..., object], *arguments: Any) -> None:
+        self._call = partial(function, *arguments)
+        self._lock = threading.Lock()  # held while the function runs
+        self._is_off = False
+        self._error: BaseException | None = None
+
+    def __call__(self) -> None:
+        """Call the function, on any thread."""
+        with self._lock:
+            if self._is_off:
+                return
+            try:
+                self._call()
+            except BaseException as error:
+                self._error = error
+                raise
+
+    def settle(self) -> None:
+        """Wait until the function has ended; raise its error. It does not begin any more.
+
+        Examples
+        --------
+        >>> call = Unbroken(print, 1)
+        >>> call.settle()
+        >>> call()
+        """
+        self._is_off = True
+        with self._lock:
+            pass
+        if self._error is not None:
+            raise self._error
 
 
 def map_in_threads(
@@ -78,7 +197,7 @@ def map_in_threads(
     if threads == 1:
         yield from map(function, items)
         return
-    with ThreadPoolExecutor(threads) as pool:
+    with crew(threads) as pool:
         waiting: deque[Future[Result]] = deque()
         try:
             for item in items:

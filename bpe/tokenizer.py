@@ -320,7 +320,7 @@ class Tokenizer:
         With the suffix .npy, `out` is a numpy array; else, as in .bin, only the ids, little-endian. Beside it
         comes ``<out without suffix>.offsets.npy``: ids ``offsets[k]`` to ``offsets[k + 1]`` are document k.
         The same call resumes a run that was killed or interrupted, if the corpus is the same. No file is at
-        its place before it is complete.
+        its place before it is complete. Offsets of another file of ids are not replaced: a FileExistsError.
 
         Parameters
         ----------

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bpe import __version__
+from bpe.cli.signals import hearing_interrupts
+from bpe.cli.standard import open_standard_streams
 
 # All other modules are imported inside the commands, so that --help is fast.
 if TYPE_CHECKING:
@@ -36,24 +38,15 @@ class _OneLineErrors(click.Group):
     ) -> Any:
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
-        _open_what_is_closed()
+        open_standard_streams()
+        heard: list[int] = []
         try:
-            with warnings.catch_warnings():  # this also restores showwarning
+            with hearing_interrupts(heard), warnings.catch_warnings():  # this also restores showwarning
                 warnings.showwarning = _warn
                 code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
-        except (KeyboardInterrupt, click.Abort):
-            code = _complain("interrupted", EXIT_INTERRUPTED)
-        except click.ClickException as error:
-            code = _complain(error.format_message())
-        except FileNotFoundError as error:
-            code = _complain(f"no such file: {error.filename}" if error.filename else str(error))
-        except OSError as error:
-            problem = error.strerror or str(error)
-            code = _complain(f"{error.filename}: {problem}" if error.filename else problem)
-        except (ValueError, OverflowError, ImportError) as error:
-            code = _complain(str(error))
-        except MemoryError as error:
-            code = _complain(str(error) or "out of memory")
+        except (Exception, KeyboardInterrupt) as error:
+            # What was interrupted may end with any error.
+            code = _interrupted(error) if heard else _told(error)
         sys.exit(code)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -62,9 +55,35 @@ class _OneLineErrors(click.Group):
             sys.stdout.flush()
             return result
         except BrokenPipeError:
-            # Python flushes stdout again at exit: this must not fail.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(EXIT_BROKEN_PIPE)
+        except KeyboardInterrupt as error:
+            raise click.Abort from error
+
+
+def _told(error: BaseException) -> int:
+    """Print an error as one line, and return the exit code; raise one that should not happen."""
+    if isinstance(error, (KeyboardInterrupt, click.Abort)):
+        return _interrupted(error)
+    if isinstance(error, click.ClickException):
+        return _complain(error.format_message())
+    if isinstance(error, FileNotFoundError):
+        return _complain(f"no such file: {error.filename}" if error.filename else str(error))
+    if isinstance(error, OSError):
+        problem = error.strerror or str(error)
+        return _complain(f"{error.filename}: {problem}" if error.filename else problem)
+    if isinstance(error, (ValueError, OverflowError, ImportError)):
+        return _complain(str(error))
+    if isinstance(error, MemoryError):
+        return _complain(str(error) or "out of memory")
+    raise error
+
+
+def _interrupted(error: BaseException) -> int:
+    """Say that the command was interrupted, and what it has kept if it says so."""
+    kept = next((str(each) for each in (error, error.__cause__) if isinstance(each, KeyboardInterrupt)), "")
+    if sys.stderr.isatty():
+        click.echo(err=True)  # after the ^C
+    return _complain(kept or "interrupted", EXIT_INTERRUPTED)
 
 
 def _complain(message: str, code: int = EXIT_WRONG) -> int:
@@ -73,15 +92,13 @@ def _complain(message: str, code: int = EXIT_WRONG) -> int:
     return code
 
 
-def _open_what_is_closed() -> None:
-    """Replace the standard streams that the caller has closed by the null device."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  # open until the process ends
-
-
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(f"bpe: warning: {' '.join(str(message).split())}", err=True)
+    warn(str(message))
+
+
+def warn(message: str) -> None:
+    """Print a warning as one line."""
+    click.echo(f"bpe: warning: {' '.join(message.split())}", err=True)
 
 
 @click.group(

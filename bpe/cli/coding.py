@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
 
 
+PRINTED = 1 << 16  # ids at a time
 DTYPES = click.Choice(["uint16", "uint32"])
 
 
@@ -43,6 +44,7 @@ def encode(
     ordinary: bool,
     field: str,
     errors: Any,
+    max_record_bytes: int,
     threads: int | None,
     quiet: bool,
     as_json: bool,
@@ -54,10 +56,11 @@ def encode(
 
     \b
     ids.bin           the ids and nothing else; ids.npy: a numpy array
-    ids.offsets.npy   beside it: where each document begins, and where the last ends
+    ids.offsets.npy   beside it: where each document begins, and where the last ends; of one file of ids only
 
     Of any amount of text only some is in memory. Neither file appears before both are complete; what was
-    interrupted or killed goes on where it was when the same command is given again.
+    interrupted or killed goes on where it was when the same command is given again. What is printed comes
+    while a document is read: after an error, its last line is not complete.
 
     Special tokens in the text are an error, unless an option says what they are.
 
@@ -80,7 +83,8 @@ def encode(
     rules: dict[str, Any] = {"allowed_special": "all"} if allow_special else {}
     if ordinary:
         rules = {"specials": "ordinary"}
-    corpus = Corpus([Path(path) for path in paths or (STDIN,)], field=field, errors=errors)
+    reading: dict[str, Any] = {"field": field, "errors": errors, "max_record_bytes": max_record_bytes}
+    corpus = Corpus([Path(path) for path in paths or (STDIN,)], **reading)
     if output is None:
         _print_ids(load(tokenizer), corpus, rules, as_json)
         return
@@ -93,13 +97,22 @@ def encode(
 
 
 def _print_ids(tokenizer: Tokenizer, corpus: Corpus, rules: dict[str, Any], as_json: bool) -> None:
+    """Print the ids of each document on a line, while it is encoded: no document is in memory as a whole."""
+    from bpe.encoding.streams import encode_blocks
+
+    begin, between, end = ("[", ", ", "]\n") if as_json else ("", " ", "\n")
+    special = tokenizer.engine.rules_of(**rules)
     for number, blocks in enumerate(corpus.documents()):
-        data = b"".join(blocks)
+        before = begin
         try:
-            ids = tokenizer.encode_to_numpy(data, **rules).tolist()
+            for ids in encode_blocks(tokenizer.engine, blocks, special, f"{corpus}, document {number}: text"):
+                for first in range(0, len(ids), PRINTED):
+                    some = between.join(map(str, ids[first : first + PRINTED]))
+                    click.echo(f"{before}{some}", nl=False)
+                    before = between
         except ValueError as error:
-            raise ValueError(f"{corpus}, document {number}: {shorter(error)}") from None
-        click.echo(json.dumps(ids) if as_json else " ".join(map(str, ids)))
+            raise shorter(error) from None
+        click.echo(f"{end if before == between else begin + end}", nl=False)
 
 
 def _write_ids(

@@ -18,6 +18,14 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
             help="At most so many threads; by default, one a processor.",
         ),
         click.option(
+            "--max-record-bytes",
+            type=click.IntRange(1),
+            default=1 << 28,
+            show_default=True,
+            metavar="N",
+            help="A longer line of .jsonl or text of a row of .parquet is an error.",
+        ),
+        click.option(
             "--errors",
             type=click.Choice(["keep", "strict", "replace", "skip"]),
             default="keep",

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bpe.cli.app import human, main, need_output
+from bpe.cli.app import human, main, need_output, warn
 from bpe.cli.options import pattern_dialect, reading_options
 
 if TYPE_CHECKING:
     from bpe.corpus import Corpus
     from bpe.counting.word_counts import WordCounts
     from bpe.pattern import Dialect
+    from bpe.training import Trainer
 
 
 # ---------------------------------------------------------------------------------------------- corpora
@@ -40,7 +41,7 @@ def _counting_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _source_of(
-    paths: Sequence[str], pattern: str | None, specials: Sequence[str], field: str, errors: Any
+    paths: Sequence[str], pattern: str | None, specials: Sequence[str], **reading: Any
 ) -> Corpus | WordCounts:
     """Return the corpus of some paths, or the sum of the counts if these are files of counts."""
     from bpe.corpus import Corpus
@@ -55,7 +56,7 @@ def _source_of(
 
     is_counts = [holds_counts(path) for path in paths]
     if not any(is_counts):
-        return Corpus([Path(path) for path in paths], field=field, errors=errors)
+        return Corpus([Path(path) for path in paths], **reading)
     if not all(is_counts):
         raise ValueError(
             f"{paths[is_counts.index(True)]} holds counts, {paths[is_counts.index(False)]} does not: "
@@ -85,6 +86,7 @@ def count(
     specials: tuple[str, ...],
     field: str,
     errors: Any,
+    max_record_bytes: int,
     threads: int | None,
     scheduler: str | None,
     quiet: bool,
@@ -108,7 +110,9 @@ def count(
     from bpe.pattern import Pattern
 
     started = time.perf_counter()
-    source = _source_of(paths, pattern, specials, field, errors)
+    source = _source_of(
+        paths, pattern, specials, field=field, errors=errors, max_record_bytes=max_record_bytes
+    )
     n_bytes = None
     if isinstance(source, WordCounts):
         counts = source
@@ -167,7 +171,13 @@ def count(
 @click.option(
     "--max-token-length", type=click.IntRange(2), metavar="N", help="Longest token that is made, in bytes."
 )
-@click.option("--selection", type=click.Choice(["heap", "buckets"]), help="Which container finds that pair.")
+@click.option(
+    "--selection",
+    type=click.Choice(["heap", "buckets"]),
+    default="heap",
+    show_default=True,
+    help="Which container finds that pair.",
+)
 def train(
     paths: tuple[str, ...],
     pattern: str | None,
@@ -175,6 +185,7 @@ def train(
     specials: tuple[str, ...],
     field: str,
     errors: Any,
+    max_record_bytes: int,
     threads: int | None,
     scheduler: str | None,
     quiet: bool,
@@ -183,12 +194,15 @@ def train(
     min_count: int,
     ties: Any,
     max_token_length: int | None,
-    selection: str | None,
+    selection: Any,
 ) -> None:
     """Train a tokenizer on texts, or on counts of them.
 
     A PATH is a file (.txt, .jsonl, .parquet, each also .gz or .zst; any other name is text), a folder with
     such files, a quoted glob pattern, - for standard input, or a file that bpe count wrote.
+
+    Ctrl-C ends it and keeps what is learned: in FILE, or, if there is an old one, beside it in
+    FILE.interrupted (tok.interrupted.json).
 
     \b
     Example:
@@ -200,29 +214,59 @@ def train(
     from bpe.counting.clusters import count_words
     from bpe.counting.word_counts import WordCounts
     from bpe.pattern import Pattern
-    from bpe.training import train as train_tokenizer
+    from bpe.specials import check_specials
+    from bpe.training import Trainer
+    from bpe.training.start import fresh_start
 
-    source = _source_of(paths, pattern, specials, field, errors)
-    if scheduler is not None and not isinstance(source, WordCounts):
-        source = count_words(
-            source, Pattern.of(pattern or "gpt2", dialect), specials, scheduler=scheduler, progress=not quiet
+    trainer = None
+    try:
+        counts = _source_of(
+            paths, pattern, specials, field=field, errors=errors, max_record_bytes=max_record_bytes
         )
-    optional: dict[str, Any] = {"selection": selection} if selection else {}
-    if not isinstance(source, WordCounts):
-        optional |= {
-            "pattern": Pattern.of(pattern or "gpt2", dialect),
-            "special_tokens": list(specials),
-            "threads": threads,
-        }
-    tokenizer = train_tokenizer(
-        source,
-        vocab_size=vocab_size,
-        min_count=min_count,
-        max_token_length=max_token_length,
-        ties=ties,
-        progress=not quiet,
-        **optional,
-    )
+        if not isinstance(counts, WordCounts):
+            fresh_start(check_specials(specials)).n_new(vocab_size)  # before the long work
+            counts = count_words(
+                counts,
+                Pattern.of(pattern or "gpt2", dialect),
+                specials,
+                scheduler=scheduler,
+                threads=threads,
+                progress=not quiet,
+            )
+        trainer = Trainer(
+            counts,
+            ties=ties,
+            min_count=min_count,
+            max_token_length=max_token_length,
+            selection=selection,
+        )
+        trainer.run(vocab_size, progress=not quiet)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"interrupted: {_kept(trainer, output, vocab_size)}") from None
+    tokenizer = trainer.tokenizer()
     tokenizer.save(output)
+    if tokenizer.vocab_size < vocab_size:
+        warn(
+            f"{output}: {tokenizer.vocab_size} tokens, not {vocab_size}: {_why(min_count, max_token_length)}"
+        )
     if not quiet:
         click.echo(f"{output}: {tokenizer.vocab_size} tokens", err=True)
+
+
+def _why(min_count: int, max_token_length: int | None) -> str:
+    """Say why there are fewer tokens than were asked for."""
+    count = f" that occurs {min_count} times" if min_count > 1 else ""
+    length = f" and makes a token of {max_token_length} bytes at most" if max_token_length else ""
+    return f"the text has no other pair to merge{count}{length}"
+
+
+def _kept(trainer: Trainer | None, output: str, vocab_size: int) -> str:
+    """Save what is learned so far, and say where; an old file is not replaced by an incomplete one."""
+    if trainer is None or not len(trainer.log):
+        return f"nothing was learned yet, {output} was not written"
+    path = Path(output)
+    if path.is_file():
+        path = path.with_name(f"{path.stem}.interrupted{path.suffix}")
+    tokenizer = trainer.tokenizer()
+    tokenizer.save(path)
+    return f"{path} has the {tokenizer.vocab_size} tokens that were learned, of {vocab_size}"

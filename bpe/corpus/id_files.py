@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bpe.boundaries import decided
-from bpe.corpus.output import Output, State
+from bpe.corpus.notes import State
+from bpe.corpus.output import ASIDE, Output
 from bpe.corpus.sources import Corpus, CorpusLike
 from bpe.encoding.batches import encode_stretches, joined
 from bpe.encoding.engine import Engine
@@ -94,6 +95,8 @@ def encode_files(
     path = Path(out)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: a file name is needed")
+    if path.name.endswith(ASIDE):
+        raise ValueError(f"{path}: names that end in {', '.join(ASIDE)} are for files beside the ids")
     if not path.resolve().parent.is_dir():
         raise FileNotFoundError(f"no such folder: {path.resolve().parent}")
     source = Corpus.of(corpus)

@@ -6,26 +6,33 @@
     corpus.offsets.npy.part    offsets of documents     corpus.offsets.npy   renamed
     corpus.bin.state           the progress of both                          removed
 
-The note is replaced in one step, after all that it counts is on the disk. The next run finds it, cuts both
-files to the lengths in it, and resumes. Both files are locked while they are open: two processes never write
-them.
+The note is replaced in one step, after all that it counts is on the disk. The next run finds it, reads both
+files once to compare their check sums with those in it, cuts them to the lengths in it, and resumes. If the
+note or a file is damaged, the work begins anew. Both files are locked while they are open: two processes
+never write them.
+
+``corpus.bin`` and ``corpus.npy`` would have the same offsets: the second is refused.
 """
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import json
+import glob
 import os
-from dataclasses import asdict, dataclass
+import zlib
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from bpe.atomic_files import atomic_write
+from bpe.atomic_files import naming_output, replace_file
+from bpe.corpus.notes import State, holds, must_be_plain, note_of, read_note
 
 OFFSETS = np.dtype("<i8")
+ASIDE = (".offsets.npy", ".part", ".state")
+"""Ends of the names of files beside a file of ids."""
+
 _HEADER_BYTES = 128
 
 
@@ -71,33 +78,60 @@ def npy_header(dtype: np.dtype, n: int) -> bytes:
     return b"\x93NUMPY\x01\x00" + n_text.to_bytes(2, "little") + text.ljust(n_text - 1).encode() + b"\n"
 
 
-@dataclass
-class State:
-    """The progress of the work.
+def other_owner(path: Path) -> tuple[Path, bool] | None:
+    """Return another file of ids whose offsets are where those of `path` would be.
 
-    Attributes
+    Parameters
     ----------
-    key : str
-        Identifies the work; only a run with the same key resumes it.
-    documents, tokens : int
-        How many complete documents, and how many ids, are written.
-    document_bytes : int
-        How many bytes of the next document are done.
-    checksum : int
-        CRC-32 of all bytes of the corpus so far.
-    n_bytes : int
-        The number of these bytes.
-    is_done : bool
-        Whether only the renaming is left.
-    """
+    path : Path
 
-    key: str
-    documents: int = 0
-    tokens: int = 0
-    document_bytes: int = 0
-    checksum: int = 0
-    n_bytes: int = 0
-    is_done: bool = False
+    Returns
+    -------
+    (owner, is_complete) : (Path, bool), or None
+
+    Complexity
+    ----------
+    O(n) for n files in the folder.
+
+    Examples
+    --------
+    >>> other_owner(Path("ids.bin")) is None
+    True
+    """
+    offsets = offsets_path(path)
+    begin = offsets.name.removesuffix(".offsets.npy")
+    beside = [other for other in path.parent.glob(f"{glob.escape(begin)}*") if other != path]
+    for other in beside:
+        owner = other.with_suffix("")
+        if other.suffix == ".state" and owner != path and offsets_path(owner) == offsets:
+            return owner, False
+    n_ids = _n_ids_by(offsets)
+    if n_ids is None:
+        return None
+    is_ours = _may_hold(path, n_ids)
+    for other in sorted(beside):
+        # A text beside its own ids may have such a size by chance.
+        is_likely = other.suffix in (".bin", ".npy") or (n_ids > 0 and not is_ours)
+        if offsets_path(other) == offsets and is_likely and _may_hold(other, n_ids):
+            return other, True
+    return None
+
+
+def _n_ids_by(offsets: Path) -> int | None:
+    """Return how many ids a file of offsets tells of; None if there is none that does."""
+    try:
+        found = np.load(offsets, mmap_mode="r", allow_pickle=False)
+        return int(found[-1]) if found.ndim == 1 and found.dtype == OFFSETS else None
+    except (OSError, ValueError, EOFError, IndexError):
+        return None
+
+
+def _may_hold(path: Path, n_ids: int) -> bool:
+    """Say whether a file has the size of so many ids."""
+    if not path.is_file():
+        return False
+    size = path.stat().st_size - (_HEADER_BYTES if path.suffix == ".npy" else 0)
+    return size in (2 * n_ids, 4 * n_ids)
 
 
 class Output:
@@ -134,51 +168,95 @@ class Output:
         self.offsets_path = offsets_path(self._path)
         self._state_path = self._path.with_name(f"{self._path.name}.state")
         self._header_bytes = _HEADER_BYTES if self._path.suffix == ".npy" else 0
-        self.state = self._found(key) or State(key)
-        self.is_resumed = self.state != State(key)
-        if self.state.is_done:
+        for aside in (self._state_path, part_of(self._path), part_of(self.offsets_path)):
+            must_be_plain(aside)
+        self._refuse_another_owner()
+        self.state = read_note(self._state_path, key) or State(key)
+        if self.state.is_done and self._is_complete():
+            self.is_resumed = True
             self._rename()
             return
-        n_offsets = self.state.documents + 1
-        # ids.bin and ids.npy share one file of offsets, so its lock counts for both.
-        self._offsets = self._opened(self.offsets_path, _HEADER_BYTES + n_offsets * OFFSETS.itemsize)
-        self._ids = self._opened(self._path, self._header_bytes + self.state.tokens * dtype.itemsize)
-        if self.state == State(key):
-            self._ids.write(b"\0" * self._header_bytes)
-            self._offsets.write(b"\0" * (_HEADER_BYTES + OFFSETS.itemsize))  # the first offset is 0
+        with ExitStack() as stack:
+            self._offsets = stack.enter_context(self._opened(self.offsets_path))
+            self._ids = stack.enter_context(self._opened(self._path))
+            if self.state.is_done or not self._is_intact():
+                self.state = State(key)
+            self.is_resumed = self.state != State(key)
+            self._begin()
+            stack.pop_all()
 
-    def _found(self, key: str) -> State | None:
-        """Return the state of an earlier run that can be resumed."""
-        try:
-            state = State(**json.loads(self._state_path.read_bytes()))
-            if state.key != key:
-                return None
-            if state.is_done:
-                return state
-            sizes = [part_of(path).stat().st_size for path in (self._path, self.offsets_path)]
-        except (OSError, ValueError, TypeError):
-            return None
-        wanted = self._header_bytes + state.tokens * self._dtype.itemsize
-        wanted_offsets = _HEADER_BYTES + (state.documents + 1) * OFFSETS.itemsize
-        return state if sizes[0] >= wanted and sizes[1] >= wanted_offsets else None
+    def _refuse_another_owner(self) -> None:
+        found = other_owner(self._path)
+        if found is None:
+            return
+        owner, is_complete = found
+        if is_complete:
+            problem = f"it belongs to {owner.name}: choose a name with another beginning, or move both files"
+        else:
+            problem = f"{owner.name} needs it, and is not complete: complete it, or remove {owner.name}.state"
+        raise FileExistsError(errno.EEXIST, problem, str(self.offsets_path))
 
-    def _opened(self, path: Path, n_bytes: int) -> BinaryIO:
-        """Open the written part of a file, cut to a length; an empty file if nothing is resumed."""
-        flags = (
-            os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
-        )  # it is cut after it is locked, not before
-        file = open(os.open(part_of(path), flags, 0o666), "r+b")  # noqa: SIM115  # closed at the end of the work
+    def _opened(self, path: Path) -> BinaryIO:
+        """Open the written part of a file, as it is, and lock it."""
+        part = part_of(path)
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+        file = open(os.open(part, flags, 0o666), "r+b")  # noqa: SIM115  # closed at the end of the work
         try:
+            must_be_plain(part)
             _lock(file, path)
-            if (self._found(self.state.key) or State(self.state.key)) != self.state:
+            if (read_note(self._state_path, self.state.key) or State(self.state.key)) != self.state:
                 raise BlockingIOError(errno.EAGAIN, "another process has just written it", str(path))
-            n_bytes = 0 if self.state == State(self.state.key) else n_bytes
-            file.truncate(n_bytes)
-            file.seek(n_bytes)
+            self._refuse_another_owner()
         except BaseException:
             file.close()
             raise
         return file
+
+    # ------------------------------------------------------------------------------- what is written so far
+    @property
+    def _written(self) -> list[tuple[Path, int, int, int]]:
+        """Of each file its path, the bytes of its header and after it, and the check sum of these."""
+        state = self.state
+        n_ids, n_offsets = state.tokens * self._dtype.itemsize, (state.documents + 1) * OFFSETS.itemsize
+        return [
+            (self.offsets_path, _HEADER_BYTES, n_offsets, state.offsets_checksum),
+            (self._path, self._header_bytes, n_ids, state.ids_checksum),
+        ]
+
+    @property
+    def _headers(self) -> list[bytes]:
+        header = npy_header(self._dtype, self.state.tokens) if self._header_bytes else b""
+        return [npy_header(OFFSETS, self.state.documents + 1), header]
+
+    def _is_intact(self) -> bool:
+        """Say whether both files hold what the note tells: both are read."""
+        return self.state != State(self.state.key) and all(
+            holds(part_of(path), *rest) for path, *rest in self._written
+        )
+
+    def _is_complete(self) -> bool:
+        """Say whether both files are as they should be; an earlier run may have renamed them."""
+        for (path, start, n_bytes, checksum), header in zip(self._written, self._headers, strict=True):
+            found = part_of(path) if part_of(path).exists() else path
+            is_whole = holds(found, start, n_bytes, checksum) and found.stat().st_size == start + n_bytes
+            if not is_whole or not holds(found, 0, start, zlib.crc32(header)):
+                return False
+        return True
+
+    def _begin(self) -> None:
+        """Cut both files to what is written, or write the first bytes."""
+        for file, (_, start, n_bytes, _) in zip((self._offsets, self._ids), self._written, strict=True):
+            end = start + n_bytes if self.is_resumed else 0
+            file.truncate(end)
+            file.seek(end)
+        if not self.is_resumed:
+            self._put(self._ids, bytes(self._header_bytes))
+            self._put(self._offsets, bytes(_HEADER_BYTES + OFFSETS.itemsize))  # the first offset is 0
+
+    def _put(self, file: BinaryIO, data: Any) -> None:
+        """Write all of it, or raise an error that names the file."""
+        with naming_output(self._path if file is self._ids else self.offsets_path):
+            file.write(data)
 
     def __enter__(self) -> Output:
         return self
@@ -186,14 +264,15 @@ class Output:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Save the progress if the work ends early, and close the files."""
         if kind is not None and not self.state.is_done:
-            with contextlib.suppress(OSError):  # the first error is the one to show
+            with suppress(OSError):  # the first error is the one to show
                 if self.state == State(self.state.key):
                     for path in (self._path, self.offsets_path):
                         part_of(path).unlink()
                 else:
                     self.save_state()
-        self._ids.close()
-        self._offsets.close()
+        for file in (self._ids, self._offsets):
+            with suppress(OSError):  # complete files are closed already
+                file.close()
 
     def write(
         self,
@@ -222,12 +301,24 @@ class Output:
         ----------
         O(n).
         """
-        ids.astype(self._dtype).tofile(self._ids)
-        self._offsets.write(np.asarray(document_ends, OFFSETS).tobytes())
+        ids_data, ends_data = (
+            memoryview(np.ascontiguousarray(numbers, dtype).view(np.uint8))  # type: ignore[arg-type]
+            for numbers, dtype in ((ids, self._dtype), (document_ends, OFFSETS))
+        )
+        self._put(self._ids, ids_data)
+        self._put(self._offsets, ends_data)
         state = self.state
-        n_documents, n_tokens = state.documents + len(document_ends), state.tokens + len(ids)
         # In one step: an interrupt finds the old state or the new one.
-        self.state = State(state.key, n_documents, n_tokens, document_bytes, checksum, n_bytes)
+        self.state = State(
+            state.key,
+            documents=state.documents + len(document_ends),
+            tokens=state.tokens + len(ids),
+            document_bytes=document_bytes,
+            checksum=checksum,
+            n_bytes=n_bytes,
+            ids_checksum=zlib.crc32(ids_data, state.ids_checksum),
+            offsets_checksum=zlib.crc32(ends_data, state.offsets_checksum),
+        )
 
     def save_state(self) -> None:
         """Make sure that a kill, or a power cut, loses nothing that is written.
@@ -241,10 +332,12 @@ class Output:
         ----------
         A flush to the disk.
         """
-        for file in (self._ids, self._offsets):
-            file.flush()
-            os.fsync(file.fileno())
-        atomic_write(self._state_path, json.dumps(asdict(self.state)).encode())
+        for file, path in ((self._ids, self._path), (self._offsets, self.offsets_path)):
+            with naming_output(path):
+                file.flush()
+                os.fsync(file.fileno())
+        with naming_output(self._state_path):
+            replace_file(self._state_path, note_of(self.state))
 
     def finish(self) -> None:
         """Complete the files and rename them.
@@ -258,11 +351,9 @@ class Output:
         ----------
         A flush to the disk.
         """
-        if self._header_bytes:
-            self._ids.seek(0)
-            self._ids.write(npy_header(self._dtype, self.state.tokens))
-        self._offsets.seek(0)
-        self._offsets.write(npy_header(OFFSETS, self.state.documents + 1))
+        for file, header in zip((self._offsets, self._ids), self._headers, strict=True):
+            file.seek(0)
+            self._put(file, header)
         self.state.is_done = True
         self.save_state()
         self._ids.close()

@@ -25,7 +25,7 @@ COMPRESSIONS = (".gz", ".zst")
 Stamp = tuple[int, int]  # size, and time of the last change in nanoseconds
 Advance = Callable[[int], object]
 
-_ZST_BYTES = 1 << 11  # read at a time: 4 bytes of zstd may unpack to 128 KiB
+_ZST_BYTES = 1 << 9  # read at a time: 4 bytes of zstd may unpack to 128 KiB, so these to 16 MiB
 
 
 def blocks_of(data: bytes, size: int) -> Iterator[bytes]:

@@ -18,14 +18,23 @@ from bpe.corpus.reading import BLOCK_BYTES, FilePart, extra, kind_of
 from bpe.corpus.validity import Errors, clean_document
 from bpe.text import as_bytes
 
-_ROWS = 256  # read at a time
+RECORD_BYTES = 1 << 28
+"""The most bytes of a line of .jsonl, or of the text of a row of .parquet; read, it takes five times that."""
+
+_ROWS, _ROWS_BYTES = 256, 1 << 24  # read at a time, at most
 # The errors of a line that is not a valid object with a text that can be encoded.
 _NOT_PLAIN = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 _NOT_FROM_BYTES = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # surrogates that do not stand for a byte
 
 
 def json_lines(
-    blocks: Iterable[bytes], field: str, errors: Errors, name: str, start: int = 0
+    blocks: Iterable[bytes],
+    field: str,
+    errors: Errors,
+    name: str,
+    start: int = 0,
+    *,
+    most: int = RECORD_BYTES,
 ) -> Iterator[bytes]:
     r"""Read documents from lines of JSON.
 
@@ -39,6 +48,8 @@ def json_lines(
         Name of the file, for messages.
     start : int
         Place of the first block in the file; a line begins there.
+    most : int
+        Bytes that a line may have.
 
     Yields
     ------
@@ -47,7 +58,7 @@ def json_lines(
     Raises
     ------
     ValueError
-        A line is not JSON or not an object, has no such field, or the field is not a text.
+        A line is too long, is not JSON or not an object, has no such field, or the field is not a text.
 
     Complexity
     ----------
@@ -59,30 +70,48 @@ def json_lines(
     [b'one', b'caf\xc3\xa9']
     """
     parse, place = json.JSONDecoder().decode, start
-    for number, line in enumerate(_lines(blocks), 1):
+    for number, line in enumerate(_lines(blocks, most), 1):
         document: bytes | None
+        if len(line) > most:
+            raise _too_long(f"{_where(name, number, start)} at byte {place}", most)
         try:
             document = parse(line.decode())[field].encode()
         except _NOT_PLAIN:
-            # Line numbers are known in the first part of a file only.
-            where = f"{name}, line {number}" if start == 0 else f"{name}, line"
+            where = _where(name, number, start)
             document = _odd_line(line, field, errors, where, name, place) if line.strip() else None
         if document is not None:
             yield document
         place += len(line) + 1
 
 
-def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+def _where(name: str, number: int, start: int) -> str:
+    """Name a line; numbers are known in the first part of a file only."""
+    return f"{name}, line {number}" if start == 0 else f"{name}, line"
+
+
+def _lines(blocks: Iterable[bytes], most: int) -> Iterator[bytes]:
+    """Yield lines; the beginning of one that is too long, as soon as that is known."""
     held: list[bytes] = []
+    n_held = 0
     for block in blocks:
         *lines, last = block.split(b"\n")
         if lines:
             yield b"".join([*held, lines[0]])
             yield from lines[1:]
-            held = []
+            held, n_held = [], 0
         held.append(last)
+        n_held += len(last)
+        if n_held > most:
+            break
     if rest := b"".join(held):
         yield rest
+
+
+def _too_long(where: str, most: int) -> ValueError:
+    return ValueError(
+        f"{where}: a record of more than {most} bytes; if there is memory for several times as much, choose "
+        "max_record_bytes=... (--max-record-bytes)"
+    )
 
 
 def _odd_line(line: bytes, field: str, errors: Errors, where: str, name: str, place: int) -> bytes | None:
@@ -122,7 +151,12 @@ def _no_field(field: str, names: list[str]) -> str:
 
 
 def parquet_rows(
-    part: FilePart, field: str, errors: Errors, advance: Callable[[int], object]
+    part: FilePart,
+    field: str,
+    errors: Errors,
+    advance: Callable[[int], object],
+    *,
+    most: int = RECORD_BYTES,
 ) -> Iterator[bytes]:
     """Read documents from a column of a Parquet file.
 
@@ -135,6 +169,8 @@ def parquet_rows(
     errors : {"keep", "strict", "replace", "skip"}
     advance : callable
         Called with numbers of bytes; the sum is the size of the file.
+    most : int
+        Bytes that the text of a row may have.
 
     Yields
     ------
@@ -143,13 +179,13 @@ def parquet_rows(
     Raises
     ------
     ValueError
-        The file is damaged, has no such column, or the column is not text.
+        The file is damaged, has no such column, the column is not text, or a text is too long.
     ImportError
         pyarrow is not installed.
 
     Complexity
     ----------
-    O(n) time; memory for some hundred rows, and what the row groups of the file need.
+    O(n) time; memory for some hundred rows, fewer if they are long, and what the row groups of the file need.
     """
     arrow = extra("pyarrow", "parquet", "reading .parquet files")
     parquet = extra("pyarrow.parquet", "parquet", "reading .parquet files")
@@ -159,12 +195,15 @@ def parquet_rows(
             # Without pre_buffer, a column is read bit by bit.
             source = parquet.ParquetFile(file, pre_buffer=False, buffer_size=BLOCK_BYTES)
             _check_column(arrow, source.schema_arrow, field, part)
-            for batch in source.iter_batches(_ROWS, columns=[field]):
+            for batch in source.iter_batches(_n_rows(source.metadata, field), columns=[field]):
                 column = batch.column(0)
                 if arrow.types.is_dictionary(column.type):
                     column = column.dictionary_decode()
-                for data in column.cast(arrow.large_binary()).to_pylist():
+                for value in column.cast(arrow.large_binary()):
+                    data = value.as_py()
                     if data is not None:
+                        if len(data) > most:
+                            raise _too_long(f"{part}, row {row} of {field!r}", most)
                         document = clean_document(data, errors, f"{part}, row {row} of {field!r}")
                         if document is not None:
                             yield document
@@ -175,6 +214,17 @@ def parquet_rows(
                 )
         except (arrow.ArrowException, OSError) as error:
             raise ValueError(f"{part}: Parquet data damaged or cut off at row {row}: {error}") from None
+
+
+def _n_rows(metadata: Any, field: str) -> int:
+    """Return how many rows to read at a time: fewer, if the file says that they are long."""
+    columns = [
+        group.column(i)
+        for group in map(metadata.row_group, range(metadata.num_row_groups))
+        for i in range(group.num_columns)
+    ]
+    n_bytes = sum(each.total_uncompressed_size for each in columns if each.path_in_schema == field)
+    return min(_ROWS, max(1, _ROWS_BYTES * metadata.num_rows // max(n_bytes, 1)))
 
 
 @contextmanager

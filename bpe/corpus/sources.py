@@ -5,11 +5,12 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Callable, Iterable, Iterator
+from operator import index as as_index
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from bpe.corpus.reading import BLOCK_BYTES, FORMATS, STDIN, FilePart, blocks_of, kind_of, stamp_of
-from bpe.corpus.records import json_lines, parquet_rows
+from bpe.corpus.records import RECORD_BYTES, json_lines, parquet_rows
 from bpe.corpus.validity import Errors, check_errors, clean_blocks, clean_document
 
 _Advance: TypeAlias = Callable[[int], object]
@@ -45,19 +46,22 @@ class Corpus:
     errors : {"keep", "strict", "replace", "skip"}
         What happens to bytes that are not UTF-8: they are kept exactly, are an error, become U+FFFD, or are
         left out. With .jsonl, .parquet and documents in memory, "skip" leaves out the whole document.
+    max_record_bytes : int
+        A longer line of .jsonl, or text of a row of .parquet, is an error: a record is in memory as a whole.
 
     Raises
     ------
     TypeError
         The sources are a bare str or bytes, or not an iterable, or the field is not a str.
     ValueError
-        `errors` is not one of these, or a folder has no files of a known format.
+        `errors` is not one of these, `max_record_bytes` is below 1, or a folder has no files of a known
+        format.
     OSError
         A file is missing or cannot be examined.
 
     Attributes
     ----------
-    field, errors : str
+    field, errors, max_record_bytes : str, str, int
         As given.
     n_bytes : int or None
         Size of all files on the disk; None if it is not known before the reading.
@@ -81,6 +85,7 @@ class Corpus:
         *,
         field: str = "text",
         errors: Errors = "keep",
+        max_record_bytes: int = RECORD_BYTES,
     ) -> None:
         if isinstance(sources, (str, bytes, bytearray, memoryview)):
             raise TypeError(
@@ -96,7 +101,9 @@ class Corpus:
         if not isinstance(field, str):
             raise TypeError(f"field must be str, not {type(field).__name__}")
         check_errors(errors)
-        self.field, self.errors = field, errors
+        if as_index(max_record_bytes) < 1:
+            raise ValueError(f"max_record_bytes must be at least 1, not {max_record_bytes}")
+        self.field, self.errors, self.max_record_bytes = field, errors, max_record_bytes
         self._name = _name_of(items)
         self._items: Iterable[Any] = items
         self.n_bytes: int | None = None
@@ -133,6 +140,9 @@ class Corpus:
         <Corpus: a list of one document>
         """
         return corpus if isinstance(corpus, Corpus) else cls(corpus)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({"max_record_bytes": RECORD_BYTES, **state})  # release 0.1.0 had none
 
     def __repr__(self) -> str:
         return f"<Corpus: {self._name}>"
@@ -188,7 +198,8 @@ class Corpus:
         Raises
         ------
         ValueError
-            A file is damaged or cut off, changes while it is read, or does not have the format of its name.
+            A file is damaged or cut off, changes while it is read, does not have the format of its name, or
+            has a record that is too long.
         TypeError
             An item is not a path, str or bytes.
         OSError
@@ -219,13 +230,15 @@ class Corpus:
         kind = kind_of(part.path)[0]
         records: Iterator[bytes]
         if kind == ".parquet":
-            records = parquet_rows(part, self.field, self.errors, advance)
+            records = parquet_rows(part, self.field, self.errors, advance, most=self.max_record_bytes)
         else:
             blocks = part.blocks(advance, block_bytes)
             if kind != ".jsonl":
                 yield clean_blocks(blocks, self.errors, str(part), part.start)
                 return
-            records = json_lines(blocks, self.field, self.errors, str(part), part.start)
+            records = json_lines(
+                blocks, self.field, self.errors, str(part), part.start, most=self.max_record_bytes
+            )
         for record in records:
             yield _in_blocks(record, block_bytes)
 

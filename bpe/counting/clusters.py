@@ -20,7 +20,6 @@ from typing import Any
 from bpe.corpus import Corpus, CorpusLike
 from bpe.corpus.parts import PART_BYTES, parts_of
 from bpe.corpus.reading import FilePart, extra
-from bpe.corpus.validity import Errors
 from bpe.counting.pieces import count_corpus, must_hold_text
 from bpe.counting.word_counts import WordCounts
 from bpe.pattern import Pattern
@@ -106,9 +105,8 @@ def _on_cluster(
 ) -> ByteCounter:
     if not parts:
         return ByteCounter()
-    leaves = [
-        client.submit(_count_part, part, source.field, source.errors, *rules, pure=False) for part in parts
-    ]
+    reading = {name: getattr(source, name) for name in ("field", "errors", "max_record_bytes")}
+    leaves = [client.submit(_count_part, part, reading, *rules, pure=False) for part in parts]
     size_of = {
         leaf.key: sum((file_part.stop or 0) - file_part.start for file_part in part)
         for leaf, part in zip(leaves, parts, strict=True)
@@ -137,9 +135,9 @@ def _on_cluster(
 
 
 def _count_part(
-    parts: list[FilePart], field: str, errors: Errors, pattern: Pattern, special_tokens: tuple[str, ...]
+    parts: list[FilePart], reading: dict[str, Any], pattern: Pattern, special_tokens: tuple[str, ...]
 ) -> ByteCounter:
-    corpus = Corpus(parts, field=field, errors=errors)  # type: ignore[arg-type]  # a part stands for its file
+    corpus = Corpus(parts, **reading)  # type: ignore[arg-type]  # a part stands for its file
     return count_corpus(corpus, pattern, special_tokens, threads=1)
 
 

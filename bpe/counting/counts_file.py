@@ -27,6 +27,7 @@ import numpy as np
 
 from bpe.pattern import Pattern
 from bpe.specials import check_specials
+from bpe.threads import in_background
 from structures import ByteCounter
 
 MAGIC = b"\x93BPEwc\r\n"
@@ -203,7 +204,7 @@ def _counter(data: np.ndarray, lengths: np.ndarray, counts: np.ndarray, at: int)
         raise ValueError(f"the lengths of the words do not add up to the {data.size} bytes from byte {at} on")
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     try:
-        counter = ByteCounter.from_arrays(data, offsets, counts)
+        counter = in_background(ByteCounter.from_arrays, data, offsets, counts)
     except OverflowError as error:
         raise ValueError(str(error)) from None
     if len(counter) < counts.size or int(offsets[-1]) != data.size:

@@ -23,7 +23,9 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
+from contextlib import ExitStack
+from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -35,7 +37,7 @@ from bpe.pattern import Pattern
 from bpe.progress import Progress, progress_bar
 from bpe.scanning import Scanner
 from bpe.specials import search_for
-from bpe.threads import n_threads
+from bpe.threads import crew, in_background, n_threads
 from structures import ByteCounter, kernel
 
 T = TypeVar("T")
@@ -43,6 +45,7 @@ T = TypeVar("T")
 BATCH_BYTES = 1 << 20
 """How much text a thread gets at a time."""
 
+_LONG_BYTES = 1 << 24  # more takes so long that Ctrl-C must not wait for it
 _PARTS = 4  # of a batch, for each thread
 _FIRST_BRIDGE = 256  # bytes after the edge of a part, to look for the place that both parts agree on
 
@@ -54,7 +57,8 @@ def _add_pieces(counter, data, offsets):
 
 
 def _count_pieces(counter: ByteCounter, data: np.ndarray, offsets: np.ndarray) -> None:
-    if _add_pieces(counter, data, offsets) < 0:
+    add = partial(_add_pieces, counter, data, offsets)
+    if (in_background(add) if len(data) > _LONG_BYTES else add()) < 0:
         raise MemoryError(f"no memory for more than {len(counter)} distinct pieces")
 
 
@@ -76,7 +80,10 @@ def _cut_range(
     else:
         is_open = is_open and stop == len(data)
     text_start = int(batch.ends[first - 1]) if first else 0
-    return scanner.cut(data, ends, start=start, text_start=min(text_start, start), is_open=is_open, out=out)
+    cut = partial(
+        scanner.cut, data, ends, start=start, text_start=min(text_start, start), is_open=is_open, out=out
+    )
+    return in_background(cut) if stop - start > _LONG_BYTES else cut()
 
 
 class _AtOnce(Executor):
@@ -92,7 +99,7 @@ def _count_batches(scanner: Scanner, batcher: Batcher, threads: int) -> ByteCoun
     """Count with one thread, or with one that cuts and one that counts."""
     counter = ByteCounter()
     rooms = deque([np.empty(0, np.int32)] * threads)  # used memory need not be cleared again
-    with ThreadPoolExecutor(1) if threads > 1 else _AtOnce() as executor:
+    with crew(1) if threads > 1 else _AtOnce() as executor:
         counted: Future[None] | None = None
         batch = batcher.next()
         while batch:
@@ -140,8 +147,8 @@ def _joined(
 class _Lane:
     """A thread, what it counts, and how many pieces it knew after each part."""
 
-    def __init__(self) -> None:
-        self.pool = ThreadPoolExecutor(1)  # runs in turn what it is given
+    def __init__(self, pool: Executor) -> None:
+        self.pool = pool  # one thread: it runs in turn what it is given
         self.counter = ByteCounter()
         self.known = [0]
 
@@ -152,42 +159,46 @@ class _Lane:
 
 
 def _count_batches_in_threads(scanner: Scanner, batcher: Batcher, threads: int) -> ByteCounter:
-    lanes = [_Lane() for _ in range(threads)]
+    with ExitStack() as stack:
+        lanes = [_Lane(stack.enter_context(crew(1))) for _ in range(threads)]
+        n_parts = _count_in_lanes(scanner, batcher, lanes)
+    return _merged(lanes, n_parts)
+
+
+def _count_in_lanes(scanner: Scanner, batcher: Batcher, lanes: list[_Lane]) -> int:
+    """Let each thread count its share, and return how many parts there were."""
+    threads = len(lanes)
     rooms = [np.empty((0, 0), np.int32)] * 2  # for the offsets of each part, of this batch and the next
     counted: list[Future[None]] = []
     n_parts = 0
-    try:
-        batch = batcher.next()
-        while batch:
-            data = np.frombuffer(batch.data, np.uint8)
-            edges = np.linspace(batch.start, len(data), threads * _PARTS + 1).astype(np.int64).tolist()
-            ranges = [(start, stop, batch.is_open or stop < len(data)) for start, stop in pairwise(edges)]
-            turns = [lanes[(n_parts + i) % threads] for i in range(len(ranges))]
-            rooms.reverse()
-            longest = max(stop - start for start, stop, _ in ranges) + 1
-            if longest > rooms[0].shape[1]:  # used memory need not be cleared by the system
-                rooms[0] = np.empty((len(ranges), longest), np.int32)
-            guesses = [
-                lane.pool.submit(_cut_range, scanner, data, batch, *found, room)
-                for lane, found, room in zip(turns, ranges, rooms[0], strict=True)
-            ]
-            place, counting = batch.start, []
-            for lane, guess, (_, stop, is_open) in zip(turns, guesses, ranges, strict=True):
-                bridge, rest = _joined(scanner, data, batch, place, guess.result(), stop, is_open)
-                place = int(rest[-1])
-                counting.append(lane.pool.submit(lane.count, scanner, data, bridge, rest))
-            # The batch before is counted meanwhile: its rooms are free only after that.
-            for task in counted:
-                task.result()
-            counted = counting
-            n_parts += len(ranges)
-            batch = batcher.next(batch, place)
+    batch = batcher.next()
+    while batch:
+        data = np.frombuffer(batch.data, np.uint8)
+        edges = np.linspace(batch.start, len(data), threads * _PARTS + 1).astype(np.int64).tolist()
+        ranges = [(start, stop, batch.is_open or stop < len(data)) for start, stop in pairwise(edges)]
+        turns = [lanes[(n_parts + i) % threads] for i in range(len(ranges))]
+        rooms.reverse()
+        longest = max(stop - start for start, stop, _ in ranges) + 1
+        if longest > rooms[0].shape[1]:  # used memory need not be cleared by the system
+            rooms[0] = np.empty((len(ranges), longest), np.int32)
+        guesses = [
+            lane.pool.submit(_cut_range, scanner, data, batch, *found, room)
+            for lane, found, room in zip(turns, ranges, rooms[0], strict=True)
+        ]
+        place, counting = batch.start, []
+        for lane, guess, (_, stop, is_open) in zip(turns, guesses, ranges, strict=True):
+            bridge, rest = _joined(scanner, data, batch, place, guess.result(), stop, is_open)
+            place = int(rest[-1])
+            counting.append(lane.pool.submit(lane.count, scanner, data, bridge, rest))
+        # The batch before is counted meanwhile: its rooms are free only after that.
         for task in counted:
             task.result()
-    finally:
-        for lane in lanes:
-            lane.pool.shutdown(cancel_futures=True)
-    return _merged(lanes, n_parts)
+        counted = counting
+        n_parts += len(ranges)
+        batch = batcher.next(batch, place)
+    for task in counted:
+        task.result()
+    return n_parts
 
 
 def _merged(lanes: list[_Lane], n_parts: int) -> ByteCounter:

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from bpe.buffers import as_array
 from bpe.encoding.linked_pieces import Ranks, arrays_for, new_pieces
 from bpe.encoding.memory import encode_pieces, encode_small, make_room, new_memory
 from bpe.pattern import Pattern
-from bpe.threads import n_threads
+from bpe.threads import in_background, n_threads
 from bpe.vocabulary import Vocabulary
 from structures import ByteCounter
 
@@ -118,11 +119,9 @@ class Encoder:
     @contextmanager
     def _worker(self) -> Iterator[_Worker]:
         worker = self._take()
-        try:
-            yield worker
-        finally:
-            worker.shrink()
-            self._idle.append(worker)
+        yield worker
+        worker.shrink()
+        self._idle.append(worker)  # not after an interrupt: a thread in the background may still use it
 
     def _take(self) -> _Worker:
         try:
@@ -320,7 +319,8 @@ class Encoder:
             is_open = not len(segments) or int(segments[-1]) < stop
             if len(worker.offsets) <= stop - done:
                 worker.offsets = np.empty(stop - done + 1, np.int32)
-            offsets = self._scanner.cut(
+            cut = partial(
+                self._scanner.cut,
                 data,
                 np.append(segments, np.int32(stop)) if is_open else segments,
                 start=done,
@@ -328,6 +328,7 @@ class Encoder:
                 is_open=is_open,
                 out=worker.offsets,
             )
+            offsets = cut() if size == BLOCK_BYTES else in_background(cut)
             done_before, done = done, int(offsets[-1])
             # Twice the size for a piece that does not fit, so that it is scanned only a few times.
             size = BLOCK_BYTES if done > done_before else 2 * size
@@ -347,7 +348,8 @@ class Encoder:
         id_offsets = np.empty(len(marks), np.int64)
         done = (0, n, 0)
         while True:
-            done = encode_pieces(worker.memory, data, offsets, done, ids, marks, id_offsets)
+            encode = partial(encode_pieces, worker.memory, data, offsets, done, ids, marks, id_offsets)
+            done = encode() if offsets[-1] - offsets[0] <= BLOCK_BYTES else in_background(encode)
             piece, n, _ = done
             if piece == n_pieces:
                 return n, id_offsets

@@ -15,13 +15,13 @@ special token, or the end.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from bpe.boundaries import decided
 from bpe.encoding.engine import Engine
-from bpe.specials import Rules, refusal
+from bpe.specials import NO_TOKENS, Rules, SpecialSearch, refusal
 from bpe.text import utf8_of
 
 _SMALL = 4096  # bytes that are looked at every time
@@ -161,6 +161,68 @@ class StreamEncoder:
         n_decided, end = decided(data, self._engine.pattern, self._rules.allowed)
         ids = self._ids_of(data[:end]) if end else []
         return ids[: len(ids) - self._engine.n_ids_of_tail(ids, end - n_decided)], n_decided
+
+
+def encode_blocks(
+    engine: Engine, blocks: Iterable[bytes], rules: Rules, what: str = "text"
+) -> Iterator[list[int]]:
+    """Encode a text that comes in blocks, as ``Tokenizer.encode`` does.
+
+    Parameters
+    ----------
+    engine : Engine
+    blocks : iterable of bytes
+        Cut from the whole anywhere.
+    rules : Rules
+    what : str
+        What to call the text in an error.
+
+    Yields
+    ------
+    list of int
+        Together, the ids of the whole.
+
+    Raises
+    ------
+    ValueError
+        The text holds a disallowed special token: the same one that is found in the whole.
+
+    Complexity
+    ----------
+    As ``Tokenizer.encode``; memory for some blocks.
+
+    Examples
+    --------
+    >>> import bpe
+    >>> engine = bpe.train(["low lower"], vocab_size=258, progress=False).engine
+    >>> list(encode_blocks(engine, [b"low lo", b"wer"], engine.default_rules))
+    [[257], [], [32, 257, 101, 114]]
+    """
+    stream = StreamEncoder(engine, Rules(rules.allowed.tokens, NO_TOKENS))
+    for block in _checked(blocks, rules.disallowed, what):
+        yield stream.feed(block)
+    yield stream.finish()
+
+
+def _checked(blocks: Iterable[bytes], search: SpecialSearch, what: str) -> Iterator[bytes]:
+    """Yield blocks; raise at the first disallowed token, which is the longest that begins there."""
+    held, n_done = b"", 0
+    for block in blocks:
+        text = held + block
+        horizon = search.horizon(len(text))
+        _refuse_before(horizon, text, search, n_done, what)
+        held, n_done = text[horizon:], n_done + horizon
+        yield block
+    _refuse_before(len(held), held, search, n_done, what)
+
+
+def _refuse_before(horizon: int, text: bytes, search: SpecialSearch, n_done: int, what: str) -> None:
+    if any(needle in text for needle in search.needles):
+        for start, end in search.find_all(text):
+            if start < horizon:
+                token = text[start:end].decode("utf-8", "surrogatepass")
+                raise refusal(token, f"byte {n_done + start}", what)
+            break
 
 
 class AppendableEncoder:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from bpe.counting.word_counts import WordCounts
+from bpe.threads import Unbroken, in_background
 from bpe.training import selection as rules
 from bpe.training.front import make_front
 from bpe.training.merging import discard, lower_min_count, narrow, replay
@@ -89,6 +90,7 @@ class Learner:
         self.log = np.empty((0, 4), np.int64)
         self.numbers = np.array([1, LONGEST, 0])
         self.min_count, self._room = 1, 0
+        self._fetching: Unbroken | None = None
         self._n_known, self._next_id = len(start.merges), start.next_id
         parts = self.tokens, self.index, self.queue, self.weights, self.of_token, self.log, self.numbers
         self.state = new_state(*parts)
@@ -105,6 +107,7 @@ class Learner:
 
     def make_room(self, wanted: int) -> None:
         """Let every array that is indexed by token or merge reach `wanted` merges."""
+        self.settle()
         if wanted <= self._room:
             return
         room = max(wanted, 2 * len(self.log))
@@ -149,8 +152,17 @@ class Learner:
         if self._n_stale is not None:
             self._n_stale.clear()
         min_count = max(self.min_count, min_count // DIVISOR)
-        lower_min_count(self.state, np.array(sorted(refused), np.int64), min_count)
+        pairs = np.array(sorted(refused), np.int64)
+        self._fetching = Unbroken(lower_min_count, self.state, pairs, min_count)
+        in_background(self._fetching)  # of many pieces, it takes long
+        self._fetching = None
         return True
+
+    def settle(self) -> None:
+        """Wait until the containers are whole: after an interrupt, a thread may still work on them."""
+        if self._fetching is not None:
+            self._fetching.settle()
+            self._fetching = None
 
     def discard(self, pairs: Sequence[int]) -> None:
         """Take pairs, packed, out of queue and index."""
@@ -158,6 +170,7 @@ class Learner:
 
     def check(self, refused: Collection[int]) -> None:
         """Compare counts, postings and links with what a recount from scratch gives."""
+        self.settle()
         for container in (self.tokens, self.index, self.queue):
             container._check()
         counts: dict[int, int] = {}

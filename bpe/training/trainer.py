@@ -11,6 +11,7 @@ import numpy as np
 
 from bpe.counting.word_counts import WordCounts
 from bpe.progress import Progress, progress_bar
+from bpe.threads import in_background
 from bpe.tokenizer import Tokenizer
 from bpe.training.learner import LONGEST, Learner, Selection, Ties
 from bpe.training.selection import ALL, NONE
@@ -207,7 +208,7 @@ class Trainer:
         self._is_broken = self._has_run = False
         self._bytes_of = {number: bytes([value]) for value, number in enumerate(start.byte_ids)}
         self._n_named = 0  # merges whose token is in bytes_of
-        self._learner = Learner(counts, start, ties, selection)
+        self._learner = in_background(Learner, counts, start, ties, selection)
         self._learner.min_count = max(1, as_index(min_count))
         self._learner.narrow(self._learner.min_count, min(LONGEST, max_token_length or LONGEST))
 

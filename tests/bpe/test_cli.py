@@ -175,9 +175,9 @@ def test_output_is_checked_first(folder, command, monkeypatch):
     ],
 )
 def test_corpora(folder, paths, corpus):
-    assert run("train", *paths, "--vocab-size", 270, "-o", "one.json", "--quiet", "--threads", 2).output == ""
+    assert run("train", *paths, "--vocab-size", 269, "-o", "one.json", "--quiet", "--threads", 2).output == ""
     corpus = [folder / corpus] if corpus else [folder / path for path in paths]
-    assert Tokenizer.load("one.json") == bpe.train(corpus, vocab_size=270)
+    assert Tokenizer.load("one.json") == bpe.train(corpus, vocab_size=269)
 
 
 @pytest.mark.filterwarnings("default")
@@ -376,7 +376,7 @@ def test_encode_that_fails_leaves_no_file(folder, arguments, message):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX locks")
 def test_two_at_once_do_not_write_the_same_file(folder, tokenizer):
-    for other in ("ids.bin", "ids.npy"):  # both have the same file of offsets
+    for other in ("ids.bin", "ids.npy"):  # both would have the same file of offsets
         with Output(folder / other, np.dtype("<u2"), "other work") as output:
             output.write(np.array([1, 2]), [2])
             fails(
@@ -385,6 +385,7 @@ def test_two_at_once_do_not_write_the_same_file(folder, tokenizer):
             )
             output.finish()
         assert ids_of(other).tolist() == [1, 2]
+        os.remove(other)
         assert not [name for name in os.listdir() if name.endswith((".part", ".state"))]
     assert run("encode", "tok.json", "odd.txt", "-o", "ids.bin", "--quiet").output == ""
     assert ids_of("ids.bin").tolist() == tokenizer.encode((folder / "odd.txt").read_bytes())
@@ -527,7 +528,8 @@ class TestProcesses:
     def test_full_disk(self, folder, arguments):
         with open("/dev/full", "wb") as full:
             result = subprocess.run(command(*arguments), stdout=full, stderr=subprocess.PIPE, check=False)
-            assert (result.returncode, result.stderr) == (2, b"bpe: No space left on device\n")
+            name = b"/dev/full" if "-o" in arguments else b"standard output"
+            assert (result.returncode, result.stderr) == (2, b"bpe: %s: No space left on device\n" % name)
             result = subprocess.run(command("show", "missing.json", ""), stderr=full, check=False)
             assert result.returncode == 2
 
@@ -535,8 +537,7 @@ class TestProcesses:
     @pytest.mark.parametrize(
         ("arguments", "closed", "code"),
         [
-            (["show", "tok.json", "the sea"], ">&-", 0),
-            (["decode", "tok.json", "ids.txt"], ">&-", 0),
+            (["encode", "tok.json", "ids.txt", "-o", "ids.bin", "--quiet"], ">&-", 0),
             (["show", "missing.json", ""], "2>&-", 2),
             (["encode", "tok.json", "-"], "<&-", 0),
         ],
@@ -568,7 +569,7 @@ class TestProcesses:
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=30)
         assert process.returncode == 130
-        assert errors.strip() == "bpe: interrupted"
+        assert errors == "bpe: interrupted: nothing was learned yet, new.json was not written\n"
         assert "new.json" not in os.listdir()
 
     @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
@@ -589,7 +590,6 @@ class TestProcesses:
         if how == signal.SIGINT:
             assert errors.split(b"\n") == [
                 b"ids.bin: the same command continues from here",
-                b"",
                 b"bpe: interrupted",
                 b"",
             ]

@@ -5,11 +5,15 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 
 import bpe
+from bpe.counting import counts_file, pieces
+from bpe.encoding import encoder
+from bpe.threads import Unbroken, in_background, map_in_threads
 from bpe.training import learner, selection
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
@@ -107,6 +111,152 @@ def test_a_run_reports_often_enough(book):
     trainer.step()
     trainer.run(8000, progress=lambda done, total: moments.append(time.perf_counter()))
     assert len(moments) > 5
+
+
+# ----------------------------------------------------------------------------------------- long kernels
+class Endless:
+    """Stands for a kernel that runs until it is released; an interrupt comes once it has begun."""
+
+    def __init__(self, kernel):
+        self.kernel, self.released, self.ended = kernel, threading.Event(), threading.Event()
+        self.is_begun = threading.Event()
+
+    def __call__(self, *arguments, **options):
+        if self.released.is_set():
+            return self.kernel(*arguments, **options)
+        assert threading.current_thread() is not threading.main_thread(), "Ctrl-C would not be heard"
+        if not self.is_begun.is_set():
+            self.is_begun.set()
+            os.kill(os.getpid(), signal.SIGINT)
+        assert self.released.wait(60)
+        try:
+            return self.kernel(*arguments, **options)
+        finally:
+            self.ended.set()
+
+    def interrupts(self, work):
+        """Do some work that is interrupted while the kernel runs, then let the kernel go on."""
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                work()
+            assert not self.ended.is_set(), "the interrupt came while the kernel ran"
+            assert self.is_begun.is_set()
+        finally:
+            self.released.set()
+
+
+def test_while_training_begins(monkeypatch, book):
+    counts = bpe.WordCounts.from_corpus([book[:5000]])
+    endless = Endless(learner.count_pairs)
+    monkeypatch.setattr(learner, "count_pairs", endless)
+    endless.interrupts(lambda: bpe.Trainer(counts))
+    bpe.Trainer(counts).check()
+
+
+def test_while_pairs_are_counted_anew(monkeypatch, book):
+    """What the interrupt leaves behind is completed before anything else is done."""
+    counts = bpe.WordCounts.from_corpus([book[:30_000]])
+    whole, trainer = bpe.Trainer(counts), bpe.Trainer(counts)
+    whole.run(3000)
+    endless = Endless(learner.lower_min_count)
+    monkeypatch.setattr(learner, "lower_min_count", endless)
+    trainer.run(300)
+    endless.interrupts(lambda: trainer.run(3000))
+    assert trainer.merges == whole.merges[: len(trainer.merges)]
+    trainer.run(3000)
+    trainer.check()
+    assert trainer.merges == whole.merges
+    assert endless.ended.is_set()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_while_a_long_piece_is_counted(monkeypatch, threads):
+    text = b"a" * 50_000
+    monkeypatch.setattr(pieces, "_LONG_BYTES", 20_000)
+    monkeypatch.setattr(pieces, "BATCH_BYTES", 1000)
+    endless = Endless(pieces._add_pieces)
+    monkeypatch.setattr(pieces, "_add_pieces", endless)
+    endless.interrupts(lambda: bpe.WordCounts.from_corpus([text], threads=threads))
+    assert dict(bpe.WordCounts.from_corpus([text], threads=threads).items()) == {text: 1}
+
+
+@pytest.mark.parametrize("name", ["encode_pieces", "cut"])
+def test_while_a_long_piece_is_encoded(monkeypatch, tokenizer, name):
+    text = "ab" * 20_000
+    monkeypatch.setattr(encoder, "BLOCK_BYTES", 10_000)
+    expected = tokenizer.encode(text)
+    where = encoder if name == "encode_pieces" else type(tokenizer.engine.encoder._scanner)
+    kernel = getattr(where, name)
+
+    def long_one(*arguments, **options):
+        """Only a call that goes over more than a block is long."""
+        size = arguments[2][-1] if name == "encode_pieces" else arguments[2][-1] - options["start"]
+        return (endless if size > 10_000 else kernel)(*arguments, **options)
+
+    endless = Endless(kernel)
+    monkeypatch.setattr(where, name, long_one)
+    n_idle = len(tokenizer.engine.encoder._idle)
+    endless.interrupts(lambda: tokenizer.encode(text))
+    assert len(tokenizer.engine.encoder._idle) == n_idle - 1, "a thread may still use it"
+    assert tokenizer.encode(text) == expected
+
+
+def test_while_counts_are_read(monkeypatch, tmp_path):
+    counts = bpe.WordCounts({"the": 5, "sea": 2})
+    counts.save(tmp_path / "counts")
+    endless = Endless(counts_file.ByteCounter.from_arrays)
+    monkeypatch.setattr(counts_file.ByteCounter, "from_arrays", endless)
+    endless.interrupts(lambda: bpe.WordCounts.load(tmp_path / "counts"))
+    assert bpe.WordCounts.load(tmp_path / "counts") == counts
+
+
+def test_while_threads_work():
+    endless = Endless(abs)
+    endless.interrupts(lambda: list(map_in_threads(endless, [-1], 2)))
+    assert list(map_in_threads(endless, [-1, 2], 2)) == [1, 2]
+
+
+def test_a_call_is_completed_or_never_begins():
+    done = []
+    call = Unbroken(done.append, 1)
+    call.settle()  # an interrupt before its thread has begun
+    call()
+    assert done == []
+    endless = Endless(done.append)
+    call = Unbroken(endless, 1)
+    endless.interrupts(lambda: in_background(call))
+    call.settle()
+    assert done == [1]
+    failing = Unbroken(divmod, 1, 0)
+    for attempt in (failing, failing.settle, failing.settle):
+        with pytest.raises(ZeroDivisionError):
+            attempt()
+
+
+COMMAND = """
+import sys, threading, time
+from bpe.training import learner
+def count_pairs(*arguments):
+    print("ready", flush=True)
+    time.sleep(1000)
+learner.count_pairs = count_pairs
+from bpe.cli.__main__ import run
+run()
+"""
+
+
+def test_the_command_ends_while_a_kernel_runs(tmp_path):
+    (tmp_path / "text.txt").write_text("the sea")
+    command = [sys.executable, "-c", COMMAND, "train", tmp_path / "text.txt", "--vocab-size", "260"]
+    with subprocess.Popen(
+        [*command, "-o", tmp_path / "tok.json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=100)
+    assert process.returncode == 130
+    assert errors.startswith(b"bpe: interrupted: nothing was learned yet")
+    assert errors.count(b"\n") == 1
 
 
 # --------------------------------------------------------------------------------------------------- kills
