@@ -1,7 +1,7 @@
-"""Random programs on every container: compiled, compared with a model; and from several threads on one container.
+"""Random programs on every container: compiled, against a model, and from several threads on one container.
 
-Threads that only add must add up, as in a dict. Threads that do anything must leave a container that is whole,
-and see documented errors only.
+Threads that only add must add up, as in a dict. Threads that do anything must leave a container that is
+whole, and see documented errors only.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from operator import attrgetter, methodcaller
 from typing import Any
 
 import numpy as np
@@ -47,8 +50,8 @@ Note = Callable[[str], object]
 
 def run(chance: random.Random, note: Note) -> None:
     """Run one of the checks."""
-    checks = [check_alone, check_lists_alone, check_sums, check_sums, check_anything, check_words, check_lists]
-    check = chance.choice(checks)
+    alone = [check_alone, check_lists_alone]
+    check = chance.choice([*alone, check_sums, check_sums, check_anything, check_words, check_lists])
     note(check.__name__)
     rng = np.random.default_rng(chance.getrandbits(32))
     interval = sys.getswitchinterval()
@@ -107,7 +110,7 @@ def check_alone(chance: random.Random, rng: np.random.Generator, note: Note) -> 
     language = LANGUAGES[container]
     n_rows, rare = chance.choice([300, 1500]), chance.choice([0.1, 0.5, 1.0])
     program = random_program(language, rng, n_rows, keys, numbers, rare, dtype)
-    note(f"{container.__name__}, {dtype}, {n_rows} rows, numbers {list(numbers)}, keys {keys[:5].tolist()} ...")
+    note(f"{container.__name__}, {dtype}, {n_rows} rows, {list(numbers)}, keys {keys[:5].tolist()} ...")
     model = MapModel() if container is st.IntMap else HeapModel(least_first=container is st.MinHeap)
     first = {"dtype": dtype} if container in (st.MaxHeap, st.MinHeap) else {}
     done = check_program(language, container(**first), model, program)
@@ -139,7 +142,12 @@ def check_sums(chance: random.Random, rng: np.random.Generator, note: Note) -> N
     n_threads, n_steps = chance.randrange(2, 5), chance.choice([20, 200])
     note(f"{container.__name__}, {dtype}, {len(keys)} keys, {n_threads} threads of {n_steps} steps")
     plans = [_plan(random.Random(chance.random()), keys, n_steps, container) for _ in range(n_threads)]
-    in_threads([lambda plan=plan: [step(shared) for step in plan[0]] for plan in plans])
+
+    def follow(steps: list[Callable[[Any], object]]) -> None:
+        for step in steps:
+            step(shared)
+
+    in_threads([partial(follow, steps) for steps, _ in plans])
     shared._check()
     expected: Counter[int] = Counter()
     for _, sums in plans:
@@ -160,20 +168,20 @@ def _plan(
         if chance.random() < 0.3:
             some = chance.choices(keys, k=chance.choice([1, 10, 1000]))
             deltas = [chance.randrange(1, 9) for _ in some]
-            steps.append(lambda c, some=some, deltas=deltas: c.update_many(some, deltas))
+            steps.append(methodcaller("update_many", some, deltas))
             for key, n in zip(some, deltas, strict=True):
                 sums[int(key)] += n
             continue
         key, n = int(chance.choice(keys)), chance.randrange(1, 9)
         if sums[key] > n and container is not st.IntMap and chance.random() < 0.4:
-            steps.append(lambda c, key=key, n=n: c.sub(key, n))
+            steps.append(methodcaller("sub", key, n))
             sums[key] -= n
         else:
-            steps.append(lambda c, key=key, n=n: c.add(key, n))
+            steps.append(methodcaller("add", key, n))
             sums[key] += n
         if chance.random() < 0.1:
-            look = chance.choice([len, list, repr, st.IntMap.nbytes.fget, _copied, _pickled, _all_of])
-            steps.append(lambda c, look=look: look(c))
+            looks = [len, list, repr, attrgetter("nbytes"), _copied, _pickled, _all_of]
+            steps.append(chance.choice(looks))
     return steps, sums
 
 
@@ -192,15 +200,16 @@ def _all_of(container: Any) -> None:
 
 def check_words(chance: random.Random, rng: np.random.Generator, note: Note) -> None:
     """Count words in several threads, and merge counters both ways."""
-    words = [rng.bytes(chance.choice([0, 1, 7, 8, 15, 16, 17, 40, 300])) for _ in range(chance.choice([3, 300]))]
+    sizes = chance.choices([0, 1, 7, 8, 15, 16, 17, 40, 300], k=chance.choice([3, 300]))
+    words = [rng.bytes(size) for size in sizes]
     words = [*dict.fromkeys([*words, *(b"prefix" + word[:12] for word in words)])]
-    counter, other = st.ByteCounter(), st.ByteCounter({word: 1 for word in words[::3]})
+    counter, other = st.ByteCounter(), st.ByteCounter(dict.fromkeys(words[::3], 1))
     n_threads, n_steps = chance.randrange(2, 5), chance.choice([20, 200])
     note(f"{len(words)} words, {n_threads} threads of {n_steps} steps")
     expected, lock = Counter(dict.fromkeys(words[::3], n_threads)), threading.Lock()
 
-    def work(chance: random.Random) -> None:
-        mine: Counter[bytes] = Counter()
+    def work(seed: float) -> None:
+        chance, mine = random.Random(seed), Counter[bytes]()
         counter.merge(other)
         for _ in range(n_steps):
             some = chance.choices(words, k=chance.choice([1, 1, 100]))
@@ -218,7 +227,7 @@ def check_words(chance: random.Random, rng: np.random.Generator, note: Note) -> 
         with lock:
             expected.update(mine)
 
-    in_threads([lambda each=random.Random(chance.random()): work(each) for _ in range(n_threads)])
+    in_threads([partial(work, chance.random()) for _ in range(n_threads)])
     counter._check()
     assert dict(counter.items()) == dict(expected)
     _merge_both_ways(counter, other)
@@ -252,15 +261,13 @@ def check_anything(chance: random.Random, rng: np.random.Generator, note: Note) 
     def work(chance: random.Random, program: Program) -> None:
         for _ in range(chance.choice([20, 200])):
             key, number = int(chance.choice(keys)), chance.choice(numbers)
-            try:
+            with suppress(*_DOCUMENTED):
                 _any_call(shared, chance, key, number, keys)
-            except _DOCUMENTED:
-                pass
         first = np.zeros(program.operations.size, np.int64)
         language.driver(shared, *program, first, np.zeros(program.operations.size, dtype))
 
     programs = [random_program(language, rng, 300, keys, range(-2, 4), 0.5, dtype) for _ in range(3)]
-    in_threads([lambda each=each: work(random.Random(int(each.keys[0])), each) for each in programs])
+    in_threads([partial(work, random.Random(chance.random()), each) for each in programs])
     shared._check()
     found = dict(shared.items())
     assert len(found) == len(shared)
@@ -332,16 +339,17 @@ def check_lists(chance: random.Random, rng: np.random.Generator, note: Note) -> 
     chance.shuffle(places)
     index = st.PairIndex.build(tokens)
     note(f"{len(segments)} segments, {tokens.n_positions} positions, {len(places)} merges")
-    shares = [places[i::3] for i in range(3)]
-    in_threads(
-        [
-            *(lambda share=share: [tokens.merge(place, 9) for place in share] for share in shares),
-            *(
-                lambda each=random.Random(chance.random()): [_use_index(index, each) for _ in range(60)]
-                for _ in range(2)
-            ),
-        ]
-    )
+
+    def merge(share: list[int]) -> None:
+        for place in share:
+            tokens.merge(place, 9)
+
+    def use(chance: random.Random) -> None:
+        for _ in range(60):
+            _use_index(index, chance)
+
+    merging = [partial(merge, places[i::3]) for i in range(3)]
+    in_threads([*merging, *(partial(use, random.Random(chance.random())) for _ in range(2))])
     tokens._check()
     assert [[*tokens.segment(i)] for i in range(tokens.n_segments)] == expected
     index._check()
@@ -371,7 +379,5 @@ def _use_index(index: st.PairIndex, chance: random.Random) -> None:
         lambda: _copied(tokens),
         lambda: _pickled(tokens),
     ]
-    try:
+    with suppress(*_DOCUMENTED):
         chance.choice(calls)()
-    except _DOCUMENTED:
-        pass

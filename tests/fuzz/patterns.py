@@ -1,10 +1,10 @@
-"""Random expressions, valid or not: the pieces are those of the ``regex`` package, or the error is documented."""
+"""Random expressions, valid or not: the pieces of the ``regex`` package, or a documented error."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import regex
 
@@ -14,15 +14,55 @@ from tests.fuzz import texts
 
 N_TEXTS = 12
 _SECONDS = 5  # of the package, for one text: an expression that backtracks without end is none of ours
-_CLASSES = [r"\d", r"\w", r"\s", r"\D", r"\W", r"\S", r"\p{L}", r"\P{L}", r"\p{Lu}", r"\p{N}", r"\p{M}", r"\p{Han}"]
-_ITEMS = [*_CLASSES, "a-c", "A-Z", "0-9", "é", "\u0370-\u03ff", r"\n", r"\]", "-", "[:alpha:]", r"\x41", "😀", "^", "|"]
-_SIMPLE = [*"abcst019 '", ".", r"\.", r"\r", r"\n", "é", "中", "😀", "the", "'s", r"\u00e9", r"\x{e9}", *_CLASSES]
-_PLACES = ["^", "$", r"\b", r"\B", r"\A", r"\Z", r"\z", r"\m", r"\M", r"\G"]
+_CLASSES = [
+    r"\d",
+    r"\w",
+    r"\s",
+    r"\D",
+    r"\W",
+    r"\S",
+    r"\p{L}",
+    r"\P{L}",
+    r"\p{Lu}",
+    r"\p{N}",
+    r"\p{M}",
+    r"\p{Han}",
+]
+_ITEMS = [
+    *_CLASSES,
+    *[
+        r"a-c",
+        r"A-Z",
+        r"0-9",
+        r"é",
+        r"\u0370-\u03ff",
+        r"\n",
+        r"\]",
+        r"-",
+        r"[:alpha:]",
+        r"\x41",
+        r"😀",
+        r"^",
+        r"|",
+    ],
+]
+_SIMPLE = [
+    *_CLASSES,
+    *"abcst019' ",
+    *[r".", r"\.", r"\r", r"\n", r"é", r"中", r"😀", r"the", r"'s", r"\u00e9", r"\x{e9}"],
+]
+_PLACES = [r"^", r"$", r"\b", r"\B", r"\A", r"\Z", r"\z", r"\m", r"\M", r"\G"]
 _REPEATS = ["?", "*", "+", "{2}", "{1,3}", "{2,}", "{0}", "{,2}", "{0,40}"]
 _FLAGS = ["i", "s", "m", "x", "a", "u", "is", "-i", "i-s"]
 _GLOBAL = ["(?i)", "(?s)", "(?m)", "(?x)", "(?V1)", "(?a)", "(?r)", "(?w)", "(?f)", "(?p)", "(?b)", "(?e)"]
-_RARE = [r"\1", r"(?P=a)", r"\X", r"\K", r"(?R)", r"(?1)", r"(?(1)a|b)", "(?|(a)|(b))", "(?:ab){e<=1}", r"\R", r"\N{DIGIT ONE}"]
-_GARBAGE = [*"()[]{}*+?\\|^$-", "(?", "[^", "{1", r"\p{", "(?<", "[[", r"\x", "(?P<a>", "*+", "{3,1}", "(*FAIL)", "\0"]
+_RARE = [
+    *[r"\1", r"(?P=a)", r"\X", r"\K", r"(?R)", r"(?1)", r"(?(1)a|b)", r"(?|(a)|(b))", r"(?:ab){e<=1}", r"\R"],
+    r"\N{DIGIT ONE}",
+]
+_GARBAGE = [
+    *"()[]{}*+?\\|^$-\0",
+    *[r"(?", r"[^", r"{1", r"\p{", r"(?<", r"[[", r"\x", r"(?P<a>", r"*+", r"{3,1}", r"(*FAIL)"],
+]
 
 
 def expression(chance: random.Random) -> str:
@@ -77,7 +117,7 @@ def pieces(source: str, text: str) -> list[str]:
     """Return the matches of the package and the stretches between them; none is empty."""
     spans = [match.span() for match in regex.compile(source).finditer(text, timeout=_SECONDS)]
     places = sorted({0, len(text), *(place for span in spans for place in span)})
-    return [text[start:stop] for start, stop in zip(places, places[1:], strict=False)]
+    return [text[start:stop] for start, stop in pairwise(places)]
 
 
 def pieces_in_turn(sources: list[str], text: str) -> list[str]:

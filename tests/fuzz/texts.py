@@ -7,12 +7,13 @@ from typing import TypeVar
 
 _CHARACTERS = [
     *"abcstABCST019 .,'!?-_<|>()[]\n\r\t",
-    *"\0\x0b\x1c\x7f\x85\xa0ßéÉıſKµ²½",
-    *"\u0301\u0345\u03c3\u03c2\u0416\u05d0\u0663\u0e01\u1e9e\u2028\u200d\u2167\u3000\u4e2d\uac00\ufb01\ufeff\ufffd",
+    *"\0\x0b\x1c\x7f\x85\xa0ßéÉ\u0131\u017f\u212aµ²½",
+    *"\u0301\u0345\u03c3\u03c2\u0416\u05d0\u0663\u0e01\u1e9e\u2028\u200d\u2167\u3000\u4e2d\uac00\ufb01",
+    *"\ufeff\ufffd",
     *"\U0001d400\U0001f600\U0001f1e9\U0010ffff",
 ]
 _WORDS = ["the", " the", "aaaa", "abab", "  ", "\r\n", "'s", "'LL", "123456", " <|end|>", "e\u0301", "中文"]
-_ODD = [b"\xff", b"\xc3", b"\xa9", b"\xe2\x82", b"\xf0\x9f\x98", b"\xed\xa0\xbd", b"\xc0\x80", b"\xf4\x90\x80\x80"]
+_ODD = [*map(bytes.fromhex, ["ff", "c3", "a9", "e282", "f09f98", "eda0bd", "c080", "f4908080"])]
 AnyText = TypeVar("AnyText", str, bytes)
 
 

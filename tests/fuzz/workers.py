@@ -1,8 +1,8 @@
 """Worker processes that run cases, one after the other.
 
-A case is a kind, a seed and a number; :func:`outcome` runs one here. A worker that crashes, or takes too long,
-is killed and replaced, and its case has failed. Memory is limited, too: what needs too much is a MemoryError,
-which no case expects.
+A case is a kind, a seed and a number; :func:`outcome` runs one here. A worker that crashes, or takes too
+long, is killed and replaced, and its case has failed. Memory is limited, too: what needs too much is a
+MemoryError, which no case expects.
 """
 
 from __future__ import annotations
@@ -116,10 +116,12 @@ class Worker:
             told = None
         if told is not None:
             return told
+        if not is_slow:
+            self._process.join()  # for its exit code
+        what = f"took more than {seconds:g} s" if is_slow else f"crashed: exit code {self._process.exitcode}"
         self._stop()
         if is_slow and tries > 1:
             return self.run(case, seconds, tries - 1)
-        what = f"took more than {seconds:g} s" if is_slow else f"crashed with exit code {self._exit_code}"
         return f"{what}\n{self._log.read_text(errors='replace').strip()}"
 
     def _start(self) -> None:
@@ -131,9 +133,7 @@ class Worker:
 
     def _stop(self) -> None:
         if self._process is not None:
-            self._process.join(1)  # one that has crashed has an exit code of its own
             self._process.kill()
             self._process.join()
-            self._exit_code = self._process.exitcode
             self._pipe.close()
             self._process = None
