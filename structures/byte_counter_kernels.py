@@ -7,8 +7,8 @@ from numba import types
 from numba.experimental import structref
 
 from structures import status
-from structures.byte_keys import equal_bytes, home_of, homes_of, is_long, key_of, keys_of, length_of
-from structures.hashing import secret_of
+from structures.byte_keys import equal_bytes, homes_of, is_long, key_of, keys_of, length_of
+from structures.hashing import mix_two, secret_of
 from structures.jit import inner, kernel, quiet
 from structures.memory import copy_prefix, new_bytes, new_words
 from structures.priorities import sum_leaves_range
@@ -51,7 +51,7 @@ def empty_slots(bits):
 def locate(slots, shift, offsets, pool, word, word_0, word_1):
     """Return the slot of a word, or ``~slot`` of the empty slot where it belongs."""
     mask = (slots.size >> 2) - 2
-    slot = home_of(word_0, word_1, secret_of(slots), shift)
+    slot = mix_two(word_0, word_1, secret_of(slots), shift)
     while True:
         if (slots[4 * slot] ^ word_0) | (slots[4 * slot + 1] ^ word_1) == 0:
             if not is_long(word_1):
@@ -70,7 +70,7 @@ def rehash(old_slots, slots, shift):
     mask = (slots.size >> 2) - 2
     for old in range(0, old_slots.size - 4, 4):
         if old_slots[old + 1] != 0:
-            slot = home_of(old_slots[old], old_slots[old + 1], secret_of(slots), shift)
+            slot = mix_two(old_slots[old], old_slots[old + 1], secret_of(slots), shift)
             while slots[4 * slot + 1] != 0:
                 slot = (slot + 1) & mask
             for i in range(4):
@@ -84,7 +84,7 @@ def vacate(slots, shift, slot):
     hole = slot
     probe = (hole + 1) & mask
     while slots[4 * probe + 1] != 0:
-        home = home_of(slots[4 * probe], slots[4 * probe + 1], secret_of(slots), shift)
+        home = mix_two(slots[4 * probe], slots[4 * probe + 1], secret_of(slots), shift)
         # The entry may move if its home does not lie cyclically in (hole, probe].
         if ((probe - home) & mask) >= ((probe - hole) & mask):
             for i in range(4):

@@ -11,7 +11,7 @@ turns the loops of :func:`keys_of` into vector instructions.
 
 import numpy as np
 
-from structures.hashing import home_in, product_of_halves, secret_of
+from structures.hashing import mix_two, secret_of
 from structures.jit import inner
 from structures.simd import larger, load_word, multiply_fold, pointer_to, prefetch, smaller
 
@@ -35,13 +35,6 @@ def length_of(word_1):
     if is_long(word_1):
         return word_1 - _LONG
     return (word_1 >> _LENGTH_BITS) - 1
-
-
-@inner
-def home_of(word_0, word_1, secret, shift):
-    """Return the slot where the search for a key starts, in a table of ``2**(64 - shift)`` slots."""
-    hashed = product_of_halves(word_0, secret[0]) + product_of_halves(word_1, secret[1])
-    return home_in(hashed, secret[2], shift)
 
 
 @inner
@@ -120,7 +113,7 @@ def homes_of(word_0s, word_1s, n, shift, slots, homes):
     """Write the homes of `n` keys in a table of four words a slot, and prefetch their cache lines."""
     secret = secret_of(slots)
     for i in range(n):
-        homes[i] = 4 * home_of(word_0s[i], word_1s[i], secret, shift)
+        homes[i] = 4 * mix_two(word_0s[i], word_1s[i], secret, shift)
     for i in range(n):
         prefetch(slots, homes[i])
 

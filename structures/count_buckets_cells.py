@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from structures.hashing import home_in
 from structures.jit import inner, kernel
 from structures.memory import new_words
 from structures.secret import SECRET_WORDS, secret_word
@@ -147,8 +146,9 @@ def is_past(count, other, side):
 @inner
 def priority(cells, bucket):
     """Return the priority of a bucket in the treap: its address, mixed with the secret. No two are equal."""
-    factor = cells[END + SECRET]
-    return home_in(np.uint64(np.int64(bucket)) * np.uint64(np.int64(factor)), factor, 0)
+    factor = np.uint64(np.int64(cells[END + SECRET]))
+    mixed = np.uint64(np.int64(bucket)) * factor
+    return np.int64((mixed ^ (mixed >> np.uint64(32))) * factor)
 
 
 @inner

@@ -2,12 +2,16 @@
 
 A pair of ids ``(left, right)`` is one int64 key, ``left << 32 | right``, so that keys sort as pairs do.
 
-The hash of words is that of UMAC, NH: the halves of each word, plus the secret, are multiplied, and the
-products are added. Two different keys have equal sums with a probability of at most ``2**-32``. The sum times
-a secret odd factor gives the home, by its top bits. Both steps need the secret: it cannot be cancelled.
+A key is multiplied by a secret factor to 128 bits. The halves of the product are folded, and multiplied by
+another secret factor. The home is given by the top bits. One multiplication is not enough: the homes of a
+progression would be a progression, which for some factors has many keys in few places.
 
-Source: NH, Black, Halevi, Krawczyk, Krovetz and Rogaway, UMAC, 1999; the last step, Dietzfelbinger, Hagerup,
-Katajainen and Penttonen, A Reliable Randomized Algorithm for the Closest-Pair Problem, 1997.
+Two words are hashed as in UMAC, NH: the halves of each word, plus the secret, are multiplied, and the
+products added. Two different pairs have equal sums with a probability of at most ``2**-32``.
+
+Source: NH, Black, Halevi, Krawczyk, Krovetz and Rogaway, UMAC, 1999; the last step of both, Dietzfelbinger,
+Hagerup, Katajainen and Penttonen, A Reliable Randomized Algorithm for the Closest-Pair Problem, 1997; the
+folded product, wyhash (Wang Yi).
 
 In numba, unsigned arithmetic silently becomes signed if one operand is signed: every constant is cast.
 """
@@ -19,7 +23,7 @@ from numba.extending import overload
 
 from structures.jit import inner
 from structures.secret import SECRET_WORDS
-from structures.simd import pointer_to
+from structures.simd import multiply_fold, pointer_to
 from structures.status import int64
 
 _HALF = np.uint64(32)
@@ -44,21 +48,22 @@ def product_of_halves(word, secret_word):
 
 
 @inner
-def home_in(hashed, factor, shift):
-    """Return the top bits of a hash, whose halves are folded before, times a factor."""
-    hashed = np.uint64(hashed)  # kernels get every integer as an int64
-    hashed ^= hashed >> _HALF
-    return np.int64((hashed * np.uint64(np.int64(factor))) >> np.uint64(shift))
-
-
-@inner
 def mix(key, secret, shift):
     """Hash an int64 key to its home in a table of ``2**(64 - shift)`` places.
 
     `secret` points to three words. Without the secret, nobody can choose keys that share a home more often
     than chance has it, in progressions or otherwise.
     """
-    return home_in(product_of_halves(key, secret[0]), secret[2], shift)
+    hashed = np.uint64(multiply_fold(key, secret[0])) * np.uint64(np.int64(secret[2]))
+    return np.int64(hashed >> np.uint64(shift))
+
+
+@inner
+def mix_two(word_0, word_1, secret, shift):
+    """Hash two words to their home; the compiler makes vector instructions of a loop of these."""
+    hashed = product_of_halves(word_0, secret[0]) + product_of_halves(word_1, secret[1])
+    hashed = (hashed ^ (hashed >> _HALF)) * np.uint64(np.int64(secret[2]))
+    return np.int64(hashed >> np.uint64(shift))
 
 
 @inner

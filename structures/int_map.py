@@ -33,7 +33,7 @@ Complexity
 get, add, set, pop, in      O(1) expected; O(n) when growth rehashes, amortised O(1)
 bulk forms                  O(1) expected an item
 reserve, copy               O(capacity)
-iteration, to_arrays        O(capacity), and O(n) for each of the digits, of 11 bits, that vary among the keys
+iteration, to_arrays        O(capacity), and O(n) for each byte that varies among the keys
 memory                      16 bytes a slot: 26 to 51 bytes a key after growth,
                             up to 102 in a table of 256 KB to 32 MB
 ==========================  ==================================================
@@ -261,7 +261,7 @@ class IntMap(Keyed):
 
         Complexity
         ----------
-        O(capacity), and O(n) for each digit that varies among the keys.
+        O(capacity), and O(n) for each byte that varies among the keys.
 
         Examples
         --------

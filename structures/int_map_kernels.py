@@ -14,7 +14,7 @@ from structures.memory import copy_prefix, new_words
 from structures.priorities import sum_leaves_range
 from structures.secret import put_secret
 from structures.simd import lanes_with, lowest_lane, pointer_to, prefetch, rarely
-from structures.sorting import sort_entries
+from structures.sorting import BYTES, sort_entries
 from structures.struct_type import fields_of, method, new_like
 
 EMPTY = status.INT64_MIN
@@ -66,9 +66,9 @@ def probe(slots, shift, key):
     One exit for both, so that the processor need not predict whether a key is there.
     """
     spare = slots.size - BUCKET
+    bucket = home_of(slots, shift, key)  # in any case: a loop of searches reads the secret once
     if key == EMPTY:
         return spare
-    bucket = home_of(slots, shift, key)
     lanes = lanes_with(slots, bucket, key, EMPTY)
     while lanes == 0:
         bucket = (bucket + BUCKET) & (spare - 1)
@@ -166,7 +166,9 @@ def entries(slots, n_keys):
             values[n] = slots[place + VALUE]
             n += 1
             place += 1
-    sort_entries(keys, values)
+    other_keys, other_values = new_words(n_keys), new_words(n_keys)
+    if sort_entries(keys, values, other_keys, other_values, new_words(BYTES)):
+        return other_keys, other_values
     return keys, values
 
 

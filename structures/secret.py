@@ -21,11 +21,12 @@ from numba.extending import intrinsic
 from structures.jit import inner, twin
 
 SECRET_WORDS = 3
+FACTOR_BITS = 1 - 2**63  # factors are odd, for different products, and large, for products of two words
 _NAME = "structures_secret_of_the_process"
 
 WORDS = np.frombuffer(os.urandom(8 * SECRET_WORDS), np.int64).copy()
 """The secret, for the tests; whoever changes it breaks every table."""
-WORDS |= 1  # factors are odd: then different words have different products
+WORDS |= FACTOR_BITS
 WORDS.flags.writeable = False
 llvmlite.binding.add_symbol(_NAME, WORDS.ctypes.data)
 

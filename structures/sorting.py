@@ -1,7 +1,7 @@
 """Sorting of int64 keys: numba takes more than a second to compile the ``sort`` of an array.
 
 Keys alone are sorted by merging, from the bottom up; short runs are sorted by insertion. Keys with values are
-sorted digit by digit, from the lowest; digits that all keys have in common are left out.
+sorted byte by byte, from the lowest; bytes that all keys have in common are left out.
 
 Source: Knuth, The Art of Computer Programming, 5.2.1, S; 5.2.4, S; 5.2.5, R.
 """
@@ -11,7 +11,7 @@ from structures.memory import copy_prefix, new_words
 from structures.simd import smaller
 
 RUN = 16
-_MANY = 1 << 16  # entries, from where on larger digits are faster
+BYTES = 256
 _SIGN = -(2**63)
 
 
@@ -62,46 +62,36 @@ def sort(keys):
 
 
 @inner
-def digit_of(key, shift, mask):
-    """Return a digit of a key; negative keys come first."""
-    return ((key ^ _SIGN) >> shift) & mask
+def start_bytes(keys, shift, start_of):
+    """Write where the keys with each value of a byte start when they are sorted by it."""
+    for byte in range(BYTES):
+        start_of[byte] = 0
+    for i in range(keys.size):
+        start_of[((keys[i] ^ _SIGN) >> shift) & (BYTES - 1)] += 1
+    start = 0
+    for byte in range(BYTES):
+        start, start_of[byte] = start + start_of[byte], start
 
 
 @inner
-def start_digits(keys, shift, mask, start_of):
-    """Write where the keys of each digit start when they are sorted by it."""
-    for digit in range(mask + 1):
-        start_of[digit] = 0
-    for i in range(keys.size):
-        start_of[digit_of(keys[i], shift, mask)] += 1
-    start = 0
-    for digit in range(mask + 1):
-        start, start_of[digit] = start + start_of[digit], start
+def sort_entries(keys, values, other_keys, other_values, start_of):
+    """Sort keys, ascending, and their values with them; return whether the result is in the other arrays.
 
-
-@kernel
-def sort_entries(keys, values):
-    """Sort keys in place, ascending, and their values with them. O(n) for each digit."""
-    n = keys.size
+    O(n) for each byte that varies. `start_of` has room for :data:`BYTES` numbers.
+    """
     varying = 0
-    for i in range(n):
+    for i in range(keys.size):
         varying |= keys[i] ^ keys[0]
-    width = 8 if n < _MANY else 11
-    mask = (1 << width) - 1
-    start_of = new_words(mask + 1)
-    from_keys, from_values, to_keys, to_values = keys, values, new_words(n), new_words(n)
-    n_passes = 0
-    for shift in range(0, 64, width):
-        if (varying >> shift) & mask != 0:
-            start_digits(from_keys, shift, mask, start_of)
-            for i in range(n):
-                digit = digit_of(from_keys[i], shift, mask)
-                to_keys[start_of[digit]] = from_keys[i]
-                to_values[start_of[digit]] = from_values[i]
-                start_of[digit] += 1
-            from_keys, to_keys = to_keys, from_keys
-            from_values, to_values = to_values, from_values
-            n_passes += 1
-    if n_passes & 1:
-        copy_prefix(from_keys, n, keys)
-        copy_prefix(from_values, n, values)
+    is_in_others = False
+    for shift in range(0, 64, 8):
+        if (varying >> shift) & (BYTES - 1) != 0:
+            start_bytes(keys, shift, start_of)
+            for i in range(keys.size):
+                byte = ((keys[i] ^ _SIGN) >> shift) & (BYTES - 1)  # negative keys come first
+                other_keys[start_of[byte]] = keys[i]
+                other_values[start_of[byte]] = values[i]
+                start_of[byte] += 1
+            keys, other_keys = other_keys, keys
+            values, other_values = other_values, values
+            is_in_others = not is_in_others
+    return is_in_others

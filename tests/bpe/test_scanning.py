@@ -16,7 +16,7 @@ from bpe.scanning.automaton import compile_automaton
 from bpe.scanning.syntax import parse
 from bpe.scanning.tables import tables_of
 from bpe.scanning.windows import PLACES, derive_windows
-from bpe.text import as_text
+from bpe.text import as_bytes, as_text
 
 thorough = settings(deadline=None, max_examples=300)
 
@@ -301,6 +301,33 @@ def test_windows_decide(name, data):
         window = [group_of[c] for c in text[place - 3 : place + 2]]
         if not is_in(windows.open, window):
             assert is_in(windows.ends, window) == (place_of[place] in ends), place
+
+
+# Bytes of the form of characters: too long for what they stand for, surrogates, or past the last character.
+NOT_UTF_8 = [
+    b"\xc1\xa1",
+    b"\xe0\x81\xa1",
+    b"\xf0\x80\x81\xa1",
+    b"\xed\xa0\x80",
+    b"\xf4\x90\x80\x80",
+    b"\xf8\x88\x80\x80\x80",
+]
+
+
+@pytest.mark.parametrize("bad", NOT_UTF_8)
+@pytest.mark.parametrize("name", ["gpt2", "o200k"])
+def test_what_only_looks_like_a_character_is_none(name, bad):
+    data = b"".join(b"word" * (i % 3) + "é".encode() * (i % 2) + bad + b"word " for i in range(200))
+    pattern = bpe.Pattern.of(name)
+    assert pattern.scanner.has_windows
+    expected = [as_bytes(piece) for piece in pattern._split_by_regex(as_text(data))]
+    assert pattern.split_bytes(data) == expected
+
+
+def test_one_expression_that_looks_behind_leaves_no_cuts():
+    pattern = bpe.Pattern.of([r"[a-z ]+|[^a-z ]", r"\b[a-z]+|(?s:.)"])
+    assert pattern.scanner.looks_behind
+    assert pattern.cuts("one two!three").size == 0
 
 
 # ---------------------------------------------------------------------------------------- what is refused

@@ -14,8 +14,8 @@ from numba.core.errors import TypingError
 
 from structures import ByteCounter, MaxHeap, kernel
 from structures import byte_counter_kernels as module
-from structures.byte_keys import home_of
 from structures.byte_keys import key_of as key_of_string
+from structures.hashing import mix_two
 from structures.secret import WORDS
 from structures.simd import _py_load_word, _py_multiply_fold, load_word, multiply_fold, pointer_to
 from structures.status import INT64_MAX, INT64_MIN, OK, OUT_OF_RANGE, OVERFLOW
@@ -512,7 +512,7 @@ def words_at(n, homes, bits):
     while len(words) < n:
         word += 1
         data.view(np.int64)[0] = word
-        if home_of(*key_of(data.tobytes()), WORDS, 64 - bits) in homes:
+        if mix_two(*key_of(data.tobytes()), WORDS, 64 - bits) in homes:
             words.append(data.tobytes())
     return words
 
@@ -581,7 +581,7 @@ def test_many_similar_words(form):
     assert counter.to_arrays()[2].tolist() == list(range(100_000, 300_000, 2))
     slots, *_, shift = module.state(counter)
     occupied = np.flatnonzero(slots[1:-4:4])
-    homes = [home_of(*slots[4 * slot : 4 * slot + 2], WORDS, shift) for slot in occupied[:3000].tolist()]
+    homes = [mix_two(*slots[4 * slot : 4 * slot + 2], WORDS, shift) for slot in occupied[:3000].tolist()]
     distance = (occupied[:3000] - homes) & ((1 << (64 - shift)) - 1)
     assert distance.mean() < 2  # 0.6 at most is expected
     assert distance.max() < 60
@@ -593,7 +593,7 @@ def test_words_that_differ_in_two_bytes_spread():
     for first in range(0, 256, 4):
         for second in range(0, 256, 4):
             words[7], words[14] = first, second
-            homes.add(home_of(*key_of(words), WORDS, 64 - 12))
+            homes.add(mix_two(*key_of(words), WORDS, 64 - 12))
     assert len(homes) > 0.6 * 2**12  # 0.63 is expected
 
 

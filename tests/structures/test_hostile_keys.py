@@ -12,8 +12,7 @@ import pytest
 
 import structures as st
 from structures import byte_counter_kernels, count_buckets_kernels, int_map_kernels, multiset_heap_kernels
-from structures.byte_keys import home_of
-from structures.hashing import mix
+from structures.hashing import mix, mix_two
 from structures.secret import WORDS
 
 GOLDEN, ROOT_2 = 0x9E3779B97F4A7C15, 0x6A09E667F3BCC909  # factors of hashes without a secret
@@ -67,7 +66,7 @@ def walk_of_words(counter):
     slots, *_, shift = byte_counter_kernels.state(counter)
     rows = slots[:-4].reshape(-1, 4)
     occupied = np.flatnonzero(rows[:, 1])
-    homes = np.array([home_of(*rows[slot, :2], WORDS, shift) for slot in occupied])
+    homes = np.array([mix_two(*rows[slot, :2], WORDS, shift) for slot in occupied])
     return int(((occupied - homes) % len(rows)).sum())
 
 

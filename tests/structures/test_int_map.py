@@ -12,20 +12,19 @@ TestMachine = IntMapMachine.TestCase
 ENDS = [INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX]
 
 
-def homes_of(keys, bits):
-    """Return the homes of many keys in a table of ``2**bits`` buckets, from the definition of the hash."""
-    words, (halves, _, factor) = np.asarray(keys).view(np.uint64), WORDS.view(np.uint64)
-    low = (words + halves) & np.uint64(2**32 - 1)
-    high = ((words >> np.uint64(32)) + (halves >> np.uint64(32))) & np.uint64(2**32 - 1)
-    hashed = low * high
-    hashed ^= hashed >> np.uint64(32)
-    return (hashed * factor) >> np.uint64(64 - bits)
+@njit
+def home_of(key, secret, shift):
+    return hashing.mix(key, secret, shift)
 
 
 def keys_with_home(home, bits, n):
     """Return some keys whose home in a table of ``2**bits`` buckets is the same."""
-    candidates = np.random.default_rng(0).integers(INT64_MIN, INT64_MAX, 40 * n << bits)
-    return candidates[homes_of(candidates, bits) == home][:n].tolist()
+    rng, found = np.random.default_rng(0), []
+    while len(found) < n:
+        key = rng.integers(INT64_MIN, INT64_MAX)
+        if home_of(key, WORDS, 64 - bits) == home:
+            found.append(int(key))
+    return found
 
 
 # -------------------------------------------------------------------------------------------- programs

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structures.sorting import RUN, sort
+from structures.sorting import BYTES, RUN, sort, sort_entries
 from structures.testing import keys
 
 
@@ -27,3 +27,13 @@ def test_a_part_of_an_array():
     array = np.arange(100)[::-1].copy()
     sort(array[20:80])
     assert array.tolist() == [*range(99, 79, -1), *range(20, 80), *range(19, -1, -1)]
+
+
+@given(st.lists(keys()))
+def test_entries(numbers):
+    arrays = [np.array(numbers, np.int64), np.arange(len(numbers)), *(np.empty(len(numbers), np.int64),) * 2]
+    arrays[3] = arrays[3].copy()
+    is_in_others = sort_entries(*arrays, np.empty(BYTES, np.int64))
+    found, places = arrays[2:] if is_in_others else arrays[:2]
+    assert found.tolist() == sorted(numbers)
+    assert places.tolist() == sorted(range(len(numbers)), key=numbers.__getitem__)  # stable

@@ -1,0 +1,307 @@
+"""Input that somebody made to be slow, beside ordinary input of the same size.
+
+    python asv_benchmarks/hostile.py [ATTACK ...] [--small]
+
+For each attack it prints the processor time of both, for n and for 2 n, and their ratio. It exits with 1
+where hostile input takes more than three times as long as ordinary input and is not refused within a second.
+
+An attack that is refused raises a documented error: ``ValueError`` or ``TimeoutError``.
+Each is run once before it is timed, so that nothing is compiled meanwhile.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+
+import bpe
+import structures as st
+
+MOST = 3.0
+REFUSAL_SECONDS = 1.0
+NOISE = 0.005  # seconds, added to both times
+
+GOLDEN, ROOT_2 = 0x9E3779B97F4A7C15, 0x6A09E667F3BCC909  # factors of well-known hashes that have no secret
+LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", np.uint8)
+Run = Callable[[], Any]
+
+
+class Attack(NamedTuple):
+    """An attack: its size, its smaller size, and ``make(n)``, which returns (ordinary run, hostile run)."""
+
+    n: int
+    small_n: int
+    make: Callable[[int], tuple[Run, Run]]
+
+
+ATTACKS: dict[str, Attack] = {}
+
+
+def attack(n: int, small_n: int) -> Callable[[Any], Any]:
+    """Register a function that makes the two runs of an attack under its name."""
+
+    def register(make: Any) -> Any:
+        ATTACKS[make.__name__.replace("_", "-")] = Attack(n, small_n, make)
+        return make
+
+    return register
+
+
+# ---------------------------------------------------------------------------------------------- containers
+def random_keys(n: int) -> np.ndarray:
+    return np.random.default_rng(0).integers(-(2**63), 2**63 - 1, n)
+
+
+def chosen_keys(n: int) -> np.ndarray:
+    """Return keys that a Fibonacci hash of folded keys puts into one place."""
+    words = np.arange(n, dtype=np.uint64) * np.uint64(pow(GOLDEN, -1, 2**64))
+    return (words ^ (words >> np.uint64(32))).view(np.int64)
+
+
+def adding(make: Any, keys: np.ndarray) -> Run:
+    ones = np.ones(keys.size, np.int64)
+    return lambda: make().update_many(keys, ones)
+
+
+def out_of_a_table(make: Any, n: int) -> tuple[Run, Run]:
+    keys = st.IntMap.from_arrays(random_keys(n), np.arange(n)).keys()
+    return adding(make, np.random.default_rng(1).permutation(keys)), adding(make, keys)
+
+
+@attack(1_000_000, 20_000)
+def keys_of_one_map_into_another(n: int) -> tuple[Run, Run]:
+    return out_of_a_table(st.IntMap, n)
+
+
+@attack(1_000_000, 20_000)
+def keys_of_a_map_into_a_heap(n: int) -> tuple[Run, Run]:
+    return out_of_a_table(st.MaxHeap, n)
+
+
+@attack(1_000_000, 20_000)
+def keys_of_a_map_into_buckets(n: int) -> tuple[Run, Run]:
+    return out_of_a_table(st.CountBuckets, n)
+
+
+@attack(100_000, 20_000)
+def chosen_keys_for_a_map(n: int) -> tuple[Run, Run]:
+    return adding(st.IntMap, random_keys(n)), adding(st.IntMap, chosen_keys(n))
+
+
+@attack(100_000, 20_000)
+def chosen_keys_for_a_heap(n: int) -> tuple[Run, Run]:
+    return adding(st.MinHeap, random_keys(n)), adding(st.MinHeap, chosen_keys(n))
+
+
+@attack(100_000, 20_000)
+def progressions_for_a_map(n: int) -> tuple[Run, Run]:
+    steps = [1 << shift for shift in range(0, 48, 8)] + [46368, 1346269, GOLDEN - 2**64, 2**32 + 1]
+    hostile = np.unique(np.concatenate([np.arange(n // len(steps)) * np.int64(step) for step in steps]))
+    return adding(st.IntMap, random_keys(hostile.size)), adding(st.IntMap, hostile)
+
+
+# ------------------------------------------------------------------------------------------------- encoding
+def random_words(n: int, seed: int = 0) -> np.ndarray:
+    """Return words of 15 letters, ``(n, 15) uint8``."""
+    return LETTERS[np.random.default_rng(seed).integers(0, 26, (n, 15))]
+
+
+def chosen_words(n: int) -> np.ndarray:
+    """Return words of 15 letters that a hash of two multiplications puts into a 64th of a table."""
+    found = np.empty((0, 15), np.uint8)
+    seed = 0
+    while len(found) < n:
+        seed += 1
+        words = random_words(1 << 18, seed)
+        padded = np.zeros((len(words), 16), np.uint8)
+        padded[:, :15], padded[:, 15] = words, 16
+        word_0, word_1 = padded.view(np.uint64).T
+        hashed = word_0 * np.uint64(GOLDEN)
+        hashed = ((hashed ^ (hashed >> np.uint64(32))) + word_1) * np.uint64(ROOT_2)
+        found = np.concatenate([found, words[hashed >> np.uint64(58) == 5]])
+    return found[:n]
+
+
+def text_of(words: np.ndarray) -> bytes:
+    """Return words as a text, a line each: a line break is a piece of its own."""
+    lines = np.full((len(words), 16), 10, np.uint8)
+    lines[:, :15] = words
+    return lines.tobytes()
+
+
+def tokenizer(**options: Any) -> bpe.Tokenizer:
+    return bpe.train(["the cat sat on the mat with another cat "] * 3, vocab_size=270, **options)
+
+
+@attack(160_000, 4000)
+def chosen_pieces_to_encode(n: int) -> tuple[Run, Run]:
+    texts = [text_of(words) for words in (random_words(n), chosen_words(n))]
+    return tuple(lambda text=text: tokenizer().encode_to_numpy(text) for text in texts)  # type: ignore[return-value]
+
+
+@attack(160_000, 4000)
+def chosen_pieces_to_count(n: int) -> tuple[Run, Run]:
+    texts = [text_of(words) for words in (random_words(n), chosen_words(n))]
+    return tuple(lambda text=text: bpe.count_words([text], pattern="gpt2") for text in texts)  # type: ignore[return-value]
+
+
+@attack(160_000, 4000)
+def ordinary_text_after_chosen_pieces(n: int) -> tuple[Run, Run]:
+    """What other users' texts cost when the memory of pieces holds what an attacker sent."""
+    text = text_of(random_words(n // 4, seed=77))
+
+    def after(words: np.ndarray) -> Run:
+        used = tokenizer()
+        used.encode_to_numpy(text_of(words))
+        return lambda: used.encode_to_numpy(text)
+
+    return after(random_words(n)), after(chosen_words(n))
+
+
+@attack(240_000, 6000)
+def merges_out_of_order(n: int) -> tuple[Run, Run]:
+    token_bytes = [*(bytes([value]) for value in range(256)), b"ab", b"abc"]
+    text = b"abc" * (n // 3)
+
+    def run(merges: list[tuple[int, int]]) -> Run:
+        made = bpe.Tokenizer(token_bytes=token_bytes, merges=merges, pattern="none")
+        return lambda: made.encode_to_numpy(text)
+
+    return run([(97, 98), (256, 99)]), run([(256, 99), (97, 98)])
+
+
+# ------------------------------------------------------------------------------------------------- patterns
+def compiling(sources: list[str]) -> Run:
+    """Compile expressions; each run gets others, as those that were compiled are remembered."""
+    numbers = iter(range(1000))
+
+    def run() -> None:
+        number = next(numbers)
+        for source in sources:
+            bpe.Pattern.of(f"{source}|x{{{number + 1}}}").split("ab")
+
+    return run
+
+
+def expression_attack(name: str, n: int, small_n: int, make: Callable[[int], str]) -> None:
+    def runs(size: int) -> tuple[Run, Run]:
+        hostile = make(size)
+        words = "|".join(f"{LETTERS[i % 26]:c}{i:03d}" for i in range(200))
+        return compiling([words[: len(hostile)].rstrip("|")]), compiling([hostile])
+
+    ATTACKS[name] = Attack(n, small_n, runs)
+
+
+expression_attack("expression-of-brackets", 20_000, 2000, lambda n: "[" * n)
+expression_attack("expression-with-a-long-set", 100_000, 4000, lambda n: "[a" + "b" * n + "]")
+expression_attack(
+    "expression-of-small-sets",
+    200,
+    50,
+    lambda n: "|".join(f"[{0x400 + i:c}{0x4000 + i:c}]" for i in range(n)),
+)
+expression_attack("expression-with-many-states", 14, 8, lambda n: f"(?:.*a.{{{n}}})+")
+
+
+def matching_attack(name: str, n: int, small_n: int, source: str, make: Callable[[int], str]) -> None:
+    def runs(size: int) -> tuple[Run, Run]:
+        pattern, text = bpe.Pattern.of(source), make(size)
+        ordinary = ("one two, three\n" * (1 + len(text) // 15))[: len(text)]
+        return lambda: bpe.Pattern.of("gpt2").split(ordinary), lambda: pattern.split(text)
+
+    ATTACKS[name] = Attack(n, small_n, runs)
+
+
+matching_attack("pattern-that-looks-far", 80_000, 4000, r"a[^\n]*b|.", lambda n: "a" * n)
+matching_attack("pattern-that-looks-for-the-end", 80_000, 4000, r"\s+$|\s|\S+", lambda n: " " * n + "a")
+matching_attack("pattern-of-the-regex-package", 60, 24, r"(?:a|aa)+$|(a)\1b", lambda n: "a" * n + "c")
+
+
+# ------------------------------------------------------------------------------------------- special tokens
+def first_encode(special_tokens: list[str], text: str) -> Run:
+    given = {token: 300 + number for number, token in enumerate(special_tokens)}
+    merges = [(97, 98)]
+    token_bytes = [*(bytes([value]) for value in range(256)), b"ab"]
+
+    def run() -> None:
+        made = bpe.Tokenizer(token_bytes=token_bytes, merges=merges, special_tokens=given, pattern="gpt2")
+        made.encode_to_numpy(text, allowed_special="all")
+
+    return run
+
+
+@attack(100_000, 4000)
+def many_special_tokens(n: int) -> tuple[Run, Run]:
+    """As many tokens of a vocabulary are the ordinary input: making the tokenizer costs the same."""
+    names = [f"<|{number:06d}|>" for number in range(n)]
+    text = "one two three " * 1000
+    words = {name: 300 + number for number, name in enumerate(names)}
+    token_bytes = {value: bytes([value]) for value in range(256)}
+    token_bytes |= {number: name.encode() for name, number in words.items()}
+
+    def ordinary() -> None:
+        bpe.Tokenizer(token_bytes=token_bytes, merges=[], pattern="gpt2").encode_to_numpy(text)
+
+    return ordinary, first_encode(names, text + names[5] + text)
+
+
+@attack(100_000, 4000)
+def text_full_of_beginnings_of_special_tokens(n: int) -> tuple[Run, Run]:
+    names = [f"<|{number:06d}|>" for number in range(50_000)]
+    made = bpe.Tokenizer(
+        token_bytes=[bytes([value]) for value in range(256)],
+        merges=[],
+        special_tokens={name: 300 + number for number, name in enumerate(names)},
+        pattern="gpt2",
+    )
+    texts = [("one <|000017|> two " * n)[:n], "<|" * (n // 2)]
+    return tuple(lambda text=text: made.encode_to_numpy(text, allowed_special="all") for text in texts)  # type: ignore[return-value]
+
+
+# -------------------------------------------------------------------------------------------------- running
+def seconds_of(run: Run, times: int) -> tuple[float, str]:
+    """Return the least processor time of some runs, and the error that refuses the input, if one does."""
+    least, refusal = np.inf, ""
+    for _ in range(times):
+        started = time.process_time()
+        try:
+            run()
+        except (ValueError, TimeoutError) as error:
+            refusal = f"{type(error).__name__}: {error}"
+        least = min(least, time.process_time() - started)
+    return least, refusal
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[ATTACK]...")
+@click.option("--small", is_flag=True, help="Small sizes: some seconds in all.")
+def main(names: tuple[str, ...], small: bool) -> None:
+    """Run attacks and print the ratios."""
+    unknown = {*names} - {*ATTACKS}
+    if unknown:
+        raise click.UsageError(f"no attack {', '.join(unknown)}; there are {', '.join(ATTACKS)}")
+    warnings.simplefilter("ignore", RuntimeWarning)  # of patterns that are not compiled
+    failed = []
+    for name in names or ATTACKS:
+        each = ATTACKS[name]
+        for n in (each.small_n,) if small else (each.n, 2 * each.n):
+            ordinary, hostile = each.make(n)
+            seconds_of(ordinary, 1), seconds_of(hostile, 1)
+            (usual, _), (spent, refusal) = seconds_of(ordinary, 3), seconds_of(hostile, 3)
+            ratio = (spent + NOISE) / (usual + NOISE)
+            verdict = "refused" if refusal and spent < REFUSAL_SECONDS else f"{ratio:.2f}"
+            click.echo(f"{name:45} {n:8} {usual:9.4f} s {spent:9.4f} s  {verdict}")
+            if verdict != "refused" and ratio > MOST:
+                failed.append(f"{name} {n}")
+    if failed:
+        sys.exit(f"too slow: {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()
