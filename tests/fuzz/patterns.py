@@ -165,9 +165,13 @@ def _check_places(pattern: bpe.Pattern, some: str | bytes, chance: random.Random
     cuts = pattern.cuts(some).tolist()
     for place in cuts:
         assert split(some) == split(some[:place]) + split(some[place:]), place
-    start, stop = sorted(chance.choices([0, *cuts, len(some)], k=2))
-    last = max((place for place in cuts if start < place <= stop), default=start)
-    assert pattern.last_cut(some, start, stop) == last, (start, stop)
+    start, stop = sorted(chance.choices(range(len(some) + 1), k=2))
+    last = pattern.last_cut(some, start, stop)
+    assert start <= last <= stop, (start, stop, last)
+    if isinstance(some, str):
+        assert last == max((place for place in cuts if start < place <= stop), default=start), (start, stop)
+    elif last > start:
+        assert split(some) == split(some[:last]) + split(some[last:]), (start, stop, last)
     data = some.encode() if isinstance(some, str) else some
     decided = pattern.decided(data)
     more = data + texts.data(chance, 5)
