@@ -65,7 +65,7 @@ def cut_inside(data: bytes, pattern: Pattern, search: SpecialSearch) -> int:
 
     Complexity
     ----------
-    O(n), times the number of special tokens at worst.
+    O(n).
 
     Examples
     --------
@@ -76,8 +76,12 @@ def cut_inside(data: bytes, pattern: Pattern, search: SpecialSearch) -> int:
     """
     # So far from the ends that every special token across the place is seen.
     start, stop = search.reach, len(data) - max(search.reach, 1)
-    while (place := pattern.last_cut(data, start, stop)) > start:
-        if not search.crosses(data, place):
-            return place
-        stop = place - 1
-    return 0
+    place = pattern.last_cut(data, start, stop)
+    if place <= start:
+        return 0
+    is_crossed = search.crossed(data)
+    if is_crossed[place]:  # look at all places at once: many may be crossed
+        places = pattern.cuts(data)
+        places = places[(places > start) & (places < place)]
+        place = int(places[~is_crossed[places]].max(initial=0))
+    return place

@@ -3,23 +3,31 @@
 Where several special tokens begin at the same place, the longest is taken; the search continues after it.
 
 * :func:`check_specials`: what the caller gives as special tokens
-* :class:`SpecialSearch`: finds tokens in bytes
+* :class:`SpecialSearch`: finds tokens in bytes: few by an expression, many by an automaton
 * :class:`Rules`, :func:`rules_of`: which tokens are allowed, which are an error
 """
 
 from __future__ import annotations
 
 import functools
-import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
-from typing import Literal, TypeAlias, TypedDict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar
+
+import numpy as np
 
 from bpe.text import utf8_of
+from bpe.token_expression import MOST_STEPS, TokenExpression, common_start, expression_of
+
+if TYPE_CHECKING:
+    from bpe.token_automaton import TokenAutomaton
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
 Ordinary: TypeAlias = Literal["ordinary"] | None
 NO_TOKENS: frozenset[str] = frozenset()
+
+Made = TypeVar("Made")
+_MOST_NEEDLES = 64
 
 
 class SpecialOptions(TypedDict, total=False):
@@ -78,21 +86,31 @@ def check_specials(special_tokens: Iterable[str]) -> tuple[str, ...]:
 class SpecialSearch:
     """Finds special tokens in bytes.
 
+    Few tokens are found by a regular expression, many by an automaton, which is made here and compiled at its
+    first use.
+
     Parameters
     ----------
     tokens : frozenset of str
+        None is empty.
 
     Attributes
     ----------
     tokens : frozenset of str
     needles : tuple of bytes
-        A text that holds a token holds one of these. They are few: tokens that begin alike share one.
+        A text that holds a token holds one of these. They are few: tokens that begin alike share one; if too
+        many begin in different ways, the only needle is empty.
     reach : int
         Bytes of the longest token.
 
+    Raises
+    ------
+    ValueError
+        A token is empty, or all have 2 GiB together.
+
     Complexity
     ----------
-    O(n) for n bytes of tokens.
+    O(n log k) for n bytes of k tokens. Memory: 13 bytes for each byte of the tokens, at most.
 
     Examples
     --------
@@ -102,15 +120,16 @@ class SpecialSearch:
     """
 
     def __init__(self, tokens: frozenset[str]) -> None:
+        if "" in tokens:
+            raise ValueError("a special token is empty")
         self.tokens = tokens
-        # Among alternatives the first wins, so the longest come first.
-        longest_first = sorted({*map(_exact_bytes, tokens)}, key=lambda token: (-len(token), token))
-        self.reach = len(longest_first[0]) if longest_first else 0
-        alike: dict[bytes, list[bytes]] = {}
-        for token in map(utf8_of, tokens):
-            alike.setdefault(token[:2], []).append(token)
-        self.needles = tuple(map(_common, alike.values()))
-        self._pattern = re.compile(b"(" + b"|".join(map(re.escape, longest_first)) + b")")
+        try:
+            exact = seen = [token.encode() for token in tokens]
+        except UnicodeEncodeError:
+            exact, seen = [*{*map(_exact_bytes, tokens)}], [*map(utf8_of, tokens)]
+        self.reach = max(map(len, exact), default=0)
+        self.needles = _needles_of(seen)
+        self._finder = _finder_of(exact)
 
     def find_all(self, data: bytes) -> Iterator[tuple[int, int]]:
         """Find all tokens of a text, from left to right.
@@ -125,45 +144,42 @@ class SpecialSearch:
 
         Complexity
         ----------
-        O(n) for n bytes, times the number of tokens at worst.
+        O(n) for n bytes, whatever the tokens are. With the expression, a place takes at most
+        :data:`bpe.token_expression.MOST_STEPS` steps.
 
         Examples
         --------
         >>> list(SpecialSearch(frozenset(["<a>"])).find_all(b"<a> <a>"))
         [(0, 3), (4, 7)]
         """
-        if self.tokens:
-            for match in self._pattern.finditer(data):
-                yield match.span()
+        return self._finder.spans(data) if self.tokens else iter(())
 
-    def crosses(self, data: bytes, place: int) -> bool:
-        """Say whether a token begins before a place and ends after it.
+    def crossed(self, data: bytes) -> np.ndarray:
+        """Say for every place whether a token begins before it and ends after it.
 
         Parameters
         ----------
         data : bytes
-        place : int
-            A byte.
 
         Returns
         -------
-        bool
+        (n_bytes + 1,) bool
 
         Complexity
         ----------
-        O(reach), times the number of tokens.
+        As :meth:`find_all`.
 
         Examples
         --------
-        >>> search = SpecialSearch(frozenset(["<a>"]))
-        >>> search.crosses(b"b<a>c", 1), search.crosses(b"b<a>c", 2)
-        (False, True)
+        >>> SpecialSearch(frozenset(["<a>"])).crossed(b"b<a>c").nonzero()[0]
+        array([2, 3])
         """
-        near = data[max(place - self.reach + 1, 0) : place + self.reach - 1]
-        if not any(needle in near for needle in self.needles):
-            return False
-        starts = range(max(place - self.reach + 1, 0), place)
-        return any(match.end() > place for start in starts if (match := self._pattern.match(data, start)))
+        if not any(needle in data for needle in self.needles):
+            return np.zeros(len(data) + 1, bool)
+        furthest = np.zeros(len(data) + 1, np.int64)  # the end of the tokens that begin before the place
+        starts, ends = self._finder.overlapping(data)
+        furthest[starts + 1] = ends
+        return np.maximum.accumulate(furthest) > np.arange(len(data) + 1)
 
     def horizon(self, n_bytes: int) -> int:
         """Say from where on a token in `n_bytes` of text may go past their end, or give way to a longer one.
@@ -229,10 +245,24 @@ class SpecialSearch:
         >>> SpecialSearch(frozenset(["<a>"])).split(b"<a>b")
         [b'', b'<a>', b'b']
         """
-        return self._pattern.split(data) if self.tokens else [data]
+        parts, place = [], 0
+        for start, end in self.find_all(data):
+            parts += [data[place:start], data[start:end]]
+            place = end
+        return [*parts, data[place:]]
 
 
-search_for = functools.lru_cache(maxsize=64)(SpecialSearch)
+def _remembering(make: Callable[..., Made]) -> Callable[..., Made]:
+    """Remember the last results, of many tokens only a few: each may take a hundred megabytes."""
+    of_few, of_many = (functools.lru_cache(maxsize=size)(make) for size in (64, 4))
+
+    def remembered(*tokens: Any) -> Made:
+        return (of_few if sum(map(len, tokens)) <= MOST_STEPS else of_many)(*tokens)
+
+    return remembered
+
+
+search_for: Callable[[frozenset[str]], SpecialSearch] = _remembering(SpecialSearch)
 """Return the search for a frozenset of tokens; the last ones made are remembered."""
 
 
@@ -247,10 +277,24 @@ def _exact_bytes(text: str) -> bytes:
     return joined.encode("utf-8", "surrogatepass")
 
 
-def _common(tokens: list[bytes]) -> bytes:
-    """Return what all begin with."""
-    first, last = min(tokens), max(tokens)
-    return next((first[:i] for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), first)
+def _finder_of(tokens: list[bytes]) -> TokenExpression | TokenAutomaton:
+    expression = expression_of(tokens)
+    if expression is not None:
+        return TokenExpression(expression)
+    from bpe.token_automaton import TokenAutomaton  # loads the compiler
+
+    return TokenAutomaton(tokens)
+
+
+def _needles_of(tokens: list[bytes]) -> tuple[bytes, ...]:
+    """Return what tokens begin with; only ``b""`` if they begin in too many ways to look for each."""
+    for width in (2, 1):
+        alike: dict[bytes, list[bytes]] = {}
+        for token in tokens:
+            alike.setdefault(token[:width], []).append(token)
+        if len(alike) <= _MOST_NEEDLES:
+            return tuple(map(common_start, alike.values()))
+    return (b"",)
 
 
 class Rules:
@@ -300,7 +344,7 @@ class Rules:
 
         Complexity
         ----------
-        O(n) for n characters, times the number of tokens at worst.
+        O(n) for n characters.
 
         Examples
         --------
@@ -309,6 +353,8 @@ class Rules:
         ...
         ValueError: text holds the special token '<end>' at character 3. To encode it as a special token, ...
         """
+        if not self.disallowed.tokens:
+            return
         data = _exact_bytes(given) if isinstance(given, str) else bytes(given)
         for start, end in self.disallowed.find_all(data):
             where = f"byte {start}"
@@ -341,7 +387,12 @@ def refusal(token: str, where: str, what: str) -> ValueError:
     )
 
 
-_rules = functools.lru_cache(maxsize=64)(Rules)
+@_remembering
+def _rules(special_tokens: frozenset[str], allowed: Specials, disallowed: Specials) -> Rules:
+    """Return the rules of checked options: each is a frozenset, or "all"."""
+    permitted = special_tokens if allowed == "all" else special_tokens.intersection(allowed)
+    refused = special_tokens - permitted if disallowed == "all" else frozenset(disallowed)
+    return Rules(permitted, refused)
 
 
 def rules_of(
@@ -387,11 +438,12 @@ def rules_of(
             raise ValueError(f"specials must be 'ordinary' or None, not {specials!r}")
         if allowed or disallowed not in ("all", ()):
             raise ValueError("specials='ordinary' goes with neither allowed_special nor disallowed_special")
-        return _rules(frozenset(), frozenset())
-    permitted = special_tokens if allowed == "all" else _as_set(allowed, "allowed_special")
-    if disallowed == "all":
-        return _rules(permitted & special_tokens, special_tokens - permitted)
-    return _rules(permitted & special_tokens, _as_set(disallowed, "disallowed_special"))
+        return _rules(NO_TOKENS, NO_TOKENS, NO_TOKENS)
+    # As they were given: sets of all tokens are made once, and their hashes are kept.
+    options = {"allowed_special": allowed, "disallowed_special": disallowed}
+    return _rules(
+        special_tokens, *(each if each == "all" else _as_set(each, name) for name, each in options.items())
+    )
 
 
 def _as_set(tokens: Specials, name: str) -> frozenset[str]:

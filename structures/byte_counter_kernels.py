@@ -283,8 +283,12 @@ def _get(self, data, start, end, default=0):
 @method(ByteCounterType, "get_into")
 @quiet
 def _get_into(self, data, offsets, first, after, default, counts):
-    """Write the counts of the strings ``[first, after)`` to `counts`, an array of that length."""
+    """Write the counts of the strings ``[first, after)`` to `counts`, an array of that length.
+
+    Return how many slots after its home the longest of the searches ended.
+    """
     slots = pointer_to(self.slots, 0)
+    furthest, mask = 0, (1 << (64 - self.shift)) - 1
     word_0s, word_1s, homes = local_words(_BLOCK), local_words(_BLOCK), local_words(_BLOCK)
     for start in range(first, after, _BLOCK):
         n = smaller(_BLOCK, after - start)
@@ -296,8 +300,10 @@ def _get_into(self, data, offsets, first, after, default, counts):
             if (differs != 0) | is_long(word_1):
                 slot = _find_key(self, pointer_to(data, offsets[start + i]), word_0, word_1)
                 counts[start - first + i] = _count_in(self, slot, default)
+                furthest = larger(furthest, ((slot if slot >= 0 else ~slot) - (home >> 2)) & mask)
             else:
                 counts[start - first + i] = slots[home + 3]
+    return furthest
 
 
 @method(ByteCounterType, "get_many")

@@ -122,6 +122,7 @@ def warmup() -> None:
     """  # noqa: D301
     from bpe.counting.word_counts import WordCounts
     from bpe.pattern import PATTERNS
+    from bpe.specials import SpecialSearch
     from bpe.training import train
 
     started = time.perf_counter()
@@ -134,6 +135,7 @@ def warmup() -> None:
         for ties in TIES:
             tokenizer = train(counts, vocab_size=300, selection=selection, ties=ties, progress=False)
     _use(tokenizer, texts)
+    SpecialSearch(frozenset(map(str, range(1000)))).split(b"1 2")  # so many: by an automaton
     click.echo(f"compiled, or loaded, in {time.perf_counter() - started:.1f} s", err=True)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bpe.specials import SpecialSearch
+from bpe.specials import search_for
 
 _LOOKED_BEHIND = 4  # the most bytes of the character before a piece, which a pattern may look at
 _MOST = 2**31 - 1
@@ -143,7 +143,7 @@ def _parts(
                 yield block, False
             yield b"", True
         return
-    search = SpecialSearch(frozenset(specials))
+    search = search_for(frozenset(specials))
     for document in documents:
         held = b""
         for block in document:

@@ -54,7 +54,9 @@ def encode_stretches(
 ) -> tuple[int, Iterator[tuple[np.ndarray, np.ndarray]]]:
     """Return how long the texts are, and an iterator over the ids and offsets of each stretch."""
     threads = n_threads(threads)
-    needles = [needle.decode() for needle in rules.needles]
+    needles = [
+        needle.decode() for needle in rules.needles if needle.isascii()
+    ]  # others may be cut characters
 
     def encode_stretch(stretch: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         first, last = stretch

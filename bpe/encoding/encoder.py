@@ -7,8 +7,10 @@
     known      one -> 505   _two -> 734      looked up, a thousand pieces at a time
     ids        505 734 1,505 ...             unknown pieces are merged together, and remembered
 
-The memory holds the ids of each piece: one or two in the entry of the table, more in a pool. Its size is
-limited; when it is full, everything is forgotten. Each thread has a memory of its own.
+The memory holds the ids of each piece: one or two in the entry of the table, more in a pool. When it is full,
+everything is forgotten; also when pieces collide in the table, more than happens by chance: so whoever makes
+such pieces does not slow down the texts of others. Threads that encode at the same time have a worker each,
+with a memory of its own. Idle workers are kept, one for each processor at most.
 
 A vocabulary may have tokens that are taken whole (``ignore_merges`` of Hugging Face): an unknown piece is
 looked up among these before it is merged.
@@ -16,6 +18,7 @@ looked up among these before it is merged.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -25,14 +28,15 @@ from bpe.buffers import as_array
 from bpe.encoding.linked_pieces import Ranks, arrays_for, new_pieces
 from bpe.encoding.memory import encode_pieces, encode_small, make_room, new_memory
 from bpe.pattern import Pattern
+from bpe.threads import n_threads
 from bpe.vocabulary import Vocabulary
 from structures import ByteCounter
 
 KNOWN_PIECES = 1 << 20
-"""How many pieces each thread remembers at most."""
+"""How many pieces a worker remembers at most: 80 bytes each, as the table has room for twice as many."""
 
 POOL_IDS = 16 * KNOWN_PIECES
-"""How many ids each thread remembers at most, of pieces that have more than two."""
+"""How many bytes these pieces have at most, and how many ids those of more than two: 5 bytes each."""
 
 SMALL = 4096  # a text of at most this many bytes is encoded in one call of a kernel
 BLOCK_BYTES = 1 << 20  # a longer text is encoded in blocks of this many bytes
@@ -49,6 +53,7 @@ class _Worker:
         self.data = data.data
         self.ids = np.empty(SMALL + 1, np.uint32)
         self.ends = np.empty(1, np.int32)
+        self._room = _ROOM
         self.offsets = np.empty(SMALL + 1, np.int32)  # of a block, or of `data`
         self.memory = new_memory(
             ByteCounter(),
@@ -61,21 +66,38 @@ class _Worker:
             self.ids,
         )
 
+    def make_room(self, n_bytes: int) -> None:
+        """Make room for merging pieces of so many bytes together."""
+        make_room(self.memory, arrays_for(n_bytes))
+        self._room = n_bytes
+
+    def shrink(self) -> None:
+        """Release what a long piece has taken."""
+        if self._room > _ROOM:
+            self.make_room(_ROOM)
+        if len(self.offsets) > BLOCK_BYTES + 1:
+            self.offsets = np.empty(SMALL + 1, np.int32)
+
 
 class Encoder:
     """Encodes ordinary text: special tokens in it are not recognised.
 
-    Any number of threads may use an encoder at the same time; the kernels release the GIL. Each thread
-    remembers its own pieces, :data:`KNOWN_PIECES` at most.
+    Any number of threads may use an encoder at the same time; the kernels release the GIL. Each takes a
+    worker, and gives it back. A worker remembers :data:`KNOWN_PIECES` pieces at most.
 
     Parameters
     ----------
     vocabulary : Vocabulary
     pattern : Pattern
 
-    Complexity ---------- O(merges). Encoding takes O(n) for n bytes in pieces that are remembered. Other
-    pieces are merged: see :func:`bpe.encoding.rounds.merge_in_rounds`, or
-    :func:`bpe.encoding.heap_merge.merge_by_heap` if the merges are not in order.
+    Complexity
+    ----------
+    O(merges). Encoding takes O(n) for n bytes in pieces that are remembered. Other pieces are merged: see
+    :func:`bpe.encoding.rounds.merge_in_rounds`, or :func:`bpe.encoding.heap_merge.merge_by_heap` if the
+    merges are not in order.
+
+    Memory: an idle worker has 175 MB at most, and 5 bytes for each merge. There are no more idle workers than
+    processors that the process may use. While more threads encode at the same time, each has one.
 
     Examples
     --------
@@ -90,7 +112,7 @@ class Encoder:
         self._scanner = pattern.scanner
         self._ranks = Ranks.of(vocabulary.pairs, vocabulary.made, vocabulary.byte_ids)
         self._whole = ByteCounter({vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids})
-        self._idle: list[_Worker] = []
+        self._idle: deque[_Worker] = deque(maxlen=n_threads(None))  # if full, it drops the first
         self._tables = self._scanner.only_tables if self._scanner else None
 
     @contextmanager
@@ -99,6 +121,7 @@ class Encoder:
         try:
             yield worker
         finally:
+            worker.shrink()
             self._idle.append(worker)
 
     def _take(self) -> _Worker:
@@ -320,19 +343,15 @@ class Encoder:
         marks: np.ndarray,
     ) -> tuple[int, np.ndarray]:
         """Write the ids of pieces from `n` on; return where they end, and where they end at each mark."""
-        n_pieces, is_long = len(offsets) - 1, False
+        n_pieces = len(offsets) - 1
         id_offsets = np.empty(len(marks), np.int64)
         done = (0, n, 0)
         while True:
             done = encode_pieces(worker.memory, data, offsets, done, ids, marks, id_offsets)
             piece, n, _ = done
             if piece == n_pieces:
-                break
-            make_room(worker.memory, arrays_for(int(offsets[piece + 1] - offsets[piece])))
-            is_long = True
-        if is_long:  # release the room for the long piece
-            make_room(worker.memory, arrays_for(_ROOM))
-        return n, id_offsets
+                return n, id_offsets
+            worker.make_room(int(offsets[piece + 1] - offsets[piece]))
 
     def _offsets_by_regex(self, data: np.ndarray, ends: np.ndarray) -> np.ndarray:
         text, lengths, start = data.tobytes(), [0], 0

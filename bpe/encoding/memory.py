@@ -17,6 +17,9 @@ KNOWN_BYTES = 127
 BATCH = 1024
 """How many pieces are looked up at once."""
 
+MOST_PROBES = 512
+"""How far from its home a search may end before all pieces are forgotten; by chance, none comes near it."""
+
 _MISSING = -1
 _ID_BITS = 31
 _ID_MASK = (1 << _ID_BITS) - 1
@@ -33,6 +36,7 @@ memory_type = MemoryType(
     fields_of(
         known=byte_counter_type,  # piece -> its ids, packed
         most_known=types.int64,
+        known_bytes=types.int64,  # of all pieces put there; the pool has room for as many ids
         pool=types.uint32[::1],  # ids of pieces that have more than two
         pool_size=types.int64,
         whole=byte_counter_type,  # token that is looked up before merging (`ignore_merges`) -> its id
@@ -60,6 +64,7 @@ def new_memory(known, most_known, pool, whole, unknown, data, offsets, ids):
     self = structref.new(memory_type)
     self.known = known
     self.most_known = most_known
+    self.known_bytes = 0
     self.pool = pool
     self.pool_size = 0
     self.whole = whole
@@ -78,6 +83,20 @@ def make_room(self, arrays):
 
 # ---------------------------------------------------------------------------------------------- kernels
 @inner
+def forget(self):
+    """Forget all pieces."""
+    self.known.clear()
+    self.known_bytes = self.pool_size = 0
+
+
+@inner
+def put_known(self, data, start, end, packed):
+    """Remember a piece; if memory runs out, it is merged again next time."""
+    self.known.set(data, start, end, packed)
+    self.known_bytes += end - start
+
+
+@inner
 def remember(self, data, start, end, ids, first, n):
     """Remember the ids of ``data[start:end]``: `n` of `ids`, from `first` on."""
     if n <= 2:
@@ -88,7 +107,7 @@ def remember(self, data, start, end, ids, first, n):
             self.pool[self.pool_size + k] = ids[first + k]
         packed = -2 - (self.pool_size << _COUNT_BITS | n)
         self.pool_size += n
-    self.known.set(data, start, end, packed)  # if memory runs out, the piece is merged again next time
+    put_known(self, data, start, end, packed)
 
 
 @inner
@@ -101,7 +120,7 @@ def take_whole(self, data, offsets, first, after, packed_of):
             packed_of[i - first] = found[0]
             start, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
             if found[0] != _MISSING and end - start <= KNOWN_BYTES:
-                self.known.set(data, start, end, found[0])
+                put_known(self, data, start, end, found[0])
 
 
 @inner
@@ -134,10 +153,9 @@ def encode_all(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
     while first < n_pieces:
         after = min(first + BATCH, n_pieces)
         # Forget between batches only: what a batch has looked up must stay.
-        if len(self.known) + BATCH > self.most_known or self.pool_size + BATCH * KNOWN_BYTES > pool.size:
-            self.known.clear()
-            self.pool_size = 0
-        self.known.get_into(data, offsets, first, after, _MISSING, packed_of)
+        if len(self.known) + BATCH > self.most_known or self.known_bytes + BATCH * KNOWN_BYTES > pool.size:
+            forget(self)
+        furthest = self.known.get_into(data, offsets, first, after, _MISSING, packed_of)
         if len(self.whole) > 0:
             take_whole(self, data, offsets, first, after, packed_of)
         after = merge_unknown(self, data, offsets, first, after, packed_of)
@@ -171,6 +189,8 @@ def encode_all(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
                     id_offsets[mark] = n
                     mark += 1
                 next_mark = marks[mark] if mark < marks.size else -1
+        if furthest > MOST_PROBES:  # whoever has made pieces collide slows down nothing but this batch
+            forget(self)
         first = after
     return n_pieces, n, mark
 

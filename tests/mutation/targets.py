@@ -124,7 +124,7 @@ TARGETS = [
     Target(
         "specials",
         "bpe/specials.py",
-        (B + "test_streams.py", B + "test_counts.py"),
+        (B + "test_special_search.py", B + "test_streams.py", B + "test_counts.py"),
         (
             B + "test_specials.py",
             B + "test_counts.py::test_wrong_specials",
@@ -132,6 +132,13 @@ TARGETS = [
             B + "test_counts.py::test_special_tokens_are_found_as_the_slow_search_finds_them",
         ),
         (*TOKENIZER, B + "test_corpus.py", B + "test_training.py", B + "test_pattern.py"),
+    ),
+    Target("specials", "bpe/token_expression.py", (B + "test_special_search.py",)),
+    Target(
+        "specials",
+        "bpe/token_automaton.py",
+        (B + "test_special_search.py",),
+        ("tests/without_jit/test_token_automaton.py",),
     ),
     Target(
         "counting",

@@ -879,8 +879,21 @@ def test_nothing_leaks(python):
 @kernel
 def look_up_inside(counter, data, offsets, first, after, default):
     counts = np.empty(after - first, np.int64)
-    counter.get_into(data, offsets, first, after, default, counts)
-    return counts
+    furthest = counter.get_into(data, offsets, first, after, default, counts)
+    return counts, furthest
+
+
+def slot_of(counter, word):
+    return module.look_up(counter, counter.id_of(word))[2]
+
+
+def distance_of(counter, word):
+    """Return how far from its home a word is found; alone in the table, it is at home."""
+    some, alone = counter.copy(), counter.copy()
+    alone.clear()
+    some.add(word, 0)
+    alone.add(word)
+    return (slot_of(some, word) - slot_of(alone, word)) % (1 << (64 - module.state(some)[3]))
 
 
 @settings(deadline=None)
@@ -889,6 +902,7 @@ def look_up_inside(counter, data, offsets, first, after, default):
 )
 def test_get_many(words, others, draw):
     counter = ByteCounter(Counter(words))
+    counter.reserve(len(counter) + 1)
     asked = draw.draw(st.permutations(words[:300] + others))
     expected = [Counter(words).get(word, -7) for word in asked]
     data, offsets = joined(asked)
@@ -896,8 +910,9 @@ def test_get_many(words, others, draw):
     array = np.frombuffer(bytearray(data), np.uint8)
     first = draw.draw(st.integers(0, len(asked)))
     for given_offsets in (np.asarray(offsets), np.asarray(offsets, np.int32)):
-        found = look_up_inside(counter, array, given_offsets, first, len(asked), -7)
+        found, furthest = look_up_inside(counter, array, given_offsets, first, len(asked), -7)
         assert found.tolist() == expected[first:]
+        assert furthest == max((distance_of(counter, word) for word in asked[first:]), default=0)
 
 
 def test_get_many_of_bad_offsets():
