@@ -358,12 +358,10 @@ class Rules:
             return
         data = _exact_bytes(given) if isinstance(given, str) else bytes(given)
         for start, end in self.disallowed.find_all(data):
-            before, token = (
-                part.decode("utf-8", "surrogatepass") for part in (data[:start], data[start:end])
-            )
-            raise refusal(
-                token, f"character {len(before)}" if isinstance(given, str) else f"byte {start}", what
-            )
+            where = f"byte {start}"
+            if isinstance(given, str):  # bytes may be no UTF-8
+                where = f"character {len(data[:start].decode('utf-8', 'surrogatepass'))}"
+            raise refusal(data[start:end].decode("utf-8", "surrogatepass"), where, what)
 
 
 def refusal(token: str, where: str, what: str) -> ValueError:

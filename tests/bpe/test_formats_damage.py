@@ -11,46 +11,10 @@ import bpe
 from bpe.formats.conversion import guess_format, read, write
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
+from tests.fuzz.damage import damaged
 
 GIVEN = {"tiktoken": {"pattern": "gpt2"}}
 NAMES = {"native": "t.json", "huggingface": "t.hf.json", "tiktoken": "t.tiktoken", "minbpe": "t.model"}
-PIECES = [
-    b"\xff" * 8,
-    bytes(8),
-    b"9" * 30,
-    b"[" * 8,
-    b"{" * 5000,
-    b"-1",
-    b"null",
-    b'"',
-    b"\n",
-    b" ",
-    b"1e999",
-    b"\\u",
-]
-
-
-def mutation(data, random):
-    data = bytearray(data)
-    for _ in range(random.choice([1, 1, 1, 3])):
-        # Half of the places are in the first bytes, where the header is.
-        at = random.choice([random.randrange(len(data) + 1), random.randrange(min(400, len(data) + 1))])
-        match random.randrange(7):
-            case 0:
-                data[at : at + 1] = bytes([random.randrange(256)])
-            case 1:
-                del data[at : at + random.randrange(1, 20)]
-            case 2:
-                data[at:at] = random.randbytes(random.randrange(1, 20))
-            case 3:
-                del data[at:]
-            case 4:
-                data[at:at] = random.choice(PIECES)
-            case 5:
-                data[at : at + 8] = random.choice(PIECES)
-            case 6:  # a duplicate line
-                data[at:at] = bytes(data[at : data.find(b"\n", at) + 1])
-    return bytes(data)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +47,7 @@ def test_mutations(small, format, seed, tmp_path):
     chance = random.Random(f"{format}{seed}")
     n_errors, started = 0, time.perf_counter()
     for _ in range(600):
-        path.write_bytes(mutation(whole, chance))
+        path.write_bytes(damaged(whole, chance))
         try:
             tok = load(path, format)
         except ValueError as error:
@@ -107,7 +71,7 @@ def test_mutations_of_two_files(small, tmp_path):
     for name in ("vocab.json", "merges.txt"):
         whole = (tmp_path / name).read_bytes()
         for _ in range(500):
-            (tmp_path / name).write_bytes(mutation(whole, chance))
+            (tmp_path / name).write_bytes(damaged(whole, chance))
             try:
                 tok = load(tmp_path, "gpt2")
             except ValueError as error:

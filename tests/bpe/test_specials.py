@@ -108,3 +108,5 @@ def test_refusals():
         rules.refuse("é <b> <é>")
     with pytest.raises(ValueError, match=r"^the file holds the special token '<é>' at byte 3\. To encode it"):
         rules.refuse("é <é> <b>".encode(), "the file")
+    with pytest.raises(ValueError, match=r"^text holds the special token '<b>' at byte 2\. To encode it"):
+        rules.refuse(b"\xff\xc3<b>")
