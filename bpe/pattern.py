@@ -250,7 +250,7 @@ class Pattern:
                 return cls(_SOURCES_OF[pattern])
             if re.fullmatch("[A-Za-z0-9_-]+", pattern):
                 raise ValueError(
-                    f"unknown pattern {pattern!r}. {_known()}. "
+                    f"unknown pattern {pattern!r:.100}. {_known()}. "
                     f"Where a regular expression is meant, write '(?:{pattern})'"
                 )
             pattern = [pattern]

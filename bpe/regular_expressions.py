@@ -11,6 +11,7 @@ import importlib.metadata
 import re
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import regex
@@ -238,23 +239,16 @@ def split_by_expression(source: str, text: str, end: float | None = None) -> lis
         left = None if end is None else max(end - time.process_time(), 1e-6)
         return {"concurrent": False, "timeout": left}
 
-    if expression.groups:  # findall would return the groups
-        pieces = [match.group() for match in expression.finditer(text, **options())]
-    else:
-        pieces = expression.findall(text, **options())
-    if sum(map(len, pieces)) == len(text):
-        return pieces if all(pieces) else [piece for piece in pieces if piece]
-    pieces, after = [], 0
-    for match in expression.finditer(text, **options()):
-        start, stop = match.span()
-        if start > after:
-            pieces.append(text[after:start])
-        if stop > start:
-            pieces.append(match.group())
-        after = stop
-    if after < len(text):
-        pieces.append(text[after:])
-    return pieces
+    is_in_order = not expression.flags & regex.REVERSE and r"\K" not in source
+    if is_in_order:
+        if expression.groups:  # findall would return the groups
+            pieces = [match.group() for match in expression.finditer(text, **options())]
+        else:
+            pieces = expression.findall(text, **options())
+        if sum(map(len, pieces)) == len(text):
+            return pieces if all(pieces) else [piece for piece in pieces if piece]
+    ends = {place for match in expression.finditer(text, **options()) for place in match.span()}
+    return [text[start:stop] for start, stop in pairwise(sorted({0, len(text), *ends}))]
 
 
 @functools.cache

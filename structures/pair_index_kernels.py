@@ -23,7 +23,8 @@ START, SIZE, ROOM, WIDTH = 0, 1, 2, 3
 @inner
 def holds(cells, position, left, right):
     """Return whether `left` starts at `position` and `right` is the next token."""
-    if token_of(cells, position) != left:
+    # The list may have been compacted since: then positions may be past its end.
+    if position >= cells.size or token_of(cells, position) != left:
         return False
     following = next_of(cells, position)
     return following >= 0 and token_of(cells, following) == right

@@ -198,7 +198,7 @@ def _parse_ids(data: bytes, name: str) -> Any:
 
         try:
             ids = np.load(io.BytesIO(data), allow_pickle=False)
-        except (ValueError, EOFError) as error:
+        except Exception as error:  # numpy reads a header as Python's source: its errors are of many kinds
             raise ValueError(f"{name}: damaged .npy file: {error}") from None
         if ids.ndim != 1 or ids.dtype.kind not in "iu":
             raise ValueError(f"{name}: an array of {ids.ndim} dimensions of {ids.dtype}, not a list of ids")

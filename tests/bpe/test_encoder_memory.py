@@ -94,7 +94,8 @@ def test_the_bound_of_a_worker(bits, monkeypatch):
         assert encoder.encode_to_numpy(data).tolist() == list(data)
     [worker] = encoder._idle
     counted = copy_of_known(worker.memory)
-    assert counted.nbytes <= (80 + 16) << bits, "slots and offsets, and the bytes of the pieces"
+    row = 32  # of the secret
+    assert counted.nbytes <= ((80 + 16) << bits) + row, "slots and offsets, and the bytes of the pieces"
     fixed = 4 * encoding.BLOCK_BYTES + 41 * encoding._ROOM + 9 * encoding.SMALL + 1_000
     assert nbytes_of_worker(worker) <= 80 * (1 << bits) + 5 * (16 << bits) + fixed
     assert 80 * (1 << 20) + 5 * (16 << 20) + fixed < 175_000_000, "what is stated"

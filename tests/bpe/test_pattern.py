@@ -2,6 +2,7 @@ import contextlib
 import importlib
 import pickle
 import re
+import warnings
 from itertools import pairwise, product
 
 import pytest
@@ -307,3 +308,14 @@ def test_the_function_has_the_name_of_its_module():
     assert set(bpe.__all__) <= set(dir(bpe))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         bpe.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("source", "pieces"), [("(?r)a", ["a", "a", "a", "b"]), (r"a(?=b\K)", ["xa", "b", "y"])]
+)
+def test_matches_that_are_not_in_order_cut_all_the_same(source, pieces):
+    text = "".join(pieces)
+    pattern = bpe.Pattern.of(source)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        assert pattern.split(text) == pieces

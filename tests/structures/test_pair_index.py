@@ -314,3 +314,15 @@ def test_reading_inside_njit():
     assert [array.tolist() for array in arrays] == [[pack_pair(1, 2)], [0, 1], [2]]
     assert (list(index.tokens), list(copied.tokens), (2, 1) in copied) == ([1, 2, 1, 2], [9, 1, 2], False)
     copied._check()
+
+
+def test_positions_past_the_end_of_a_compacted_list_hold_nothing():
+    tokens = TokenList(np.tile([1, 2], 100_000))
+    index = PairIndex.build(tokens)
+    for position in range(0, 200_000, 2):
+        tokens.merge(position, 9)
+    tokens.compact()
+    assert index.count(1, 2) == 0
+    assert index.postings(1, 2).size == 0
+    index.rebuild()
+    index._check()
