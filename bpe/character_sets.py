@@ -77,8 +77,8 @@ def with_cases(members: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> "".join(map(chr, np.flatnonzero(with_cases(range_of(107, 107)))))
-    'KkK'
+    >>> [hex(code) for code in np.flatnonzero(with_cases(range_of(0x6B, 0x6B)))]
+    ['0x4b', '0x6b', '0x212a']
     """
     found = members.copy()
     cased = _cased()

@@ -8,10 +8,11 @@ oniguruma    Oniguruma with the syntax of Ruby, which ``tokenizers`` runs
 
 The engines read many signs alike, and some not: ``&&`` in a set, ``$``, ``\h``, ``(?m)``, ``[[:alpha:]]``. A
 part that means the same is kept as it is written. A part that means something else is written so that the
-``regex`` package matches what the engine of the dialect does: a set becomes its ranges, if need be. All else
-is refused by name; nothing is guessed. Among what is refused: references to groups, ``\G``, ``\K``, ``\R``,
-``\X``, ``\b{...}``, flags other than ``i``, ``m`` and ``s``, flags in the middle, comments, a repetition of a
-repetition or of what may be empty, and expressions that match the empty text here and some text there.
+``regex`` package matches what the engine of the dialect does: an intersection becomes an assertion before a
+set; where nothing short means the same, a set becomes its ranges. All else is refused by name; nothing is
+guessed. Among what is refused: references to groups, ``\G``, ``\K``, ``\R``, ``\X``, ``\b{...}``, flags other
+than ``i``, ``m`` and ``s``, flags in the middle, comments, a repetition of a repetition or of what may be
+empty, and expressions that match the empty text here and some text there.
 
 But: which characters are letters, and which are forms of one letter, the ``regex`` package says, by its
 tables of Unicode. Another engine may have older ones, and then differs in the characters that are new.
@@ -57,7 +58,7 @@ def translated(source: str, dialect: str) -> str:
     Examples
     --------
     >>> translated(r"[a-e&&[^c]]+|\s+$", "rust"), translated(r"\h|(?m:.)", "oniguruma")
-    ('[abde]+|\\s+\\Z', '[0-9A-Fa-f]|(?s:.)')
+    ('(?:(?![c])[a-e])+|\\s+\\Z', '[0-9A-Fa-f]|(?s:.)')
     """
     if dialect not in DIALECTS:
         raise ValueError(f"dialect must be one of {', '.join(map(repr, DIALECTS))}, not {dialect!r:.50}")
