@@ -549,7 +549,7 @@ def test_small_files_of_large_tokens():
         check_expression("(a{1000}{1000})b")
     for source in [
         r"\p{N}{1,3}|[(]{9}\({9}|{",
-        "(" * 1000,
+        "(" * 100,
         ")" * 9,
         "a{}b{,}{,5}{5,}",
         *bpe.PATTERNS["deepseek"],
