@@ -44,7 +44,7 @@ def texts(n=1500):
 @pytest.mark.parametrize("source", [*NAMED, *OWN])
 def test_dialects_cut_alike(source, rewritten, monkeypatch):
     if rewritten:
-        monkeypatch.setattr(expressions, "_UNDERSTOOD", frozenset())
+        monkeypatch.setattr(expressions, "READ_ALIKE", frozenset())
     pattern = bpe.Pattern((source,))
     hf = tokenizers.pre_tokenizers.Split(tokenizers.Regex(render(source, "oniguruma")), "isolated")
     python = regex.compile(render(source, "python"))
