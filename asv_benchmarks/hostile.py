@@ -177,43 +177,56 @@ def merges_out_of_order(n: int) -> tuple[Run, Run]:
 
 
 # ------------------------------------------------------------------------------------------------- patterns
-def compiling(sources: list[str]) -> Run:
-    """Compile expressions; each run gets others, as those that were compiled are remembered."""
-    numbers = iter(range(1000))
+def compiling(source: str) -> Run:
+    """Compile an expression as one that a stranger has written.
 
-    def run() -> None:
-        number = next(numbers)
-        for source in sources:
-            bpe.Pattern.of(f"{source}|x{{{number + 1}}}").split("ab")
-
-    return run
+    Each run gets another one, as those that were compiled are remembered.
+    """
+    numbers = iter(range(1, 1000))
+    return lambda: bpe.Pattern.of(f"{source}|x{{{next(numbers)}}}", compiled_only=True)
 
 
-def expression_attack(name: str, n: int, small_n: int, make: Callable[[int], str]) -> None:
+def words_of_length(n: int) -> str:
+    return "|".join(f"{LETTERS[i % 26]:c}{i:05d}" for i in range(1 + n // 7))
+
+
+def set_of_length(n: int) -> str:
+    return "[" + "".join(f"{0x4E00 + i % 50_000:c}" for i in range(n - 2)) + "]"
+
+
+def expression_attack(
+    name: str, sizes: tuple[int, int], make: Callable[[int], str], ordinary: Callable[[int], str]
+) -> None:
+    """Register an attack on the compiler; the ordinary expression has as many characters."""
+
     def runs(size: int) -> tuple[Run, Run]:
         hostile = make(size)
-        words = "|".join(f"{LETTERS[i % 26]:c}{i:03d}" for i in range(200))
-        return compiling([words[: len(hostile)].rstrip("|")]), compiling([hostile])
+        return compiling(ordinary(len(hostile))), compiling(hostile)
 
-    ATTACKS[name] = Attack(n, small_n, runs)
+    ATTACKS[name] = Attack(*sizes, runs)
 
 
-expression_attack("expression-of-brackets", 20_000, 2000, lambda n: "[" * n)
-expression_attack("expression-with-a-long-set", 100_000, 4000, lambda n: "[a" + "b" * n + "]")
+expression_attack("expression-of-brackets", (20_000, 2000), lambda n: "[" * n, words_of_length)
+expression_attack(
+    "expression-with-a-long-set", (100_000, 4000), lambda n: "[a" + "b" * n + "]", set_of_length
+)
 expression_attack(
     "expression-of-small-sets",
-    200,
-    50,
+    (200, 50),
     lambda n: "|".join(f"[{0x400 + i:c}{0x4000 + i:c}]" for i in range(n)),
+    words_of_length,
 )
-expression_attack("expression-with-many-states", 14, 8, lambda n: f"(?:.*a.{{{n}}})+")
+expression_attack("expression-with-many-states", (14, 8), lambda n: f"(?:.*a.{{{n}}})+", words_of_length)
 
 
 def matching_attack(name: str, n: int, small_n: int, source: str, make: Callable[[int], str]) -> None:
     def runs(size: int) -> tuple[Run, Run]:
-        pattern, text = bpe.Pattern.of(source), make(size)
+        text = make(size)
         ordinary = ("one two, three\n" * (1 + len(text) // 15))[: len(text)]
-        return lambda: bpe.Pattern.of("gpt2").split(ordinary), lambda: pattern.split(text)
+        return tuple(  # type: ignore[return-value]
+            lambda given=given: bpe.Pattern.of(source, compiled_only=True).split(given)
+            for given in (ordinary, text)
+        )
 
     ATTACKS[name] = Attack(n, small_n, runs)
 
@@ -238,17 +251,12 @@ def first_encode(special_tokens: list[str], text: str) -> Run:
 
 @attack(100_000, 4000)
 def many_special_tokens(n: int) -> tuple[Run, Run]:
-    """As many tokens of a vocabulary are the ordinary input: making the tokenizer costs the same."""
-    names = [f"<|{number:06d}|>" for number in range(n)]
+    """The first encode with many tokens: of well-known form, or all alike, as is the text."""
+    numbers = range(n)
+    usual = [f"<|{number:013d}|>" for number in numbers]
+    alike = [f"{number:017b}".replace("0", "a").replace("1", "b") for number in numbers]
     text = "one two three " * 1000
-    words = {name: 300 + number for number, name in enumerate(names)}
-    token_bytes = {value: bytes([value]) for value in range(256)}
-    token_bytes |= {number: name.encode() for name, number in words.items()}
-
-    def ordinary() -> None:
-        bpe.Tokenizer(token_bytes=token_bytes, merges=[], pattern="gpt2").encode_to_numpy(text)
-
-    return ordinary, first_encode(names, text + names[5] + text)
+    return first_encode(usual, text + usual[5] + text), first_encode(alike, ("ab" * 9 + "b") * 1500)
 
 
 @attack(100_000, 4000)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from operator import index
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from bpe.specials import check_specials
 from bpe.unfolding import is_ordinary
-from bpe.vocabulary_checks import check_id, check_merges, check_tokens, report_same_bytes
+from bpe.vocabulary_checks import MAX_ID, check_id, check_merges, check_tokens, report_same_bytes
 
 DEFAULT_BYTE_IDS = list(range(256))
 
@@ -380,7 +379,8 @@ class Vocabulary:
         token_of: dict[int, str] = {}
         taken = ids if len(special_tokens) < 100 else set(ids.tolist())
         for token, number in special_tokens.items():
-            number = check_id(number, f"the id of special token {token!r}")
+            if type(number) is not int or not 0 <= number <= MAX_ID:  # the message takes time
+                number = check_id(number, f"the id of special token {token!r}")
             if number in token_of:
                 raise ValueError(
                     f"special tokens {token_of[number]!r} and {token!r} have the same id {number}"
@@ -390,7 +390,7 @@ class Vocabulary:
                     f"special token {token!r} has id {number}, the id of token {self.bytes_of[number]!r}"
                 )
             token_of[number] = token
-        return {token: index(number) for token, number in special_tokens.items()}
+        return dict(zip(token_of.values(), token_of, strict=True))
 
     def other_tokens(self) -> dict[int, bytes]:
         """Return the tokens that neither are single bytes nor are made by a merge before they are first used.

@@ -2,7 +2,7 @@
 
 from bpe.scanning.syntax import UnsupportedError
 
-MAX_STEPS = 2_000_000
+MAX_STEPS = 1_500_000
 """Steps that the expressions of a pattern may take to compile. One is about a microsecond of work."""
 
 

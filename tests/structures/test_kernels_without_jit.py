@@ -5,7 +5,10 @@ from pathlib import Path
 HERE = Path(__file__).parent
 TESTS = [
     "test_byte_counter.py::test_kernels_against_a_dict",
-    "test_hashing.py",
+    "test_hashing.py::test_pairs_round_trip",
+    "test_hashing.py::test_homes_are_in_the_table",
+    "test_hashing.py::test_mixing_is_a_folded_product_times_a_factor",
+    "test_hashing.py::test_mixing_of_two_words",
     "test_int_map.py::test_kernels_against_a_dict",
     "test_int_map.py::test_bucket_bits",
     "test_multiset_heap.py::test_kernels_against_a_list",
