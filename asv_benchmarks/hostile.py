@@ -216,7 +216,7 @@ expression_attack(
     lambda n: "|".join(f"[{0x400 + i:c}{0x4000 + i:c}]" for i in range(n)),
     words_of_length,
 )
-expression_attack("expression-with-many-states", (14, 8), lambda n: f"(?:.*a.{{{n}}})+", words_of_length)
+expression_attack("expression-with-many-states", (14, 14), lambda n: f"(?:.*a.{{{n}}})+", words_of_length)
 
 
 def matching_attack(name: str, n: int, small_n: int, source: str, make: Callable[[int], str]) -> None:
