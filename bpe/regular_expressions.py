@@ -65,6 +65,7 @@ def check_expressions(sources: Sequence[str]) -> None:
         raise ValueError(f"the expressions of the pattern have more than {MAX_PARTS} parts in all")
 
 
+@functools.lru_cache(maxsize=64)
 def check_expression(source: str) -> int:
     """Raise if an expression is larger than a pattern can be.
 

@@ -11,7 +11,7 @@ turns the loops of :func:`keys_of` into vector instructions.
 
 import numpy as np
 
-from structures.hashing import mix_two, secret_of
+from structures.hashing import mix_words, secret_of
 from structures.jit import inner
 from structures.simd import larger, load_word, multiply_fold, pointer_to, prefetch, smaller
 
@@ -112,8 +112,9 @@ def keys_of(data, offsets, first, n, secret, word_0s, word_1s):
 def homes_of(word_0s, word_1s, n, shift, slots, homes):
     """Write the homes of `n` keys in a table of four words a slot, and prefetch their cache lines."""
     secret = secret_of(slots)
+    secret_0, secret_1, factor = secret[0], secret[1], secret[2]  # read once: homes might overwrite them
     for i in range(n):
-        homes[i] = 4 * mix_two(word_0s[i], word_1s[i], secret, shift)
+        homes[i] = 4 * mix_words(word_0s[i], word_1s[i], secret_0, secret_1, factor, shift)
     for i in range(n):
         prefetch(slots, homes[i])
 

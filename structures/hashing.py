@@ -59,11 +59,17 @@ def mix(key, secret, shift):
 
 
 @inner
-def mix_two(word_0, word_1, secret, shift):
-    """Hash two words to their home; the compiler makes vector instructions of a loop of these."""
-    hashed = product_of_halves(word_0, secret[0]) + product_of_halves(word_1, secret[1])
-    hashed = (hashed ^ (hashed >> _HALF)) * np.uint64(np.int64(secret[2]))
+def mix_words(word_0, word_1, secret_0, secret_1, factor, shift):
+    """Hash two words to their home with the words of the secret; a loop of these becomes vector code."""
+    hashed = product_of_halves(word_0, secret_0) + product_of_halves(word_1, secret_1)
+    hashed = (hashed ^ (hashed >> _HALF)) * np.uint64(np.int64(factor))
     return np.int64(hashed >> np.uint64(shift))
+
+
+@inner
+def mix_two(word_0, word_1, secret, shift):
+    """Hash two words to their home; `secret` points to three words."""
+    return mix_words(word_0, word_1, secret[0], secret[1], secret[2], shift)
 
 
 @inner

@@ -197,6 +197,11 @@ class Encoder:
         >>> Encoder(words, Pattern.of("none")).encode_to_numpy(b"hi")
         array([104, 105], dtype=uint32)
         """
+        worker, n = self._encode_small(data)
+        if worker is not None:
+            ids = worker.ids[:n].copy()
+            self._idle.append(worker)
+            return ids
         return self._encode(data, np.array([len(data)]))[0]
 
     def count(self, data: bytes | bytearray) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from operator import index as as_index
 from time import perf_counter
 from typing import Any, NamedTuple, NoReturn, TypeAlias
@@ -21,6 +22,7 @@ from structures import unpack_pair
 
 Keep: TypeAlias = Callable[[bytes, bytes], object]
 
+_FEW_WORDS, _FEW_BYTES = 1 << 16, 1 << 20  # to begin with so few takes some milliseconds
 PATIENCE = 0.05  # seconds between two looks at the progress bar and at Ctrl-C
 
 
@@ -208,7 +210,9 @@ class Trainer:
         self._is_broken = self._has_run = False
         self._bytes_of = {number: bytes([value]) for value, number in enumerate(start.byte_ids)}
         self._n_named = 0  # merges whose token is in bytes_of
-        self._learner = in_background(Learner, counts, start, ties, selection)
+        is_quick = len(counts) < _FEW_WORDS and counts.n_bytes < _FEW_BYTES
+        begin = Learner if is_quick else partial(in_background, Learner)
+        self._learner = begin(counts, start, ties, selection)
         self._learner.min_count = max(1, as_index(min_count))
         self._learner.narrow(self._learner.min_count, min(LONGEST, max_token_length or LONGEST))
 
