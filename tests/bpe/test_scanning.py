@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import regex
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import bpe
@@ -214,7 +214,7 @@ def test_any_expression(source, texts):
         assert scanner.split(data) == by_regex([source], data), text
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.filter_too_much])
 @given(
     st.lists(st.lists(expressions(), min_size=1, max_size=2).map("|".join), min_size=1, max_size=3),
     st.lists(st.text("aabbA1' \n\t.é_", max_size=10), min_size=5, max_size=5),

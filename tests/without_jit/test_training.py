@@ -28,6 +28,10 @@ class Counts:
     def __len__(self):
         return len(self.words)
 
+    @property
+    def n_bytes(self):
+        return sum(map(len, self.words))
+
     def to_arrays(self):
         data = np.frombuffer(b"".join(self.words), np.uint8)
         return data, np.cumsum([0, *map(len, self.words)]), np.array([*self.words.values()], np.int64)
