@@ -133,12 +133,13 @@ def _known() -> str:
 
 
 # ------------------------------------------------------------------------------------------------- pattern
-def _translated(source: str, dialect: Dialect) -> str:
+def translated(source: str, dialect: Dialect) -> str:
+    """Translate an expression for the ``regex`` package, as :func:`bpe.dialects.translated` says."""
     if dialect == "regex" or source in READ_ALIKE:
         return source
-    from bpe.dialects import translated  # not at import: it loads the compiler
+    from bpe import dialects  # not at import: it loads the compiler
 
-    return translated(source, dialect)
+    return dialects.translated(source, dialect)
 
 
 @dataclass(frozen=True, init=False)
@@ -181,13 +182,13 @@ class Pattern:
         if not given or not all(given):
             raise ValueError(f"a pattern needs an expression that is not empty. {_known()}")
         try:
-            translated = tuple(_translated(source, dialect) for source in given)
-            check_expressions(translated)
-            for source in translated:
+            sources = tuple(translated(source, dialect) for source in given)
+            check_expressions(sources)
+            for source in sources:
                 compiled(source)
         except ValueError as error:
             raise ValueError(f"{error}. {_known()}") from None
-        object.__setattr__(self, "sources", translated)
+        object.__setattr__(self, "sources", sources)
 
     def __repr__(self) -> str:
         return f"Pattern.of({self.spec!r})"

@@ -113,9 +113,7 @@ class ByteCounterType(StructType):
 
 byte_counter_type = ByteCounterType(
     fields_of(
-        slots=types.int64[
-            ::1
-        ],  # slots[4 * slot:4 * slot + 4]: the two words of the key, id, count; the secret
+        slots=types.int64[::1],  # slots[4 * slot:4 * slot + 4]: two words of the key, id, count; the secret
         offsets=types.int64[::1],  # offsets[id] and offsets[id + 1] bound a word in the pool
         pool=types.uint8[::1],  # the bytes of all words
         size=types.int64,

@@ -6,6 +6,7 @@ There are three kinds of kernels. *Plain* ones may raise. *Quiet* ones cannot: t
 ======================  =============================================================================
 module                  what it is about
 ======================  =============================================================================
+``cache_folder``        a folder that other users can write to is not used
 ``digests``             after a change of the sources, cached code is not used any more
 ``dispatchers``         what Python calls, and what compiled code calls
 ``inside_code``         code that compiled callers link in

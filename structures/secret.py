@@ -21,7 +21,7 @@ from numba.extending import intrinsic
 from structures.jit import inner, twin
 
 SECRET_WORDS = 3
-FACTOR_BITS = 1 - 2**63  # factors are odd, for different products, and large, for products of two words
+FACTOR_BITS = 1 - 2**63  # factors are odd: different words have different products; and large
 _NAME = "structures_secret_of_the_process"
 
 WORDS = np.frombuffer(os.urandom(8 * SECRET_WORDS), np.int64).copy()

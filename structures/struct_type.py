@@ -53,6 +53,7 @@ class StructType(types.StructRef):
     """Base of the container types."""
 
     facade: Any = None  # the class in Python, set by bind; calls claim what has one
+    also_claims: Sequence[str] = ()  # fields with containers that Python reaches otherwise: claimed as well
 
     def preprocess_fields(self, fields: Any) -> tuple[tuple[str, Any], ...]:
         """Make literal field types plain ones, so that one type serves all."""
@@ -67,11 +68,6 @@ class StructType(types.StructRef):
     @property
     def float_parameters(self) -> Collection[str]:
         """The parameters of methods that may be floats; elsewhere a float is a typing error."""
-        return ()
-
-    @property
-    def also_claims(self) -> Sequence[str]:
-        """Fields with containers that Python reaches otherwise, too: a call claims them as well."""
         return ()
 
     @property

@@ -17,7 +17,6 @@ import numpy as np
 
 from bpe.buffers import code_points, widths_of
 from bpe.encoding.engine import Engine, ends_of
-from bpe.specials import SpecialSearch
 from bpe.text import as_text, utf8_of
 
 
@@ -60,7 +59,7 @@ class IntervalCounter:
             self._edges = np.cumsum([0, *widths_of(code_points(as_text(data)))])
         if not self._is_odd:
             cuts = engine.pattern.cuts(data)
-            self._cuts = cuts[~_crossed(data, engine.ordinary_rules.allowed)[cuts]]
+            self._cuts = cuts[~engine.ordinary_rules.allowed.crossed(data)[cuts]]
         if len(self._cuts):
             ends = np.cumsum(engine.table.lengths(engine.encode(data, data, engine.ordinary_rules)))
             self._n_before = np.searchsorted(ends, self._cuts, side="right")
@@ -166,19 +165,6 @@ class IntervalCounter:
         if any(needle in row for needle in rules.needles):
             return self._engine.encode_special(parts, rules.allowed)[1]
         return self._engine.encoder.encode_segments(row, ends_of(parts))[1]
-
-
-def _crossed(data: bytes, search: SpecialSearch) -> np.ndarray:
-    """Say of each place whether an added token can lie across it, in some part of the text."""
-    depth = np.zeros(len(data) + 1, np.int64)
-    if any(needle in data for needle in search.needles):
-        for token in map(str.encode, search.tokens):
-            start = data.find(token)
-            while start >= 0:
-                depth[start + 1] += 1
-                depth[start + len(token)] -= 1
-                start = data.find(token, start + 1)
-    return np.cumsum(depth) > 0
 
 
 def _is_clean(text: str) -> bool:

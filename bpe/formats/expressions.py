@@ -207,38 +207,3 @@ class _Writer:
 
 _NAMES = {9: r"\t", 10: r"\n", 11: r"\v", 12: r"\f", 13: r"\r"}
 _ONE_CLASS = r"\\s|\\[pP]\{\w+\}"
-
-
-# ---------------------------------------------------------------------------------------------- reading
-def from_oniguruma(source: str) -> str:
-    r"""Translate an expression of Oniguruma for the ``regex`` package.
-
-    Parameters
-    ----------
-    source : str
-        May be any text.
-
-    Returns
-    -------
-    str
-        The same text where both read it alike.
-
-    Raises
-    ------
-    ValueError
-        As :func:`bpe.dialects.translated`.
-
-    Complexity
-    ----------
-    As :func:`bpe.dialects.translated`.
-
-    Examples
-    --------
-    >>> from_oniguruma(r"\s+(?!\S)|(?m:.)")
-    '\\s+(?!\\S)|(?s:.)'
-    """
-    if source in READ_ALIKE:
-        return source
-    from bpe.dialects import translated  # loads the compiler
-
-    return translated(source, "oniguruma")

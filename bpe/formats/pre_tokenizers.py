@@ -17,8 +17,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from bpe.formats.expressions import from_oniguruma, render
-from bpe.pattern import PATTERNS, Pattern
+from bpe.formats.expressions import render
+from bpe.pattern import PATTERNS, Pattern, translated
 from bpe.regular_expressions import check_expression, check_expressions
 
 _HINT = "bpe splits by patterns only: train a new tokenizer with one (--pattern)"
@@ -161,7 +161,7 @@ def _split(step: dict[str, Any]) -> str:
     if kind not in ("Regex", "String") or not isinstance(source, str) or not source:
         raise ValueError(f"no pattern of a Split: {pattern!r:.80}")
     check_expression(source)
-    source = from_oniguruma(source) if kind == "Regex" else re.escape(source)
+    source = translated(source, "oniguruma") if kind == "Regex" else re.escape(source)
     if behavior == "Isolated":
         return source
     if behavior == "Removed" and is_inverted and source in _COMPLETE:

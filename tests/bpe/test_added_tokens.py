@@ -252,3 +252,18 @@ def test_damaged_native_files(both, tmp_path):
         (tmp_path / "tok.json").write_text(json.dumps(good | changes))
         with pytest.raises(ValueError, match=message.replace("|", r"\|")):
             bpe.Tokenizer.load(tmp_path / "tok.json")
+
+
+@pytest.mark.parametrize("n", [3, 3000])
+def test_intervals_with_few_and_with_many_added_tokens(n):
+    """The places that tokens cross are found in one search, whatever the number of tokens."""
+    names = {f"<{number:b}>": 300 + number for number in range(n)}
+    words = Vocabulary([bytes([value]) for value in range(256)], [], names).with_added_tokens(names)
+    tok = bpe.Tokenizer._of(words, bpe.Pattern.of("gpt2"))
+    finder = type(tok.engine.ordinary_rules.allowed._finder).__name__
+    assert finder == ("TokenExpression" if n == 3 else "TokenAutomaton")
+    text = "one <10> two <101 <1> <<0> three " * 5
+    counter = tok.interval_counter(text)
+    for start in range(0, len(text), 7):
+        for stop in range(start, len(text) + 1, 5):
+            assert counter.count(start, stop) == len(tok.encode_ordinary(text[start:stop]))

@@ -195,3 +195,15 @@ def test_a_full_table_comes_nowhere_near_the_limit():
     counter.update(words)
     assert 2 * len(counter) == 1 << 20
     assert furthest_in(counter, words) < MOST_PROBES // 2
+
+
+def test_short_texts_are_encoded_in_one_call_as_in_blocks(monkeypatch):
+    encoder = new_encoder()
+    texts = [b"", b"one two", bytes(range(256)), b"x " * (encoding.SMALL // 2), "日本 é".encode() * 50]
+    expected = [encoder._encode(text, np.array([len(text)]))[0] for text in texts]
+    with monkeypatch.context() as patch:
+        patch.setattr(encoder, "_encode", None)  # what would be called for a longer text
+        found = [encoder.encode_to_numpy(text) for text in texts]
+    assert list(map(np.ndarray.tolist, found)) == list(map(np.ndarray.tolist, expected))
+    assert all(ids.dtype == np.uint32 for ids in found)
+    assert len(encoder.encode_to_numpy(b"x " * encoding.SMALL)) == 2 * encoding.SMALL

@@ -7,7 +7,8 @@ import regex
 
 import bpe
 from bpe.formats import expressions
-from bpe.formats.expressions import DIALECTS, from_oniguruma, render
+from bpe.formats.expressions import DIALECTS, render
+from bpe.pattern import translated
 
 tokenizers = pytest.importorskip("tokenizers")
 tiktoken = pytest.importorskip("tiktoken")
@@ -90,7 +91,8 @@ def test_what_cannot_be_written(dialect):
 def test_named_patterns_are_not_rewritten(name):
     sources = bpe.Pattern.of(name).sources
     for source in sources:
-        assert from_oniguruma(source) == render(source, "oniguruma") == render(source, "rust") == source
+        assert translated(source, "oniguruma") == source
+        assert render(source, "oniguruma") == render(source, "rust") == source
 
 
 @pytest.mark.parametrize(
@@ -106,7 +108,7 @@ def test_named_patterns_are_not_rewritten(name):
 )
 def test_reading_oniguruma(source):
     theirs = tokenizers.pre_tokenizers.Split(tokenizers.Regex(source), "isolated")
-    ours = bpe.Pattern((from_oniguruma(source),))
+    ours = bpe.Pattern((translated(source, "oniguruma"),))
     for text in texts():
         assert ours._split_by_regex(text) == [piece for piece, _ in theirs.pre_tokenize_str(text)], text
 
@@ -127,4 +129,4 @@ def test_reading_oniguruma(source):
 )
 def test_what_cannot_be_read(source, message):
     with pytest.raises(ValueError, match=message):
-        from_oniguruma(source)
+        translated(source, "oniguruma")
