@@ -11,6 +11,7 @@ from structures.count_buckets_cells import (
     DOWN,
     END,
     KEY,
+    MIN_CELLS,
     ORDER,
     RIGHT,
     UP,
@@ -55,7 +56,7 @@ count_buckets_type = CountBucketsType(
 
 
 @kernel
-def new_count_buckets(n_cells):
+def new_count_buckets(n_cells=MIN_CELLS):
     """Return an empty container with an array of `n_cells` cells."""
     self = structref.new(count_buckets_type)
     self.cells = empty_cells(n_cells)

@@ -6,9 +6,12 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
+from numba.core.errors import TypingError
 from numba.experimental import structref
+from numba.extending import typeof_impl
 
 from structures.jit import quiet
+from structures.made_inside import ContainerClass
 from structures.status import INT64_MAX, INT64_MIN, error, int64
 
 
@@ -52,7 +55,7 @@ def _size(self):
     return self.size
 
 
-class Facade(structref.StructRefProxy):
+class Facade(structref.StructRefProxy, metaclass=ContainerClass):
     """Base of the container classes.
 
     A subclass defines ``__new__``, which returns ``cls._like(kernel_that_makes_one())``, and two methods that
@@ -84,6 +87,7 @@ class Facade(structref.StructRefProxy):
     __reversed__ = None  # there is c[key], but no c[0], c[1], ...
 
     _kernels: Any  # the methods of the numba type, set by bind
+    _only_type: Any  # the numba type of a class that has one
     from_arrays: Any
     to_arrays: Any
 
@@ -108,6 +112,11 @@ class Facade(structref.StructRefProxy):
 
     def __reduce__(self) -> Any:
         return type(self).from_arrays, self.to_arrays(), self._attributes() or None
+
+    @classmethod
+    def type(cls) -> Any:
+        """Return the numba type of these containers, for ``List.empty_list`` and specifications."""
+        return cls._only_type
 
     def copy(self) -> Any:
         """Return an independent copy, of the same class."""
@@ -156,3 +165,11 @@ class Facade(structref.StructRefProxy):
         if not 0 <= n < 2**48:
             raise ValueError(f"{name} must be in [0, 2**48), not {n}")
         return n
+
+
+@typeof_impl.register(Facade)
+def _typeof(container: Any, context: Any) -> Any:
+    if context.purpose.name == "constant":
+        name = type(container).__name__
+        raise TypingError(f"a {name} cannot be a constant of compiled code: pass it as an argument")
+    return container._numba_type_

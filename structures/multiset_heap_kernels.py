@@ -58,6 +58,16 @@ class HeapType(CountedType):
         return np.dtype(np.float64 if isinstance(self.field_dict["zero"], types.Float) else np.int64)
 
     @property
+    def start(self) -> tuple[Any, int]:
+        """The count of a missing key, and the complement, of a new heap."""
+        return self.dtype.type(0), -isinstance(self, MaxHeapType)
+
+    @property
+    def label(self) -> str:
+        """The name in messages."""
+        return f"{super().label}({self.dtype})"
+
+    @property
     def float_parameters(self) -> Collection[str]:
         """The parameters that are counts, if those are float64."""
         return ("count", "n", "deltas", "default") if self.dtype == np.float64 else ()

@@ -391,6 +391,15 @@ def _rebuild(self):
     return True
 
 
+@kernel
+def built(tokens):
+    """Return an index of every adjacent pair."""
+    self = new_pair_index(tokens)
+    if not _rebuild(self):
+        raise MemoryError
+    return self
+
+
 @method(PairIndexType, "copy")
 @kernel
 def _copy(self):

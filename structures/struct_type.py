@@ -18,6 +18,7 @@ from __future__ import annotations
 import importlib
 import operator
 from collections.abc import Callable, Collection, Iterable, Sequence
+from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
 
@@ -39,6 +40,7 @@ from numba.extending import (
 
 from structures.claims import FIELDS, claim, give_back
 from structures.digests import DIGEST
+from structures.made_inside import name_type
 from structures.numba_private import ALL_THERE
 
 if ALL_THERE:
@@ -54,6 +56,21 @@ class StructType(types.StructRef):
 
     facade: Any = None  # the class in Python, set by bind; calls claim what has one
     also_claims: Sequence[str] = ()  # fields with containers that Python reaches otherwise: claimed as well
+
+    def __init__(self, fields: Any) -> None:
+        super().__init__(fields)
+        # Types that contain this one may be told apart by their names alone, so that the digest must be here.
+        self.name = f"{self.label}@{sha256(repr(self._plain_fields).encode()).hexdigest()[:8]}"
+
+    @property
+    def key(self) -> Any:
+        """What makes two of them equal."""
+        return type(self), self._plain_fields
+
+    @property
+    def label(self) -> str:
+        """The name in messages: that of the class, and what makes its types different."""
+        return type(self).__name__.removesuffix("Type")
 
     def preprocess_fields(self, fields: Any) -> tuple[tuple[str, Any], ...]:
         """Make literal field types plain ones, so that one type serves all."""
@@ -257,6 +274,7 @@ def bind(struct_class: type[StructType], facade: Any) -> None:
     if not (ALL_THERE or config.DISABLE_JIT):
         kernels = {name: for_python(function) for name, function in kernels.items()}
     facade._kernels = SimpleNamespace(**kernels)
+    name_type(facade)
     if ALL_THERE:
         struct_class.facade = facade
         box(struct_class)(_box)

@@ -127,6 +127,15 @@ def new_token_list(tokens, segment_offsets):
     return self
 
 
+@kernel
+def one_segment(tokens):
+    """Return a list of `tokens` in one segment, or none if there are no tokens."""
+    segment_offsets = new_words(1 + (tokens.size > 0))
+    segment_offsets[0] = 0
+    segment_offsets[-1] = tokens.size
+    return new_token_list(tokens, segment_offsets)
+
+
 @method(TokenListType, "next")
 @quiet
 def _next(self, position):

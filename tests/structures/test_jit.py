@@ -332,13 +332,14 @@ def test_containers_outlive_their_makers():
 
 
 ONLY_IN_PYTHON = {
-    "build": "containers are made in Python",
-    "from_arrays": "containers are made in Python",
+    "build": "a class method",
+    "from_arrays": "set_many, update_many",
     "items": "to_arrays",
     "dtype": "that of the numbers",
     "most_common": "to_arrays",
     "n_postings": "a field",
     "tokens": "a field",
+    "type": "a class method",
     "update": "update_many",
 }
 # What operators and properties are in Python, and what only loops need.
