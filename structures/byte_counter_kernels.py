@@ -388,6 +388,7 @@ def _merge(self, other):
     return _update_many(self, other.pool, other.offsets[: other.size + 1].copy(), counts)
 
 
+@method(ByteCounterType, "equals")
 @quiet
 def equals(self, other):
     """Return whether both hold the same words with the same counts."""

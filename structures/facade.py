@@ -10,6 +10,7 @@ from numba.core.errors import TypingError
 from numba.experimental import structref
 from numba.extending import typeof_impl
 
+from structures import operators  # noqa: F401  # those of compiled code
 from structures.jit import quiet
 from structures.made_inside import ContainerClass
 from structures.status import INT64_MAX, INT64_MIN, error, int64

@@ -95,6 +95,10 @@ class _Heap(Counted):
         TypeError
             Another dtype.
 
+        Complexity
+        ----------
+        O(1).
+
         Examples
         --------
         >>> from numba.typed import List

@@ -70,7 +70,7 @@ class HeapType(CountedType):
     @property
     def float_parameters(self) -> Collection[str]:
         """The parameters that are counts, if those are float64."""
-        return ("count", "n", "deltas", "default") if self.dtype == np.float64 else ()
+        return self.number_parameters if self.dtype == np.float64 else ()
 
 
 @structref.register

@@ -10,8 +10,8 @@ Containers work as before, with these differences:
 
 * Kernels compile and run more slowly, and the import looks for the folder of the cache.
 * A quiet kernel that raises, for instance because there is no memory, raises in compiled callers, too.
-* A user's cached function that makes its containers, and takes none, is not compiled again after an upgrade of
-  this package (:mod:`structures.stamps`): delete its cache then.
+* A user's cached function that makes its containers, and takes none, is not compiled again after an upgrade
+  of this package (:mod:`structures.stamps`): delete its cache then.
 * Calls from several threads do not take turns (:mod:`structures.claims`): a container is for one thread.
 """
 

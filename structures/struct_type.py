@@ -16,15 +16,13 @@ reference-counted themselves. Two facts shape what kernels see of it.
 from __future__ import annotations
 
 import importlib
-import operator
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
 
 from numba import config, types
 from numba.core import cgutils
-from numba.core.errors import TypingError
 from numba.experimental import structref
 from numba.extending import (
     NativeValue,
@@ -41,6 +39,7 @@ from numba.extending import (
 from structures.claims import FIELDS, claim, give_back
 from structures.digests import DIGEST
 from structures.made_inside import name_type
+from structures.mistakes import check_arguments, check_verb
 from structures.numba_private import ALL_THERE
 
 if ALL_THERE:
@@ -82,9 +81,11 @@ class StructType(types.StructRef):
         """The types of the fields, by name."""
         return dict(self._plain_fields)
 
+    number_parameters: Collection[str] = ()  # the parameters of methods that are counts or values
+
     @property
     def float_parameters(self) -> Collection[str]:
-        """The parameters of methods that may be floats; elsewhere a float is a typing error."""
+        """Those of them that may be floats; elsewhere a float is a typing error."""
         return ()
 
     @property
@@ -252,7 +253,7 @@ def method(struct_class: type, name: str) -> Callable[[Any], Any]:
     def register(function: Any) -> Any:
         _METHODS[struct_class, name] = function
         if not (ALL_THERE or config.DISABLE_JIT):
-            overload_as_method(struct_class, name, function, _check_integers)
+            overload_as_method(struct_class, name, function, check_arguments)
         return function
 
     return register
@@ -283,14 +284,12 @@ def bind(struct_class: type[StructType], facade: Any) -> None:
         structref.define_boxing(struct_class, facade)
 
 
-def _check_integers(this: Any, names: Iterable[str], arguments: Iterable[Any]) -> None:
-    """Refuse what numba would cut to an integer, and what it would only refuse far from the cause."""
-    for name, typ in zip(names, map(types.unliteral, arguments), strict=False):
-        scalar = typ.dtype if isinstance(typ, types.Array) else typ
-        if isinstance(scalar, (types.Float, types.Complex, types.UnicodeType, types.NoneType)):
-            owner = getattr(this, "owner", this)
-            if not (isinstance(scalar, types.Float) and name in owner.float_parameters):
-                raise TypingError(f"{name} must be an integer or integers, not {typ}")
+def _method_of(owner: StructType, name: str) -> Any:
+    """Return the kernel that is a method of a type, or None for what may be a field; raise for neither."""
+    found = _find_method(type(owner), name)
+    if found is None and name not in owner.field_dict and owner.facade is not None:
+        check_verb(owner, name, [verb for verb in vars(owner.facade._kernels) if verb[0] != "_"])
+    return found
 
 
 def _borrowed_field(typ: BorrowedType, name: str) -> Any:
@@ -303,52 +302,9 @@ if ALL_THERE:
     resolve_attributes(
         StructType,
         lambda typ, name: None,  # structref finds the fields
-        lambda typ, name: _find_method(type(typ), name),
-        _check_integers,
+        _method_of,
+        check_arguments,
     )
     resolve_attributes(
-        BorrowedType, _borrowed_field, lambda typ, name: _find_method(type(typ.owner), name), _check_integers
+        BorrowedType, _borrowed_field, lambda typ, name: _method_of(typ.owner, name), check_arguments
     )
-
-
-# One overload of each operator serves all containers: it calls the method that does the same.
-def _is_container(typ: Any) -> bool:
-    return isinstance(typ, (StructType, BorrowedType))
-
-
-@overload(len)
-def _len(self):
-    if not _is_container(self):
-        return None
-    fields = getattr(self, "owner", self).field_dict
-    return (lambda self: self.size) if "size" in fields else (lambda self: self.len())
-
-
-@overload(bool)
-def _bool(self):
-    return (lambda self: len(self) > 0) if _is_container(self) else None
-
-
-@overload(operator.not_)
-def _not(self):
-    return (lambda self: len(self) == 0) if _is_container(self) else None
-
-
-@overload(operator.contains)
-def _contains(self, key):
-    return (lambda self, key: self.contains(key)) if _is_container(self) else None
-
-
-@overload(operator.getitem)
-def _getitem(self, key):
-    return (lambda self, key: self.get(key)) if _is_container(self) else None
-
-
-@overload(operator.setitem)
-def _setitem(self, key, value):
-    return (lambda self, key, value: self.set(key, value)) if _is_container(self) else None
-
-
-@overload(operator.delitem)
-def _delitem(self, key):
-    return (lambda self, key: self.remove(key)) if _is_container(self) else None

@@ -114,6 +114,15 @@ token_list_type = TokenListType(
 )
 
 
+@inner
+def are_equal(array, other):
+    """Return whether two arrays have the same elements."""
+    n = 0
+    while n < array.size and n < other.size and array[n] == other[n]:
+        n += 1
+    return n == array.size == other.size
+
+
 @kernel
 def new_token_list(tokens, segment_offsets):
     """Return a list of `tokens`, of any integer dtype; the arrays are copied."""
@@ -216,6 +225,21 @@ def _to_arrays(self):
     for i in range(positions.size):
         offsets[self.segment_of[positions[i]] + 1] += 1
     return _tokens_at(self, positions), np.cumsum(offsets)
+
+
+@method(TokenListType, "__iter__")
+@kernel
+def _all_tokens(self):
+    return _tokens_at(self, _positions(self))
+
+
+@method(TokenListType, "equals")
+@kernel
+def _equals(self, other):
+    """Return whether both have the same tokens in the same segments."""
+    tokens, offsets = _to_arrays(self)
+    other_tokens, other_offsets = _to_arrays(other)
+    return are_equal(tokens, other_tokens) and are_equal(offsets, other_offsets)
 
 
 @inner
