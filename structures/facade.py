@@ -14,6 +14,7 @@ from structures import operators  # noqa: F401  # those of compiled code
 from structures.jit import quiet
 from structures.made_inside import ContainerClass
 from structures.status import INT64_MAX, INT64_MIN, error, int64
+from structures.without_jit import PlainContainer
 
 
 def named_by_package(*classes: type) -> dict[str, type]:
@@ -128,6 +129,8 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
     @classmethod
     def _like(cls, made: Any) -> Any:
         """Return what a kernel has made, as an instance of this class: kernels know no subclasses."""
+        if isinstance(made, PlainContainer):
+            return cls._numba_box_(made.struct_type, made)
         return made if type(made) is cls else cls._numba_box_(made._type, made._meminfo)
 
     def _attributes(self) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class _Heap(Counted):
     _greatest_first: bool
 
     def __new__(cls, items: Any = (), dtype: Any = None) -> Any:
-        if isinstance(items, (type, np.dtype)):
+        if isinstance(items, (type, np.dtype, str)):
             items, dtype = (), items
         keys, counts = cls._unzipped(items)
         return cls._build(keys, counts, cls._dtype_of(counts) if dtype is None else dtype)

@@ -41,6 +41,7 @@ from structures.digests import DIGEST
 from structures.made_inside import name_type
 from structures.mistakes import check_arguments, check_verb
 from structures.numba_private import ALL_THERE
+from structures.without_jit import PlainContainer, give_compiled_verbs
 
 if ALL_THERE:
     from structures.bound_methods import resolve_attributes
@@ -87,6 +88,10 @@ class StructType(types.StructRef):
     def float_parameters(self) -> Collection[str]:
         """Those of them that may be floats; elsewhere a float is a typing error."""
         return ()
+
+    def method(self, name: str) -> Any:
+        """Return the kernel that is a method of this type, None if there is none of that name."""
+        return _find_method(type(self), name)
 
     @property
     def passed_as(self) -> BorrowedType:
@@ -230,8 +235,13 @@ def _set_borrowed_field(context, builder, signature, arguments, attr):
     setattr(payload, attr, value)
 
 
+new = PlainContainer if config.DISABLE_JIT else structref.new
+"""``new(struct_type)`` allocates a container, its fields all null; for kernels."""
+
+
 def new_like(container: Any) -> Any:
-    """Allocate a container of the same type, its fields all null; in compiled code only."""
+    """Allocate a container of the same type, its fields all null; for kernels."""
+    return PlainContainer(container.struct_type)  # without the JIT
 
 
 @overload(new_like)
@@ -276,8 +286,10 @@ def bind(struct_class: type[StructType], facade: Any) -> None:
         kernels = {name: for_python(function) for name, function in kernels.items()}
     facade._kernels = SimpleNamespace(**kernels)
     name_type(facade)
+    struct_class.facade = facade
+    if config.DISABLE_JIT:
+        give_compiled_verbs(facade)
     if ALL_THERE:
-        struct_class.facade = facade
         box(struct_class)(_box)
         unbox(struct_class)(_unbox_owned)
     else:

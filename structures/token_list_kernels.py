@@ -10,7 +10,7 @@ from numba.experimental import structref
 from structures import status
 from structures.jit import inner, kernel, quiet
 from structures.memory import copy_prefix, new_words
-from structures.struct_type import StructType, fields_of, method, new_like
+from structures.struct_type import StructType, fields_of, method, new, new_like
 
 FIRST = 1
 LAST = 2
@@ -126,7 +126,7 @@ def are_equal(array, other):
 @kernel
 def new_token_list(tokens, segment_offsets):
     """Return a list of `tokens`, of any integer dtype; the arrays are copied."""
-    self = structref.new(token_list_type)
+    self = new(token_list_type)
     self.cells = new_words(tokens.size)
     self.segment_of = new_words(tokens.size)
     self.segment_offsets = new_words(segment_offsets.size)
