@@ -8,9 +8,10 @@ from numba import config
 from numba.core import extending
 from numba.experimental import structref
 
-from structures import CountBuckets, IntMap, MaxHeap, MinHeap, PairIndex, TokenList
+from structures import CountBuckets, IntMap, KBest, MaxHeap, MinHeap, PairIndex, TokenList
 from structures.count_buckets_kernels import CountBucketsType
 from structures.int_map_kernels import IntMapType
+from structures.k_best_kernels import KBestType
 from structures.multiset_heap_kernels import MaxHeapType, MinHeapType
 from structures.pair_index_kernels import PairIndexType
 from structures.struct_type import _find_method
@@ -19,6 +20,7 @@ from structures.token_list_kernels import TokenListType
 FACADES = {
     CountBucketsType: CountBuckets,
     IntMapType: IntMap,
+    KBestType: KBest,
     MaxHeapType: MaxHeap,
     MinHeapType: MinHeap,
     PairIndexType: PairIndex,

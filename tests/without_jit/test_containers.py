@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 
-from structures import CountBuckets, IntMap, MaxHeap, MinHeap, PairIndex, TokenList, pair_index_kernels
+from structures import CountBuckets, IntMap, KBest, MaxHeap, MinHeap, PairIndex, TokenList, pair_index_kernels
 from structures.count_buckets_kernels import new_count_buckets
 from structures.int_map_kernels import new_int_map
+from structures.k_best_kernels import k_best_type, new_k_best
 from structures.multiset_heap_kernels import heap_type, new_heap
 from structures.pair_index_kernels import new_pair_index
 from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, OK, OUT_OF_RANGE, OVERFLOW
 from structures.testing import (
     LANGUAGES,
     HeapModel,
+    KBestModel,
     MapModel,
     PairModel,
     TokenModel,
@@ -124,3 +126,15 @@ def test_an_index_without_memory_forgets_the_pair(monkeypatch):
     assert index.add_many(1, 2, many) == NO_MEMORY
     assert (len(index), index.count(1, 2)) == (1, 1)
     index._check()
+
+
+@pytest.mark.parametrize("flags", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("k", [1, 3, 16, 40])
+def test_rows(k, dtype, flags):
+    numbers = [*np.linspace(0, 10, 9), np.inf, -np.inf, np.nan]
+    rng, language = np.random.default_rng(4), LANGUAGES[KBest]
+    program = random_program(language, rng, 500, range(300), numbers, 0.3, "float64")
+    last = np.dtype(dtype).type(np.inf), np.int64(-1)
+    rows = new_k_best(k_best_type(dtype, "int64"), 3, k, *last, flags)
+    check_program(language, rows, KBestModel(3, k, dtype, "int64", flags), program)
