@@ -35,6 +35,7 @@ from structures.numba_private import (
     NullCache,
     global_compiler_lock,
 )
+from structures.stamps import leave_stamp
 
 # ------------------------------------------------------------------------------------------------- types
 _WIDE = {types.boolean: types.int64, types.float32: types.float64}
@@ -63,10 +64,14 @@ class KernelType(DispatcherType):
             context.insert_func_defn([(self._call(overload), key, anything)])
         return key
 
+    def _leave_stamp(self, context: Any) -> None:
+        leave_stamp(context, self.dispatcher.py_func.__module__.partition(".")[0])
+
     def _call(self, overload: Any) -> Any:
         """Return the lowering of a call to a compiled kernel."""
 
         def lower(context, builder, signature, arguments):
+            self._leave_stamp(context)
             return context.call_internal(builder, overload.fndesc, overload.signature, arguments)
 
         lower.libs = (overload.library,)  # type: ignore[attr-defined]
@@ -87,6 +92,7 @@ class QuietType(KernelType):
         """Return the lowering of a call that gives the null value where the kernel raises."""
 
         def lower(context, builder, signature, arguments):
+            self._leave_stamp(context)
             callee = overload.signature
             arguments = [
                 context.cast(builder, argument, given, wanted)

@@ -45,24 +45,30 @@ from typing import Any
 
 import numpy as np
 
-from structures.facade import Facade, named_by_package
-from structures.k_best_arguments import NO_ID, dtypes_of, entries_of, entry_of, flag_of, row_of, tables_of
+from structures.facade import named_by_package
+from structures.k_best_checks import (
+    dtypes_of,
+    entries_of,
+    entry_of,
+    flag_of,
+    row_of,
+    tables_of,
+)
 from structures.k_best_kernels import (
     KBestType,
-    arrays_with_flags,
     fill,
     k_best_type,
     new_k_best,
-    row_with_flags,
     shape,
-    state,
     take_rows,
 )
+from structures.k_best_reading import SortedRows
+from structures.made_inside import constructor
 from structures.sorted_lanes import ROW_LANES
 from structures.struct_type import bind
 
 
-class KBest(Facade):
+class KBest(SortedRows):
     """Rows of the k nearest candidates: the least distances and their ids, sorted.
 
     An id is in a row once, with the distance that was pushed first; :meth:`push_unchecked` does not look.
@@ -124,14 +130,41 @@ class KBest(Facade):
         n_rows, k = cls._room(n_rows, "n_rows"), cls._room(k, "k")
         if k < 1:
             raise ValueError("k must be 1 or more, not 0")
-        distance_type, id_type = dtypes_of(dtype, id_dtype)
-        if n_rows * (k + ROW_LANES) * distance_type.itemsize >= 2**48:
+        row_type = cls.type(dtype, id_dtype)
+        if n_rows * (k + ROW_LANES) >= 2**46:
             raise MemoryError(f"no memory for {n_rows} rows of {k} entries")
-        struct_type = k_best_type(distance_type.name, id_type.name)
-        last = distance_type.type(np.inf), id_type.type(NO_ID)
-        self = cls._like(new_k_best(struct_type, 0, k, *last, bool(flags)))
+        self = cls._like(new_k_best(row_type, 0, k, *row_type.last, bool(flags)))
         cls._done(take_rows(self, n_rows), f"{n_rows} rows of {k} entries")
         return self
+
+    @classmethod
+    def type(cls, dtype: Any = np.float32, id_dtype: Any = np.int32) -> Any:
+        """Return the numba type of these containers, for ``List.empty_list`` and specifications.
+
+        Parameters
+        ----------
+        dtype : {float32, float64}, optional
+        id_dtype : {int32, int64}, optional
+
+        Returns
+        -------
+        numba type
+
+        Raises
+        ------
+        TypeError
+            A dtype is another one.
+
+        Complexity
+        ----------
+        O(1).
+
+        Examples
+        --------
+        >>> KBest.type(np.float64) == KBest.type()
+        False
+        """
+        return k_best_type(*dtypes_of(dtype, id_dtype))
 
     @classmethod
     def from_arrays(cls, distances: Any, ids: Any, flags: Any = None) -> KBest:
@@ -175,37 +208,6 @@ class KBest(Facade):
         self = cls(n_rows, k, distances.dtype, ids.dtype, has_flags)
         fill(self, distances.ravel(), ids.ravel(), flags.ravel())
         return self
-
-    def __len__(self) -> int:
-        return self.n_rows
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self.n_rows} rows of {self.k}>"
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return shape(self)[0]
-
-    @property
-    def k(self) -> int:
-        """The greatest number of entries of a row."""
-        return shape(self)[1]
-
-    @property
-    def has_flags(self) -> bool:
-        """Whether entries have flags."""
-        return shape(self)[2]
-
-    @property
-    def dtype(self) -> np.dtype:
-        """The dtype of the distances: float32 or float64."""
-        return self._type.dtypes[0]
-
-    @property
-    def id_dtype(self) -> np.dtype:
-        """The dtype of the ids: int32 or int64."""
-        return self._type.dtypes[1]
 
     def _given(self, row: Any, distance: Any, id: Any, flag: Any) -> tuple[int, float, int, bool]:
         """Return the arguments of a push, checked."""
@@ -351,150 +353,21 @@ class KBest(Facade):
             raise ValueError(f"{other.n_rows} rows do not go into {self.n_rows} rows")
         return self._kernels.merge(self, other)
 
-    def worst(self, row: int) -> float:
-        """Return the greatest distance of a full row, inf before: no candidate beyond it comes in.
-
-        Parameters
-        ----------
-        row : int
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        IndexError
-            There is no such row.
-
-        Complexity
-        ----------
-        O(1).
-
-        Examples
-        --------
-        >>> q = KBest(n_rows=1, k=1)
-        >>> q.worst(0), q.push(0, 0.5, 7), q.worst(0)
-        (inf, True, 0.5)
-        """
-        return self._kernels.worst(self, row_of(row, self.n_rows))
-
-    def size(self, row: int) -> int:
-        """Return the number of entries of a row.
-
-        Parameters
-        ----------
-        row : int
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        IndexError
-            There is no such row.
-
-        Complexity
-        ----------
-        O(empty places of the row).
-
-        Examples
-        --------
-        >>> KBest(n_rows=1, k=1).size(0)
-        0
-        """
-        return self._kernels.size(self, row_of(row, self.n_rows))
-
-    def row(self, row: int) -> tuple[np.ndarray, ...]:
-        """Return the entries of a row, best first.
-
-        Parameters
-        ----------
-        row : int
-
-        Returns
-        -------
-        distances : (n,) float32 or float64
-        ids : (n,) int32 or int64
-        flags : (n,) bool
-            Only if entries have flags.
-
-        Raises
-        ------
-        IndexError
-            There is no such row.
-
-        Complexity
-        ----------
-        O(k).
-
-        Examples
-        --------
-        >>> q = KBest(n_rows=1, k=5, flags=True)
-        >>> q.push(0, 0.5, 7, flag=True), q.row(0)
-        (True, (array([0.5], dtype=float32), array([7], dtype=int32), array([ True])))
-        """
-        row = row_of(row, self.n_rows)
-        if not self.has_flags:
-            return self._kernels.row(self, row)
-        distances, ids, flags = row_with_flags(self, row)
-        return distances, ids, flags.view(np.bool_)
-
-    def to_arrays(self) -> tuple[np.ndarray, ...]:
-        """Return the entries of all rows, best first; empty places have the distance inf and the id -1.
-
-        Returns
-        -------
-        distances : (n_rows, k) float32 or float64
-        ids : (n_rows, k) int32 or int64
-        flags : (n_rows, k) bool
-            Only if entries have flags.
-
-        Complexity
-        ----------
-        O(n_rows * k).
-
-        Examples
-        --------
-        >>> q = KBest(n_rows=1, k=2)
-        >>> q.push(0, 0.5, 7), q.to_arrays()
-        (True, (array([[0.5, inf]], dtype=float32), array([[ 7, -1]], dtype=int32)))
-        """
-        if not self.has_flags:
-            return self._kernels.to_arrays(self)
-        distances, ids, flags = arrays_with_flags(self)
-        return distances, ids, flags.view(np.bool_)
-
     def clear(self) -> None:
         """Empty all rows."""
         self._kernels.clear(self)
 
-    def _content(self) -> tuple[np.ndarray, ...]:
-        return self.to_arrays()
-
-    def _equals(self, other: KBest) -> bool:
-        return self.has_flags == other.has_flags and super()._equals(other)
-
-    def _check(self) -> None:
-        """Assert the numbered invariants of the module docstring."""
-        *arrays, width = state(self)
-        n_rows, k, has_flags = shape(self)
-        assert width % ROW_LANES == 0, "3: width"
-        assert k <= width, "3: width"
-        assert [array.size for array in arrays] == [n_rows * width] * (2 + has_flags) + [0] * (not has_flags)
-        distances, ids = (array.reshape(n_rows, width) for array in arrays[:2])
-        flags = arrays[2].reshape(n_rows, width) if has_flags else np.zeros_like(ids)
-        assert not np.isnan(distances).any(), "4: not a number"
-        assert np.all(ids >= NO_ID), "4: ids"
-        is_empty = ids == NO_ID
-        is_empty[:, k:] = True
-        assert np.all((distances == np.inf) & (ids == NO_ID) & (flags == 0) | ~is_empty), "2: empty places"
-        near, far = distances[:, :-1], distances[:, 1:]
-        unsigned = ids.view(f"u{ids.itemsize}")
-        is_tie = (near == far) & (unsigned[:, :-1] <= unsigned[:, 1:])
-        assert np.all((near < far) | is_tie), "1: order"
-
 
 bind(KBestType, KBest)
+
+
+@constructor(KBest)
+def _k_best(n_rows, k, dtype=np.float32, id_dtype=np.int32, flags=False):
+    row_type = KBest.type(dtype, id_dtype)
+    infinity, no_id = row_type.last
+    return lambda n_rows, k, dtype=np.float32, id_dtype=np.int32, flags=False: new_k_best(
+        row_type, n_rows, k, infinity, no_id, flags
+    )
+
+
 __test__ = named_by_package(KBest)

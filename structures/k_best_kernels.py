@@ -10,11 +10,11 @@ from numba.experimental import structref
 
 from structures import status
 from structures.jit import inner, kernel, quiet
-from structures.k_best_arguments import NO_ID
+from structures.k_best_checks import NO_ID
 from structures.memory import aligned_elements, new_filled
 from structures.simd import pointer_to, prefetch, smaller
 from structures.sorted_lanes import ROW_LANES, as_element, insert_lane, place_of_another, place_of_entry
-from structures.struct_type import StructType, fields_of, method, new_like
+from structures.struct_type import StructType, fields_of, method, new, new_like
 
 AHEAD = 16  # how many entries ahead a row is prefetched
 
@@ -63,16 +63,30 @@ def all_places(array, k, width):
 class KBestType(StructType):
     """numba type of :class:`KBest`: one concrete type for each dtype of distances and of ids."""
 
+    number_parameters = ("distance", "distances")
+    unsigned_parameters = ("row", "place", "id", "rows", "ids")  # past int64 they are below 0, and refused
+
     @property
     def float_parameters(self) -> Collection[str]:
         """The parameters that are distances."""
-        return "distance", "distances"
+        return self.number_parameters
+
+    @property
+    def label(self) -> str:
+        """The name in messages."""
+        return f"{super().label}({', '.join(map(str, self.dtypes))})"
 
     @property
     def dtypes(self) -> tuple[np.dtype, np.dtype]:
         """The dtypes of the distances and of the ids."""
         fields = self.field_dict
         return np.dtype(str(fields["distances"].dtype)), np.dtype(str(fields["ids"].dtype))
+
+    @property
+    def last(self) -> tuple[np.generic, np.generic]:
+        """The distance and the id of an empty place, of the types of a container."""
+        distance_type, id_type = self.dtypes
+        return distance_type.type(np.inf), id_type.type(NO_ID)
 
 
 _TYPES = {
@@ -156,7 +170,7 @@ def take_rows(self, n_rows):
 @kernel
 def new_k_best(typ, n_rows, k, infinity, no_id, has_flags):
     """Return empty rows; `infinity` and `no_id`, -1, are of the types of the distances and of the ids."""
-    self = structref.new(typ)
+    self = new(typ)
     self.distances = new_filled(0, infinity)
     self.ids = new_filled(0, no_id)
     self.k = k

@@ -10,6 +10,8 @@ Containers work as before, with these differences:
 
 * Kernels compile and run more slowly, and the import looks for the folder of the cache.
 * A quiet kernel that raises, for instance because there is no memory, raises in compiled callers, too.
+* A user's cached function that makes its containers, and takes none, is not compiled again after an upgrade
+  of this package (:mod:`structures.stamps`): delete its cache then.
 * Calls from several threads do not take turns (:mod:`structures.claims`): a container is for one thread.
 """
 
@@ -68,6 +70,8 @@ NAMES: dict[str, str] = {
     "numba.core.base:BaseContext.call_internal": "a call that passes exceptions on",
     "numba.core.base:BaseContext.call_internal_no_propagate": "a call that does not",
     "numba.core.base:BaseContext.cast": "widens the arguments of a call",
+    "numba.core.base:BaseContext.environment": "what is kept with the caller, for its stamp",
+    "numba.core.lowering:Environment.consts": "where the stamp is put",
     # Methods and borrowed containers.
     "numba.core.types:BoundFunction": "base of the type of container.method",
     "numba.core.typing.templates:AttributeTemplate": "finds a method, or a field of a borrowed container",

@@ -101,3 +101,14 @@ def float64_array(values: Any, name: str) -> np.ndarray:
     if array.dtype.kind not in "iuf" and array.size:
         raise TypeError(f"{name} must be numbers, not {array.dtype}")
     return np.ascontiguousarray(array, np.float64)
+
+
+def dtype_name(dtype: Any, allowed: tuple[str, ...] = ("int64", "float64")) -> str:
+    """Return the name of a dtype, or raise ``TypeError`` if it is not one of those allowed."""
+    try:
+        name = "int64" if dtype is int else np.dtype(dtype).name  # np.dtype(int) may be narrower
+    except TypeError:
+        name = str(dtype)
+    if name not in allowed:
+        raise TypeError(f"dtype must be {' or '.join(allowed)}, not {name}")
+    return name

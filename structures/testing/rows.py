@@ -248,7 +248,7 @@ def _run_rows(q, operations, keys, numbers, first, second):
         elif operation == RowOperation.MERGE:
             other = q.copy()
             other.clear()
-            other.push(row, distance, id, flag=True)
+            other.push(row, distance, id, True)
             first[i], second[i] = q.merge(other), len(other)
         elif operation == RowOperation.WORST:
             second[i] = q.worst(row)

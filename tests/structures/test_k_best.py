@@ -363,6 +363,21 @@ def test_memory_and_its_alignment(dtype, id_dtype, flags):
 
 
 # -------------------------------------------------------------------------------------------- inside njit
+def test_made_inside_njit():
+    @njit
+    def make(n):
+        return KBest(n, 3), KBest(n, 2, np.float64, np.int64, True), KBest(n, k=1, id_dtype=np.int64)
+
+    for q, (dtype, id_dtype, flags) in zip(
+        make(4),
+        [("float32", "int32", False), ("float64", "int64", True), ("float32", "int64", False)],
+        strict=True,
+    ):
+        assert (q.n_rows, q.dtype, q.id_dtype, q.has_flags) == (4, dtype, id_dtype, flags)
+        q.push(3, 0.5, 7)
+        q._check()
+
+
 def test_verbs_inside_njit():
     @njit
     def use(q):
@@ -389,7 +404,7 @@ def test_a_float_for_an_integer_is_a_typing_error():
     def wrong(q):
         return q.push(0, 0.5, 7.0)
 
-    with pytest.raises(Exception, match="id must be an integer"):
+    with pytest.raises(Exception, match="id is float64, but must be an integer"):
         wrong(KBest(1, 1))
 
 
@@ -412,6 +427,26 @@ def test_threads_of_a_prange_own_rows(rng, flags):
     one._check()
     assert one == other
     assert np.array_equal(one.to_arrays()[1], best(distances, ids, 15)[1])
+
+
+def test_the_index_of_a_prange_may_be_an_id():
+    @njit(parallel=True)
+    def offer_each_to_all(n):
+        q = KBest(n, 2)
+        for i in prange(n):
+            for j in range(n):
+                q.push(j, abs(i - j), i) if j == i else q.push(i, abs(i - j), j)
+        return q
+
+    q = offer_each_to_all(50)
+    q._check()
+    assert q.to_arrays()[1].tolist() == [[0, 1], *([i, i - 1] for i in range(1, 50))]
+
+    @njit
+    def push(q, id):
+        return q.push(0, -1.0, id)
+
+    assert not push(q, np.uint64(2**64 - 5))
 
 
 def test_a_container_is_a_field_and_an_element():

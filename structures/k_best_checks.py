@@ -1,4 +1,4 @@
-"""What :class:`structures.KBest` may be given: the checks of its arguments."""
+"""The checks of :class:`structures.KBest`: of what it is given, and of its invariants."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from structures.status import as_array, float64, float64_array, int64, int64_arr
 NO_ID = -1
 
 
-def dtypes_of(dtype: Any, id_dtype: Any) -> tuple[np.dtype, np.dtype]:
-    """Return the dtypes of distances and ids."""
+def dtypes_of(dtype: Any, id_dtype: Any) -> tuple[str, str]:
+    """Return the names of the dtypes of distances and ids."""
     distance_type = np.dtype(dtype)
     id_type = np.dtype("int64" if id_dtype is int else id_dtype)  # np.dtype(int) may be narrower
     if distance_type not in (np.float32, np.float64):
         raise TypeError(f"dtype must be float32 or float64, not {distance_type}")
     if id_type not in (np.int32, np.int64):
         raise TypeError(f"id_dtype must be int32 or int64, not {id_type}")
-    return distance_type, id_type
+    return distance_type.name, id_type.name
 
 
 def row_of(row: Any, n_rows: int) -> int:
@@ -84,3 +84,16 @@ def refuse(is_wrong: np.ndarray, values: np.ndarray, name: str, what: str) -> No
     if is_wrong.any():
         i = int(np.argmax(is_wrong))
         raise ValueError(f"{name} must be {what}, not {values[i]} at index {i}")
+
+
+def assert_sorted(distances: np.ndarray, ids: np.ndarray, flags: np.ndarray, k: int) -> None:
+    """Assert the invariants 1, 2 and 4 of rows, ``(n_rows, width)`` each."""
+    assert not np.isnan(distances).any(), "4: not a number"
+    assert np.all(ids >= NO_ID), "4: ids"
+    is_empty = ids == NO_ID
+    is_empty[:, k:] = True
+    assert np.all((distances == np.inf) & (ids == NO_ID) & (flags == 0) | ~is_empty), "2: empty places"
+    near, far = distances[:, :-1], distances[:, 1:]
+    unsigned = ids.view(f"u{ids.itemsize}")
+    is_tie = (near == far) & (unsigned[:, :-1] <= unsigned[:, 1:])
+    assert np.all((near < far) | is_tie), "1: order"
