@@ -39,14 +39,15 @@ def merge_all(distances, method, merges):
     number, size = np.arange(n), np.ones(n)
     nearest = np.full(n, -1)
     pairs = MinHeap(np.float64)
+    least = np.full(n, np.inf)  # the counts again, to read without a search for the key
     for cluster in range(n - 1):
         nearest[cluster] = nearest_after(distances, is_cluster, cluster)
-        pairs[cluster] = distances[cluster, nearest[cluster]]
+        pairs[cluster] = least[cluster] = distances[cluster, nearest[cluster]]
     for step in range(n - 1):
         one, distance = pairs.peek()
         while not is_cluster[nearest[one]] or distances[one, nearest[one]] != distance:  # out of date
             nearest[one] = nearest_after(distances, is_cluster, one)
-            pairs[one] = distances[one, nearest[one]]
+            pairs[one] = least[one] = distances[one, nearest[one]]
             one, distance = pairs.peek()
         other = nearest[one]  # becomes the merged cluster; the place of `one` is given up
         merges[step, 0] = min(number[one], number[other])
@@ -57,7 +58,7 @@ def merge_all(distances, method, merges):
         is_cluster[one] = False
         for third in range(n):
             if is_cluster[third] and third != other:
-                first, second = distances[third, one], distances[third, other]
+                first, second = distances[one, third], distances[other, third]
                 if method == 0:
                     joined = (size[one] * first + size[other] * second) / (size[one] + size[other])
                 else:
@@ -66,12 +67,12 @@ def merge_all(distances, method, merges):
                 if third < other:
                     if nearest[third] == one:
                         nearest[third] = other
-                    if joined < pairs[third]:
+                    if joined < least[third]:
                         nearest[third] = other
-                        pairs[third] = joined
+                        pairs[third] = least[third] = joined
         nearest[other] = nearest_after(distances, is_cluster, other)
         if nearest[other] >= 0:
-            pairs[other] = distances[other, nearest[other]]
+            pairs[other] = least[other] = distances[other, nearest[other]]
         number[other] = n + step
         size[other] += size[one]
 
