@@ -84,7 +84,9 @@ def _place(distances: Any, ids: Any, looks_for_id: bool) -> tuple[Any, Any]:
         entry_id = spread(builder, values[4], _lanes_of(context, id_type.dtype))
         place = cgutils.alloca_once_value(builder, _I64(0))
         same = cgutils.alloca_once_value(builder, _NO_LANES)
-        with cgutils.for_range_slice(builder, _I64(0), values[2], _I64(ROW_LANES), inc=True) as (i, _):
+        n_vectors = builder.sdiv(values[2], _I64(ROW_LANES))
+        with cgutils.for_range(builder, n_vectors) as loop:
+            i = builder.mul(loop.index, _I64(ROW_LANES))
             _, row_distances = _load(context, builder, distance_type, values[0], i)
             _, row_ids = _load(context, builder, id_type, values[1], i)
             is_less = builder.fcmp_ordered("<", row_distances, distance)
@@ -95,6 +97,9 @@ def _place(distances: Any, ids: Any, looks_for_id: bool) -> tuple[Any, Any]:
             if looks_for_id:
                 has_id = builder.icmp_signed("==", row_ids, entry_id)
                 builder.store(builder.or_(builder.load(same), has_id), same)
+            else:
+                with builder.if_then(builder.icmp_signed("!=", before, _SET(-1))):
+                    loop.do_break()
         is_new = builder.icmp_signed("==", builder.bitcast(builder.load(same), _SET), _SET(0))
         return builder.select(is_new, builder.load(place), _I64(-1))
 
