@@ -27,11 +27,10 @@ from numba.extending import models, register_model
 
 from structures.cache_folder import others_may_write
 from structures.digests import stamped
-from structures.inside_code import InnerCompiler, InsideCache, InsideCompiler
+from structures.inside_code import InnerCompiler, InsideCache, InsideCompiler, KernelCache
 from structures.numba_private import (
     CPUDispatcher,
     DispatcherType,
-    FunctionCache,
     NullCache,
     global_compiler_lock,
 )
@@ -135,7 +134,7 @@ class _CachedDispatcher(CPUDispatcher):
         return cache
 
     def _make_cache(self) -> Any:
-        return FunctionCache(stamped(self.py_func))
+        return KernelCache(stamped(self.py_func))
 
 
 @functools.cache

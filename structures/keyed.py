@@ -140,6 +140,7 @@ class Keyed(Facade):
 
     __slots__ = ()
     _noun = "value"
+    _float_hint = ""  # what a message says of a float for a container of integers
 
     @property
     def dtype(self) -> np.dtype:
@@ -148,10 +149,12 @@ class Keyed(Facade):
 
     def _number(self, value: Any, name: str) -> Any:
         """Return `value` as a number of the dtype."""
-        return (int64 if self.dtype == np.int64 else float64)(value, name)
+        return int64(value, name, self._float_hint) if self.dtype == np.int64 else float64(value, name)
 
     def _numbers(self, values: Any, name: str) -> np.ndarray:
-        return (int64_array if self.dtype == np.int64 else float64_array)(values, name)
+        if self.dtype == np.int64:
+            return int64_array(values, name, self._float_hint)
+        return float64_array(values, name)
 
     def __getitem__(self, key: int) -> Any:
         key = int64(key)

@@ -13,9 +13,7 @@ from typing import Any
 from numba import types
 from numba.core.errors import TypingError
 
-PAIR_HINT = "pack_pair(left, right) makes a key of two ids"
-TEXT_HINT = "give every text a number first, as a ByteCounter does for bytes"
-DTYPE_HINT = "make it with dtype=float to hold floats"
+from structures.status import DTYPE_HINT, PAIR_HINT, TEXT_HINT
 
 
 def check_arguments(this: Any, names: Iterable[str], arguments: Iterable[Any]) -> None:

@@ -61,7 +61,7 @@ from structures.multiset_heap_kernels import (
     place_in,
     state,
 )
-from structures.status import INT64_MAX, as_array, dtype_name, error, float64_array, int64_array
+from structures.status import DTYPE_HINT, INT64_MAX, as_array, dtype_name, error, float64_array, int64_array
 from structures.struct_type import bind
 
 
@@ -70,6 +70,7 @@ class _Heap(Counted):
 
     __slots__ = ()
     _greatest_first: bool
+    _float_hint = DTYPE_HINT
 
     def __new__(cls, items: Any = (), dtype: Any = None) -> Any:
         if isinstance(items, (type, np.dtype, str)):

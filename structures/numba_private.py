@@ -33,6 +33,7 @@ NAMES: dict[str, str] = {
     "numba.core.caching:FunctionCache._impl_class": "how code for compiled callers is written and read",
     "numba.core.caching:CompileResultCacheImpl.reduce": "writes code for compiled callers",
     "numba.core.caching:CompileResultCacheImpl.rebuild": "reads it without translating it",
+    "numba.core.caching:FunctionCache._cache_file": "the files, which are given their keys",
     "numba.core.caching:FunctionCache.cache_path": "the folder, which others must not be able to write to",
     "numba.core.caching:NullCache": "the cache where no folder can be written to",
     # Code for compiled callers.

@@ -340,6 +340,31 @@ def test_two_processes_compile_the_same_at_once(python, tmp_path):
     assert python(textwrap.dedent(code), NUMBA_CACHE_DIR=str(tmp_path)).endswith("found 1\n")
 
 
+def test_a_file_with_other_code_is_not_used(python, tmp_path):
+    """Two processes that write at the same time may give their files the same name."""
+    code = """
+        from numba import njit
+        from structures import CountBuckets, MaxHeap
+        get = njit(lambda container: container.keys())
+        for container in (MaxHeap({5: 2, 3: 1}), CountBuckets({7: 1, 8: 2})):
+            print(*get(container), *container._kernels.keys(container), end=" ")
+    """
+
+    def run():
+        return python(textwrap.dedent(code), NUMBA_CACHE_DIR=str(tmp_path))
+
+    assert run() == "5 3 5 3 8 7 8 7 "
+    # For each of two containers there is code for Python, and code for compiled callers.
+    files = sorted(tmp_path.rglob("keyed._keys-*.nbc"))
+    contents = [file.read_bytes() for file in files]
+    assert len(set(contents)) == 4
+    for n_places in (1, 2, 3):
+        for file, content in zip(files, contents[n_places:] + contents[:n_places], strict=True):
+            file.write_bytes(content)
+        assert run() == "5 3 5 3 8 7 8 7 "
+    assert [run(), run()] == ["5 3 5 3 8 7 8 7 "] * 2
+
+
 def test_inner_code_is_read_as_it_was_written(python, tmp_path):
     """Translated before it is linked in it would be slow: intrinsics have become what they stand for."""
     code = """

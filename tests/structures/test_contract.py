@@ -109,6 +109,19 @@ def test_keys_are_integers(keyed, key):
     assert list(container.items()) == [(1, 2)]
 
 
+def test_what_a_message_says_to_do():
+    heap = MaxHeap({1: 2})
+    with pytest.raises(TypeError, match=r"not tuple: pack_pair\(left, right\) makes a key"):
+        heap[1, 2] = 1
+    with pytest.raises(TypeError, match="not str: give every text a number first"):
+        heap.add("one")
+    for change in (lambda: heap.add(1, 0.5), lambda: heap.update_many([1], [0.5])):
+        with pytest.raises(TypeError, match=r"not float.*: make it with dtype=float to hold floats"):
+            change()
+    with pytest.raises(TypeError, match=r"not float$"):
+        CountBuckets().add(1, 0.5)
+
+
 @pytest.mark.parametrize("key", [2**63, -(2**63) - 1, 2**64, np.uint64(2**63)], ids=repr)
 def test_keys_fit_int64(keyed, key):
     container = keyed({1: 2, INT64_MIN: 3})
