@@ -74,7 +74,7 @@ class KBestType(StructType):
     @property
     def label(self) -> str:
         """The name in messages."""
-        return f"{super().label}({', '.join(map(str, self.dtypes))})"
+        return f"{super().label}({','.join(map(str, self.dtypes))})"
 
     @property
     def dtypes(self) -> tuple[np.dtype, np.dtype]:
