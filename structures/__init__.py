@@ -5,6 +5,7 @@ from structures.count_buckets import CountBuckets
 from structures.hashing import pack_pair, unpack_pair
 from structures.int_map import IntMap
 from structures.jit import kernel
+from structures.k_best import KBest
 from structures.multiset_heap import MaxHeap, MinHeap
 from structures.pair_index import PairIndex
 from structures.token_list import TokenList
@@ -13,6 +14,7 @@ __all__ = [
     "ByteCounter",
     "CountBuckets",
     "IntMap",
+    "KBest",
     "MaxHeap",
     "MinHeap",
     "PairIndex",

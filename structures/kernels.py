@@ -44,6 +44,7 @@ from structures.count_buckets_kernels import count_buckets_type
 from structures.facade import Facade, named_by_package
 from structures.int_map_kernels import int_map_type
 from structures.jit import inner, kernel, quiet
+from structures.k_best_kernels import k_best_type
 from structures.memory import copy_prefix, new_words
 from structures.multiset_heap_kernels import heap_type
 from structures.pair_index_kernels import pair_index_type
@@ -78,6 +79,7 @@ __all__ = [
     "int64",
     "int64_array",
     "int_map_type",
+    "k_best_type",
     "kernel",
     "load_word",
     "local_bytes",

@@ -113,7 +113,7 @@ def _load_lanes(context: Any, builder: Any, array_type: Any, array: Any, start: 
     return builder.load(pointer, align=8)
 
 
-def _spread(builder: Any, number: Any, vector_type: Any) -> Any:
+def spread(builder: Any, number: Any, vector_type: Any) -> Any:
     """Emit a vector with the number in all of its lanes."""
     undefined = ir.Constant(vector_type, ir.Undefined)
     lane_0 = builder.insert_element(undefined, number, ir.IntType(32)(0))
@@ -127,7 +127,7 @@ def _equal_to_least(builder: Any, vector: Any) -> Any:
     reduce = cgutils.get_or_insert_function(
         builder.module, reduce_type, f"llvm.vector.reduce.smin.v{LANES}i64"
     )
-    equal = builder.icmp_signed("==", vector, _spread(builder, builder.call(reduce, [vector]), _VECTOR))
+    equal = builder.icmp_signed("==", vector, spread(builder, builder.call(reduce, [vector]), _VECTOR))
     return builder.zext(builder.bitcast(equal, ir.IntType(LANES)), _I64)
 
 
@@ -178,7 +178,7 @@ def lanes_with(typingctx, array, start, one, other):
         data = cgutils.create_struct_proxy(array)(context, builder, value=values[0]).data
         quad = ir.VectorType(_I64, QUAD)
         vector = builder.load(builder.bitcast(builder.gep(data, [values[1]]), quad.as_pointer()), align=8)
-        equal = [builder.icmp_signed("==", vector, _spread(builder, value, quad)) for value in values[2:]]
+        equal = [builder.icmp_signed("==", vector, spread(builder, value, quad)) for value in values[2:]]
         return builder.zext(builder.bitcast(builder.or_(*equal), ir.IntType(QUAD)), _I64)
 
     return types.int64(array, types.int64, types.int64, types.int64), codegen
@@ -287,7 +287,7 @@ def multiply_fold(typingctx, word, factor):
 def _splat(builder: Any, quad: Any) -> Any:
     """Emit a vector that repeats the four bytes of `quad`, an int32."""
     quads = ir.VectorType(ir.IntType(32), BYTE_LANES // 4)
-    return builder.bitcast(_spread(builder, quad, quads), _BYTES)
+    return builder.bitcast(spread(builder, quad, quads), _BYTES)
 
 
 def _splat_at(builder: Any, quads: Any, i: Any) -> Any:

@@ -3,10 +3,11 @@
 This package needs ``hypothesis``; no other module of ``structures`` imports it.
 
 * :func:`keys`, :func:`counts`: hypothesis strategies, biased to where integer containers break
-* :class:`MapModel`, :class:`HeapModel`, :class:`TokenModel`, :class:`PairModel`: what the containers do, in
-  plain Python
+* :class:`MapModel`, :class:`HeapModel`, :class:`TokenModel`, :class:`PairModel`, :class:`KBestModel`: what
+  the containers do, in plain Python
 * :class:`IntMapMachine`, :class:`HeapMachine`, :class:`CountBucketsMachine`, :class:`TokenListMachine`,
-  :class:`PairIndexMachine`: any methods in any order from Python, compared with the model
+  :class:`PairIndexMachine`, :class:`KBestMachine`: any methods in any order from Python, compared with the
+  model
 * :func:`random_program`, :func:`check_program`, :data:`LANGUAGES`: the same inside ``@njit``, thousands of
   operations in one call
 
@@ -40,6 +41,7 @@ from structures.testing.machines import (
 )
 from structures.testing.models import HeapModel, MapModel, PairModel, TokenModel, outcome
 from structures.testing.programs import Language, Program, check_program, random_program
+from structures.testing.rows import KBestMachine, KBestModel, RowOperation
 from structures.testing.strategies import counts, keys
 
 __all__ = [
@@ -48,12 +50,15 @@ __all__ = [
     "HeapMachine",
     "HeapModel",
     "IntMapMachine",
+    "KBestMachine",
+    "KBestModel",
     "Language",
     "MapModel",
     "Operation",
     "PairIndexMachine",
     "PairModel",
     "Program",
+    "RowOperation",
     "TokenListMachine",
     "TokenModel",
     "check_program",

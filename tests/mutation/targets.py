@@ -99,6 +99,7 @@ TARGETS = [
         (S + "test_pair_index.py", *CONTAINERS),
     ),
     Target("index", "structures/pair_index_kernels.py", (S + "test_pair_index.py",), PLAIN, CONTAINERS),
+    Target("rows", "structures/k_best_kernels.py", (S + "test_k_best.py",), PLAIN, (S + "test_no_leaks.py",)),
     Target("merging", "bpe/training/merging.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/front.py", TRAINING, PLAIN_TRAINING),

@@ -50,6 +50,12 @@ MAKERS = {
         lambda p: p.add(1, 2, 0) + p.count(1, 2),
         st.PairIndex.type(),
     ),
+    "rows": (lambda: st.KBest(3, 2), lambda q: q.push(0, 0.5, 7) + q.size(0), st.KBest.type()),
+    "rows with flags": (
+        lambda: st.KBest(3, 2, np.float64, np.int64, True),
+        lambda q: q.push(0, 0.5, 7, 1) + q.flag(0, 0),
+        st.KBest.type(np.float64, np.int64),
+    ),
     "no pairs": (lambda: st.PairIndex(st.TokenList(TOKENS)), lambda p: p.add(1, 2, 0), st.PairIndex.type()),
 }
 

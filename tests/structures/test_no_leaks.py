@@ -72,7 +72,20 @@ def test_nothing_leaks(python):
             tokens.compact(), index.tokens.compact(), index.rebuild(), index.copy().drop(*index.pairs()[0])
             outcome(index.drop, 77, 77), outcome(index.add, 1, 1, 10**6), index.stale_fraction()
 
+        def rows():
+            for flags in (False, True):
+                real = st.KBest(3, 20, flags=flags)
+                program = random_program(LANGUAGES[st.KBest], np.random.default_rng(0), 500, range(99),
+                                         [0.5, 1.0, 2.0], dtype="float64")
+                real = LANGUAGES[st.KBest].driver(real, *program, np.zeros(500, np.int64), np.zeros(500))
+                for other in (real.copy(), copy.deepcopy(real), pickle.loads(pickle.dumps(real))):
+                    assert other == real
+                    other.merge(real), other.clear(), other.push_many([0], [0.5], [1]), other.row(0)
+                outcome(real.push, 3, 0.5, 1), outcome(real.push_many, [0], [float("nan")], [1])
+                outcome(st.KBest, 2**40, 16)
+
         def everything():
+            rows()
             for container in (st.IntMap, st.CountBuckets):
                 keyed(container, ["int64"])
             for container in (st.MaxHeap, st.MinHeap):
@@ -82,7 +95,8 @@ def test_nothing_leaks(python):
         everything()
         gc.collect()
         stats = rtsys.get_allocation_stats()
-        n_refused = 2 * 6  # what numba asked for in vain counts as well: 2**47 keys, twice for each heap
+        # What numba asked for in vain counts as well: 2**47 keys, twice for each heap, and 2**40 rows twice.
+        n_refused = 2 * 6 + 2
         assert stats.mi_alloc > 1000
         assert (stats.alloc - n_refused, stats.mi_alloc) == (stats.free, stats.mi_free), stats
     """

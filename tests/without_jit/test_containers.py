@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from structures import CountBuckets, IntMap, MaxHeap, MinHeap, PairIndex, TokenList, pair_index_kernels
+from structures import CountBuckets, IntMap, KBest, MaxHeap, MinHeap, PairIndex, TokenList, pair_index_kernels
 from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, OK, OUT_OF_RANGE, OVERFLOW
 from structures.testing import (
     LANGUAGES,
     HeapModel,
+    KBestModel,
     MapModel,
     PairModel,
     TokenModel,
@@ -114,3 +115,15 @@ def test_an_index_without_memory_forgets_the_pair(monkeypatch):
     assert index._kernels.add_many(index, 1, 2, many) == NO_MEMORY
     assert (len(index), index.count(1, 2)) == (1, 1)
     index._check()
+
+
+@pytest.mark.parametrize("flags", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("k", [1, 3, 16, 40])
+def test_rows(k, dtype, flags):
+    numbers = [*np.linspace(0, 10, 9), np.inf, -np.inf, np.nan]
+    rng, language = np.random.default_rng(4), LANGUAGES[KBest]
+    program = random_program(language, rng, 500, range(300), numbers, 0.3, "float64")
+    check_program(
+        language, KBest(3, k, dtype, "int64", flags), KBestModel(3, k, dtype, "int64", flags), program
+    )
