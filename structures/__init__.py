@@ -7,6 +7,7 @@ from structures.int_map import IntMap
 from structures.jit import kernel
 from structures.multiset_heap import MaxHeap, MinHeap
 from structures.pair_index import PairIndex
+from structures.sorted_map import SortedMap
 from structures.token_list import TokenList
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "MaxHeap",
     "MinHeap",
     "PairIndex",
+    "SortedMap",
     "TokenList",
     "kernel",
     "pack_pair",

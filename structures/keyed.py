@@ -56,6 +56,18 @@ class Keyed(Facade):
         """The dtype of the numbers: int64 or float64."""
         return np.dtype(np.int64)
 
+    def _key(self, key: Any) -> Any:
+        """Return a key in the type of the keys, or raise."""
+        return int64(key)
+
+    def _keys(self, keys: Any) -> np.ndarray:
+        """Return an array of keys in the type of the keys, or raise."""
+        return int64_array(keys)
+
+    def _is_key(self, key: Any) -> bool:
+        """Return whether a key could be in the container."""
+        return self._is_int64(key)
+
     def _number(self, value: Any, name: str) -> Any:
         """Return `value` as a number of the dtype."""
         return (int64 if self.dtype == np.int64 else float64)(value, name)
@@ -64,30 +76,31 @@ class Keyed(Facade):
         return (int64_array if self.dtype == np.int64 else float64_array)(values, name)
 
     def __getitem__(self, key: int) -> Any:
-        key = int64(key)
+        key = self._key(key)
         value = self._kernels.get(self, key)
         if not value and not self._kernels.contains(self, key):
             raise KeyError(key)
         return value
 
     def __setitem__(self, key: int, value: Any) -> None:
-        self._done(self._kernels.set(self, int64(key), self._number(value, self._noun)), key)
+        self._done(self._kernels.set(self, self._key(key), self._number(value, self._noun)), key)
 
     def __delitem__(self, key: int) -> None:
-        self._done(self._kernels.remove(self, int64(key)), key)
+        self._done(self._kernels.remove(self, self._key(key)), key)
 
     def __contains__(self, key: Any) -> bool:
-        return self._is_int64(key) and self._kernels.contains(self, int(key))
+        return self._is_key(key) and self._kernels.contains(self, self._key(key))
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.to_arrays()[0].tolist())
 
     def get(self, key: int, default: Any = 0) -> Any:
         """Return the number of `key`, or `default` for a missing key."""
-        if not self._is_int64(key):
+        if not self._is_key(key):
             return default
-        value = self._kernels.get(self, int(key))
-        return value if value or self._kernels.contains(self, int(key)) else default
+        key = self._key(key)
+        value = self._kernels.get(self, key)
+        return value if value or self._kernels.contains(self, key) else default
 
     def update_many(self, keys: Any, deltas: Any) -> None:
         """Add ``deltas[i]`` to the number of ``keys[i]``, for every i in order; all or nothing.
@@ -118,11 +131,11 @@ class Keyed(Facade):
         >>> m[7]
         6
         """
-        keys, deltas = int64_array(keys), self._numbers(deltas, "deltas")
+        keys, deltas = self._keys(keys), self._numbers(deltas, "deltas")
         self._same_length(keys, deltas, "deltas")
         failure, i = self._kernels.update_many(self, keys, deltas)
         if failure < 0:
-            raise error(failure, int(keys[i]))
+            raise error(failure, f"key {keys[i]}")
 
     def items(self) -> Iterator[tuple[int, Any]]:
         """Iterate over (key, number), as they are at the call, in the order of :meth:`to_arrays`.
