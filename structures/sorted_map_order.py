@@ -288,9 +288,8 @@ class Ordered(Ranged):
         pair = self._key(pair[0]), self._number(pair[1], "default")
         found, values, missing = nearest_many(self, keys, is_below, pair)
         if default is NOTHING and missing < keys.size:
-            raise KeyError(
-                f"no key at or {'below' if is_below else 'above'} keys[{missing}], {keys[missing]}"
-            )
+            where = f"at or {'below' if is_below else 'above'}"
+            raise KeyError(f"no key {where} keys[{missing}], {keys[missing]}")
         return found, values
 
     # ------------------------------------------------------------------------------------------- ranks

@@ -4,9 +4,10 @@ This package needs ``hypothesis``; no other module of ``structures`` imports it.
 
 * :func:`keys`, :func:`counts`: hypothesis strategies, biased to where integer containers break
 * :class:`MapModel`, :class:`HeapModel`, :class:`TokenModel`, :class:`PairModel`: what the containers do, in
-  plain Python
+  plain Python; also :class:`SortedModel`
 * :class:`IntMapMachine`, :class:`HeapMachine`, :class:`CountBucketsMachine`, :class:`TokenListMachine`,
-  :class:`PairIndexMachine`: any methods in any order from Python, compared with the model
+  :class:`PairIndexMachine`: any methods in any order from Python, compared with the model; also
+  :class:`SortedMapMachine`, :class:`FloatSortedMapMachine`
 * :func:`random_program`, :func:`check_program`, :data:`LANGUAGES`: the same inside ``@njit``, thousands of
   operations in one call
 
@@ -40,11 +41,18 @@ from structures.testing.machines import (
 )
 from structures.testing.models import HeapModel, MapModel, PairModel, TokenModel, outcome
 from structures.testing.programs import Language, Program, check_program, random_program
+from structures.testing.sorted_maps import (
+    FloatSortedMapMachine,
+    SortedMapMachine,
+    SortedModel,
+    SortedOperation,
+)
 from structures.testing.strategies import counts, keys
 
 __all__ = [
     "LANGUAGES",
     "CountBucketsMachine",
+    "FloatSortedMapMachine",
     "HeapMachine",
     "HeapModel",
     "IntMapMachine",
@@ -54,6 +62,9 @@ __all__ = [
     "PairIndexMachine",
     "PairModel",
     "Program",
+    "SortedMapMachine",
+    "SortedModel",
+    "SortedOperation",
     "TokenListMachine",
     "TokenModel",
     "check_program",

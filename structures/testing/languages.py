@@ -11,9 +11,11 @@ from structures.int_map import IntMap
 from structures.jit import kernel
 from structures.multiset_heap import MaxHeap, MinHeap
 from structures.pair_index import PairIndex
+from structures.sorted_map import SortedMap
 from structures.status import MISSING, NEGATIVE, NOT_A_NUMBER, OK, OVERFLOW
 from structures.testing.models import NotANumber, PairModel, TokenModel
 from structures.testing.programs import Language
+from structures.testing.sorted_maps import SORTED_LANGUAGE
 from structures.token_list import TokenList
 
 _STATUS = {KeyError: MISSING, ValueError: NEGATIVE, OverflowError: OVERFLOW, NotANumber: NOT_A_NUMBER}
@@ -342,5 +344,6 @@ LANGUAGES: dict[type, Language] = {
     CountBuckets: Language(_run_buckets, _BUCKETS),
     TokenList: Language(_run_tokens, _TOKENS),
     PairIndex: Language(_run_index, _INDEX),
+    SortedMap: SORTED_LANGUAGE,
 }
 """The language of each container; token lists and indexes are not empty, and their numbers are tokens."""

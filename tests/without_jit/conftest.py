@@ -8,11 +8,12 @@ from numba import config
 from numba.core import extending
 from numba.experimental import structref
 
-from structures import CountBuckets, IntMap, MaxHeap, MinHeap, PairIndex, TokenList
+from structures import CountBuckets, IntMap, MaxHeap, MinHeap, PairIndex, SortedMap, TokenList
 from structures.count_buckets_kernels import CountBucketsType
 from structures.int_map_kernels import IntMapType
 from structures.multiset_heap_kernels import MaxHeapType, MinHeapType
 from structures.pair_index_kernels import PairIndexType
+from structures.sorted_map_kernels import SortedMapType
 from structures.struct_type import _find_method
 from structures.token_list_kernels import TokenListType
 
@@ -22,6 +23,7 @@ FACADES = {
     MaxHeapType: MaxHeap,
     MinHeapType: MinHeap,
     PairIndexType: PairIndex,
+    SortedMapType: SortedMap,
     TokenListType: TokenList,
 }
 

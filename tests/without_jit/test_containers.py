@@ -3,17 +3,28 @@
 import numpy as np
 import pytest
 
-from structures import CountBuckets, IntMap, MaxHeap, MinHeap, PairIndex, TokenList, pair_index_kernels
+from structures import (
+    CountBuckets,
+    IntMap,
+    MaxHeap,
+    MinHeap,
+    PairIndex,
+    SortedMap,
+    TokenList,
+    pair_index_kernels,
+)
 from structures.count_buckets_kernels import new_count_buckets
 from structures.int_map_kernels import new_int_map
 from structures.multiset_heap_kernels import heap_type, new_heap
 from structures.pair_index_kernels import new_pair_index
+from structures.sorted_map_kernels import ZEROS, new_sorted_map, sorted_map_type
 from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, OK, OUT_OF_RANGE, OVERFLOW
 from structures.testing import (
     LANGUAGES,
     HeapModel,
     MapModel,
     PairModel,
+    SortedModel,
     TokenModel,
     check_program,
     random_program,
@@ -58,6 +69,18 @@ def test_heaps(n_keys, numbers, rare, heap_class, dtype):
 def test_buckets(n_keys, numbers, rare):
     program = program_of(CountBuckets, n_keys, numbers, rare)
     check_program(LANGUAGES[CountBuckets], new_count_buckets(8), HeapModel(), program)
+
+
+def new_sorted_map_of(key_dtype="int64", dtype="int64"):
+    return new_sorted_map(sorted_map_type(key_dtype, dtype), ZEROS[key_dtype], ZEROS[dtype])
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+@pytest.mark.parametrize("key_dtype", ["int64", "float64"])
+@shapes
+def test_sorted_maps(n_keys, numbers, rare, key_dtype, dtype):
+    program = program_of(SortedMap, n_keys, numbers, rare, dtype)
+    check_program(LANGUAGES[SortedMap], new_sorted_map_of(key_dtype, dtype), SortedModel(), program)
 
 
 @pytest.mark.parametrize("failing", [None, 0, 5, 39])
