@@ -2,9 +2,9 @@
 
     python asv_benchmarks/sorted_table.py [--small]
 
-The rules are those of ``containers_table.py``: the results are compared first, then both sides take turns, and
-of each the best round counts. An operation is an insertion or a floor. It takes some minutes. With ``--small``
-everything is tiny: to see that it runs, not for the figures.
+The rules are those of ``containers_table.py``: the results are compared first, then both sides take turns,
+and of each the best round counts. An operation is an insertion or a floor. It takes some minutes. With
+``--small`` everything is tiny: to see that it runs, not for the figures.
 """
 
 import argparse

@@ -352,7 +352,9 @@ def _ask(sorted_map, operation, key, number, first, second):
         first[0], second[0] = sorted_map.peek_min()[0], sorted_map.peek_max()[1]
     elif operation == SortedOperation.RANGE:
         keys, values = sorted_map.range_arrays(key, key + FAR)
-        first[0], second[0] = keys.sum(), values.sum()
+        first[0] = keys.sum()
+        if keys.size > 0:
+            second[0] = values[-1]
 
 
 @kernel
@@ -361,12 +363,12 @@ def _ask_much(sorted_map, operation, key, number, first, second):
         wanted = key + np.arange(0, -FAR, -1)
         first[0] = sorted_map.floor_many(wanted, (NO_KEY, number))[0].sum()
         first[0] += sorted_map.ceiling_many(wanted)[0].sum() + sorted_map.rank_many(wanted).sum()
-        second[0] = sorted_map.get_many(wanted, number).sum()
+        second[0] = sorted_map.get_many(wanted, number).max()
     elif operation == SortedOperation.WALK:
         entry = sorted_map.higher(key)
         for _ in range(sorted_map.count(low=key) - (key in sorted_map)):
             first[0] += np.int64(entry[0])
-            second[0] += entry[1]
+            second[0] = entry[1]
             entry = sorted_map.higher(entry[0])
 
 
@@ -398,8 +400,7 @@ def _status(call: Callable[..., Any], *arguments: Any) -> tuple[int, int]:
 
 def _sum(numbers: Iterable[Any]) -> Any:
     """Return a sum as compiled code adds."""
-    total = sum(numbers)
-    return total if isinstance(total, float) else (total + 2**63) % 2**64 - 2**63
+    return (sum(numbers) + 2**63) % 2**64 - 2**63
 
 
 def _select(model: SortedModel, key: int, number: Any) -> _Entry:
@@ -408,19 +409,19 @@ def _select(model: SortedModel, key: int, number: Any) -> _Entry:
 
 def _range(model: SortedModel, key: int, number: Any) -> _Entry:
     found, values = model.range_arrays(key, key + FAR)
-    return _sum(found), _sum(values)
+    return _sum(found), values[-1] if values else 0
 
 
 def _many(model: SortedModel, key: int, number: Any) -> _Entry:
     wanted = range(key, key - FAR, -1)
     floors, ceilings = model.floor_many(wanted, (NO_KEY, 0)), model.ceiling_many(wanted, (0, 0))
     total = sum(floors[0]) + sum(ceilings[0]) + sum(model.rank_many(wanted))
-    return _sum([total]), _sum(model.get_many(wanted, number))
+    return _sum([total]), max(model.get_many(wanted, number))
 
 
 def _walk(model: SortedModel, key: int, number: Any) -> _Entry:
     found = [other for other in model.in_order() if other > key]
-    return _sum(found), _sum(model[other] for other in found)
+    return _sum(found), model[found[-1]] if found else 0
 
 
 def _set_many(model: SortedModel, key: int, number: Any) -> _Entry:

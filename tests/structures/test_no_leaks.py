@@ -124,7 +124,7 @@ def test_growth_without_memory_changes_nothing(python):
             container = make()
             limit(12)
             n, status = fill(container, 0, 7)
-            raised = outcome(container.add, -1, 10**9)
+            raised = outcome(container.add, 7 * n, 10**9)
             resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
             assert (status, raised, len(container)) == (NO_MEMORY, MemoryError, n), (make, raised, n, status)
             keys, counts = container.to_arrays()
