@@ -71,6 +71,7 @@ from structures.sorted_map_kernels import (
     SortedMapType,
     new_sorted_map,
     remove_and_tell,
+    set_if_missing,
     sorted_map_type,
     state,
 )
@@ -275,10 +276,9 @@ class SortedMap(Ordered):
         >>> m.setdefault(5, 3), m.setdefault(5, 4)
         (3, 3)
         """
-        key, default = self._key(key), self._number(default, "default")
-        if key not in self:
-            self[key] = default
-        return self[key]
+        failure, value = set_if_missing(self, self._key(key), self._number(default, "default"))
+        self._done(failure, key)
+        return value
 
     def pop(self, key: Any, default: Any = NOTHING) -> Any:
         """Remove `key` and return its value.

@@ -421,15 +421,19 @@ def remove_and_tell(self, key):
     return failure == status.OK, value
 
 
+@quiet
+def set_if_missing(self, key, default):
+    """Set a key to `default` if it is missing; return a status and its value."""
+    place = place_of(self, order_of(self, key))
+    if place != NONE:
+        return status.OK, value_at(self, place)
+    return _set(self, key, default), as_count(default, self.zero)
+
+
 @method(SortedMapType, "setdefault")
 @quiet
 def _setdefault(self, key, default=0):
-    """Return the value of a key, which is set to `default` if it is missing."""
-    place = place_of(self, order_of(self, key))
-    if place != NONE:
-        return value_at(self, place)
-    _set(self, key, default)
-    return as_count(default, self.zero)
+    return set_if_missing(self, key, default)[1]
 
 
 # ---------------------------------------------------------------------------------------------- the whole

@@ -156,7 +156,7 @@ def _rank_many(self, keys):
     return ranks
 
 
-# ------------------------------------------------------------------------------- ranges of ranks, for Python
+# ------------------------------------------------------------------------------------------------ ranges
 @kernel
 def entries_between(self, start, stop):
     """Return the keys and values with ranks from `start` to before `stop`."""
@@ -193,7 +193,6 @@ def remove_between(self, start, stop):
     return larger(stop - start, 0)
 
 
-# ------------------------------------------------------------------------------------------ ranges of keys
 @quiet  # an inner kernel would compile the branch for None, too
 def _start(self, low):
     return 0 if low is None else _rank(self, low)
@@ -232,6 +231,34 @@ def _values(self, low=None, high=None):
 @quiet
 def _remove_range(self, low=None, high=None):
     return remove_between(self, _start(self, low), _stop(self, high))
+
+
+# For Python, one kernel for ranges of all kinds; one call, so that no other thread comes between.
+@inner
+def _ranks(self, low, high, has_low, has_high):
+    start = _rank(self, low) if has_low else 0
+    return start, _rank(self, high) if has_high else self.size
+
+
+@quiet
+def count_within(self, low, high, has_low, has_high):
+    """Return how many keys are in a range, that may have no ends."""
+    start, stop = _ranks(self, low, high, has_low, has_high)
+    return larger(stop - start, 0)
+
+
+@kernel
+def entries_within(self, low, high, has_low, has_high):
+    """Return the keys in a range, that may have no ends, and their values."""
+    start, stop = _ranks(self, low, high, has_low, has_high)
+    return entries_between(self, start, stop)
+
+
+@quiet
+def remove_within(self, low, high, has_low, has_high):
+    """Remove the keys in a range, that may have no ends; return how many."""
+    start, stop = _ranks(self, low, high, has_low, has_high)
+    return remove_between(self, start, stop)
 
 
 @method(SortedMapType, "to_arrays")

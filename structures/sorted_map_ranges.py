@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from structures.keyed import Keyed
-from structures.sorted_map_many import entries_between, remove_between
+from structures.sorted_map_many import count_within, entries_within, remove_within
 from structures.status import float64, float64_array, int64, int64_array
 
 
@@ -53,13 +53,10 @@ class Ranged(Keyed):
             return self._is_int64(key)
         return isinstance(key, (float, int, np.floating, np.integer)) and bool(key == key)
 
-    def _start(self, low: Any) -> int:
-        """Return the rank where a range begins."""
-        return 0 if low is None else self._kernels.rank(self, self._key(low))
-
-    def _stop(self, high: Any) -> int:
-        """Return the rank where a range ends."""
-        return len(self) if high is None else self._kernels.rank(self, self._key(high))
+    def _ends(self, low: Any, high: Any) -> tuple[Any, Any, bool, bool]:
+        """Return both ends, and whether they are given."""
+        keys = (self._key(0 if end is None else end) for end in (low, high))
+        return *keys, low is not None, high is not None
 
     # ------------------------------------------------------------------------------------------- ranges
     def count(self, low: Any = None, high: Any = None) -> int:
@@ -90,7 +87,7 @@ class Ranged(Keyed):
         >>> m.count(10, 30), m.count(high=15)
         (2, 1)
         """
-        return max(self._stop(high) - self._start(low), 0)
+        return count_within(self, *self._ends(low, high))
 
     def range_arrays(self, low: Any = None, high: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the keys in ``[low, high)``, ascending, and their values.
@@ -120,7 +117,7 @@ class Ranged(Keyed):
         >>> SortedMap({10: 1, 20: 2, 30: 3}).range_arrays(15)
         (array([20, 30]), array([2, 3]))
         """
-        return entries_between(self, self._start(low), self._stop(high))
+        return entries_within(self, *self._ends(low, high))
 
     def keys(self, low: Any = None, high: Any = None) -> np.ndarray:
         """Return the keys, ascending; those of :meth:`range_arrays`."""
@@ -172,4 +169,4 @@ class Ranged(Keyed):
         >>> m.remove_range(high=25), m.keys()
         (2, array([30]))
         """
-        return remove_between(self, self._start(low), self._stop(high))
+        return remove_within(self, *self._ends(low, high))

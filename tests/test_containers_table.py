@@ -24,7 +24,8 @@ def test_small(capsys, monkeypatch):
 
 
 def test_sorted_small(capsys, monkeypatch):
-    pytest.importorskip("sortedcontainers", reason="one of those compared with")
+    for name in ("heapdict", "pqdict", "sortedcontainers"):  # containers_table.py has the means
+        pytest.importorskip(name, reason="one of those compared with")
     monkeypatch.syspath_prepend(FOLDER)
     importlib.import_module("sorted_table").main(["--small"])
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]

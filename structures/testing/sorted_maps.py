@@ -403,17 +403,26 @@ def _sum(numbers: Iterable[Any]) -> Any:
     return (sum(numbers) + 2**63) % 2**64 - 2**63
 
 
+def _past(key: int) -> int:
+    """Return the end of a range that starts at a key."""
+    return _sum([key, FAR])
+
+
+def _down_from(key: int) -> list[int]:
+    return [_sum([key, -i]) for i in range(FAR)]
+
+
 def _select(model: SortedModel, key: int, number: Any) -> _Entry:
     return model.select(key) if 0 <= key < len(model) else (NO_KEY, number)
 
 
 def _range(model: SortedModel, key: int, number: Any) -> _Entry:
-    found, values = model.range_arrays(key, key + FAR)
+    found, values = model.range_arrays(key, _past(key))
     return _sum(found), values[-1] if values else 0
 
 
 def _many(model: SortedModel, key: int, number: Any) -> _Entry:
-    wanted = range(key, key - FAR, -1)
+    wanted = _down_from(key)
     floors, ceilings = model.floor_many(wanted, (NO_KEY, 0)), model.ceiling_many(wanted, (0, 0))
     total = sum(floors[0]) + sum(ceilings[0]) + sum(model.rank_many(wanted))
     return _sum([total]), max(model.get_many(wanted, number))
@@ -425,7 +434,7 @@ def _walk(model: SortedModel, key: int, number: Any) -> _Entry:
 
 
 def _set_many(model: SortedModel, key: int, number: Any) -> _Entry:
-    return _status(model.set_many, range(key, key - FAR, -1), range(FAR))
+    return _status(model.set_many, _down_from(key), range(FAR))
 
 
 SORTED_LANGUAGE = Language(
@@ -439,7 +448,7 @@ SORTED_LANGUAGE = Language(
         SortedOperation.POP_MIN: lambda model, key, number: model.pop_min((NO_KEY, number)),
         SortedOperation.POP_MAX: lambda model, key, number: model.pop_max((0, 0)),
         SortedOperation.SET_MANY: _set_many,
-        SortedOperation.REMOVE_RANGE: lambda model, key, number: (model.remove_range(key, key + FAR), 0),
+        SortedOperation.REMOVE_RANGE: lambda model, key, number: (model.remove_range(key, _past(key)), 0),
         SortedOperation.CLEAR: lambda model, key, number: _status(model.clear) if key == 0 else (OK, 0),
         SortedOperation.RESERVE: lambda model, key, number: (OK, 0),
         SortedOperation.COPY: lambda model, key, number: (OK, 0),
@@ -449,7 +458,7 @@ SORTED_LANGUAGE = Language(
         SortedOperation.LOWER: lambda model, key, number: model.lower(key, (NO_KEY, number)),
         SortedOperation.CEILING: lambda model, key, number: model.ceiling(key, (NO_KEY, number)),
         SortedOperation.HIGHER: lambda model, key, number: model.higher(key, (0, 0)),
-        SortedOperation.RANK: lambda model, key, number: (model.rank(key), model.count(key, key + FAR)),
+        SortedOperation.RANK: lambda model, key, number: (model.rank(key), model.count(key, _past(key))),
         SortedOperation.SELECT: _select,
         SortedOperation.PEEK: lambda model, key, number: (
             model.peek_min((0, 0))[0],
