@@ -78,7 +78,6 @@ from structures.count_buckets_cells import (
     END,
     KEY,
     LEFT,
-    MIN_CELLS,
     ORDER,
     PARENT,
     RIGHT,
@@ -89,6 +88,7 @@ from structures.count_buckets_cells import (
 )
 from structures.count_buckets_kernels import (
     CountBucketsType,
+    count_buckets_type,
     insert_many,
     keys_within,
     nearest_count,
@@ -98,6 +98,7 @@ from structures.count_buckets_kernels import (
 from structures.counted import Counted
 from structures.facade import named_by_package
 from structures.keyed import NOTHING
+from structures.made_inside import makes_empty
 from structures.status import INT64_MAX, INT64_MIN, error, int64, int64_array
 from structures.struct_type import bind
 
@@ -152,6 +153,7 @@ class CountBuckets(Counted):
     """
 
     __slots__ = ()
+    _only_type = count_buckets_type
 
     def __new__(cls, items: Any = ()) -> CountBuckets:
         return cls.from_arrays(*cls._unzipped(items))
@@ -184,7 +186,7 @@ class CountBuckets(Counted):
         """
         keys, counts = int64_array(keys), int64_array(counts, "counts")
         cls._same_length(keys, counts, "counts")
-        self = cls._like(new_count_buckets(MIN_CELLS))
+        self = cls._like(new_count_buckets())
         failure, i = insert_many(self, keys, counts) if keys.size else (status.OK, 0)
         if failure < 0:
             raise error(failure, int(keys[i]))
@@ -341,9 +343,7 @@ class CountBuckets(Counted):
         """
         least = INT64_MIN if low is None else int64(low, "low")
         greatest = INT64_MAX if high is None else int64(high, "high") - 1
-        if greatest < INT64_MIN:
-            least, greatest = 1, 0
-        return keys_within(self, least, greatest)
+        return keys_within(self, least, greatest) if greatest >= INT64_MIN else np.empty(0, np.int64)
 
     def ceiling_count(self, count: int, default: Any = NOTHING) -> Any:
         """Return the least count, of those that keys have, that is `count` or greater.
@@ -369,9 +369,8 @@ class CountBuckets(Counted):
 
         Examples
         --------
-        >>> b = CountBuckets({9: 5, 7: 5, 8: 2})
-        >>> b.ceiling_count(3), b.ceiling_count(6, None)
-        (5, None)
+        >>> CountBuckets({9: 5, 7: 5, 8: 2}).ceiling_count(3)
+        5
         """
         return self._nearest(count, True, default)
 
@@ -497,4 +496,5 @@ class CountBuckets(Counted):
 
 
 bind(CountBucketsType, CountBuckets)
+makes_empty(CountBuckets, new_count_buckets)
 __test__ = named_by_package(CountBuckets)

@@ -11,6 +11,7 @@ from structures.count_buckets_cells import (
     DOWN,
     END,
     KEY,
+    MIN_CELLS,
     ORDER,
     RIGHT,
     UP,
@@ -37,7 +38,7 @@ from structures.priorities import difference_leaves_range, sum_leaves_range
 from structures.simd import pointer_to
 from structures.sorting import sort
 from structures.status import INT64_MAX, INT64_MIN
-from structures.struct_type import fields_of, method, new_like
+from structures.struct_type import fields_of, method, new, new_like
 
 
 # ------------------------------------------------------------------------------------------------ type
@@ -58,9 +59,9 @@ count_buckets_type = CountBucketsType(
 
 
 @kernel
-def new_count_buckets(n_cells):
+def new_count_buckets(n_cells=MIN_CELLS):
     """Return an empty container with an array of `n_cells` cells."""
-    self = structref.new(count_buckets_type)
+    self = new(count_buckets_type)
     self.cells = empty_cells(n_cells)
     self.map = new_int_map()
     self.size = 0

@@ -60,7 +60,7 @@ from structures.simd import (
 )
 from structures.sorted_map_kernels import sorted_map_type
 from structures.status import int64, int64_array
-from structures.struct_type import StructType, bind, fields_of, method, new_like
+from structures.struct_type import StructType, bind, fields_of, method, new, new_like
 from structures.token_list_kernels import token_list_type
 
 __all__ = [
@@ -86,6 +86,7 @@ __all__ = [
     "lowest_lane",
     "method",
     "named_by_package",
+    "new",
     "new_like",
     "new_words",
     "pair_index_type",

@@ -63,15 +63,15 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numba import types
 
 from structures.facade import named_by_package
 from structures.keyed import NOTHING
+from structures.made_inside import constructor
 from structures.sorted_map_kernels import (
-    ZEROS,
     SortedMapType,
     new_sorted_map,
     remove_and_tell,
-    set_if_missing,
     sorted_map_type,
     state,
 )
@@ -89,7 +89,7 @@ from structures.sorted_map_rows import (
     ROW,
     SIZE,
 )
-from structures.status import INT64_MAX, INT64_MIN, as_array, error
+from structures.status import DTYPE_HINT, INT64_MAX, INT64_MIN, as_array, dtype_name
 from structures.struct_type import bind
 
 
@@ -163,8 +163,11 @@ class SortedMap(Ordered):
     """
 
     __slots__ = ()
+    _float_hint = DTYPE_HINT
 
     def __new__(cls, items: Any = (), dtype: Any = None, key_dtype: Any = None) -> Any:
+        if isinstance(items, (type, np.dtype, str)):
+            items, dtype = (), items
         keys, values = cls._unzipped(items)
         return cls._build(keys, values, key_dtype, dtype)
 
@@ -199,26 +202,50 @@ class SortedMap(Ordered):
 
     @classmethod
     def _build(cls, keys: Any, values: Any, key_dtype: Any, dtype: Any) -> Any:
-        key_name = cls._dtype_name(keys, key_dtype, "key_dtype")
-        name = cls._dtype_name(values, dtype, "dtype")
-        keys = cls._key_array(keys, np.dtype(key_name))
-        typ = sorted_map_type(key_name, name)
-        self = cls._like(new_sorted_map(typ, ZEROS[key_name], ZEROS[name]))
-        values = self._numbers(values, "values")
-        cls._same_length(keys, values, "values")
-        if keys.size:
-            self._done(self._kernels.set_many(self, keys, values), f"{keys.size} keys")
+        map_type = cls.type(
+            cls._dtype_of(values) if dtype is None else dtype,
+            cls._dtype_of(keys) if key_dtype is None else key_dtype,
+        )
+        self = cls._like(new_sorted_map(map_type, *map_type.start))
+        self.set_many(keys, values)
         return self
 
     @staticmethod
-    def _dtype_name(numbers: Any, dtype: Any, parameter: str) -> str:
-        """Return the name of a dtype, or where it is None, of that of the numbers."""
-        if dtype is None:
-            return "float64" if as_array(numbers).dtype.kind == "f" else "int64"
-        name = "int64" if dtype is int else np.dtype(dtype).name  # np.dtype(int) may be narrower
-        if name not in ZEROS:
-            raise TypeError(f"{parameter} must be int64 or float64, not {name}")
-        return name
+    def _dtype_of(numbers: Any) -> Any:
+        """Return the dtype of keys or values; that of an empty list is int64."""
+        return np.float64 if as_array(numbers).dtype.kind == "f" else np.int64
+
+    @classmethod
+    def type(cls, dtype: Any = None, key_dtype: Any = None) -> Any:
+        """Return the numba type of a sorted map, for ``List.empty_list``, for specifications and signatures.
+
+        Parameters
+        ----------
+        dtype : {int64, float64}, optional
+            Type of the values, int64 by default.
+        key_dtype : {int64, float64}, optional
+            Type of the keys, int64 by default.
+
+        Returns
+        -------
+        numba type
+
+        Raises
+        ------
+        TypeError
+            Another dtype.
+
+        Complexity
+        ----------
+        O(1).
+
+        Examples
+        --------
+        >>> SortedMap.type(float) == SortedMap(dtype=float)._numba_type_
+        True
+        """
+        names = (dtype_name(np.int64 if each is None else each) for each in (key_dtype, dtype))
+        return sorted_map_type(*names)
 
     # ------------------------------------------------------------------------------------- single keys
     def add(self, key: Any, delta: Any = 1) -> None:
@@ -248,37 +275,6 @@ class SortedMap(Ordered):
         4
         """
         self._done(self._kernels.add(self, self._key(key), self._number(delta, "delta")), key)
-
-    def setdefault(self, key: Any, default: Any = 0) -> Any:
-        """Return the value of `key`, after setting it to `default` if the key is missing.
-
-        Parameters
-        ----------
-        key : int or float
-        default : int or float
-
-        Returns
-        -------
-        int or float
-
-        Raises
-        ------
-        ValueError
-            The key is not a number.
-
-        Complexity
-        ----------
-        O(log n), amortised over growth.
-
-        Examples
-        --------
-        >>> m = SortedMap()
-        >>> m.setdefault(5, 3), m.setdefault(5, 4)
-        (3, 3)
-        """
-        failure, value = set_if_missing(self, self._key(key), self._number(default, "default"))
-        self._done(failure, key)
-        return value
 
     def pop(self, key: Any, default: Any = NOTHING) -> Any:
         """Remove `key` and return its value.
@@ -382,67 +378,6 @@ class SortedMap(Ordered):
         self._must_have_keys()
         return self._kernels.pop_max(self)
 
-    # --------------------------------------------------------------------------------------- many keys
-    def set_many(self, keys: Any, values: Any) -> None:
-        """Set ``keys[i]`` to ``values[i]`` for every i, in order; all or nothing.
-
-        Parameters
-        ----------
-        keys : (m,) array_like of int or float
-            A repeated key has its last value.
-        values : (m,) array_like of int or float
-
-        Raises
-        ------
-        ValueError
-            A key is not a number, or the arrays differ in length; the map is as it was.
-
-        Complexity
-        ----------
-        O(m) for each byte that varies among the keys, nothing if they ascend; and O(m log n), or O(n + m) if
-        m is large.
-
-        Examples
-        --------
-        >>> m = SortedMap()
-        >>> m.set_many([2, 1], [20, 10])
-        >>> m.to_arrays()
-        (array([1, 2]), array([10, 20]))
-        """
-        keys, values = self._keys(keys), self._numbers(values, "values")
-        self._same_length(keys, values, "values")
-        self._done(self._kernels.set_many(self, keys, values), f"{keys.size} keys")
-
-    def remove_many(self, keys: Any) -> None:
-        """Remove many keys; all or nothing.
-
-        Parameters
-        ----------
-        keys : (m,) array_like of int or float
-
-        Raises
-        ------
-        KeyError
-            A key is missing, or is there twice; the map is as it was.
-        ValueError
-            A key is not a number; the map is as it was.
-
-        Complexity
-        ----------
-        O(log n) a key.
-
-        Examples
-        --------
-        >>> m = SortedMap({1: 10, 2: 20, 3: 30})
-        >>> m.remove_many([3, 1])
-        >>> m.keys()
-        array([2])
-        """
-        keys = self._keys(keys)
-        failure, i = self._kernels.remove_many(self, keys)
-        if failure < 0:
-            raise error(failure, keys[i].item())
-
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
         rows, root, height, free, n_free = state(self)
@@ -485,4 +420,15 @@ class SortedMap(Ordered):
 
 
 bind(SortedMapType, SortedMap)
+
+
+@constructor(SortedMap)
+def _sorted_map(items=None, dtype=None, key_dtype=None):
+    if isinstance(items, types.Type):
+        raise TypeError("compiled code makes an empty SortedMap: fill it afterwards, as by set_many")
+    map_type = SortedMap.type(dtype if items is None else items, key_dtype)
+    key_zero, zero = map_type.start
+    return lambda items=None, dtype=None, key_dtype=None: new_sorted_map(map_type, key_zero, zero)
+
+
 __test__ = named_by_package(SortedMap)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -23,6 +24,7 @@ from structures.sorted_map_rows import (
     FEW_KEYS,
     KEYS,
     MAX_HEIGHT,
+    NEXT,
     NONE,
     ROW,
     SIZE,
@@ -41,10 +43,9 @@ from structures.sorted_map_rows import (
     unlink,
 )
 from structures.status import INT64_MAX, INT64_MIN
-from structures.struct_type import fields_of, method, new_like
+from structures.struct_type import fields_of, method, new, new_like
 
 DTYPES = {"int64": types.int64, "float64": types.float64}
-ZEROS = {"int64": 0, "float64": 0.0}
 
 
 # ------------------------------------------------------------------------------------------------ type
@@ -66,11 +67,20 @@ class SortedMapType(KeyedType):
         return self._dtype("key_zero")
 
     @property
+    def start(self) -> tuple[Any, Any]:
+        """The zeros of the keys and of the values, for a new map."""
+        return self.key_dtype.type(0), self.dtype.type(0)
+
+    @property
+    def label(self) -> str:
+        """The name in messages."""
+        return f"{super().label}({self.dtype}, key_dtype={self.key_dtype})"
+
+    @property
     def float_parameters(self) -> Collection[str]:
         """The parameters that are keys, if those are float64, and those that are values."""
         keys = ("key", "keys", "low", "high") if self.key_dtype == np.float64 else ()
-        values = ("value", "values", "delta", "deltas", "default") if self.dtype == np.float64 else ()
-        return (*keys, *values)
+        return (*keys, *(self.number_parameters if self.dtype == np.float64 else ()))
 
 
 _TYPES = {
@@ -121,7 +131,7 @@ def sorted_map_type(key_dtype: str = "int64", dtype: str = "int64") -> SortedMap
 @kernel
 def new_sorted_map(typ, key_zero, zero):
     """Return an empty map of a type, with zeros of the types of its keys and values."""
-    self = structref.new(typ)
+    self = new(typ)
     self.rows = new_words(ROW)
     self.key_zero = key_zero
     self.zero = zero
@@ -421,21 +431,6 @@ def remove_and_tell(self, key):
     return failure == status.OK, value
 
 
-@quiet
-def set_if_missing(self, key, default):
-    """Set a key to `default` if it is missing; return a status and its value."""
-    place = place_of(self, order_of(self, key))
-    if place != NONE:
-        return status.OK, value_at(self, place)
-    return _set(self, key, default), as_count(default, self.zero)
-
-
-@method(SortedMapType, "setdefault")
-@quiet
-def _setdefault(self, key, default=0):
-    return set_if_missing(self, key, default)[1]
-
-
 # ---------------------------------------------------------------------------------------------- the whole
 @method(SortedMapType, "clear")
 @quiet
@@ -459,6 +454,27 @@ def _copy(self):
     other.key_zero = self.key_zero
     other.zero = self.zero
     return other
+
+
+@method(SortedMapType, "equals")
+@quiet
+def _equals(self, other):
+    """Return whether both have the same entries; a value that is not a number equals itself."""
+    if self.size != other.size:
+        return False
+    rows, other_rows = self.rows, other.rows
+    leaf, i = first_leaf(other), 0
+    mine = first_leaf(self)
+    while mine != NONE:
+        for place in range(mine, mine + rows[mine + SIZE]):
+            if i == other_rows[leaf + SIZE]:
+                leaf, i = other_rows[leaf + NEXT], 0
+            twin = leaf + i
+            if rows[place] != other_rows[twin] or rows[place + VALUE] != other_rows[twin + VALUE]:
+                return False
+            i += 1
+        mine = rows[mine + NEXT]
+    return True
 
 
 @kernel

@@ -5,6 +5,7 @@ import numpy as np
 from structures import status
 from structures.jit import inner, kernel, quiet
 from structures.memory import new_words
+from structures.operators import pairs_of
 from structures.priorities import as_count, from_order, sum_leaves_range, to_order
 from structures.simd import larger, local_words, smaller
 from structures.sorted_map_kernels import (
@@ -17,7 +18,6 @@ from structures.sorted_map_kernels import (
     order_of,
     place_of,
     reset,
-    take,
     value_at,
     write,
 )
@@ -227,6 +227,12 @@ def _values(self, low=None, high=None):
     return _range_arrays(self, low, high)[1]
 
 
+@method(SortedMapType, "items")
+@kernel
+def _items(self, low=None, high=None):
+    return pairs_of(_range_arrays(self, low, high))
+
+
 @method(SortedMapType, "remove_range")
 @quiet
 def _remove_range(self, low=None, high=None):
@@ -268,17 +274,6 @@ def _to_arrays(self):
 
 
 # -------------------------------------------------------------------------------------- many keys, to read
-@method(SortedMapType, "get_many")
-@kernel
-def _get_many(self, keys, default=0):
-    values = np.full(keys.size, as_count(default, self.zero))
-    for i in range(keys.size):
-        place = place_of(self, order_of(self, keys[i]))
-        if place != NONE:
-            values[i] = value_at(self, place)
-    return values
-
-
 @quiet
 def nearest(self, key, is_below, or_at):
     """Return whether there is a key on one side of `key`, or at it, and the nearest key and its value."""
@@ -435,17 +430,3 @@ def _update_many(self, keys, deltas):
         value += delta
         sums[j] = to_order(value)
     return (status.OK, keys.size) if _set_sorted(self, orders, sums) else (status.NO_MEMORY, 0)
-
-
-@method(SortedMapType, "remove_many")
-@kernel
-def _remove_many(self, keys):
-    """Remove all or nothing. Returns (status, index of the key that is missing)."""
-    orders, indexes = _sorted_with_indexes(self, keys)
-    for j in range(keys.size):
-        is_repeated = j > 0 and orders[j] == orders[j - 1]
-        if is_repeated or place_of(self, orders[j]) == NONE:
-            return status.MISSING, indexes[j]
-    for j in range(keys.size):
-        take(self, orders[j], self.zero)
-    return status.OK, keys.size

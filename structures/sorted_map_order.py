@@ -385,33 +385,3 @@ class Ordered(Ranged):
         if not 0 <= i < len(self):
             raise IndexError(f"rank {i} of {len(self)} keys")
         return self._kernels.select(self, i)
-
-    def get_many(self, keys: Any, default: Any = 0) -> np.ndarray:
-        """Return the values of many keys, `default` for the missing ones.
-
-        Parameters
-        ----------
-        keys : (m,) array_like of int or float
-            In any order.
-        default : int or float
-
-        Returns
-        -------
-        (m,) int64 or float64
-
-        Raises
-        ------
-        ValueError
-            A key is not a number.
-
-        Complexity
-        ----------
-        O(log n) a key.
-
-        Examples
-        --------
-        >>> from structures import SortedMap
-        >>> SortedMap({1: 10}).get_many([1, 2], -1)
-        array([10, -1])
-        """
-        return self._kernels.get_many(self, self._keys(keys), self._number(default, "default"))

@@ -37,12 +37,8 @@ class Ranged(Keyed):
         return number
 
     def _keys(self, keys: Any) -> np.ndarray:
-        return self._key_array(keys, self.key_dtype)
-
-    @staticmethod
-    def _key_array(keys: Any, dtype: np.dtype) -> np.ndarray:
-        if dtype == np.int64:
-            return int64_array(keys)
+        if self.key_dtype == np.int64:
+            return int64_array(keys, "keys", "make it with key_dtype=float for float keys")
         array = float64_array(keys, "keys")
         if np.isnan(array).any():
             raise ValueError(f"keys[{np.argmax(np.isnan(array))}] is not a number")
@@ -137,9 +133,7 @@ class Ranged(Keyed):
         return self.range_arrays()
 
     def _equals(self, other: Any) -> bool:
-        pairs = zip(self.to_arrays(), other.to_arrays(), strict=True)
-        # A value that is not a number equals another: a copy equals its original.
-        return all(one.dtype == two.dtype and np.array_equal(one, two, equal_nan=True) for one, two in pairs)
+        return self._type == other._type and self._kernels.equals(self, other)
 
     def remove_range(self, low: Any = None, high: Any = None) -> int:
         """Remove the keys in ``[low, high)``; return how many there were.

@@ -128,13 +128,12 @@ class SortedModel(MapModel):
         self.remove_many(found)
         return len(found)
 
-    def remove_many(self, keys: Iterable[Any]) -> None:
-        """Remove keys, all or nothing."""
-        keys = list(keys)
-        if len(set(keys)) < len(keys) or not all(key in self for key in keys):
-            raise KeyError(keys)
+    def remove_many(self, keys: Iterable[Any]) -> int:
+        """Remove those keys that are here."""
+        n = len(self)
         for key in keys:
-            del self[key]
+            super().pop(key, None)
+        return n - len(self)
 
 
 # --------------------------------------------------------------------------------------------- the machine
@@ -219,7 +218,7 @@ class SortedMapMachine(_KeyedMachine):
 
     @rule(known=st.lists(KNOWN, max_size=4))
     def remove_many(self, known: list[Any]) -> None:
-        """Remove many, all or nothing."""
+        """Remove many, some of which may be missing."""
         self.alike("remove_many", np.array(known, self.real.key_dtype))
 
     @rule(items=st.lists(st.tuples(KNOWN, COUNT), max_size=8))
