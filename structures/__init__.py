@@ -8,6 +8,7 @@ from structures.jit import kernel
 from structures.k_best import KBest
 from structures.multiset_heap import MaxHeap, MinHeap
 from structures.pair_index import PairIndex
+from structures.sorted_map import SortedMap
 from structures.token_list import TokenList
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "MaxHeap",
     "MinHeap",
     "PairIndex",
+    "SortedMap",
     "TokenList",
     "kernel",
     "pack_pair",

@@ -17,6 +17,8 @@ from structures.count_buckets_cells import (
     UP,
     WORDS,
     alone,
+    at_or_above,
+    at_or_below,
     close_bucket,
     empty_cells,
     enter,
@@ -35,6 +37,7 @@ from structures.memory import copy_prefix, new_words
 from structures.priorities import difference_leaves_range, sum_leaves_range
 from structures.simd import pointer_to
 from structures.sorting import sort
+from structures.status import INT64_MAX, INT64_MIN
 from structures.struct_type import fields_of, method, new, new_like
 
 
@@ -316,6 +319,51 @@ def _keys_at(self, count):
     found = keys[:n].copy()
     sort(found)
     return found
+
+
+@kernel
+def keys_within(self, least, greatest):
+    """Return the keys whose counts are from `least` to `greatest`, in the order of ``pop``."""
+    keys = new_words(self.size)
+    bucket = at_or_below(self.cells, greatest)
+    n = 0
+    while bucket != END and self.cells[bucket + COUNT] >= least:
+        start, n = n, gather(self.cells, bucket, keys, n)
+        sort(keys[start:n])
+        bucket = neighbour(self.cells, bucket, DOWN)
+    return keys[:n].copy()
+
+
+@method(CountBucketsType, "keys_in")
+@kernel
+def _keys_in(self, low=None, high=None):
+    least = INT64_MIN if low is None else low
+    if high is None:
+        return keys_within(self, least, INT64_MAX)
+    if high == INT64_MIN:
+        return new_words(0)
+    return keys_within(self, least, high - 1)
+
+
+@quiet
+def nearest_count(self, count, is_above):
+    """Return whether there is a count at or on one side of `count`, and the nearest one."""
+    bucket = at_or_above(self.cells, count) if is_above else at_or_below(self.cells, count)
+    return bucket != END, self.cells[bucket + COUNT]
+
+
+@method(CountBucketsType, "ceiling_count")
+@quiet
+def _ceiling_count(self, count, default=0):
+    is_there, found = nearest_count(self, count, True)
+    return found if is_there else default
+
+
+@method(CountBucketsType, "floor_count")
+@quiet
+def _floor_count(self, count, default=0):
+    is_there, found = nearest_count(self, count, False)
+    return found if is_there else default
 
 
 @method(CountBucketsType, "ties")

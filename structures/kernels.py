@@ -59,6 +59,7 @@ from structures.simd import (
     pointer_to,
     translate_byte_lanes,
 )
+from structures.sorted_map_kernels import sorted_map_type
 from structures.status import int64, int64_array
 from structures.struct_type import StructType, bind, fields_of, method, new, new_like
 from structures.token_list_kernels import token_list_type
@@ -93,6 +94,7 @@ __all__ = [
     "pair_index_type",
     "pointer_to",
     "quiet",
+    "sorted_map_type",
     "status",
     "token_list_type",
     "translate_byte_lanes",

@@ -12,10 +12,12 @@ from structures.jit import kernel
 from structures.k_best import KBest
 from structures.multiset_heap import MaxHeap, MinHeap
 from structures.pair_index import PairIndex
+from structures.sorted_map import SortedMap
 from structures.status import MISSING, NEGATIVE, NOT_A_NUMBER, OK, OVERFLOW
 from structures.testing.models import NotANumber, PairModel, TokenModel
 from structures.testing.programs import Language
 from structures.testing.rows import K_BEST_LANGUAGE
+from structures.testing.sorted_maps import SORTED_LANGUAGE
 from structures.token_list import TokenList
 
 _STATUS = {KeyError: MISSING, ValueError: NEGATIVE, OverflowError: OVERFLOW, NotANumber: NOT_A_NUMBER}
@@ -46,6 +48,8 @@ class Operation(IntEnum):
     KEYS_AT = 23
     COUNTS = 24
     NLARGEST = 25
+    KEYS_IN = 26
+    NEAR_COUNTS = 27
     # token lists and indexes
     MERGE = 30
     LINKS = 31
@@ -177,6 +181,12 @@ def _run_buckets(buckets, operations, keys, numbers, first, second):
         elif operation == Operation.NLARGEST:
             found, counts = buckets.nlargest(key % 8)
             first[i], second[i] = found.sum(), counts.sum()
+        elif operation == Operation.KEYS_IN:
+            found = buckets.keys_in(number, number + 5 if number < 10 else number)
+            first[i] = found[0] if found.size > 0 else 0
+            second[i] = found.size + buckets.keys_in(number).size + buckets.keys_in(high=number).size
+        elif operation == Operation.NEAR_COUNTS:
+            first[i], second[i] = buckets.ceiling_count(number, -7), buckets.floor_count(number)
     return buckets
 
 
@@ -191,6 +201,12 @@ def _sums(arrays: tuple[list[int], list[Any]]) -> tuple[int, Any]:
 
 def _sum_and_size(found: list[Any]) -> tuple[Any, int]:
     return _sum(found), len(found)
+
+
+def _keys_in(model: Any, key: int, number: Any) -> tuple[int, int]:
+    found = model.keys_in(number, number + 5 if number < 10 else number)
+    beside = len(model.keys_in(number)) + len(model.keys_in(None, number))
+    return found[0] if found else 0, len(found) + beside
 
 
 _HEAP: _Meanings = {
@@ -210,6 +226,11 @@ _BUCKETS: _Meanings = {
     Operation.KEYS_AT: lambda model, key, number: _sum_and_size(model.keys_at(number)),
     Operation.COUNTS: lambda model, key, number: _sum_and_size(model.counts()),
     Operation.NLARGEST: lambda model, key, number: _sums(model.first_many(key % 8)),
+    Operation.KEYS_IN: _keys_in,
+    Operation.NEAR_COUNTS: lambda model, key, number: (
+        model.ceiling_count(number, -7),
+        model.floor_count(number, 0),
+    ),
 }
 
 
@@ -345,5 +366,6 @@ LANGUAGES: dict[type, Language] = {
     TokenList: Language(_run_tokens, _TOKENS),
     PairIndex: Language(_run_index, _INDEX),
     KBest: K_BEST_LANGUAGE,
+    SortedMap: SORTED_LANGUAGE,
 }
 """The language of each container; token lists and indexes are not empty, and their numbers are tokens."""

@@ -280,6 +280,17 @@ class CountBucketsMachine(HeapMachine):
         for count in self.model.counts():
             self.alike("keys_at", count)
 
+    @rule(low=st.none() | COUNT, high=st.none() | COUNT)
+    def keys_in(self, low: Any, high: Any) -> None:
+        """Read the keys with counts in a range."""
+        self.alike("keys_in", low, high)
+
+    @rule(count=COUNT, default=st.lists(st.none(), max_size=1))
+    def beside_a_count(self, count: int, default: list[None]) -> None:
+        """Find the nearest counts."""
+        self.alike("ceiling_count", count, *default)
+        self.alike("floor_count", count, *default)
+
     @rule(count=COUNT)
     def keys_at(self, count: int) -> None:
         """Read the keys of a count, perhaps none."""

@@ -195,6 +195,25 @@ class HeapModel(_Counts):
         """Return the keys of a count."""
         return sorted(key for key, number in super().items() if number == count)
 
+    def keys_in(self, low: Any = None, high: Any = None) -> list[int]:
+        """Return the keys with counts in a range, in order."""
+        low, high = INT64_MIN if low is None else low, INT64_MAX + 1 if high is None else high
+        return [key for key, count in self.items() if low <= count < high]
+
+    def ceiling_count(self, count: Any, *default: Any) -> Any:
+        """Return the least count that is `count` or greater."""
+        return self._found([other for other in reversed(self.counts()) if other >= count], default)
+
+    def floor_count(self, count: Any, *default: Any) -> Any:
+        """Return the greatest count that is `count` or less."""
+        return self._found([other for other in self.counts() if other <= count], default)
+
+    @staticmethod
+    def _found(found: list[Any], default: tuple[Any, ...]) -> Any:
+        if not (found or default):
+            raise KeyError
+        return found[0] if found else default[0]
+
     def counts(self) -> list[Any]:
         """Return the distinct counts, greatest first."""
         return sorted(set(self.values()), reverse=True)

@@ -80,6 +80,15 @@ TARGETS = [
     ),
     Target(
         "maps",
+        "structures/sorted_map_rows.py",
+        (S + "test_sorted_map.py",),
+        (*PLAIN, S + "test_sorted_map.py::test_kernels_against_a_list"),
+        CONTAINERS,
+    ),
+    Target("maps", "structures/sorted_map_kernels.py", (S + "test_sorted_map.py",), PLAIN, CONTAINERS),
+    Target("maps", "structures/sorted_map_many.py", (S + "test_sorted_map.py",), PLAIN, CONTAINERS),
+    Target(
+        "maps",
         "structures/byte_counter_kernels.py",
         (S + "test_byte_counter.py",),
         (S + "test_byte_counter.py::test_kernels_against_a_dict",),

@@ -16,6 +16,7 @@ TESTS = [
     "test_priorities.py",
     "test_simd.py",
     "test_sorted_lanes.py",
+    "test_sorted_map.py::test_kernels_against_a_list",
     "test_sorting.py",
     "test_token_list.py::test_kernels_against_a_list",
     "test_token_list.py::test_a_run_has_a_greatest_length",

@@ -52,11 +52,22 @@ def test_nothing_leaks(python):
                     assert other == real
                     other.clear()
                 list(real.items())
-                if container is not st.IntMap:
+                if container not in (st.IntMap, st.SortedMap):
                     real.pop_many(5), real.ties(), real.pop(), real.peek()
                     outcome(container().pop), outcome(container().peek)
                 errors_inside(real, np.array([1, 10**6]), np.array([1, -5]))
                 loops(real.copy(), real), loops(container.from_arrays([], []), container.from_arrays([], []))
+
+        def ordered(real):
+            real.set_many(np.arange(900.0), np.ones(900)), real.set_many([0.5], [2])
+            for call, *arguments in [
+                (real.remove_many, [1, 1]), (real.remove_many, [1, 2]), (real.set_many, [1], [1, 2]),
+                (real.floor, -1), (real.floor_many, [-1, 5]), (real.ceiling_many, [5], (0, 0)),
+                (real.range_arrays, 5, 700), (real.remove_range, 5, 700), (real.add, 3, np.nan),
+                (real.update_many, [1, 2], [1, np.nan]), (real.get_many, [1, 2]), (real.rank_many, [1, 2]),
+                (real.select, -1), (real.keys, np.nan), (real.pop_min,), (real.pop_max,), (real.lower, 0),
+            ]:
+                outcome(call, *arguments)
 
         def lists():
             rng = np.random.default_rng(0)
@@ -88,15 +99,16 @@ def test_nothing_leaks(python):
             rows()
             for container in (st.IntMap, st.CountBuckets):
                 keyed(container, ["int64"])
-            for container in (st.MaxHeap, st.MinHeap):
+            for container in (st.MaxHeap, st.MinHeap, st.SortedMap):
                 keyed(container, ["int64", "float64"])
+            ordered(st.SortedMap(dtype=float, key_dtype=float))
             lists()
 
         everything()
         gc.collect()
         stats = rtsys.get_allocation_stats()
-        # What numba asked for in vain counts as well: 2**47 keys, twice for each heap, and 2**40 rows twice.
-        n_refused = 2 * 6 + 2
+        # What numba asked for in vain counts as well: 2**47 keys, twice for each, and 2**40 rows twice.
+        n_refused = 2 * 8 + 2
         assert stats.mi_alloc > 1000
         assert (stats.alloc - n_refused, stats.mi_alloc) == (stats.free, stats.mi_free), stats
     """
@@ -132,7 +144,7 @@ def test_growth_without_memory_changes_nothing(python):
                 n += 1
             return n, 0
 
-        makers = st.IntMap, st.MaxHeap, st.CountBuckets
+        makers = st.IntMap, st.MaxHeap, st.CountBuckets, st.SortedMap
         for make in makers:
             made = make()
             made.update_many([1], [1])
@@ -142,7 +154,7 @@ def test_growth_without_memory_changes_nothing(python):
             container = make()
             limit(12)
             n, status = fill(container, 0, 7)
-            raised = outcome(container.add, -1, 10**9)
+            raised = outcome(container.add, 7 * n, 10**9)
             resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
             assert (status, raised, len(container)) == (NO_MEMORY, MemoryError, n), (make, raised, n, status)
             keys, counts = container.to_arrays()

@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from structures import CountBuckets, IntMap, KBest, MaxHeap, MinHeap, PairIndex, TokenList, pair_index_kernels
+from structures import (
+    CountBuckets,
+    IntMap,
+    KBest,
+    MaxHeap,
+    MinHeap,
+    PairIndex,
+    SortedMap,
+    TokenList,
+    pair_index_kernels,
+)
 from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, OK, OUT_OF_RANGE, OVERFLOW
 from structures.testing import (
     LANGUAGES,
@@ -11,6 +21,7 @@ from structures.testing import (
     KBestModel,
     MapModel,
     PairModel,
+    SortedModel,
     TokenModel,
     check_program,
     random_program,
@@ -49,6 +60,14 @@ def test_heaps(n_keys, numbers, rare, heap_class, dtype):
 def test_buckets(n_keys, numbers, rare):
     program = program_of(CountBuckets, n_keys, numbers, rare)
     check_program(LANGUAGES[CountBuckets], CountBuckets(), HeapModel(), program)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+@pytest.mark.parametrize("key_dtype", ["int64", "float64"])
+@shapes
+def test_sorted_maps(n_keys, numbers, rare, key_dtype, dtype):
+    program = program_of(SortedMap, n_keys, numbers, rare, dtype)
+    check_program(LANGUAGES[SortedMap], SortedMap(dtype, key_dtype=key_dtype), SortedModel(), program)
 
 
 @pytest.mark.parametrize("failing", [None, 0, 5, 39])
