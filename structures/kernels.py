@@ -42,6 +42,7 @@ from structures import status
 from structures.byte_counter_kernels import byte_counter_type
 from structures.count_buckets_kernels import count_buckets_type
 from structures.facade import Facade, named_by_package
+from structures.indexed_heap_kernels import indexed_heap_type
 from structures.int_map_kernels import int_map_type
 from structures.jit import inner, kernel, quiet
 from structures.memory import copy_prefix, new_words
@@ -74,6 +75,7 @@ __all__ = [
     "count_buckets_type",
     "fields_of",
     "heap_type",
+    "indexed_heap_type",
     "inner",
     "int64",
     "int64_array",
