@@ -1,8 +1,8 @@
 """``IndexedMaxHeap`` and ``IndexedMinHeap``: priority queues of the keys 0 ... n - 1, without a hash table.
 
-A tournament over int64 *ranks*, least rank first. Every key has a leaf, in the heap or not; the first of a row
-of 32 words is written to one word of the level above, with its key. The rank of a count is an int64 in the
-same order (for floats, the bits); an :class:`IndexedMaxHeap` takes the complement. ::
+A tournament over int64 *ranks*, least rank first. Every key has a leaf, in the heap or not. The first of a
+row of 32 words is written to one word of the level above, with its key. The rank of a count is an int64 in
+the same order (for floats, the bits); an :class:`IndexedMaxHeap` takes the complement. ::
 
     level 0      0 1 2 ... 31 | 32 ... 63 | ... | ... n - 1 -    the leaf of each key; - past the end
                         |            |
@@ -20,17 +20,18 @@ from the key, so that the processor loads all of them at once. A row is read wit
 In an implicit heap with the slot of each key in an array, the next row is known when the last one is decided,
 and an entry writes its slot whenever it moves; this one has no slots.
 
-Of equal counts, the smallest key is first (``ties="key"``), or the one that came first (``ties="fifo"``). A key
-that gets another count comes anew; one that is given the count it has does not. Where keys decide, ages are
-kept only if a count has the rank that marks absent keys; the key is its age then.
+Of equal counts, the smallest key is first (``ties="key"``), or the key that came first (``ties="fifo"``): it
+has the least *age*, a number that grows with each entry. A key that gets another count comes anew, as if it
+had left before; one that is given the count it has keeps its age. Where keys decide, ages are kept only once
+a count has the rank that marks absent keys; the key is its age then.
 
 Invariants
 ----------
 1. Each word above level 0 has the least (rank, age) of its row below, and ``winners`` has the key of that
-   entry; without ages, the key is the age. Rows in which no key is in the heap are an exception: their rank,
-   and age if there are ages, are those of absent keys.
-2. Keys that are not in the heap, and the rest of the last row of a level, have the greatest int64 as rank and,
-   if there are ages, as age. ``size`` keys are in the heap.
+   entry; without ages, the key is the age. Where no key of a row is in the heap, rank and age are those of
+   absent keys, and the winner is any.
+2. Keys that are not in the heap, and the rest of the last row of a level, have the greatest int64 as rank
+   and, if there are ages, as age. ``size`` keys are in the heap.
 3. All ages of keys in the heap differ; they are below ``next_age`` with ``ties="fifo"``, else the keys.
 4. Level 0 has n words, rounded up to rows; each level has a word for each row below; the root is alone.
 
@@ -74,6 +75,12 @@ from structures.indexed_heap_tree import ABSENT
 from structures.simd import ROW
 from structures.status import as_array, error, float64_array, int64, int64_array
 from structures.struct_type import bind
+
+_PAST_FLOAT32 = (2 - 2**-24) * 2.0**127  # rounds to infinity, as what is greater does
+
+
+def _fits_float32(numbers: Any) -> Any:
+    return (np.abs(numbers) < _PAST_FLOAT32) | ~np.isfinite(numbers)
 
 
 class _IndexedHeap(Counted):
@@ -158,6 +165,19 @@ class _IndexedHeap(Counted):
     def n_keys(self) -> int:
         """How many keys there can be: 0 ... ``n_keys - 1``."""
         return self._kernels.n_keys(self)
+
+    def _number(self, value: Any, name: str) -> Any:
+        number = super()._number(value, name)
+        if self.dtype == np.float32 and not _fits_float32(number):
+            raise OverflowError(f"{name} {number} does not fit float32")
+        return number
+
+    def _numbers(self, values: Any, name: str) -> np.ndarray:
+        numbers = super()._numbers(values, name)
+        if self.dtype == np.float32 and not np.all(_fits_float32(numbers)):
+            i = int(np.argmin(_fits_float32(numbers)))
+            raise OverflowError(f"{name}[{i}] {numbers[i]} does not fit float32")
+        return numbers
 
     def __getitem__(self, key: int) -> Any:
         if not 0 <= int64(key) < self.n_keys:

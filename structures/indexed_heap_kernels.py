@@ -34,7 +34,7 @@ from structures.priorities import (
     sum_leaves_range,
     to_order,
 )
-from structures.simd import LANES, ROW, larger, pointer_to, prefetch, rarely, smaller
+from structures.simd import larger, pointer_to, prefetch, rarely, smaller
 from structures.struct_type import fields_of, method, new_like
 
 
@@ -323,10 +323,6 @@ def _pop(self):
     top = _peek(self)
     if self.size > 0:
         _cut(self, top[0])
-        # The next key to leave is known: its row is loaded while the caller works.
-        row = self.winners[self.winners.size - 1] & -ROW
-        for line in range(row, row + ROW, LANES):
-            prefetch(self.ranks, line)
     return top
 
 
@@ -363,7 +359,7 @@ def _first_many(self, k):
 # -------------------------------------------------------------------------------------------- the whole
 @inner
 def _update_each(self, keys, deltas, ranks, ages):
-    """Add deltas until one is refused, and write what there was; return a status and the index of that one."""
+    """Add deltas until one is refused, and keep what there was; return its status and its index."""
     for i in range(keys.size):
         self.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
         if not _is_outside(self, keys[i]):

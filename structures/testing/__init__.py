@@ -3,10 +3,11 @@
 This package needs ``hypothesis``; no other module of ``structures`` imports it.
 
 * :func:`keys`, :func:`counts`: hypothesis strategies, biased to where integer containers break
-* :class:`MapModel`, :class:`HeapModel`, :class:`TokenModel`, :class:`PairModel`: what the containers do, in
-  plain Python
-* :class:`IntMapMachine`, :class:`HeapMachine`, :class:`CountBucketsMachine`, :class:`TokenListMachine`,
-  :class:`PairIndexMachine`: any methods in any order from Python, compared with the model
+* :class:`MapModel`, :class:`HeapModel`, :class:`IndexedHeapModel`, :class:`TokenModel`, :class:`PairModel`:
+  what the containers do, in plain Python
+* :class:`IntMapMachine`, :class:`HeapMachine`, :class:`IndexedHeapMachine`, :class:`CountBucketsMachine`,
+  :class:`TokenListMachine`, :class:`PairIndexMachine`: any methods in any order from Python, compared with
+  the model
 * :func:`random_program`, :func:`check_program`, :data:`LANGUAGES`: the same inside ``@njit``, thousands of
   operations in one call
 
@@ -34,11 +35,19 @@ from structures.testing.languages import LANGUAGES, Operation
 from structures.testing.machines import (
     CountBucketsMachine,
     HeapMachine,
+    IndexedHeapMachine,
     IntMapMachine,
     PairIndexMachine,
     TokenListMachine,
 )
-from structures.testing.models import HeapModel, MapModel, PairModel, TokenModel, outcome
+from structures.testing.models import (
+    HeapModel,
+    IndexedHeapModel,
+    MapModel,
+    PairModel,
+    TokenModel,
+    outcome,
+)
 from structures.testing.programs import Language, Program, check_program, random_program
 from structures.testing.strategies import counts, keys
 
@@ -47,6 +56,8 @@ __all__ = [
     "CountBucketsMachine",
     "HeapMachine",
     "HeapModel",
+    "IndexedHeapMachine",
+    "IndexedHeapModel",
     "IntMapMachine",
     "Language",
     "MapModel",
