@@ -16,7 +16,15 @@ import sys
 
 # Before numba: `benchmarks` tells it where to keep compiled code.
 from benchmarks._common import best_time
-from benchmarks.shortest_paths import distances_by_hand, distances_heapq, random_graph, relax_all
+from benchmarks.shortest_paths import (
+    SOURCE,
+    distances,
+    distances_ahead,
+    distances_by_hand,
+    distances_heapq,
+    random_graph,
+    relax_all,
+)
 
 # isort: split
 import numba
@@ -25,7 +33,7 @@ import scipy
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-SOURCE = 0
+from structures import IndexedMinHeap, MinHeap
 
 
 def ways_of(graph):
@@ -33,7 +41,14 @@ def ways_of(graph):
     matrix = csr_array((graph[2], graph[1], graph[0]), (graph[0].size - 1,) * 2)
     final = distances_heapq(*graph, SOURCE)
     order = np.argsort(final, kind="stable")[: np.isfinite(final).sum()]
+    n_nodes = graph[0].size - 1
+    dense, oldest_first = (IndexedMinHeap(n_nodes, float, ties) for ties in ("key", "fifo"))
+    hashed = MinHeap(dtype=float)
     return {
+        "IndexedMinHeap": lambda: distances(dense, *graph, SOURCE),
+        "IndexedMinHeap, next edges prefetched": lambda: distances_ahead(dense, *graph, SOURCE),
+        'IndexedMinHeap, ties="fifo"': lambda: distances(oldest_first, *graph, SOURCE),
+        "MinHeap": lambda: distances(hashed, *graph, SOURCE),
         "4-ary heap by hand, in numba": lambda: distances_by_hand(*graph, SOURCE),
         "heapq with stale entries, in numba": lambda: distances_heapq(*graph, SOURCE),
         f"scipy {scipy.__version__}": lambda: dijkstra(matrix, indices=SOURCE),

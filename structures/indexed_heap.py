@@ -101,7 +101,10 @@ class _IndexedHeap(Counted):
             raise ValueError(f'ties must be "key" or "fifo", not {ties!r}')
         typ = indexed_heap_type(cls._greatest_first, name)
         zero = np.dtype(name).type(0)
-        return cls._like(new_indexed_heap(typ, n, zero, -int(cls._greatest_first), int(ties == "fifo")))
+        made = new_indexed_heap(typ, n, zero, -int(cls._greatest_first), int(ties == "fifo"))
+        self = cls._like(made)
+        self._done(status.OK if self.n_keys == n else status.NO_MEMORY, f"{n} keys")
+        return self
 
     @classmethod
     def from_arrays(cls, keys: Any, counts: Any, n: int | None = None, ties: str = "key") -> Any:

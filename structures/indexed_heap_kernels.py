@@ -119,17 +119,28 @@ def _fill(words):
     return words.size
 
 
-@kernel
-def new_indexed_heap(typ, n, zero, complement, by_age):
-    """Return an empty heap of a type for the keys below `n`, with a zero of the type of its counts."""
-    self = structref.new(typ)
+@inner
+def _allocate(self, n, by_age):
     n_leaves = padded(larger(n, 1))
-    self.ranks = new_words(words_for(n_leaves))
-    self.winners = new_words(self.ranks.size - n_leaves)
-    self.ages = new_words(self.ranks.size * by_age)
+    n_words = words_for(n_leaves)
+    self.ranks = new_words(n_words)
+    self.winners = new_words(n_words - n_leaves)
+    self.ages = new_words(n_words * by_age)
     _fill(self.ranks)
     _fill(self.ages)
     self.n = n
+    return True
+
+
+@kernel
+def new_indexed_heap(typ, n, zero, complement, by_age):
+    """Return an empty heap of a type for the keys below `n`, with a zero of the type of its counts.
+
+    Where there is no memory, it is a heap for no keys: an exception would leak what is there.
+    """
+    self = structref.new(typ)
+    if not _allocate(self, n, by_age):
+        _allocate(self, 0, by_age)
     self.size = 0
     self.by_age = by_age
     self.next_age = 0

@@ -57,6 +57,7 @@ from structures.simd import (
     local_words,
     lowest_lane,
     pointer_to,
+    prefetch,
     translate_byte_lanes,
 )
 from structures.status import int64, int64_array
@@ -91,6 +92,7 @@ __all__ = [
     "new_words",
     "pair_index_type",
     "pointer_to",
+    "prefetch",
     "quiet",
     "status",
     "token_list_type",

@@ -215,7 +215,7 @@ def lanes_with(typingctx, array, start, one, other):
 @twin(_py_prefetch)
 @intrinsic
 def prefetch(typingctx, array, i):
-    """Ask for the cache line of ``array[i]``, which a write will need soon."""
+    """Ask for the cache line of ``array[i]``, which will be read or written soon; `i` may be any number."""
 
     def codegen(context, builder, signature, values):
         data = cgutils.create_struct_proxy(array)(context, builder, value=values[0]).data

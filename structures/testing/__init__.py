@@ -31,11 +31,11 @@ Examples
 True
 """
 
+from structures.testing.indexed_machine import IndexedHeapMachine
 from structures.testing.languages import LANGUAGES, Operation
 from structures.testing.machines import (
     CountBucketsMachine,
     HeapMachine,
-    IndexedHeapMachine,
     IntMapMachine,
     PairIndexMachine,
     TokenListMachine,

@@ -19,6 +19,11 @@ def test_nothing_leaks(python):
             heap.update_many(keys, deltas)
             return heap.copy().remove(10**6), heap
 
+        @njit
+        def errors_of_dense(heap, keys, deltas):
+            heap.update_many(keys, deltas)
+            return heap.copy().remove(10**6), heap
+
         def keyed(container, numbers):
             language = LANGUAGES[container]
             for dtype in numbers:
@@ -42,6 +47,25 @@ def test_nothing_leaks(python):
                     outcome(container().pop), outcome(container().peek)
                 errors_inside(real, np.array([1, 10**6]), np.array([1, -5]))
 
+        def dense(container, dtype, ties):
+            language = LANGUAGES[container]
+            program = random_program(language, np.random.default_rng(0), 2000, range(60), dtype=dtype)
+            first, second = np.zeros(2000, np.int64), np.zeros(2000, dtype)
+            real = language.driver(container(100, dtype, ties), *program, first, second)
+            real[1] = real[2] = 2**63 - 1 if dtype == "int64" else 2**62
+            for call, *arguments in [
+                (real.reserve, 101), (real.update_many, [5, 1], [1, -(2**63)]), (real.add, 50, -(10**6)),
+                (real.update_many, [1, 100], [1, 2]), (real.__getitem__, 100), (real.__delitem__, 100),
+                (container.from_arrays, [1, 1], [2, 2]), (container.from_arrays, [1, 5], [2, 2], 5),
+                (real.improve, 100, 1), (container, 2**47),
+            ]:
+                outcome(call, *arguments)
+            for other in (real.copy(), copy.deepcopy(real), pickle.loads(pickle.dumps(real))):
+                assert other == real
+                other.clear()
+            list(real.items()), real.pop_many(5), real.ties(), real.pop(), real.peek()
+            errors_of_dense(real, np.array([1, 10**6]), np.array([1, -5]))
+
         def lists():
             rng = np.random.default_rng(0)
             segments = [rng.integers(0, 3, 9).tolist() for _ in range(9)]
@@ -61,12 +85,15 @@ def test_nothing_leaks(python):
                 keyed(container, ["int64"])
             for container in (st.MaxHeap, st.MinHeap):
                 keyed(container, ["int64", "float64"])
+            for container in (st.IndexedMaxHeap, st.IndexedMinHeap):
+                dense(container, "int64", "key")
+                dense(container, "float32", "fifo")
             lists()
 
         everything()
         gc.collect()
         stats = rtsys.get_allocation_stats()
-        n_refused = 2 * 6  # what numba asked for in vain counts as well: 2**47 keys, twice for each heap
+        n_refused = 2 * 6 + 4  # what numba asked for in vain counts as well: 2**47 keys
         assert stats.mi_alloc > 1000
         assert (stats.alloc - n_refused, stats.mi_alloc) == (stats.free, stats.mi_free), stats
     """

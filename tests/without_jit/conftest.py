@@ -8,8 +8,18 @@ from numba import config
 from numba.core import extending
 from numba.experimental import structref
 
-from structures import CountBuckets, IntMap, MaxHeap, MinHeap, PairIndex, TokenList
+from structures import (
+    CountBuckets,
+    IndexedMaxHeap,
+    IndexedMinHeap,
+    IntMap,
+    MaxHeap,
+    MinHeap,
+    PairIndex,
+    TokenList,
+)
 from structures.count_buckets_kernels import CountBucketsType
+from structures.indexed_heap_kernels import IndexedMaxHeapType, IndexedMinHeapType
 from structures.int_map_kernels import IntMapType
 from structures.multiset_heap_kernels import MaxHeapType, MinHeapType
 from structures.pair_index_kernels import PairIndexType
@@ -18,6 +28,8 @@ from structures.token_list_kernels import TokenListType
 
 FACADES = {
     CountBucketsType: CountBuckets,
+    IndexedMaxHeapType: IndexedMaxHeap,
+    IndexedMinHeapType: IndexedMinHeap,
     IntMapType: IntMap,
     MaxHeapType: MaxHeap,
     MinHeapType: MinHeap,

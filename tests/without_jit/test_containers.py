@@ -3,8 +3,19 @@
 import numpy as np
 import pytest
 
-from structures import CountBuckets, IntMap, MaxHeap, MinHeap, PairIndex, TokenList, pair_index_kernels
+from structures import (
+    CountBuckets,
+    IndexedMaxHeap,
+    IndexedMinHeap,
+    IntMap,
+    MaxHeap,
+    MinHeap,
+    PairIndex,
+    TokenList,
+    pair_index_kernels,
+)
 from structures.count_buckets_kernels import new_count_buckets
+from structures.indexed_heap_kernels import indexed_heap_type, new_indexed_heap
 from structures.int_map_kernels import new_int_map
 from structures.multiset_heap_kernels import heap_type, new_heap
 from structures.pair_index_kernels import new_pair_index
@@ -12,6 +23,7 @@ from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, OK, OUT_OF_RANGE,
 from structures.testing import (
     LANGUAGES,
     HeapModel,
+    IndexedHeapModel,
     MapModel,
     PairModel,
     TokenModel,
@@ -51,6 +63,21 @@ def test_maps(n_keys, numbers, rare):
 def test_heaps(n_keys, numbers, rare, heap_class, dtype):
     model = HeapModel(least_first=heap_class is MinHeap)
     heap = new_heap_of(heap_class, dtype)
+    check_program(LANGUAGES[heap_class], heap, model, program_of(heap_class, n_keys, numbers, rare, dtype))
+
+
+@pytest.mark.parametrize("by_age", [0, 1])
+@pytest.mark.parametrize("dtype", ["int64", "float64", "float32"])
+@pytest.mark.parametrize("heap_class", [IndexedMaxHeap, IndexedMinHeap])
+@shapes
+def test_indexed_heaps(n_keys, numbers, rare, heap_class, dtype, by_age):
+    n_keys = max(n_keys, 99)
+    if dtype == "float32":
+        numbers = [min(max(number, -8), 8) for number in numbers]
+    typ = indexed_heap_type(heap_class is IndexedMaxHeap, dtype)
+    complement = -1 if heap_class is IndexedMaxHeap else 0
+    heap = new_indexed_heap(typ, n_keys, np.dtype(dtype).type(0), complement, by_age)
+    model = IndexedHeapModel({}, n_keys, heap_class is IndexedMinHeap, bool(by_age))
     check_program(LANGUAGES[heap_class], heap, model, program_of(heap_class, n_keys, numbers, rare, dtype))
 
 
