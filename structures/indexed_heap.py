@@ -58,29 +58,33 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import types
 
 from structures import status
 from structures.counted import Counted
 from structures.facade import named_by_package
-from structures.indexed_heap_kernels import (
-    IndexedMaxHeapType,
-    IndexedMinHeapType,
-    fill,
-    indexed_heap_type,
-    is_by_age,
-    new_indexed_heap,
-    state,
+from structures.indexed_heap_invariants import assert_invariants
+from structures.indexed_heap_kernels import fill, is_by_age, new_indexed_heap, state
+from structures.indexed_heap_type import IndexedMaxHeapType, IndexedMinHeapType, indexed_heap_type
+from structures.made_inside import constructor
+from structures.status import (
+    DTYPE_HINT,
+    as_array,
+    dtype_name,
+    error,
+    float32,
+    float32_array,
+    float64_array,
+    int64,
+    int64_array,
 )
-from structures.indexed_heap_tree import ABSENT
-from structures.simd import ROW
-from structures.status import as_array, error, float64_array, int64, int64_array
 from structures.struct_type import bind
 
-_PAST_FLOAT32 = (2 - 2**-24) * 2.0**127  # rounds to infinity, as what is greater does
 
-
-def _fits_float32(numbers: Any) -> Any:
-    return (np.abs(numbers) < _PAST_FLOAT32) | ~np.isfinite(numbers)
+def _by_age(ties: Any) -> int:
+    if ties not in ("key", "fifo"):
+        raise ValueError(f'ties must be "key" or "fifo", not {ties!r}')
+    return int(ties == "fifo")
 
 
 class _IndexedHeap(Counted):
@@ -88,21 +92,45 @@ class _IndexedHeap(Counted):
 
     __slots__ = ()
     _greatest_first: bool
+    _float_hint = DTYPE_HINT
 
     def __new__(cls, n: int, dtype: Any = np.int64, ties: str = "key") -> Any:
         return cls._new(cls._room(n, "n"), dtype, ties)
 
     @classmethod
+    def type(cls, dtype: Any = np.int64) -> Any:
+        """Return the numba type of a heap, for ``List.empty_list``, for specifications and signatures.
+
+        Parameters
+        ----------
+        dtype : {int64, float64, float32}
+            Type of the counts.
+
+        Returns
+        -------
+        numba type
+
+        Raises
+        ------
+        TypeError
+            Another dtype.
+
+        Complexity
+        ----------
+        O(1).
+
+        Examples
+        --------
+        >>> from structures import IndexedMinHeap
+        >>> IndexedMinHeap.type(float) == IndexedMinHeap(10, float)._numba_type_
+        True
+        """
+        return indexed_heap_type(cls._greatest_first, dtype_name(dtype, ("int64", "float64", "float32")))
+
+    @classmethod
     def _new(cls, n: int, dtype: Any, ties: str) -> Any:
-        name = "int64" if dtype is int else np.dtype(dtype).name  # np.dtype(int) may be narrower
-        if name not in ("int64", "float64", "float32"):
-            raise TypeError(f"dtype must be int64, float64 or float32, not {name}")
-        if ties not in ("key", "fifo"):
-            raise ValueError(f'ties must be "key" or "fifo", not {ties!r}')
-        typ = indexed_heap_type(cls._greatest_first, name)
-        zero = np.dtype(name).type(0)
-        made = new_indexed_heap(typ, n, zero, -int(cls._greatest_first), int(ties == "fifo"))
-        self = cls._like(made)
+        heap_type = cls.type(dtype)
+        self = cls._like(new_indexed_heap(heap_type, n, *heap_type.start, _by_age(ties)))
         self._done(status.OK if self.n_keys == n else status.NO_MEMORY, f"{n} keys")
         return self
 
@@ -170,22 +198,55 @@ class _IndexedHeap(Counted):
         return self._kernels.n_keys(self)
 
     def _number(self, value: Any, name: str) -> Any:
-        number = super()._number(value, name)
-        if self.dtype == np.float32 and not _fits_float32(number):
-            raise OverflowError(f"{name} {number} does not fit float32")
-        return number
+        return float32(value, name) if self.dtype == np.float32 else super()._number(value, name)
 
     def _numbers(self, values: Any, name: str) -> np.ndarray:
-        numbers = super()._numbers(values, name)
-        if self.dtype == np.float32 and not np.all(_fits_float32(numbers)):
-            i = int(np.argmin(_fits_float32(numbers)))
-            raise OverflowError(f"{name}[{i}] {numbers[i]} does not fit float32")
-        return numbers
+        return float32_array(values, name) if self.dtype == np.float32 else super()._numbers(values, name)
 
-    def __getitem__(self, key: int) -> Any:
+    def _in_range(self, key: int) -> int:
+        """Return a key, or raise if it is past the end."""
         if not 0 <= int64(key) < self.n_keys:
             self._done(status.OUT_OF_RANGE, key)
-        return super().__getitem__(key)
+        return key
+
+    def __getitem__(self, key: int) -> Any:
+        return super().__getitem__(self._in_range(key))
+
+    def replace(self, key: int, count: Any) -> tuple[int, Any]:
+        """Remove the top and set `key` to `count`; return (key, count) of the top that was.
+
+        Parameters
+        ----------
+        key : int
+            May be in the heap, or be its top.
+        count : int or float
+
+        Returns
+        -------
+        key : int
+        count : int or float
+
+        Raises
+        ------
+        KeyError
+            There are no keys.
+        IndexError
+            `key` is not in ``range(n_keys)``; the heap is as it was.
+        ValueError
+            `count` is not a number; the heap is as it was.
+
+        Complexity
+        ----------
+        O(log n).
+
+        Examples
+        --------
+        >>> from structures import IndexedMinHeap
+        >>> h = IndexedMinHeap.from_arrays([7, 8], [2, 5], n=10)
+        >>> h.replace(9, 4), h.peek()
+        ((7, 2), (9, 4))
+        """
+        return super().replace(self._in_range(key), count)
 
     def improve(self, key: int, count: Any) -> bool:
         """Insert `key`, or give it `count` if that is nearer to the top than the count it has.
@@ -234,33 +295,7 @@ class _IndexedHeap(Counted):
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
         ranks, winners, ages = state(self)
-        by_age, size, n = bool(is_by_age(self)), len(self), self.n_keys
-        n_leaves = ranks.size - winners.size
-        key_of = np.append(np.arange(n_leaves), winners)
-        if not ages.size:
-            ages = np.where(ranks == ABSENT, ABSENT, key_of)
-        base, width = 0, n_leaves
-        while base + width < ranks.size:
-            rows = slice(base, base + width)
-            order = np.lexsort((ages[rows].reshape(-1, ROW), ranks[rows].reshape(-1, ROW)), axis=1)
-            first = base + ROW * np.arange(width // ROW) + order[:, 0]
-            above = slice(base + width, base + width + width // ROW)
-            assert np.array_equal(ranks[above], ranks[first]), "1: the least ranks"
-            assert np.array_equal(ages[above], ages[first]), "1: the least ages"
-            is_in = ages[first] != ABSENT
-            assert np.array_equal(key_of[above][is_in], key_of[first][is_in]), "1: winners"
-            base, width = base + width, -(-width // ROW // ROW) * ROW
-            assert np.all(ranks[above.stop : base + width] == ABSENT), "2: the rest of a row"
-            assert np.all(ages[above.stop : base + width] == ABSENT), "2: the rest of a row"
-        assert ranks.size == base + 1, "4: the root is the last word"
-        assert n_leaves == max(-(-n // ROW), 1) * ROW, "4: level 0"
-        is_in = ages[:n_leaves] != ABSENT
-        assert np.all(ranks[:n_leaves][~is_in] == ABSENT), "2: absent keys"
-        assert not np.any(is_in[n:]), "2: past the end"
-        assert np.count_nonzero(is_in) == size, "2: size"
-        (keys,) = np.nonzero(is_in)
-        assert np.unique(ages[keys]).size == size, "3: ages differ"
-        assert by_age or np.array_equal(ages[keys], keys), "3: keys are ages"
+        assert_invariants(ranks, winners, ages, self.n_keys, len(self), bool(is_by_age(self)))
 
 
 class IndexedMaxHeap(_IndexedHeap):
@@ -425,4 +460,27 @@ class IndexedMinHeap(_IndexedHeap):
 
 bind(IndexedMaxHeapType, IndexedMaxHeap)
 bind(IndexedMinHeapType, IndexedMinHeap)
+
+
+@constructor(IndexedMaxHeap)
+def _indexed_max_heap(n, dtype=np.int64, ties="key"):
+    return _made(IndexedMaxHeap, n, dtype, ties)
+
+
+@constructor(IndexedMinHeap)
+def _indexed_min_heap(n, dtype=np.int64, ties="key"):
+    return _made(IndexedMinHeap, n, dtype, ties)
+
+
+def _made(facade: Any, n: Any, dtype: Any, ties: Any) -> Any:
+    """Return the code that makes a heap in compiled code."""
+    if not isinstance(n, (int, types.Integer)):
+        raise TypeError(f"n must be an integer, not {n}")
+    if isinstance(ties, types.Type):
+        raise TypeError('ties must be written in the call: "key" or "fifo"')
+    heap_type, by_age = facade.type(dtype), _by_age(ties)
+    zero, complement = heap_type.start
+    return lambda n, dtype=np.int64, ties="key": new_indexed_heap(heap_type, n, zero, complement, by_age)
+
+
 __test__ = named_by_package(IndexedMaxHeap, IndexedMinHeap)

@@ -1,17 +1,8 @@
-"""The numba types of :mod:`structures.indexed_heap` and their methods: kernels that take a container."""
-
-from __future__ import annotations
-
-from collections.abc import Collection
-from functools import cached_property
-from typing import Any
+"""The methods of the types of :mod:`structures.indexed_heap`: kernels that take a container."""
 
 import numpy as np
-from numba import types
-from numba.experimental import structref
 
 from structures import status
-from structures.counted import CountedType
 from structures.indexed_heap_tree import (
     ABSENT,
     build,
@@ -23,6 +14,7 @@ from structures.indexed_heap_tree import (
     words_for,
     write_leaf,
 )
+from structures.indexed_heap_type import IndexedHeapType, IndexedMaxHeapType, IndexedMinHeapType
 from structures.jit import inner, kernel, quiet
 from structures.keyed import AHEAD
 from structures.memory import copy_prefix, new_words
@@ -35,81 +27,7 @@ from structures.priorities import (
     to_order,
 )
 from structures.simd import larger, pointer_to, prefetch, rarely, smaller
-from structures.struct_type import fields_of, method, new_like
-
-
-# ------------------------------------------------------------------------------------------------ type
-class IndexedHeapType(CountedType):
-    """numba type of the indexed heaps: one concrete type per class and dtype of the counts."""
-
-    @cached_property
-    def dtype(self) -> np.dtype:
-        """The dtype of the counts."""
-        return np.dtype(str(self.field_dict["zero"]))
-
-    @property
-    def float_parameters(self) -> Collection[str]:
-        """The parameters that are counts, if those are floats."""
-        return ("count", "n", "deltas", "default") if self.dtype.kind == "f" else ()
-
-
-@structref.register
-class IndexedMaxHeapType(IndexedHeapType):
-    """numba type of :class:`IndexedMaxHeap`."""
-
-
-@structref.register
-class IndexedMinHeapType(IndexedHeapType):
-    """numba type of :class:`IndexedMinHeap`."""
-
-
-def _fields(count_type: Any) -> list[tuple[str, Any]]:
-    return fields_of(
-        ranks=types.int64[::1],  # ranks[key], then those of the winners, level by level; the last is the root
-        winners=types.int64[::1],  # winners[i] is the key of which ranks[i + number of leaves] is the rank
-        ages=types.int64[::1],  # ages[i] belongs to ranks[i]; empty where keys order equal ranks
-        n=types.int64,  # keys are 0 ... n - 1
-        size=types.int64,
-        by_age=types.int64,  # 1 where of equal ranks the first to come is the first to leave, else 0
-        next_age=types.int64,
-        complement=types.int64,  # -1 reverses the order of counts (IndexedMaxHeap), 0 keeps it
-        zero=count_type,  # the count of a missing key; its type is that of the counts
-    )
-
-
-_TYPES = {
-    (kind, str(count_type)): kind(_fields(count_type))
-    for kind in (IndexedMaxHeapType, IndexedMinHeapType)
-    for count_type in (types.int64, types.float64, types.float32)
-}
-
-
-def indexed_heap_type(greatest_first: bool, dtype: str = "int64") -> IndexedHeapType:
-    """Return the numba type of an indexed heap, for signatures and struct fields.
-
-    Parameters
-    ----------
-    greatest_first : bool
-        The type of :class:`IndexedMaxHeap` if true, of :class:`IndexedMinHeap` if false.
-    dtype : {"int64", "float64", "float32"}
-        Type of the counts.
-
-    Returns
-    -------
-    numba type
-
-    Raises
-    ------
-    KeyError
-        Another dtype.
-
-    Examples
-    --------
-    >>> from structures import IndexedMinHeap
-    >>> indexed_heap_type(False, "float32") == IndexedMinHeap(5, dtype="float32")._numba_type_
-    True
-    """
-    return _TYPES[IndexedMaxHeapType if greatest_first else IndexedMinHeapType, dtype]
+from structures.struct_type import method, new, new_like
 
 
 @inner
@@ -138,7 +56,7 @@ def new_indexed_heap(typ, n, zero, complement, by_age):
 
     Where there is no memory, it is a heap for no keys: an exception would leak what is there.
     """
-    self = structref.new(typ)
+    self = new(typ)
     if not _allocate(self, n, by_age):
         _allocate(self, 0, by_age)
     self.size = 0
@@ -337,6 +255,16 @@ def _pop(self):
     return top
 
 
+@method(IndexedHeapType, "replace")
+@quiet
+def _replace(self, key, count):
+    if _is_outside(self, key) or count != count:
+        return _peek(self)
+    top = _pop(self)
+    _set(self, key, count)
+    return top
+
+
 @method(IndexedHeapType, "ties")
 @kernel
 def _ties(self):
@@ -369,8 +297,8 @@ def _first_many(self, k):
 
 # -------------------------------------------------------------------------------------------- the whole
 @inner
-def _update_each(self, keys, deltas, ranks, ages):
-    """Add deltas until one is refused, and keep what there was; return its status and its index."""
+def _change_each(self, keys, numbers, is_sum, ranks, ages):
+    """Add or set until one is refused, and keep what there was; return its status and its index."""
     for i in range(keys.size):
         self.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
         if not _is_outside(self, keys[i]):
@@ -378,21 +306,20 @@ def _update_each(self, keys, deltas, ranks, ages):
             ages[i] = keys[i] if ranks[i] != ABSENT else ABSENT
             if self.ages.size > 0:
                 ages[i] = self.ages[keys[i]]
-        failure = self.add(keys[i], deltas[i])
+        failure = self.add(keys[i], numbers[i]) if is_sum else self.set(keys[i], numbers[i])
         if failure < 0:
             return failure, i
     return status.OK, keys.size
 
 
-@method(IndexedHeapType, "update_many")
 @kernel
-def _update_many(self, keys, deltas):
-    """Add all or nothing. Returns (status, index of the item that failed)."""
-    if keys.size != deltas.size:
-        return status.OUT_OF_RANGE, smaller(keys.size, deltas.size)
+def _change_many(self, keys, numbers, is_sum):
+    """Do what that of :class:`KeyedType` does, and restore the ages, too."""
+    if keys.size != numbers.size:
+        return status.OUT_OF_RANGE, smaller(keys.size, numbers.size)
     size, next_age = self.size, self.next_age
     ranks, ages = new_words(keys.size), new_words(keys.size)
-    failure, n_done = _update_each(self, keys, deltas, ranks, ages)
+    failure, n_done = _change_each(self, keys, numbers, is_sum, ranks, ages)
     if failure < 0:
         for i in range(n_done - 1, -1, -1):
             settle(self.ranks, self.winners, self.ages, keys[i], ranks[i], ages[i])
@@ -401,10 +328,42 @@ def _update_many(self, keys, deltas):
     return failure, n_done
 
 
+@method(IndexedHeapType, "update_many")
+@kernel
+def _update_many(self, keys, deltas):
+    return _change_many(self, keys, deltas, True)
+
+
+@method(IndexedHeapType, "set_many")
+@kernel
+def _set_many(self, keys, values):
+    return _change_many(self, keys, values, False)[0]
+
+
+@method(IndexedHeapType, "update")
+@kernel
+def _update(self, other):
+    keys, deltas = other.to_arrays()
+    return _change_many(self, keys, deltas, True)[0]
+
+
 @method(IndexedHeapType, "to_arrays")
 @kernel
 def _to_arrays(self):
     return _first_many(self, self.size)
+
+
+@method(IndexedHeapType, "equals")
+@kernel
+def _equals(self, other):
+    """Return whether both have the same keys with the same counts, in the same order."""
+    keys, counts = self.to_arrays()
+    other_keys, other_counts = other.to_arrays()
+    n = smaller(keys.size, other_keys.size)
+    n_same = 0
+    while n_same < n and keys[n_same] == other_keys[n_same] and counts[n_same] == other_counts[n_same]:
+        n_same += 1
+    return self.size == other.size == n_same
 
 
 @method(IndexedHeapType, "reserve")

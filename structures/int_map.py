@@ -48,8 +48,18 @@ from typing import Any
 import numpy as np
 
 from structures.facade import named_by_package
-from structures.int_map_kernels import BUCKET, EMPTY, ROOM, IntMapType, locate, new_int_map, state
+from structures.int_map_kernels import (
+    BUCKET,
+    EMPTY,
+    ROOM,
+    IntMapType,
+    int_map_type,
+    locate,
+    new_int_map,
+    state,
+)
 from structures.keyed import NOTHING, Keyed
+from structures.made_inside import makes_empty
 from structures.secret import WORDS
 from structures.status import int64, int64_array
 from structures.struct_type import bind
@@ -95,6 +105,7 @@ class IntMap(Keyed):
     """
 
     __slots__ = ()
+    _only_type = int_map_type
 
     def __new__(cls, items: Any = ()) -> IntMap:
         return cls.from_arrays(*cls._unzipped(items))
@@ -290,4 +301,5 @@ class IntMap(Keyed):
 
 
 bind(IntMapType, IntMap)
+makes_empty(IntMap, new_int_map)
 __test__ = named_by_package(IntMap)

@@ -15,7 +15,7 @@ from structures.priorities import sum_leaves_range
 from structures.secret import put_secret
 from structures.simd import lanes_with, lowest_lane, pointer_to, prefetch, rarely
 from structures.sorting import BYTES, sort_entries
-from structures.struct_type import fields_of, method, new_like
+from structures.struct_type import fields_of, method, new, new_like
 
 EMPTY = status.INT64_MIN
 ROOM = 4  # slots a bucket
@@ -190,7 +190,7 @@ int_map_type = IntMapType(
 @kernel
 def new_int_map():
     """Return an empty map."""
-    self = structref.new(int_map_type)
+    self = new(int_map_type)
     bits = bucket_bits(0)
     self.slots = empty_slots(bits)
     self.size = 0

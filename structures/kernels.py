@@ -42,7 +42,7 @@ from structures import status
 from structures.byte_counter_kernels import byte_counter_type
 from structures.count_buckets_kernels import count_buckets_type
 from structures.facade import Facade, named_by_package
-from structures.indexed_heap_kernels import indexed_heap_type
+from structures.indexed_heap_type import indexed_heap_type
 from structures.int_map_kernels import int_map_type
 from structures.jit import inner, kernel, quiet
 from structures.memory import copy_prefix, new_words
@@ -61,7 +61,7 @@ from structures.simd import (
     translate_byte_lanes,
 )
 from structures.status import int64, int64_array
-from structures.struct_type import StructType, bind, fields_of, method, new_like
+from structures.struct_type import StructType, bind, fields_of, method, new, new_like
 from structures.token_list_kernels import token_list_type
 
 __all__ = [
@@ -88,6 +88,7 @@ __all__ = [
     "lowest_lane",
     "method",
     "named_by_package",
+    "new",
     "new_like",
     "new_words",
     "pair_index_type",

@@ -45,10 +45,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import types
 
 from structures import status
 from structures.counted import Counted
 from structures.facade import named_by_package
+from structures.made_inside import constructor
 from structures.multiset_heap_blocks import ARITY, ARITY_BITS
 from structures.multiset_heap_kernels import (
     MaxHeapType,
@@ -59,7 +61,7 @@ from structures.multiset_heap_kernels import (
     place_in,
     state,
 )
-from structures.status import INT64_MAX, as_array, error, float64_array, int64_array
+from structures.status import DTYPE_HINT, INT64_MAX, as_array, dtype_name, error, float64_array, int64_array
 from structures.struct_type import bind
 
 
@@ -68,10 +70,43 @@ class _Heap(Counted):
 
     __slots__ = ()
     _greatest_first: bool
+    _float_hint = DTYPE_HINT
 
     def __new__(cls, items: Any = (), dtype: Any = None) -> Any:
+        if isinstance(items, (type, np.dtype, str)):
+            items, dtype = (), items
         keys, counts = cls._unzipped(items)
         return cls._build(keys, counts, cls._dtype_of(counts) if dtype is None else dtype)
+
+    @classmethod
+    def type(cls, dtype: Any = None) -> Any:
+        """Return the numba type of a heap, for ``List.empty_list``, for specifications and signatures.
+
+        Parameters
+        ----------
+        dtype : {int64, float64}, optional
+            Type of the counts, int64 by default.
+
+        Returns
+        -------
+        numba type
+
+        Raises
+        ------
+        TypeError
+            Another dtype.
+
+        Complexity
+        ----------
+        O(1).
+
+        Examples
+        --------
+        >>> from numba.typed import List
+        >>> heaps = List.empty_list(MinHeap.type(float))
+        >>> heaps.append(MinHeap(float))
+        """
+        return heap_type(cls._greatest_first, dtype_name(np.int64 if dtype is None else dtype))
 
     @classmethod
     def from_arrays(cls, keys: Any, counts: Any) -> Any:
@@ -109,14 +144,11 @@ class _Heap(Counted):
 
     @classmethod
     def _build(cls, keys: Any, counts: Any, dtype: Any) -> Any:
-        name = "int64" if dtype is int else np.dtype(dtype).name  # np.dtype(int) may be narrower
-        if name not in ("int64", "float64"):
-            raise TypeError(f"dtype must be int64 or float64, not {name}")
+        heap_type = cls.type(dtype)
         keys = int64_array(keys)
-        counts = (int64_array if name == "int64" else float64_array)(counts, "counts")
+        counts = (int64_array if heap_type.dtype == np.int64 else float64_array)(counts, "counts")
         cls._same_length(keys, counts, "counts")
-        zero = 0 if name == "int64" else 0.0
-        self = cls._like(new_heap(heap_type(cls._greatest_first, name), zero, -cls._greatest_first))
+        self = cls._like(new_heap(heap_type, *heap_type.start))
         failure, i = fill(self, keys, counts) if keys.size else (status.OK, 0)
         if failure < 0:
             raise error(failure, int(keys[i]) if i < keys.size else f"{keys.size} keys")
@@ -292,4 +324,26 @@ class MinHeap(_Heap):
 
 bind(MaxHeapType, MaxHeap)
 bind(MinHeapType, MinHeap)
+
+
+@constructor(MaxHeap)
+def _max_heap(items=None, dtype=None):
+    return _made(MaxHeap, items, dtype)
+
+
+@constructor(MinHeap)
+def _min_heap(items=None, dtype=None):
+    return _made(MinHeap, items, dtype)
+
+
+def _made(facade: Any, items: Any, dtype: Any) -> Any:
+    """Return the code that makes a heap in compiled code."""
+    if isinstance(items, types.Type):
+        name = facade.__name__
+        raise TypeError(f"compiled code makes an empty {name}, or {name}.from_arrays(keys, counts)")
+    heap_type = facade.type(dtype if items is None else items)
+    zero, complement = heap_type.start
+    return lambda items=None, dtype=None: new_heap(heap_type, zero, complement)
+
+
 __test__ = named_by_package(MaxHeap, MinHeap)

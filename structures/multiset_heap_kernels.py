@@ -52,7 +52,7 @@ from structures.priorities import (
     to_order,
 )
 from structures.simd import larger, pointer_to, rarely, smaller
-from structures.struct_type import fields_of, method, new_like
+from structures.struct_type import fields_of, method, new, new_like
 
 
 # ------------------------------------------------------------------------------------------------ type
@@ -65,9 +65,19 @@ class HeapType(CountedType):
         return np.dtype(np.float64 if isinstance(self.field_dict["zero"], types.Float) else np.int64)
 
     @property
+    def start(self) -> tuple[Any, int]:
+        """The count of a missing key, and the complement, of a new heap."""
+        return self.dtype.type(0), -isinstance(self, MaxHeapType)
+
+    @property
+    def label(self) -> str:
+        """The name in messages."""
+        return f"{super().label}({self.dtype})"
+
+    @property
     def float_parameters(self) -> Collection[str]:
         """The parameters that are counts, if those are float64."""
-        return ("count", "n", "deltas", "default") if self.dtype == np.float64 else ()
+        return self.number_parameters if self.dtype == np.float64 else ()
 
 
 @structref.register
@@ -128,7 +138,7 @@ def heap_type(greatest_first: bool, dtype: str = "int64") -> HeapType:
 @kernel
 def new_heap(typ, zero, complement):
     """Return an empty heap of a type, with a zero of the type of its counts."""
-    self = structref.new(typ)
+    self = new(typ)
     self.blocks = new_words(BLOCK)
     open_slot(self.blocks, -(ARITY - 1))
     self.map = new_int_map()

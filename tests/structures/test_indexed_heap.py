@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
+from numba.core.errors import TypingError
 
 from structures import IndexedMaxHeap, IndexedMinHeap, kernel
 from structures import indexed_heap_tree as module
@@ -169,6 +170,12 @@ def test_what_is_refused_keeps_the_ages():
             heap.update_many(keys, deltas)
         heap._check()
         assert list(heap.items()) == [(5, 1), (3, 1), (4, 1)]
+    with pytest.raises(IndexError):
+        heap.set_many([3, 5, 0, 9], [7, 7, 7, 7])
+    with pytest.raises(IndexError, match="key 9 is out of range"):
+        heap.replace(9, 1)
+    heap._check()
+    assert list(heap.items()) == [(5, 1), (3, 1), (4, 1)]
     heap.update_many([5, 3], [1, 0])
     heap.update_many([5], [-1])
     assert list(heap) == [3, 4, 5]
@@ -283,7 +290,7 @@ def test_dtypes():
 @BOTH
 def test_arguments_of_the_constructor(heap_class):
     for dtype in ("int32", np.uint64, str, complex, bool, object, np.float16):
-        with pytest.raises(TypeError, match="dtype must be int64, float64 or float32, not "):
+        with pytest.raises(TypeError, match="dtype must be int64 or float64 or float32, not "):
             heap_class(5, dtype)
     with pytest.raises(ValueError, match='ties must be "key" or "fifo", not \'lifo\''):
         heap_class(5, ties="lifo")
@@ -388,6 +395,66 @@ def test_numbers_inside_njit():
         return heap[1], heap.peek()[1], heap.get(3)
 
     assert typed(IndexedMinHeap(5, np.float32)) == (np.float32(0.1), np.float32(0.1), 0)
+
+
+@njit
+def _same(one, other):
+    return one == other, one != other
+
+
+def test_equality_inside_njit():
+    first, second = (IndexedMinHeap.from_arrays(keys, [1, 1], 9, "fifo") for keys in ([5, 3], [3, 5]))
+    assert _same(first, second) == (False, True)
+    assert _same(first, first.copy()) == (True, False)
+    second[8] = 1
+    assert _same(first, second) == (False, True)
+
+
+@njit(cache=True)
+def _sorted_by(keys, counts):
+    """Return the keys in the order in which they leave."""
+    heap = IndexedMinHeap(1 + keys.max(), np.float32, ties="fifo")
+    for i in range(keys.size):
+        heap[keys[i]] = counts[i]
+    return heap.keys(), heap
+
+
+def test_made_inside_njit():
+    in_order, heap = _sorted_by(np.array([9, 4, 40, 0]), np.array([0.5, 0.25, 0.5, 0.25]))
+    assert in_order.tolist() == [4, 0, 9, 40]
+    assert (type(heap), heap.dtype, heap.n_keys) == (IndexedMinHeap, np.float32, 41)
+    heap._check()
+
+    @njit
+    def make(n):
+        heap, default = IndexedMaxHeap(n), IndexedMaxHeap(5, float, "key")
+        return heap.set(3, 4), len(heap), heap.n_keys(), default.improve(2, 0.5)
+
+    assert make(4) == (OK, 1, 4, 1)
+    assert make(0) == (*make(-3)[:2], 0, 1) == (OUT_OF_RANGE, 0, 0, 1)
+    assert make(2**46) == (OUT_OF_RANGE, 0, 0, 1)  # no memory
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda n: len(IndexedMinHeap(1.5 * n)), "n must be an integer, not float64"),
+        (lambda n: len(IndexedMinHeap(n, np.int32)), "dtype must be int64 or float64 or float32, not int32"),
+        (lambda n: len(IndexedMinHeap(n, ties="lifo")), "ties must be written in the call"),
+        (lambda n: len(IndexedMinHeap()), "n"),
+    ],
+)
+def test_mistakes_of_those_made_inside(make, message):
+    with pytest.raises(TypingError, match=message):
+        njit(make)(5)
+
+
+def test_types():
+    assert IndexedMinHeap.type() == IndexedMinHeap(5)._numba_type_
+    assert IndexedMaxHeap.type("float32") == IndexedMaxHeap(5, np.float32)._numba_type_
+    assert len({heap.type(dtype) for heap in (IndexedMinHeap, IndexedMaxHeap) for dtype in (int, float)}) == 4
+    with pytest.raises(TypeError, match="dtype must be"):
+        IndexedMinHeap.type(np.int32)
 
 
 def test_one_heap_serves_many_searches():
