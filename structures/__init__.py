@@ -3,6 +3,7 @@
 from structures.byte_counter import ByteCounter
 from structures.count_buckets import CountBuckets
 from structures.hashing import pack_pair, unpack_pair
+from structures.indexed_heap import IndexedMaxHeap, IndexedMinHeap
 from structures.int_map import IntMap
 from structures.jit import kernel
 from structures.k_best import KBest
@@ -14,6 +15,8 @@ from structures.token_list import TokenList
 __all__ = [
     "ByteCounter",
     "CountBuckets",
+    "IndexedMaxHeap",
+    "IndexedMinHeap",
     "IntMap",
     "KBest",
     "MaxHeap",

@@ -42,6 +42,7 @@ from structures import status
 from structures.byte_counter_kernels import byte_counter_type
 from structures.count_buckets_kernels import count_buckets_type
 from structures.facade import Facade, named_by_package
+from structures.indexed_heap_type import indexed_heap_type
 from structures.int_map_kernels import int_map_type
 from structures.jit import inner, kernel, quiet
 from structures.k_best_kernels import k_best_type
@@ -57,6 +58,7 @@ from structures.simd import (
     local_words,
     lowest_lane,
     pointer_to,
+    prefetch,
     translate_byte_lanes,
 )
 from structures.sorted_map_kernels import sorted_map_type
@@ -76,6 +78,7 @@ __all__ = [
     "count_buckets_type",
     "fields_of",
     "heap_type",
+    "indexed_heap_type",
     "inner",
     "int64",
     "int64_array",
@@ -93,6 +96,7 @@ __all__ = [
     "new_words",
     "pair_index_type",
     "pointer_to",
+    "prefetch",
     "quiet",
     "sorted_map_type",
     "status",

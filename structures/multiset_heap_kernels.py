@@ -43,7 +43,14 @@ from structures.multiset_heap_blocks import (
     tied_keys,
     write_entry,
 )
-from structures.priorities import as_count, difference_leaves_range, from_order, sum_leaves_range, to_order
+from structures.priorities import (
+    as_count,
+    difference_leaves_range,
+    from_order,
+    refusal,
+    sum_leaves_range,
+    to_order,
+)
 from structures.simd import larger, pointer_to, rarely, smaller
 from structures.struct_type import fields_of, method, new, new_like
 
@@ -261,10 +268,9 @@ def _cut(self, slot):
 @inner
 def _become(self, key, place, slot, count, leaves_range):
     """Give `key`, which is at `slot` (below 0: not in the heap), the count that a sum is."""
-    if leaves_range:
-        return status.OVERFLOW if count == count else status.NOT_A_NUMBER
-    if count < self.zero:
-        return status.NEGATIVE
+    refused = refusal(count, leaves_range, self.zero)
+    if refused < 0:
+        return refused
     if count == self.zero:
         return _cut(self, slot) if slot >= 0 else status.OK
     rank = to_order(count) ^ self.complement

@@ -9,6 +9,7 @@ TESTS = [
     "test_hashing.py::test_homes_are_in_the_table",
     "test_hashing.py::test_mixing_is_a_folded_product_times_a_factor",
     "test_hashing.py::test_mixing_of_two_words",
+    "test_indexed_heap.py::test_kernels_against_a_list",
     "test_int_map.py::test_kernels_against_a_dict",
     "test_int_map.py::test_bucket_bits",
     "test_multiset_heap.py::test_kernels_against_a_list",

@@ -5,6 +5,8 @@ import pytest
 
 from structures import (
     CountBuckets,
+    IndexedMaxHeap,
+    IndexedMinHeap,
     IntMap,
     KBest,
     MaxHeap,
@@ -18,6 +20,7 @@ from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, OK, OUT_OF_RANGE,
 from structures.testing import (
     LANGUAGES,
     HeapModel,
+    IndexedHeapModel,
     KBestModel,
     MapModel,
     PairModel,
@@ -53,6 +56,19 @@ def test_maps(n_keys, numbers, rare):
 def test_heaps(n_keys, numbers, rare, heap_class, dtype):
     model = HeapModel(least_first=heap_class is MinHeap)
     heap = heap_class(dtype)
+    check_program(LANGUAGES[heap_class], heap, model, program_of(heap_class, n_keys, numbers, rare, dtype))
+
+
+@pytest.mark.parametrize("ties", ["key", "fifo"])
+@pytest.mark.parametrize("dtype", ["int64", "float64", "float32"])
+@pytest.mark.parametrize("heap_class", [IndexedMaxHeap, IndexedMinHeap])
+@shapes
+def test_indexed_heaps(n_keys, numbers, rare, heap_class, dtype, ties):
+    n_keys = max(n_keys, 99)
+    if dtype == "float32":
+        numbers = [min(max(number, -8), 8) for number in numbers]
+    heap = heap_class(n_keys, dtype, ties)
+    model = IndexedHeapModel({}, n_keys, heap_class is IndexedMinHeap, ties == "fifo")
     check_program(LANGUAGES[heap_class], heap, model, program_of(heap_class, n_keys, numbers, rare, dtype))
 
 
