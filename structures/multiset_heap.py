@@ -49,17 +49,16 @@ import numpy as np
 from structures import status
 from structures.counted import Counted
 from structures.facade import named_by_package
-from structures.multiset_heap_blocks import ARITY, ARITY_BITS
+from structures.multiset_heap_blocks import ALL, ARITY, ARITY_BITS, IDS, KEYS, ROW, SLOTS, capacity_of
 from structures.multiset_heap_kernels import (
     MaxHeapType,
     MinHeapType,
     fill,
     heap_type,
     new_heap,
-    place_in,
     state,
 )
-from structures.status import INT64_MAX, as_array, error, float64_array, int64_array
+from structures.status import INT64_MAX, as_array, error, float64_array, int64_array, name_of_dtype
 from structures.struct_type import bind
 
 
@@ -69,18 +68,21 @@ class _Heap(Counted):
     __slots__ = ()
     _greatest_first: bool
 
-    def __new__(cls, items: Any = (), dtype: Any = None) -> Any:
+    def __new__(cls, items: Any = (), dtype: Any = None, ties: str = "key") -> Any:
         keys, counts = cls._unzipped(items)
-        return cls._build(keys, counts, cls._dtype_of(counts) if dtype is None else dtype)
+        return cls._build(keys, counts, cls._dtype_of(counts) if dtype is None else dtype, ties)
 
     @classmethod
-    def from_arrays(cls, keys: Any, counts: Any) -> Any:
+    def from_arrays(cls, keys: Any, counts: Any, ties: str = "key") -> Any:
         """Build a heap from distinct keys and their counts; float counts make a float64 heap.
 
         Parameters
         ----------
         keys : (n,) array_like of int
+            With ``ties="fifo"``, in the order in which they came.
         counts : (n,) array_like of int or float
+        ties : {"key", "fifo"}
+            What is first of equal counts: the smallest key, or what came first.
 
         Returns
         -------
@@ -89,7 +91,7 @@ class _Heap(Counted):
         Raises
         ------
         ValueError
-            A key is a duplicate, a count is not a number, or the arrays differ in length.
+            A key is a duplicate, a count is not a number, the arrays differ in length, or `ties` is another.
 
         Complexity
         ----------
@@ -100,7 +102,7 @@ class _Heap(Counted):
         >>> MaxHeap.from_arrays([7, 8, 9], [1, 3, 2]).peek()
         (8, 3)
         """
-        return cls._build(keys, counts, cls._dtype_of(counts))
+        return cls._build(keys, counts, cls._dtype_of(counts), ties)
 
     @staticmethod
     def _dtype_of(counts: Any) -> Any:
@@ -108,42 +110,70 @@ class _Heap(Counted):
         return np.float64 if as_array(counts).dtype.kind == "f" else np.int64
 
     @classmethod
-    def _build(cls, keys: Any, counts: Any, dtype: Any) -> Any:
-        name = "int64" if dtype is int else np.dtype(dtype).name  # np.dtype(int) may be narrower
-        if name not in ("int64", "float64"):
-            raise TypeError(f"dtype must be int64 or float64, not {name}")
+    def _build(cls, keys: Any, counts: Any, dtype: Any, ties: str) -> Any:
+        name = name_of_dtype(dtype)
+        if not isinstance(ties, str) or ties not in ("key", "fifo"):
+            raise ValueError(f'ties must be "key" or "fifo", not {ties!r}')
         keys = int64_array(keys)
         counts = (int64_array if name == "int64" else float64_array)(counts, "counts")
         cls._same_length(keys, counts, "counts")
         zero = 0 if name == "int64" else 0.0
-        self = cls._like(new_heap(heap_type(cls._greatest_first, name), zero, -cls._greatest_first))
+        self = cls._like(new_heap(heap_type(cls._greatest_first, name, ties), zero, -cls._greatest_first))
         failure, i = fill(self, keys, counts) if keys.size else (status.OK, 0)
         if failure < 0:
             raise error(failure, int(keys[i]) if i < keys.size else f"{keys.size} keys")
         return self
+
+    def __reduce__(self) -> Any:
+        made_by, arrays, attributes = super().__reduce__()
+        return made_by, arrays if self.tie_order == "key" else (*arrays, self.tie_order), attributes
+
+    def _equals(self, other: Any) -> bool:
+        return self.tie_order == other.tie_order and super()._equals(other)
+
+    def _content(self) -> tuple[np.ndarray, ...]:
+        return super()._content() if self.tie_order == "key" else self.to_arrays()
 
     @property
     def dtype(self) -> np.dtype:
         """The dtype of the counts: int64 or float64."""
         return self._type.dtype
 
+    @property
+    def tie_order(self) -> str:
+        """What is first of equal counts: the smallest "key", or what came first, "fifo"."""
+        return self._type.ties
+
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
-        blocks, slot_of = state(self)
+        (table, due), id_of, leaving, n_ids, free_id = state(self)
         size = len(self)
-        lanes = blocks.reshape(-1, 3, ARITY)
-        rank, key, place = (lanes[:, i].ravel()[ARITY - 1 :] for i in range(3))
+        n_rows = int(table[0])
+        assert table.size == n_rows * (KEYS if self.tie_order == "key" else ALL), "6: sections"
+        assert size <= due <= capacity_of(table), "6: capacity"
+        lanes = table[: ROW * n_rows].reshape(-1, 2, ARITY)
+        rank, tie = (lanes[:, i].ravel()[ARITY - 1 :] for i in range(2))
+        ids = table[IDS * n_rows : SLOTS * n_rows].view(np.int32)[:size]
+        slot_of = table[SLOTS * n_rows : KEYS * n_rows].view(np.int32)[:n_ids]
         for slot in range(1, size):
             above = (slot - 1) >> ARITY_BITS
-            assert (rank[above], key[above]) < (rank[slot], key[slot]), f"1: slot {slot} precedes its parent"
-        slot_of._check()
-        slots = {key: value - 1 for key, value in slot_of.items() if value != 0}
-        assert slots == {key: slot for slot, key in enumerate(key[:size].tolist())}, "2: keys and slots"
-        for slot in range(size):
-            assert place_in(slot_of, key[slot]) == place[slot], f"3: the place of slot {slot}"
+            assert (rank[above], tie[above]) < (rank[slot], tie[slot]), f"1: slot {slot} precedes its parent"
         row_end = -(-(size - 1) // ARITY) * ARITY + 1
-        assert np.all(rank[max(size, 1) : row_end] == INT64_MAX), "4: ranks past the end"
-        assert rank.size >= max(size, 1), "5: capacity"
+        assert np.all(rank[max(size, 1) : row_end] == INT64_MAX), "2: ranks past the end"
+        assert np.all(tie[max(size, 1) : row_end] == INT64_MAX), "2: ties past the end"
+        assert np.array_equal(slot_of[ids], np.arange(size)), "3: slots and ids"
+        keys = tie[:size] if self.tie_order == "key" else table[KEYS * n_rows :][ids]
+        id_of._check()
+        in_map = dict(id_of.items())
+        assert [in_map[key] for key in keys.tolist()] == ids.tolist(), "4: keys and ids"
+        gone = {key for key, number in in_map.items() if slot_of[number] < 0}
+        assert len(in_map) == size + len(gone), "4: keys that are not in the heap"
+        assert gone <= set(leaving.tolist()), "4: keys that have left"
+        free = []
+        while free_id >= 0:
+            free.append(free_id)
+            free_id = -2 - int(slot_of[free_id])
+        assert sorted([*free, *in_map.values()]) == list(range(n_ids)), "5: free ids"
 
 
 class MaxHeap(_Heap):

@@ -12,50 +12,58 @@ from numba.experimental import structref
 
 from structures import status
 from structures.counted import CountedType
-from structures.int_map_kernels import (
-    EMPTY,
-    VALUE,
-    bucket_bits,
-    empty_slots,
-    exceeds,
-    int_map_type,
-    new_int_map,
-    occupy,
-    probe,
-)
+from structures.int_map_kernels import discard, find, int_map_type, new_int_map, put
+from structures.int_map_table import EMPTY, VALUE, write
+from structures.fields import swap_fields
 from structures.jit import inner, kernel, quiet
 from structures.keyed import AHEAD
-from structures.memory import copy_prefix, new_words
+from structures.memory import new_words
 from structures.multiset_heap_blocks import (
-    ARITY,
-    BLOCK,
-    KEY,
-    PLACE,
-    blocks_for,
+    ALL,
+    GONE,
+    KEYS,
+    TIE,
     capacity_of,
-    change_rank,
+    change_entry,
     cut_entry,
     first_slots,
     heapify,
+    move_all,
+    new_table,
     open_slot,
-    place_of,
+    parts_of,
+    rank_at,
+    rows_for,
     sift_up,
-    tied_keys,
+    tied_slots,
+    touch,
     write_entry,
 )
 from structures.priorities import as_count, difference_leaves_range, from_order, sum_leaves_range, to_order
-from structures.simd import larger, pointer_to, rarely, smaller
+from structures.simd import larger, rarely, smaller
+from structures.sorting import BYTES, sort_entries
 from structures.struct_type import fields_of, method, new_like
+from structures.ties import is_first_come
+
+_LARGE, _VAST = 1 << 17, 1 << 21  # slots: 3 MB, 50 MB
+_LAST = 64  # for the last 1/64 of the entries that a large table takes, the next one is prepared
+_KEYS_A_STEP, _WORDS_A_STEP = 64, 64 * 64 * 8  # a table of n slots has 3 n or 4 n words, the next one up to 8 n
+_LEAVING = 32  # keys that stay in the map for a while
 
 
 # ------------------------------------------------------------------------------------------------ type
 class HeapType(CountedType):
-    """numba type of the heaps: one concrete type per class and dtype of the counts."""
+    """numba type of the heaps: one concrete type per class, dtype of the counts and order of ties."""
 
     @cached_property
     def dtype(self) -> np.dtype:
         """The dtype of the counts."""
         return np.dtype(np.float64 if isinstance(self.field_dict["zero"], types.Float) else np.int64)
+
+    @cached_property
+    def ties(self) -> str:
+        """What is first of equal counts: the smallest "key", or what came first, "fifo"."""
+        return "fifo" if "fifo" in self.field_dict else "key"
 
     @property
     def float_parameters(self) -> Collection[str]:
@@ -73,24 +81,34 @@ class MinHeapType(HeapType):
     """numba type of :class:`MinHeap`."""
 
 
-def _fields(count_type: Any) -> list[tuple[str, Any]]:
+def _fields(count_type: Any, ties: str) -> list[tuple[str, Any]]:
     return fields_of(
-        blocks=types.int64[::1],  # blocks[BLOCK * b + lane] is a rank; + KEY its key, + PLACE its place
-        map=int_map_type,  # key -> slot + 1, 0 for a key that has left
+        table=types.int64[::1],  # entries, their ids, and the slots of ids
+        next=types.int64[::1],  # the larger table that is being prepared, if any
+        n_ready=types.int64,  # words of `next` that are prepared
+        due=types.int64,  # an entry that makes the heap larger than this has to do some work first
+        map=int_map_type,  # key -> id
+        leaving=types.int64[::1],  # keys that have left the heap and are still in the map
+        n_leaving=types.int64,
+        n_ids=types.int64,  # ids that were ever used
+        free_id=types.int64,  # one that is free, or -1; its slot is -2 - the next free one
         size=types.int64,
         complement=types.int64,  # -1 reverses the order of counts (MaxHeap), 0 keeps it
         zero=count_type,  # the count of a missing key; its type is that of the counts
+        next_age=types.int64,  # of what comes next, where ages order equal counts
+        **({"fifo": types.int8} if ties == "fifo" else {}),  # so that the types differ
     )
 
 
 _TYPES = {
-    (kind, dtype): kind(_fields(count_type))
+    (kind, dtype, ties): kind(_fields(count_type, ties))
     for kind in (MaxHeapType, MinHeapType)
     for dtype, count_type in (("int64", types.int64), ("float64", types.float64))
+    for ties in ("key", "fifo")
 }
 
 
-def heap_type(greatest_first: bool, dtype: str = "int64") -> HeapType:
+def heap_type(greatest_first: bool, dtype: str = "int64", ties: str = "key") -> HeapType:
     """Return the numba type of a heap, for signatures and struct fields.
 
     Parameters
@@ -99,6 +117,8 @@ def heap_type(greatest_first: bool, dtype: str = "int64") -> HeapType:
         The type of :class:`MaxHeap` if true, of :class:`MinHeap` if false.
     dtype : {"int64", "float64"}
         Type of the counts.
+    ties : {"key", "fifo"}
+        What is first of equal counts: the smallest key, or what came first.
 
     Returns
     -------
@@ -107,7 +127,7 @@ def heap_type(greatest_first: bool, dtype: str = "int64") -> HeapType:
     Raises
     ------
     KeyError
-        Another dtype.
+        Another dtype or order of ties.
 
     Examples
     --------
@@ -115,116 +135,197 @@ def heap_type(greatest_first: bool, dtype: str = "int64") -> HeapType:
     >>> heap_type(True) == MaxHeap()._numba_type_
     True
     """
-    return _TYPES[MaxHeapType if greatest_first else MinHeapType, dtype]
+    return _TYPES[MaxHeapType if greatest_first else MinHeapType, dtype, ties]
 
 
 @kernel
 def new_heap(typ, zero, complement):
     """Return an empty heap of a type, with a zero of the type of its counts."""
     self = structref.new(typ)
-    self.blocks = new_words(BLOCK)
-    open_slot(self.blocks, -(ARITY - 1))
+    self.table = new_table(rows_for(1), _words_a_row(self))
+    _plan(self)
     self.map = new_int_map()
+    self.leaving = new_words(_LEAVING)
+    self.n_leaving = 0
+    self.n_ids = 0
+    self.free_id = -1
     self.size = 0
     self.complement = complement
     self.zero = zero
+    self.next_age = 0
     return self
 
 
+# ---------------------------------------------------------------------------------------------- ages
 @inner
-def _grow(self, n_keys):
-    blocks = new_words(blocks_for(n_keys) * BLOCK)
-    copy_prefix(self.blocks, self.blocks.size, blocks)
-    self.blocks = blocks
+def _tie_of(self, key):
+    """Return what orders a key that comes now among those of equal counts: the key, or its age."""
+    if is_first_come(self):
+        self.next_age += 1
+        return self.next_age
+    return key
+
+
+@inner
+def _key_at(self, slot):
+    """Return the key of the entry in a slot."""
+    if is_first_come(self):
+        number = np.int64(parts_of(self.table)[1][slot])
+        return self.table[KEYS * self.table[0] + number]
+    return self.table[rank_at(slot) + TIE]
+
+
+# ------------------------------------------------------------------------------------- growth and ids
+@inner
+def _words_a_row(self):
+    return ALL if is_first_come(self) else KEYS
+
+
+@inner
+def _plan(self):
+    """Prepare no larger table yet; see to it that the next one will be there in time."""
+    self.next = new_words(0)
+    self.n_ready = 0
+    capacity = capacity_of(self.table)
+    self.due = capacity if capacity < _LARGE else capacity - capacity // _LAST
     return True
 
 
 @inner
-def _enter_all(self):
-    """Enter the keys of all slots into the map, which is empty."""
-    for slot in range(self.size):
-        self.map.prefetch(self.blocks[place_of(smaller(slot + AHEAD, self.size - 1)) + KEY])
-        entry = pointer_to(self.blocks, place_of(slot))
-        place = probe(self.map.slots, self.map.shift, entry[KEY])
-        occupy(self.map.slots, place, entry[KEY], slot + 1)
-        entry[PLACE] = place
-    self.map.size = self.size
+def _resize(self, n_slots):
+    """Make a table for `n_slots`, and copy everything."""
+    n_rows = rows_for(n_slots)
+    table = new_words(n_rows * _words_a_row(self))
+    move_all(self.table, self.size, self.n_ids, table, n_rows)
+    self.table = table
+    return _plan(self)
 
 
 @inner
-def _renew_map(self, n_keys):
-    """Make a new map with room for `n_keys` keys, without the keys that have left."""
-    map_slots, shift = empty_slots(bucket_bits(n_keys)), 64 - bucket_bits(n_keys)
-    self.map.slots = map_slots
-    self.map.shift = shift
-    _enter_all(self)
+def _start_next(self):
+    """Allocate a table that is twice as large, or half as large again if it is vast."""
+    n_rows = self.table[0]
+    more = n_rows // (1 if capacity_of(self.table) < _VAST else 2)
+    self.next = new_words((n_rows + more) * _words_a_row(self))
     return True
+
+
+@inner
+def _prepare(self, n_words):
+    """Write to some pages of the next table: the first access to memory takes longest."""
+    end = smaller(self.n_ready + n_words, self.next.size)
+    touch(self.next, self.n_ready, end)
+    self.n_ready = end
+
+
+@inner
+def _make_room(self):
+    """Do the work that is due before one more entry comes; null if there is no memory."""
+    capacity = capacity_of(self.table)
+    if capacity < _LARGE:
+        return _resize(self, 2 * capacity + 1)
+    has_next = self.n_ready > 0 or _start_next(self)
+    if self.size < capacity:
+        if has_next:
+            _prepare(self, _WORDS_A_STEP)
+        self.due = smaller(self.size + _KEYS_A_STEP, capacity) if has_next else capacity
+        return True
+    if has_next:
+        _prepare(self, self.next.size)
+        move_all(self.table, self.size, self.n_ids, self.next, self.next.size // _words_a_row(self))
+        swap_fields(self, "table", "next")
+        _plan(self)
+    return has_next
 
 
 @method(HeapType, "reserve")
 @quiet
 def _reserve(self, n_keys):
-    if n_keys > capacity_of(self.blocks.size // BLOCK) and not _grow(self, n_keys):
+    if self.map.reserve(n_keys + _LEAVING) < 0:
         return status.NO_MEMORY
-    # A quarter more than the keys: so many may leave before the map is made again.
-    n_keys += n_keys // 4 + 1
-    if bucket_bits(n_keys) > 64 - self.map.shift and not _renew_map(self, n_keys):
+    if n_keys > capacity_of(self.table) and not _resize(self, n_keys):
         return status.NO_MEMORY
     return status.OK
 
 
 @inner
-def _place(self, key):
-    """Return the place of a key in the map, or of the empty slot where it belongs."""
-    return probe(self.map.slots, self.map.shift, key)
+def _give_id(self):
+    """Return an id that is free."""
+    number = self.free_id
+    if number < 0:
+        number = self.n_ids
+        self.n_ids = number + 1
+    else:
+        self.free_id = -2 - np.int64(parts_of(self.table)[2][number])
+    return number
 
 
 @inner
-def _slot_at(self, place):
-    """Return the slot of the key at a place of the map, or -1 if it is not in the heap."""
-    return pointer_to(self.map.slots, place)[VALUE] - 1
+def _mark(self, number, mark):
+    """Write a mark below 0 in place of the slot of an id."""
+    parts_of(self.table)[2][number] = np.int32(mark)
+
+
+@inner
+def _let_go(self):
+    """Remove the keys that have left the heap from the map; their ids are free."""
+    for i in range(self.n_leaving):
+        entry = find(self.map, self.leaving[i])
+        number = entry[VALUE]
+        # A key may have come back, and it may be there twice.
+        if entry[0] != EMPTY and np.int64(parts_of(self.table)[2][number]) < 0:
+            discard(self.map, self.leaving[i])
+            _mark(self, number, -2 - self.free_id)
+            self.free_id = number
+    self.n_leaving = 0
+
+
+# ---------------------------------------------------------------------------------------- single keys
+@inner
+def _slot_in(self, entry):
+    """Return the slot of the key whose entry in the map this is, or a number below 0."""
+    found = np.int64(parts_of(self.table)[2][entry[VALUE]])
+    return found if entry[0] != EMPTY else GONE
 
 
 @inner
 def _slot(self, key):
-    return _slot_at(self, _place(self, key))
+    return _slot_in(self, find(self.map, key))
 
 
 @inner
 def _count_at(self, slot):
-    return from_order(pointer_to(self.blocks, place_of(slot))[0] ^ self.complement, self.zero)
-
-
-@quiet
-def _make_room(self, key):
-    """Make room for one more key; return its place in the map, or a status below 0."""
-    if self.size == capacity_of(self.blocks.size // BLOCK) and not _grow(self, 2 * self.size + 1):
-        return status.NO_MEMORY
-    if self.map.is_full() and pointer_to(self.map.slots, _place(self, key))[0] == EMPTY:
-        many_have_left = 5 * self.size < 4 * self.map.size
-        if many_have_left or not _renew_map(self, self.map.size + 1):
-            if self.size == self.map.size:
-                return status.NO_MEMORY
-            self.map.clear()
-            _enter_all(self)
-    return _place(self, key)
+    rank = self.table[rank_at(slot)]
+    return from_order(rank ^ self.complement, self.zero)
 
 
 @inner
-def _insert(self, key, place, rank):
+def _insert(self, key, entry, rank):
     slot = self.size
-    map_size = self.map.size + (pointer_to(self.map.slots, place)[0] == EMPTY)
-    if rarely((slot == capacity_of(self.blocks.size // BLOCK)) | exceeds(self.map, map_size)):
-        place = _make_room(self, key)
-        if place < 0:
+    if rarely(slot >= self.due):
+        if not _make_room(self):
             return status.NO_MEMORY
-        map_size = self.map.size + (pointer_to(self.map.slots, place)[0] == EMPTY)
-    self.map.size = map_size
-    occupy(self.map.slots, place, key, slot + 1)
-    open_slot(self.blocks, slot)
+    number = entry[VALUE]  # a key that has just left has an id
+    if entry[0] == EMPTY:
+        number = _give_id(self)
+        if rarely(put(self.map, key, entry, number) < 0):
+            _mark(self, number, -2 - self.free_id)
+            self.free_id = number
+            return status.NO_MEMORY
+    if is_first_come(self):
+        self.table[KEYS * self.table[0] + number] = key
+    open_slot(self.table, slot)
     self.size = slot + 1
-    sift_up(self.blocks, self.map.slots, slot, rank, key, place)
+    sift_up(parts_of(self.table), slot, rank, _tie_of(self, key), number)
     return status.OK
+
+
+@inner
+def _change(self, key, slot, rank):
+    """Give the entry at a slot another rank, if it is another; then its age is another too."""
+    if rank != self.table[rank_at(slot)]:
+        tie = _tie_of(self, key)
+        change_entry(parts_of(self.table), self.size, slot, rank, tie)
 
 
 @method(HeapType, "set")
@@ -233,23 +334,32 @@ def _set(self, key, count):
     if count != count:
         return status.NOT_A_NUMBER
     rank = to_order(as_count(count, self.zero)) ^ self.complement
-    place = _place(self, key)
-    slot = _slot_at(self, place)
+    entry = find(self.map, key)
+    slot = _slot_in(self, entry)
     if slot < 0:
-        return _insert(self, key, place, rank)
-    change_rank(self.blocks, self.map.slots, self.size, slot, rank)
+        return _insert(self, key, entry, rank)
+    _change(self, key, slot, rank)
     return status.OK
 
 
 @inner
 def _cut(self, slot):
-    cut_entry(self.blocks, self.map.slots, self.size, slot)
+    key = _key_at(self, slot)
+    number = np.int64(parts_of(self.table)[1][slot])
+    cut_entry(parts_of(self.table), self.size, slot)
     self.size -= 1
+    _mark(self, number, GONE)
+    # Its line in the map is asked for now, and changed when some more keys have left.
+    self.map.prefetch(key)
+    self.leaving[self.n_leaving] = key
+    self.n_leaving += 1
+    if self.n_leaving == _LEAVING:
+        _let_go(self)
     return status.OK
 
 
 @inner
-def _become(self, key, place, slot, count, leaves_range):
+def _become(self, key, entry, slot, count, leaves_range):
     """Give `key`, which is at `slot` (below 0: not in the heap), the count that a sum is."""
     if leaves_range:
         return status.OVERFLOW if count == count else status.NOT_A_NUMBER
@@ -259,29 +369,29 @@ def _become(self, key, place, slot, count, leaves_range):
         return _cut(self, slot) if slot >= 0 else status.OK
     rank = to_order(count) ^ self.complement
     if slot < 0:
-        return _insert(self, key, place, rank)
-    change_rank(self.blocks, self.map.slots, self.size, slot, rank)
+        return _insert(self, key, entry, rank)
+    _change(self, key, slot, rank)
     return status.OK
 
 
 @method(HeapType, "add")
 @quiet
 def _add(self, key, n=1):
-    place = _place(self, key)
-    slot = _slot_at(self, place)
+    entry = find(self.map, key)
+    slot = _slot_in(self, entry)
     count = _count_at(self, slot) if slot >= 0 else self.zero
     delta = as_count(n, self.zero)
-    return _become(self, key, place, slot, count + delta, sum_leaves_range(count, delta))
+    return _become(self, key, entry, slot, count + delta, sum_leaves_range(count, delta))
 
 
 @method(HeapType, "sub")
 @quiet
 def _sub(self, key, n=1):
-    place = _place(self, key)
-    slot = _slot_at(self, place)
+    entry = find(self.map, key)
+    slot = _slot_in(self, entry)
     count = _count_at(self, slot) if slot >= 0 else self.zero
     delta = as_count(n, self.zero)
-    return _become(self, key, place, slot, count - delta, difference_leaves_range(count, delta))
+    return _become(self, key, entry, slot, count - delta, difference_leaves_range(count, delta))
 
 
 @method(HeapType, "remove")
@@ -315,7 +425,7 @@ def _prefetch(self, key):
 def _peek(self):
     if self.size == 0:
         return 0, self.zero
-    return self.blocks[place_of(0) + KEY], _count_at(self, 0)
+    return _key_at(self, 0), _count_at(self, 0)
 
 
 @method(HeapType, "pop")
@@ -327,21 +437,36 @@ def _pop(self):
     return top
 
 
+# ------------------------------------------------------------------------------------------ many keys
+@inner
+def _keys_in(self, slots, keys):
+    for i in range(slots.size):
+        keys[i] = _key_at(self, slots[i])
+
+
 @method(HeapType, "ties")
 @kernel
 def _ties(self):
-    return tied_keys(self.blocks, self.size)
+    """Return the keys with the count of the top, in the order in which they would leave."""
+    slots = tied_slots(self.table, self.size)
+    keys, orders = new_words(slots.size), new_words(slots.size)
+    _keys_in(self, slots, keys)
+    for i in range(slots.size):
+        orders[i] = self.table[rank_at(slots[i]) + TIE]
+    other_keys = new_words(slots.size)
+    return other_keys if sort_entries(orders, keys, slots, other_keys, new_words(BYTES)) else keys
 
 
 @method(MaxHeapType, "nlargest")
 @method(MinHeapType, "nsmallest")
 @kernel
 def _first_many(self, k):
-    slots = first_slots(self.blocks, self.size, smaller(larger(k, 0), self.size))
+    n = smaller(larger(k, 0), self.size)
+    slots = first_slots(self.table, self.size, n)
     keys = new_words(slots.size)
     counts = np.full(slots.size, self.zero)
+    _keys_in(self, slots, keys)
     for i in range(slots.size):
-        keys[i] = self.blocks[place_of(slots[i]) + KEY]
         counts[i] = _count_at(self, slots[i])
     return keys, counts
 
@@ -349,12 +474,19 @@ def _first_many(self, k):
 @method(HeapType, "copy")
 @kernel
 def _copy(self):
+    _let_go(self)
     other = new_like(self)
-    other.blocks = self.blocks.copy()
+    other.table = self.table.copy()
+    _plan(other)
     other.map = self.map.copy()
+    other.leaving = self.leaving.copy()
+    other.n_leaving = 0
+    other.n_ids = self.n_ids
+    other.free_id = self.free_id
     other.size = self.size
     other.complement = self.complement
     other.zero = self.zero
+    other.next_age = self.next_age
     return other
 
 
@@ -362,7 +494,12 @@ def _copy(self):
 @quiet
 def _clear(self):
     self.map.clear()
+    _plan(self)
+    self.n_leaving = 0
+    self.n_ids = 0
+    self.free_id = -1
     self.size = 0
+    self.next_age = 0
     return status.OK
 
 
@@ -370,23 +507,25 @@ def _clear(self):
 def fill(self, keys, counts):
     """Fill an empty heap. Returns (status, index of the item that failed)."""
     n = keys.size
-    if n > capacity_of(self.blocks.size // BLOCK) and not _grow(self, n):
-        return status.NO_MEMORY, n
-    if self.map.reserve(n) < 0:
+    if _reserve(self, n) < 0:
         return status.NO_MEMORY, n
     for i in range(n):
         self.map.prefetch(keys[smaller(i + AHEAD, n - 1)])
         if counts[i] != counts[i]:
             return status.NOT_A_NUMBER, i
-        place = _place(self, keys[i])
-        if pointer_to(self.map.slots, place)[0] != EMPTY:
+        entry = find(self.map, keys[i])
+        if entry[0] != EMPTY:
             return status.DUPLICATE, i
-        occupy(self.map.slots, place, keys[i], i + 1)
-        open_slot(self.blocks, i)
-        write_entry(self.blocks, self.map.slots, i, to_order(counts[i]) ^ self.complement, keys[i], place)
+        write(entry, keys[i], i)
+        if is_first_come(self):
+            self.table[KEYS * self.table[0] + i] = keys[i]
+        open_slot(self.table, i)
+        rank = to_order(counts[i]) ^ self.complement
+        write_entry(parts_of(self.table), i, rank, _tie_of(self, keys[i]), i)
     self.map.size = n
+    self.n_ids = n
     self.size = n
-    heapify(self.blocks, self.map.slots, n)
+    heapify(parts_of(self.table), n)
     return status.OK, n
 
 
@@ -396,19 +535,15 @@ def _to_arrays(self):
     return self.copy().pop_many(self.size)
 
 
-@quiet
-def place_in(slot_of, key):
-    """Return the place of a key in a map."""
-    return probe(slot_of.slots, slot_of.shift, key)
-
-
 @kernel
 def state(self):
     """Return what the invariants are about, for ``_check()``."""
-    return self.blocks.copy(), self.map.copy()
+    leaving = self.leaving[: self.n_leaving].copy()
+    return (self.table.copy(), self.due), self.map.copy(), leaving, self.n_ids, self.free_id
 
 
 @method(HeapType, "nbytes")
 @quiet
 def _nbytes(self):
-    return self.blocks.nbytes + self.map.nbytes()
+    prepared = self.next.nbytes if self.n_ready > 0 else 0
+    return self.table.nbytes + prepared + self.leaving.nbytes + self.map.nbytes()

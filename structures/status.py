@@ -101,3 +101,11 @@ def float64_array(values: Any, name: str) -> np.ndarray:
     if array.dtype.kind not in "iuf" and array.size:
         raise TypeError(f"{name} must be numbers, not {array.dtype}")
     return np.ascontiguousarray(array, np.float64)
+
+
+def name_of_dtype(dtype: Any) -> str:
+    """Return "int64" or "float64" for a dtype of numbers, or raise ``TypeError``."""
+    name = "int64" if dtype is int else np.dtype(dtype).name  # np.dtype(int) may be narrower
+    if name not in ("int64", "float64"):
+        raise TypeError(f"dtype must be int64 or float64, not {name}")
+    return name
