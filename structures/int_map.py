@@ -322,7 +322,8 @@ class IntMap(Keyed):
         assert not np.any(is_empty[:, :-1] & ~is_empty[:, 1:]), "4: an empty slot before an occupied one"
         buckets[-1, 1, 1:] = 0
         assert not np.any(buckets[:, 1][is_empty]), "4: an empty slot has a value"
-        assert 0 <= n_ready <= next_size and (n_ready == 0 or next_size > slots.size), "5: the next table"
+        assert 0 <= n_ready <= next_size, "5: the next table"
+        assert n_ready == 0 or next_size > slots.size, "5: the next table is larger"
 
 
 bind(IntMapType, IntMap)

@@ -11,6 +11,7 @@ from numba import types
 from numba.experimental import structref
 
 from structures import status
+from structures.fields import swap_fields
 from structures.int_map_table import (
     BUCKET,
     EMPTY,
@@ -28,7 +29,6 @@ from structures.int_map_table import (
     wipe,
     write,
 )
-from structures.fields import swap_fields
 from structures.jit import inner, kernel, quiet
 from structures.keyed import KeyedType
 from structures.memory import copy_prefix, new_words
@@ -104,6 +104,8 @@ def new_map(typ, zero):
     """Return an empty map of a type, with a zero of the type of its values."""
     self = structref.new(typ)
     self.slots = empty_slots(buckets_for(0))
+    self.next = new_words(0)
+    self.n_ready = 0
     self.size = 0
     self.zero = zero
     _plan(self)
@@ -126,17 +128,19 @@ def find(self, key):
 @inner
 def _plan(self):
     """Prepare no larger table yet; see to it that the next one will be there in time."""
-    self.next = new_words(0)
+    had_next = self.n_ready > 0
     self.n_ready = 0
     capacity = capacity_of(self.slots)
     self.due = capacity if self.slots.size < LARGE else capacity - capacity // _LAST
+    if had_next:
+        self.next = new_words(0)
     return True
 
 
 @inner
-def _resize(self, n_keys):
-    """Make a table for `n_keys` keys, and move everything."""
-    slots = empty_slots(buckets_for(n_keys))
+def _resize(self, n_buckets):
+    """Make a table of so many buckets, and move everything."""
+    slots = empty_slots(n_buckets)
     move_all(self.slots, slots)
     self.slots = slots
     return _plan(self)
@@ -161,9 +165,10 @@ def _prepare(self, n_words):
 @inner
 def make_room(self):
     """Do the work that is due before one more key comes; null if there is no memory."""
+    n_buckets = self.slots.size // BUCKET - 1
     if self.slots.size < LARGE:
         # Four times as large from 64 KB on: filling it again takes long, and it needs little memory.
-        return _resize(self, (self.size + 1) * (2 if self.slots.size >= _MEDIUM else 1))
+        return _resize(self, n_buckets * (4 if self.slots.size >= _MEDIUM else 2))
     capacity = capacity_of(self.slots)
     has_next = self.n_ready > 0 or _start_next(self)
     if self.size < capacity:
@@ -182,7 +187,7 @@ def make_room(self):
 @method(IntMapType, "reserve")
 @quiet
 def _reserve(self, n_keys):
-    if n_keys > capacity_of(self.slots) and not _resize(self, n_keys):
+    if n_keys > capacity_of(self.slots) and not _resize(self, buckets_for(n_keys)):
         return status.NO_MEMORY
     return status.OK
 
@@ -311,6 +316,8 @@ def _clear(self):
 def _copy(self):
     other = new_like(self)
     other.slots = self.slots.copy()
+    other.next = new_words(0)
+    other.n_ready = 0
     other.size = self.size
     _plan(other)
     other.zero = self.zero

@@ -35,7 +35,7 @@ def capacity_of(slots):
 
 @inner
 def wipe(slots, start, end):
-    """Empty the buckets from the word `start` to the word `end`; at the end of the array, write the secret."""
+    """Empty the buckets from one word to another; at the end of the array, write the secret too."""
     for bucket in range(start, end, BUCKET):
         for lane in range(ROOM):
             slots[bucket + lane] = EMPTY

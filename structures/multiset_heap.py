@@ -49,7 +49,18 @@ import numpy as np
 from structures import status
 from structures.counted import Counted
 from structures.facade import named_by_package
-from structures.multiset_heap_blocks import ALL, ARITY, ARITY_BITS, IDS, KEYS, ROW, SLOTS, capacity_of
+from structures.multiset_heap_blocks import (
+    ALL,
+    ARITY,
+    ARITY_BITS,
+    GONE,
+    IDS,
+    IDS_A_ROW,
+    KEYS,
+    ROW,
+    SLOTS,
+    capacity_of,
+)
 from structures.multiset_heap_kernels import (
     MaxHeapType,
     MinHeapType,
@@ -146,7 +157,7 @@ class _Heap(Counted):
 
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
-        (table, due), id_of, leaving, n_ids, free_id = state(self)
+        table, id_of, n_ids, due = state(self)
         size = len(self)
         n_rows = int(table[0])
         assert table.size == n_rows * (KEYS if self.tie_order == "key" else ALL), "6: sections"
@@ -166,14 +177,10 @@ class _Heap(Counted):
         id_of._check()
         in_map = dict(id_of.items())
         assert [in_map[key] for key in keys.tolist()] == ids.tolist(), "4: keys and ids"
-        gone = {key for key, number in in_map.items() if slot_of[number] < 0}
-        assert len(in_map) == size + len(gone), "4: keys that are not in the heap"
-        assert gone <= set(leaving.tolist()), "4: keys that have left"
-        free = []
-        while free_id >= 0:
-            free.append(free_id)
-            free_id = -2 - int(slot_of[free_id])
-        assert sorted([*free, *in_map.values()]) == list(range(n_ids)), "5: free ids"
+        n_gone = sum(slot_of[number] == GONE for number in in_map.values())
+        assert len(in_map) == size + n_gone, "4: keys that are not in the heap"
+        assert sorted(in_map.values()) == list(range(n_ids)), "5: ids"
+        assert n_ids <= IDS_A_ROW * n_rows, "5: room for ids"
 
 
 class MaxHeap(_Heap):

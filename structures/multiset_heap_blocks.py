@@ -4,7 +4,7 @@ import numpy as np
 
 from structures.jit import inner, kernel
 from structures.memory import copy_prefix, copy_words, new_words
-from structures.simd import larger, pointer_to, smaller
+from structures.simd import pointer_to, smaller
 from structures.status import INT64_MAX
 from structures.words import ask_for, first_of_four, halves_at
 
@@ -12,8 +12,9 @@ ARITY_BITS = 2
 ARITY = 1 << ARITY_BITS
 ROW = 2 * ARITY  # words
 TIE = ARITY  # from the rank of an entry to its tie
-IDS, SLOTS, KEYS = ROW, ROW + ARITY // 2, ROW + ARITY  # words a row in the sections before these
-ALL = KEYS + ARITY  # words a row where ids have keys
+IDS_A_ROW = 6  # half as many again as slots: keys that have left keep theirs for a while
+IDS, SLOTS, KEYS = ROW, ROW + ARITY // 2, ROW + ARITY // 2 + IDS_A_ROW // 2  # words a row before these
+ALL = KEYS + IDS_A_ROW  # words a row where ids have keys
 GONE = -1  # the slot of an id whose key is not in the heap
 PAGE = 512  # words
 _FAR = 1 << 9  # from this slot on, rows are seldom in a near cache
@@ -28,7 +29,7 @@ def rows_for(n_slots):
 
 @inner
 def capacity_of(table):
-    """Return how many slots a table has; there are as many ids."""
+    """Return how many slots a table has."""
     return table[0] * ARITY - ARITY + 1
 
 
@@ -93,8 +94,8 @@ def move_all(older, size, n_ids, table, n_rows):
     """Copy the entries of a table with `size` entries and `n_ids` ids into a larger one."""
     start_table(table, n_rows)
     copy_words(older, 1, table, 1, ROW * rows_for(size) - 1)
-    for section in (IDS, SLOTS):
-        copy_words(older, section * older[0], table, section * table[0], (larger(size, n_ids) + 1) // 2)
+    copy_words(older, IDS * older[0], table, IDS * table[0], (size + 1) // 2)
+    copy_words(older, SLOTS * older[0], table, SLOTS * table[0], (n_ids + 1) // 2)
     if older.size > KEYS * older[0]:
         copy_words(older, KEYS * older[0], table, KEYS * table[0], n_ids)
 

@@ -12,15 +12,16 @@ from numba.experimental import structref
 
 from structures import status
 from structures.counted import CountedType
-from structures.int_map_kernels import discard, find, int_map_type, new_int_map, put
-from structures.int_map_table import EMPTY, VALUE, write
 from structures.fields import swap_fields
+from structures.int_map_kernels import find, int_map_type, make_room, new_int_map
+from structures.int_map_table import EMPTY, VALUE, write
 from structures.jit import inner, kernel, quiet
 from structures.keyed import AHEAD
 from structures.memory import new_words
 from structures.multiset_heap_blocks import (
     ALL,
     GONE,
+    IDS_A_ROW,
     KEYS,
     TIE,
     capacity_of,
@@ -45,10 +46,13 @@ from structures.sorting import BYTES, sort_entries
 from structures.struct_type import fields_of, method, new_like
 from structures.ties import is_first_come
 
+_FEWEST = 4  # rows
 _LARGE, _VAST = 1 << 17, 1 << 21  # slots: 3 MB, 50 MB
 _LAST = 64  # for the last 1/64 of the entries that a large table takes, the next one is prepared
-_KEYS_A_STEP, _WORDS_A_STEP = 64, 64 * 64 * 8  # a table of n slots has 3 n or 4 n words, the next one up to 8 n
-_LEAVING = 32  # keys that stay in the map for a while
+_KEYS_A_STEP, _WORDS_A_STEP = (
+    64,
+    64 * 64 * 8,
+)  # a table of n slots has 3 n or 4 n words, the next one up to 8 n
 
 
 # ------------------------------------------------------------------------------------------------ type
@@ -88,10 +92,7 @@ def _fields(count_type: Any, ties: str) -> list[tuple[str, Any]]:
         n_ready=types.int64,  # words of `next` that are prepared
         due=types.int64,  # an entry that makes the heap larger than this has to do some work first
         map=int_map_type,  # key -> id
-        leaving=types.int64[::1],  # keys that have left the heap and are still in the map
-        n_leaving=types.int64,
-        n_ids=types.int64,  # ids that were ever used
-        free_id=types.int64,  # one that is free, or -1; its slot is -2 - the next free one
+        n_ids=types.int64,  # ids in use, also by keys that have left: the next new key gets this one
         size=types.int64,
         complement=types.int64,  # -1 reverses the order of counts (MaxHeap), 0 keeps it
         zero=count_type,  # the count of a missing key; its type is that of the counts
@@ -142,13 +143,12 @@ def heap_type(greatest_first: bool, dtype: str = "int64", ties: str = "key") -> 
 def new_heap(typ, zero, complement):
     """Return an empty heap of a type, with a zero of the type of its counts."""
     self = structref.new(typ)
-    self.table = new_table(rows_for(1), _words_a_row(self))
+    self.table = new_table(_FEWEST, _words_a_row(self))
+    self.next = new_words(0)
+    self.n_ready = 0
     _plan(self)
     self.map = new_int_map()
-    self.leaving = new_words(_LEAVING)
-    self.n_leaving = 0
     self.n_ids = 0
-    self.free_id = -1
     self.size = 0
     self.complement = complement
     self.zero = zero
@@ -184,10 +184,12 @@ def _words_a_row(self):
 @inner
 def _plan(self):
     """Prepare no larger table yet; see to it that the next one will be there in time."""
-    self.next = new_words(0)
+    had_next = self.n_ready > 0
     self.n_ready = 0
     capacity = capacity_of(self.table)
     self.due = capacity if capacity < _LARGE else capacity - capacity // _LAST
+    if had_next:
+        self.next = new_words(0)
     return True
 
 
@@ -241,7 +243,8 @@ def _make_room(self):
 @method(HeapType, "reserve")
 @quiet
 def _reserve(self, n_keys):
-    if self.map.reserve(n_keys + _LEAVING) < 0:
+    # A quarter more than the keys: so many may leave before the others are entered again.
+    if self.map.reserve(n_keys + n_keys // 4 + 1) < 0:
         return status.NO_MEMORY
     if n_keys > capacity_of(self.table) and not _resize(self, n_keys):
         return status.NO_MEMORY
@@ -249,35 +252,51 @@ def _reserve(self, n_keys):
 
 
 @inner
-def _give_id(self):
-    """Return an id that is free."""
-    number = self.free_id
-    if number < 0:
-        number = self.n_ids
-        self.n_ids = number + 1
-    else:
-        self.free_id = -2 - np.int64(parts_of(self.table)[2][number])
+def _keys_of_all(self, keys):
+    """Write the keys of the first slots."""
+    for slot in range(keys.size):
+        keys[slot] = _key_at(self, slot)
+
+
+@inner
+def _enter_again(self):
+    """Clear the map, and enter the keys of all entries; the keys that have left are forgotten."""
+    keys = new_words(self.size if is_first_come(self) else 0)
+    _keys_of_all(self, keys)
+    self.map.clear()
+    _, ids, slot_of = parts_of(self.table)
+    for slot in range(self.size):
+        number = np.int32(slot)
+        if is_first_come(self):
+            self.table[KEYS * self.table[0] + slot] = keys[slot]
+        else:
+            self.map.prefetch(_key_at(self, smaller(slot + AHEAD, self.size - 1)))
+        ids[slot] = number
+        slot_of[slot] = number
+        key = _key_at(self, slot)
+        write(find(self.map, key), key, slot)
+    self.map.size = self.size
+    self.n_ids = self.size
+    return True
+
+
+@inner
+def _new_id(self, key, entry):
+    """Return an id for a new key, and enter it; below 0 if there is no memory."""
+    is_full = self.map.size >= self.map.due
+    if rarely(is_full | (self.n_ids == IDS_A_ROW * self.table[0])):
+        # Where ids run out, a third of them belong to keys that have left.
+        if not is_full or 5 * self.size < 4 * self.map.size:
+            if not _enter_again(self):
+                return status.NO_MEMORY
+        elif not make_room(self.map) and (self.map.size == self.size or not _enter_again(self)):
+            return status.NO_MEMORY
+        entry = find(self.map, key)
+    number = self.n_ids
+    self.n_ids = number + 1
+    self.map.size += 1
+    write(entry, key, number)
     return number
-
-
-@inner
-def _mark(self, number, mark):
-    """Write a mark below 0 in place of the slot of an id."""
-    parts_of(self.table)[2][number] = np.int32(mark)
-
-
-@inner
-def _let_go(self):
-    """Remove the keys that have left the heap from the map; their ids are free."""
-    for i in range(self.n_leaving):
-        entry = find(self.map, self.leaving[i])
-        number = entry[VALUE]
-        # A key may have come back, and it may be there twice.
-        if entry[0] != EMPTY and np.int64(parts_of(self.table)[2][number]) < 0:
-            discard(self.map, self.leaving[i])
-            _mark(self, number, -2 - self.free_id)
-            self.free_id = number
-    self.n_leaving = 0
 
 
 # ---------------------------------------------------------------------------------------- single keys
@@ -302,16 +321,13 @@ def _count_at(self, slot):
 @inner
 def _insert(self, key, entry, rank):
     slot = self.size
-    if rarely(slot >= self.due):
-        if not _make_room(self):
-            return status.NO_MEMORY
-    number = entry[VALUE]  # a key that has just left has an id
+    if rarely(slot >= self.due) and not _make_room(self):
+        return status.NO_MEMORY
+    number = entry[VALUE]  # a key that has left may still have an id
     if entry[0] == EMPTY:
-        number = _give_id(self)
-        if rarely(put(self.map, key, entry, number) < 0):
-            _mark(self, number, -2 - self.free_id)
-            self.free_id = number
-            return status.NO_MEMORY
+        number = _new_id(self, key, entry)
+        if rarely(number < 0):
+            return number
     if is_first_come(self):
         self.table[KEYS * self.table[0] + number] = key
     open_slot(self.table, slot)
@@ -344,17 +360,10 @@ def _set(self, key, count):
 
 @inner
 def _cut(self, slot):
-    key = _key_at(self, slot)
-    number = np.int64(parts_of(self.table)[1][slot])
+    _, ids, slot_of = parts_of(self.table)
+    slot_of[ids[slot]] = np.int32(GONE)
     cut_entry(parts_of(self.table), self.size, slot)
     self.size -= 1
-    _mark(self, number, GONE)
-    # Its line in the map is asked for now, and changed when some more keys have left.
-    self.map.prefetch(key)
-    self.leaving[self.n_leaving] = key
-    self.n_leaving += 1
-    if self.n_leaving == _LEAVING:
-        _let_go(self)
     return status.OK
 
 
@@ -444,6 +453,38 @@ def _keys_in(self, slots, keys):
         keys[i] = _key_at(self, slots[i])
 
 
+@inner
+def _restore(self, key, rank, tie):
+    """Give a key the rank and the tie that it had."""
+    if not self.contains(key):
+        self.set(key, self.zero)
+    change_entry(parts_of(self.table), self.size, _slot(self, key), rank, tie)
+
+
+@method(HeapType, "update_many")
+@kernel
+def _update_many(self, keys, deltas):
+    """Add all or nothing, also to the ages. Returns (status, index of the item that failed)."""
+    if keys.size != deltas.size:
+        return status.OUT_OF_RANGE, smaller(keys.size, deltas.size)
+    slots, ranks, ties = new_words(keys.size), new_words(keys.size), new_words(keys.size)
+    for i in range(keys.size):
+        self.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
+        slots[i] = _slot(self, keys[i])
+        if slots[i] >= 0:
+            ranks[i] = self.table[rank_at(slots[i])]
+            ties[i] = self.table[rank_at(slots[i]) + TIE]
+        failure = self.add(keys[i], deltas[i])
+        if failure < 0:
+            for j in range(i - 1, -1, -1):
+                if slots[j] >= 0:
+                    _restore(self, keys[j], ranks[j], ties[j])
+                else:
+                    self.remove(keys[j])
+            return failure, i
+    return status.OK, keys.size
+
+
 @method(HeapType, "ties")
 @kernel
 def _ties(self):
@@ -474,15 +515,13 @@ def _first_many(self, k):
 @method(HeapType, "copy")
 @kernel
 def _copy(self):
-    _let_go(self)
     other = new_like(self)
     other.table = self.table.copy()
+    other.next = new_words(0)
+    other.n_ready = 0
     _plan(other)
     other.map = self.map.copy()
-    other.leaving = self.leaving.copy()
-    other.n_leaving = 0
     other.n_ids = self.n_ids
-    other.free_id = self.free_id
     other.size = self.size
     other.complement = self.complement
     other.zero = self.zero
@@ -495,9 +534,7 @@ def _copy(self):
 def _clear(self):
     self.map.clear()
     _plan(self)
-    self.n_leaving = 0
     self.n_ids = 0
-    self.free_id = -1
     self.size = 0
     self.next_age = 0
     return status.OK
@@ -507,7 +544,7 @@ def _clear(self):
 def fill(self, keys, counts):
     """Fill an empty heap. Returns (status, index of the item that failed)."""
     n = keys.size
-    if _reserve(self, n) < 0:
+    if self.map.reserve(n) < 0 or (n > capacity_of(self.table) and not _resize(self, n)):
         return status.NO_MEMORY, n
     for i in range(n):
         self.map.prefetch(keys[smaller(i + AHEAD, n - 1)])
@@ -538,12 +575,11 @@ def _to_arrays(self):
 @kernel
 def state(self):
     """Return what the invariants are about, for ``_check()``."""
-    leaving = self.leaving[: self.n_leaving].copy()
-    return (self.table.copy(), self.due), self.map.copy(), leaving, self.n_ids, self.free_id
+    return self.table.copy(), self.map.copy(), self.n_ids, self.due
 
 
 @method(HeapType, "nbytes")
 @quiet
 def _nbytes(self):
     prepared = self.next.nbytes if self.n_ready > 0 else 0
-    return self.table.nbytes + prepared + self.leaving.nbytes + self.map.nbytes()
+    return self.table.nbytes + prepared + self.map.nbytes()

@@ -10,7 +10,7 @@ TESTS = [
     "test_hashing.py::test_mixing_is_a_folded_product_times_a_factor",
     "test_hashing.py::test_mixing_of_two_words",
     "test_int_map.py::test_kernels_against_a_dict",
-    "test_int_map.py::test_bucket_bits",
+    "test_int_map.py::test_buckets",
     "test_multiset_heap.py::test_kernels_against_a_list",
     "test_multiset_heap.py::test_no_ties_in_an_empty_heap",
     "test_priorities.py",
