@@ -18,7 +18,9 @@ class IntSetType(StructType):
     """numba type of :class:`IntSet`."""
 
 
-int_set_type = IntSetType(fields_of(map=int_map_type, size=types.int64))  # key -> 0; `size` is that of the map
+int_set_type = IntSetType(
+    fields_of(map=int_map_type, size=types.int64)
+)  # key -> 0; `size` is that of the map
 
 
 @kernel

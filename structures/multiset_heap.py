@@ -1,43 +1,50 @@
 """``MaxHeap`` and ``MinHeap``: addressable multiset heaps. One slot per key; its count is its priority.
 
-An implicit 8-ary heap over int64 *ranks*, least rank on top. The rank of a count is an int64 in the same
+An implicit 4-ary heap over int64 *ranks*, least rank on top. The rank of a count is an int64 in the same
 order (for float64, its bits); a :class:`MaxHeap` takes the complement, so that the same kernels serve both
-heaps. Ties are ordered by key, smallest first.
+heaps. Equal ranks are ordered by a *tie*: the key, or with ``ties="fifo"`` the age, a number that grows.
 
-The eight children of a slot are one block of 24 words, read with two vector instructions::
+One array holds the entries, and a number for each key, its *id*. The four children of a slot are a row of
+eight words, a cache line; the first of them is found without branches and without vectors::
 
-    slot 0 is the root; the children of slot s are 8 * s + 1 ... 8 * s + 8, all in block s + 1
+    slot 0 is the root; the children of slot s are 4 * s + 1 ... 4 * s + 4, all in row s + 1
 
-    blocks         rank x 8 | key x 8 | place x 8    one such row per block; the root is lane 7 of row 0
-                                           |
-    map.slots      ... key --> slot + 1 <--'         an IntMap; an entry knows its place in it
+    table    | R - - root - - - tie | rank x 4 tie x 4 | ... R rows | ids by slot | slots by id | keys by id |
+                                                                      two a word    two a word    for "fifo"
+    map      key -> id
 
-An entry that moves writes its slot at its place in the map, without a search for its key. A key that leaves
-the heap stays in the map with the value 0, which is what a missing key reads as; so no other key moves there.
-Such keys are thrown out when the map is full and they are a fifth of it, or when there is no memory for a
-larger map. A map that grows is made again from the rows, which then get their new places.
+An entry that moves writes its slot at its id: four bytes, where the id's neighbours are those of keys that
+came at about the same time. The map is not touched. A key that leaves the heap stays in the map, its id has
+the slot -1, and it has this id again if it comes back. When the map is full, and such keys are a fifth of it,
+or when there are no more ids, or no memory for a larger map, the map is cleared and the keys of all entries
+are entered again.
+
+A full table is made anew, twice as large, from 50 MB on half as large again. What takes longest then is the
+first access to the new memory. So that no call takes long, a large one is allocated, and its pages are
+written to, ahead of need, with every 64 of the last entries that the table takes. So it is with the map.
 
 Invariants
 ----------
-1. Heap order: no entry precedes its parent, by (rank, key).
-2. ``map`` has slot + 1 for the key of each of the first ``size`` slots, and 0 for its other keys.
-3. The place of each of these entries is the place of its key in the map.
-4. In the row of the last entry, the rank lanes past the end hold the greatest int64.
-5. The capacity is ``8 * number of blocks - 7``, at least ``size``.
+1. Heap order: no entry precedes its parent, by (rank, tie).
+2. In the row of the last entry, ranks and ties past the end are the greatest int64.
+3. The slot of the id of each of the first ``size`` slots is this slot.
+4. ``map`` has the id of the key of each of these slots. Its other keys have ids with the slot -1.
+5. The ids in the map are 0 ... ``n_ids`` - 1; there is room for 6 a row.
+6. The table has 13 words a row, 19 with keys. ``size`` is at most ``due``, which is at most 4 R - 3.
 
 Complexity
 ----------
 ===================================  =====================================================
 peek, get, ``in``                    O(1) expected
-set, add, sub, remove, pop           O(log n), at most log8(n) levels; amortised over growth
+set, add, sub, remove, pop           O(log n), at most log4(n) levels; amortised over growth
 update_many, pop_many                O(log n) an item
 from_arrays, copy, ties              O(n); ties O(number of ties)
 nlargest, nsmallest of k             O(k log k)
-memory                               24 bytes a slot; 26 to 51 a key in the map, at most 64 with
-                                     the keys that have left and are not yet thrown out
+memory                               26 bytes a slot, 38 with ``ties="fifo"``; and the map, 26 to 51 a key,
+                                     at most 64 with the keys that have left and are not yet thrown out
 ===================================  =====================================================
 
-Source: d-ary heaps, D. B. Johnson, Priority queues with update (1975); the block layout is our own.
+Source: d-ary heaps, D. B. Johnson, Priority queues with update (1975); the layout of the table is our own.
 """
 
 from __future__ import annotations
@@ -79,7 +86,7 @@ class _Heap(Counted):
     __slots__ = ()
     _greatest_first: bool
 
-    def __new__(cls, items: Any = (), dtype: Any = None, ties: str = "key") -> Any:
+    def __new__(cls, items: Any = (), dtype: Any = None, *, ties: str = "key") -> Any:
         keys, counts = cls._unzipped(items)
         return cls._build(keys, counts, cls._dtype_of(counts) if dtype is None else dtype, ties)
 
@@ -184,11 +191,15 @@ class _Heap(Counted):
 
 
 class MaxHeap(_Heap):
-    """Addressable multiset heap, greatest count first, ties by smallest key.
+    """Addressable multiset heap, greatest count first; of equal counts, the smallest key or what came first.
 
     ``h[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the verbs of a
     multiset: a count of 0 removes the key, a count below 0 is an error. Calls from several
     threads take turns (:mod:`structures.claims`).
+
+    With ``ties="fifo"`` the entry that came first leaves first, of those with equal counts. An entry whose
+    count changes to another one is as new as if it had left and come again; one that is set to the count it
+    has keeps its age. Copies and pickles keep the order of ages, and ``==`` compares it.
 
     Inside ``@njit`` the same verbs are methods and operators. Nothing raises there, except when there is no
     memory for an array that is returned: a missing key has the count 0, an empty heap gives ``(0, 0)`` (check
@@ -215,13 +226,15 @@ class MaxHeap(_Heap):
         Initial keys and counts; a repeated key is a ``ValueError``.
     dtype : {int64, float64}, optional
         Type of the counts; by default the type of the initial ones, int64 if there are none.
+    ties : {"key", "fifo"}
+        What is first of equal counts: the smallest key, or what came first.
 
     Raises
     ------
     TypeError
         `dtype` is another type, or a key or a count is not a number of its type.
     ValueError
-        A key is a duplicate, or a count is not a number.
+        A key is a duplicate, a count is not a number, or `ties` is neither of the two.
     OverflowError
         A number does not fit int64.
 
@@ -266,7 +279,7 @@ class MaxHeap(_Heap):
 
 
 class MinHeap(_Heap):
-    """Addressable multiset heap, least count first, ties by smallest key.
+    """Addressable multiset heap, least count first; of equal counts, the smallest key or what came first.
 
     The same as :class:`MaxHeap`, except for the order.
 
@@ -276,13 +289,15 @@ class MinHeap(_Heap):
         Initial keys and counts; a repeated key is a ``ValueError``.
     dtype : {int64, float64}, optional
         Type of the counts; by default the type of the initial ones, int64 if there are none.
+    ties : {"key", "fifo"}
+        What is first of equal counts: the smallest key, or what came first.
 
     Raises
     ------
     TypeError
         `dtype` is another type, or a key or a count is not a number of its type.
     ValueError
-        A key is a duplicate, or a count is not a number.
+        A key is a duplicate, a count is not a number, or `ties` is neither of the two.
     OverflowError
         A number does not fit int64.
 

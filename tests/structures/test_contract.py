@@ -22,7 +22,8 @@ class Kind:
 
     def __call__(self, items=()):
         items = dict(items)
-        return self.container.from_arrays(list(items), np.array(list(items.values()), self.dtype))
+        dtype = (self.dtype,) if self.container is IntMap else ()  # its default is not that of the numbers
+        return self.container.from_arrays(list(items), np.array(list(items.values()), self.dtype), *dtype)
 
     def in_order(self, items):
         sign = 1 if self.least_first else -1
@@ -39,7 +40,7 @@ COUNTED = [
     Kind(MaxHeap, "float64"),
     Kind(MinHeap, "float64"),
 ]
-KEYED = [Kind(IntMap), *COUNTED]
+KEYED = [Kind(IntMap), Kind(IntMap, "float64"), *COUNTED]
 
 
 @pytest.fixture(params=KEYED, ids=repr)

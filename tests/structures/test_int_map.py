@@ -136,7 +136,7 @@ def nearly_full():
 
 
 def test_the_next_table_is_prepared_ahead():
-    """A large table that is nearly full has a part of the next one ready, and the keys stay where they are."""
+    """A large table that is nearly full has a part of the next one ready; the keys stay where they are."""
     container, n_keys = nearly_full()
     n_slots, before = capacity_of(container), container.nbytes
     nbytes = set_each(container, np.arange(len(container), n_keys))
