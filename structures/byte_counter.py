@@ -50,9 +50,17 @@ from typing import Any
 
 import numpy as np
 
-from structures.byte_counter_kernels import ByteCounterType, equals, look_up, new_byte_counter, state
+from structures.byte_counter_kernels import (
+    ByteCounterType,
+    byte_counter_type,
+    equals,
+    look_up,
+    new_byte_counter,
+    state,
+)
 from structures.byte_words import array_of, cut, joined, words_in
 from structures.facade import Facade, named_by_package
+from structures.made_inside import makes_empty
 from structures.secret import WORDS
 from structures.status import error, int64, int64_array
 from structures.struct_type import bind
@@ -105,6 +113,7 @@ class ByteCounter(Facade):
     """
 
     __slots__ = ()
+    _only_type = byte_counter_type
 
     def __new__(cls, items: Any = ()) -> ByteCounter:
         self = cls._like(new_byte_counter())
@@ -487,4 +496,5 @@ class ByteCounter(Facade):
 
 
 bind(ByteCounterType, ByteCounter)
+makes_empty(ByteCounter, new_byte_counter)
 __test__ = named_by_package(ByteCounter)

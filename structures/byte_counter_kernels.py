@@ -14,7 +14,7 @@ from structures.memory import copy_prefix, new_bytes, new_words
 from structures.priorities import sum_leaves_range
 from structures.secret import put_secret
 from structures.simd import larger, local_words, pointer_to, smaller
-from structures.struct_type import StructType, fields_of, method, new_like
+from structures.struct_type import StructType, fields_of, method, new, new_like
 
 _MIN_BITS = 3
 _BLOCK = 64  # strings whose cache lines are prefetched at a time
@@ -125,7 +125,7 @@ byte_counter_type = ByteCounterType(
 @kernel
 def new_byte_counter():
     """Return an empty counter."""
-    self = structref.new(byte_counter_type)
+    self = new(byte_counter_type)
     bits = capacity_bits(0)
     self.slots = empty_slots(bits)
     self.offsets = new_words(1 << bits)
@@ -388,6 +388,7 @@ def _merge(self, other):
     return _update_many(self, other.pool, other.offsets[: other.size + 1].copy(), counts)
 
 
+@method(ByteCounterType, "equals")
 @quiet
 def equals(self, other):
     """Return whether both hold the same words with the same counts."""

@@ -77,7 +77,6 @@ from structures.count_buckets_cells import (
     END,
     KEY,
     LEFT,
-    MIN_CELLS,
     ORDER,
     PARENT,
     RIGHT,
@@ -86,10 +85,17 @@ from structures.count_buckets_cells import (
     WORDS,
     is_over,
 )
-from structures.count_buckets_kernels import CountBucketsType, insert_many, new_count_buckets, state
+from structures.count_buckets_kernels import (
+    CountBucketsType,
+    count_buckets_type,
+    insert_many,
+    new_count_buckets,
+    state,
+)
 from structures.counted import Counted
 from structures.facade import named_by_package
 from structures.keyed import NOTHING
+from structures.made_inside import makes_empty
 from structures.status import error, int64, int64_array
 from structures.struct_type import bind
 
@@ -144,6 +150,7 @@ class CountBuckets(Counted):
     """
 
     __slots__ = ()
+    _only_type = count_buckets_type
 
     def __new__(cls, items: Any = ()) -> CountBuckets:
         return cls.from_arrays(*cls._unzipped(items))
@@ -176,7 +183,7 @@ class CountBuckets(Counted):
         """
         keys, counts = int64_array(keys), int64_array(counts, "counts")
         cls._same_length(keys, counts, "counts")
-        self = cls._like(new_count_buckets(MIN_CELLS))
+        self = cls._like(new_count_buckets())
         failure, i = insert_many(self, keys, counts) if keys.size else (status.OK, 0)
         if failure < 0:
             raise error(failure, int(keys[i]))
@@ -394,4 +401,5 @@ class CountBuckets(Counted):
 
 
 bind(CountBucketsType, CountBuckets)
+makes_empty(CountBuckets, new_count_buckets)
 __test__ = named_by_package(CountBuckets)

@@ -11,6 +11,7 @@ from structures.count_buckets_cells import (
     DOWN,
     END,
     KEY,
+    MIN_CELLS,
     ORDER,
     RIGHT,
     UP,
@@ -34,7 +35,7 @@ from structures.jit import inner, kernel, quiet
 from structures.memory import copy_prefix, new_words
 from structures.priorities import difference_leaves_range, sum_leaves_range
 from structures.sorting import sort
-from structures.struct_type import fields_of, method, new_like
+from structures.struct_type import fields_of, method, new, new_like
 
 
 # ------------------------------------------------------------------------------------------------ type
@@ -55,9 +56,9 @@ count_buckets_type = CountBucketsType(
 
 
 @kernel
-def new_count_buckets(n_cells):
+def new_count_buckets(n_cells=MIN_CELLS):
     """Return an empty container with an array of `n_cells` cells."""
-    self = structref.new(count_buckets_type)
+    self = new(count_buckets_type)
     self.cells = empty_cells(n_cells)
     self.map = new_int_map()
     self.size = 0

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from structures.jit import inner, kernel
+from structures.jit import inner, kernel, quiet
 from structures.keyed import NOTHING, Keyed, KeyedType
 from structures.memory import new_words
 from structures.simd import larger, smaller
-from structures.status import int64
+from structures.status import NOT_A_NUMBER, error, int64
 from structures.struct_type import method
 
 
@@ -32,6 +33,14 @@ def _pop_many(self, k):
     counts = np.full(n, self.get(0))  # the dtype of the counts
     _pop_into(self, keys, counts)
     return keys, counts
+
+
+@method(CountedType, "replace")
+@quiet
+def _replace(self, key, count):
+    top = self.pop()
+    self.set(key, count)
+    return top
 
 
 class Counted(Keyed):
@@ -130,11 +139,13 @@ class Counted(Keyed):
         self._must_have_keys()
         return self._kernels.peek(self)
 
-    def pop(self, default: Any = NOTHING) -> Any:
+    def pop(self, unnamed: Any = NOTHING, /, *, default: Any = NOTHING) -> Any:
         """Remove the top and return its (key, count).
 
         Parameters
         ----------
+        unnamed : object, optional
+            Deprecated: `default` without its name.
         default : object, optional
             Returned if there are no keys.
 
@@ -148,6 +159,12 @@ class Counted(Keyed):
         KeyError
             There are no keys and no default was given.
 
+        Warns
+        -----
+        DeprecationWarning
+            The default was given without its name. Where a heap's ``pop`` takes a key, as in heapdict and
+            pqdict, ``pop(key)`` removes that key; here that is ``del h[key]``.
+
         Complexity
         ----------
         O(log n), for buckets amortised.
@@ -156,13 +173,59 @@ class Counted(Keyed):
         --------
         >>> from structures import MaxHeap
         >>> h = MaxHeap({7: 2})
-        >>> h.pop(), h.pop(None)
+        >>> h.pop(), h.pop(default=None)
         ((7, 2), None)
         """
+        if unnamed is not NOTHING:
+            default = unnamed
+            warnings.warn(
+                "pop() removes the top, and its default is given by name: pop(default=...). "
+                "To remove a key: del h[key]",
+                DeprecationWarning,
+                stacklevel=2,
+            )
         if default is not NOTHING and not len(self):
             return default
         self._must_have_keys()
         return self._kernels.pop(self)
+
+    def replace(self, key: int, count: Any) -> tuple[int, Any]:
+        """Remove the top and set `key` to `count`; return (key, count) of the top that was.
+
+        Parameters
+        ----------
+        key : int
+            May be in the container, or be its top.
+        count : int or float
+
+        Returns
+        -------
+        key : int
+        count : int or float
+
+        Raises
+        ------
+        KeyError
+            There are no keys.
+        ValueError
+            `count` is not a number; the container is as it was.
+
+        Complexity
+        ----------
+        The cost of :meth:`pop` and of ``h[key] = count``.
+
+        Examples
+        --------
+        >>> from structures import MinHeap
+        >>> h = MinHeap({7: 2, 8: 5})
+        >>> h.replace(9, 4), h.peek()
+        ((7, 2), (9, 4))
+        """
+        key, count = int64(key), self._number(count, "count")
+        if count != count:
+            raise error(NOT_A_NUMBER, key)
+        self._must_have_keys()
+        return self._kernels.replace(self, key, count)
 
     def pop_many(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Remove and return the first `k` entries, or all if there are fewer, in the order of :meth:`pop`.

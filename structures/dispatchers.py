@@ -27,14 +27,14 @@ from numba.extending import models, register_model
 
 from structures.cache_folder import others_may_write
 from structures.digests import stamped
-from structures.inside_code import InnerCompiler, InsideCache, InsideCompiler
+from structures.inside_code import InnerCompiler, InsideCache, InsideCompiler, KernelCache
 from structures.numba_private import (
     CPUDispatcher,
     DispatcherType,
-    FunctionCache,
     NullCache,
     global_compiler_lock,
 )
+from structures.stamps import leave_stamp
 
 # ------------------------------------------------------------------------------------------------- types
 _WIDE = {types.boolean: types.int64, types.float32: types.float64}
@@ -63,10 +63,14 @@ class KernelType(DispatcherType):
             context.insert_func_defn([(self._call(overload), key, anything)])
         return key
 
+    def _leave_stamp(self, context: Any) -> None:
+        leave_stamp(context, self.dispatcher.py_func.__module__.partition(".")[0])
+
     def _call(self, overload: Any) -> Any:
         """Return the lowering of a call to a compiled kernel."""
 
         def lower(context, builder, signature, arguments):
+            self._leave_stamp(context)
             return context.call_internal(builder, overload.fndesc, overload.signature, arguments)
 
         lower.libs = (overload.library,)  # type: ignore[attr-defined]
@@ -87,6 +91,7 @@ class QuietType(KernelType):
         """Return the lowering of a call that gives the null value where the kernel raises."""
 
         def lower(context, builder, signature, arguments):
+            self._leave_stamp(context)
             callee = overload.signature
             arguments = [
                 context.cast(builder, argument, given, wanted)
@@ -129,7 +134,7 @@ class _CachedDispatcher(CPUDispatcher):
         return cache
 
     def _make_cache(self) -> Any:
-        return FunctionCache(stamped(self.py_func))
+        return KernelCache(stamped(self.py_func))
 
 
 @functools.cache

@@ -6,10 +6,15 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
+from numba.core.errors import TypingError
 from numba.experimental import structref
+from numba.extending import typeof_impl
 
+from structures import operators  # noqa: F401  # those of compiled code
 from structures.jit import quiet
+from structures.made_inside import ContainerClass
 from structures.status import INT64_MAX, INT64_MIN, error, int64
+from structures.without_jit import PlainContainer
 
 
 def named_by_package(*classes: type) -> dict[str, type]:
@@ -52,7 +57,7 @@ def _size(self):
     return self.size
 
 
-class Facade(structref.StructRefProxy):
+class Facade(structref.StructRefProxy, metaclass=ContainerClass):
     """Base of the container classes.
 
     A subclass defines ``__new__``, which returns ``cls._like(kernel_that_makes_one())``, and two methods that
@@ -84,6 +89,7 @@ class Facade(structref.StructRefProxy):
     __reversed__ = None  # there is c[key], but no c[0], c[1], ...
 
     _kernels: Any  # the methods of the numba type, set by bind
+    _only_type: Any  # the numba type of a class that has one
     from_arrays: Any
     to_arrays: Any
 
@@ -109,6 +115,11 @@ class Facade(structref.StructRefProxy):
     def __reduce__(self) -> Any:
         return type(self).from_arrays, self.to_arrays(), self._attributes() or None
 
+    @classmethod
+    def type(cls) -> Any:
+        """Return the numba type of these containers, for ``List.empty_list`` and specifications."""
+        return cls._only_type
+
     def copy(self) -> Any:
         """Return an independent copy, of the same class."""
         other = self._like(self._kernels.copy(self))
@@ -118,6 +129,8 @@ class Facade(structref.StructRefProxy):
     @classmethod
     def _like(cls, made: Any) -> Any:
         """Return what a kernel has made, as an instance of this class: kernels know no subclasses."""
+        if isinstance(made, PlainContainer):
+            return cls._numba_box_(made.struct_type, made)
         return made if type(made) is cls else cls._numba_box_(made._type, made._meminfo)
 
     def _attributes(self) -> dict[str, Any]:
@@ -156,3 +169,11 @@ class Facade(structref.StructRefProxy):
         if not 0 <= n < 2**48:
             raise ValueError(f"{name} must be in [0, 2**48), not {n}")
         return n
+
+
+@typeof_impl.register(Facade)
+def _typeof(container: Any, context: Any) -> Any:
+    if context.purpose.name == "constant":
+        name = type(container).__name__
+        raise TypingError(f"a {name} cannot be a constant of compiled code: pass it as an argument")
+    return container._numba_type_

@@ -103,7 +103,34 @@ class _InsideCacheImpl(CompileResultCacheImpl):
         )
 
 
-class InsideCache(FunctionCache):
-    """numba's cache on disk, for code that callers link in."""
+class _FilesWithKeys:
+    """Files of numba's cache that say what they are the code of.
+
+    Two processes that write at the same time choose names for their files by the index that each has read,
+    and may choose the same one. Then the index leads to other code than it says.
+    """
+
+    def __init__(self, files: Any) -> None:
+        self._files = files
+        self.flush = files.flush
+
+    def save(self, key: Any, data: Any) -> None:
+        self._files.save(key, (key, data))
+
+    def load(self, key: Any) -> Any:
+        key_and_data = self._files.load(key)
+        return key_and_data[1] if key_and_data and key_and_data[0] == key else None
+
+
+class KernelCache(FunctionCache):
+    """numba's cache on disk, for processes that write at the same time."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        self._cache_file: Any = _FilesWithKeys(self._cache_file)
+
+
+class InsideCache(KernelCache):
+    """The cache for code that callers link in."""
 
     _impl_class = _InsideCacheImpl

@@ -50,13 +50,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import types
 
 from structures.facade import named_by_package
 from structures.int_map_kernels import IntMapType, map_type, new_map, state
 from structures.int_map_table import BUCKET, EMPTY, ROOM, capacity_of, locate
 from structures.keyed import NOTHING, Keyed
+from structures.made_inside import constructor
 from structures.secret import WORDS
-from structures.status import int64, int64_array, name_of_dtype
+from structures.status import DTYPE_HINT, dtype_name, int64, int64_array
 from structures.struct_type import bind
 
 
@@ -110,8 +112,42 @@ class IntMap(Keyed):
 
     __slots__ = ()
 
+    _float_hint = DTYPE_HINT
+
     def __new__(cls, items: Any = (), dtype: Any = np.int64) -> IntMap:
+        if isinstance(items, (type, np.dtype, str)):
+            items, dtype = (), items
         return cls.from_arrays(*cls._unzipped(items), dtype)
+
+    @classmethod
+    def type(cls, dtype: Any = None) -> Any:
+        """Return the numba type of a map, for ``List.empty_list``, for specifications and signatures.
+
+        Parameters
+        ----------
+        dtype : {int64, float64}, optional
+            Type of the values, int64 by default.
+
+        Returns
+        -------
+        numba type
+
+        Raises
+        ------
+        TypeError
+            Another dtype.
+
+        Complexity
+        ----------
+        O(1).
+
+        Examples
+        --------
+        >>> from numba.typed import List
+        >>> maps = List.empty_list(IntMap.type(float))
+        >>> maps.append(IntMap(dtype=float))
+        """
+        return map_type(dtype_name(np.int64 if dtype is None else dtype))
 
     @classmethod
     def from_arrays(cls, keys: Any, values: Any, dtype: Any = np.int64) -> IntMap:
@@ -142,8 +178,8 @@ class IntMap(Keyed):
         >>> IntMap.from_arrays([3, 4], [30, 40])[4]
         40
         """
-        name = name_of_dtype(dtype)
-        self = cls._like(new_map(map_type(name), 0 if name == "int64" else 0.0))
+        made_type = cls.type(dtype)
+        self = cls._like(new_map(made_type, made_type.start))
         keys, values = self._entries(keys, values)
         if keys.size:
             self._done(self._kernels.set_many(self, keys, values), f"{keys.size} keys")
@@ -327,4 +363,15 @@ class IntMap(Keyed):
 
 
 bind(IntMapType, IntMap)
+
+
+@constructor(IntMap)
+def _int_map(items=None, dtype=None):
+    if isinstance(items, types.Type):
+        raise TypeError("compiled code makes an empty IntMap: fill it afterwards")
+    made_type = IntMap.type(dtype if items is None else items)
+    zero = made_type.start
+    return lambda items=None, dtype=None: new_map(made_type, zero)
+
+
 __test__ = named_by_package(IntMap)

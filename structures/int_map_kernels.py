@@ -34,7 +34,7 @@ from structures.keyed import KeyedType
 from structures.memory import copy_prefix, new_words
 from structures.priorities import as_count, sum_leaves_range
 from structures.simd import pointer_to, prefetch, rarely, smaller
-from structures.struct_type import fields_of, method, new_like
+from structures.struct_type import fields_of, method, new, new_like
 from structures.words import number_in, word_of
 
 _MEDIUM, _VAST = 1 << 13, 1 << 23  # words: 64 KB, 64 MB
@@ -55,7 +55,17 @@ class IntMapType(KeyedType):
     @property
     def float_parameters(self) -> Collection[str]:
         """The parameters that are values, if those are float64."""
-        return ("value", "values", "delta", "deltas", "default") if self.dtype == np.float64 else ()
+        return self.number_parameters if self.dtype == np.float64 else ()
+
+    @property
+    def start(self) -> Any:
+        """The value of a missing key."""
+        return self.dtype.type(0)
+
+    @property
+    def label(self) -> str:
+        """The name in messages."""
+        return super().label if self.dtype == np.int64 else f"{super().label}({self.dtype})"
 
 
 def _fields(value_type: Any) -> list[tuple[str, Any]]:
@@ -102,7 +112,7 @@ def map_type(dtype: str = "int64") -> IntMapType:
 @kernel
 def new_map(typ, zero):
     """Return an empty map of a type, with a zero of the type of its values."""
-    self = structref.new(typ)
+    self = new(typ)
     self.slots = empty_slots(buckets_for(0))
     self.next = new_words(0)
     self.n_ready = 0

@@ -29,7 +29,8 @@ from typing import Any
 import numpy as np
 
 from structures.facade import Facade, named_by_package
-from structures.int_set_kernels import IntSetType, map_of, new_int_set
+from structures.int_set_kernels import IntSetType, int_set_type, map_of, new_int_set
+from structures.made_inside import makes_empty
 from structures.status import int64, int64_array
 from structures.struct_type import bind
 
@@ -78,6 +79,7 @@ class IntSet(Facade):
     """
 
     __slots__ = ()
+    _only_type = int_set_type
 
     def __new__(cls, keys: Any = ()) -> IntSet:
         return cls.from_array(_keys_of(keys))
@@ -295,4 +297,5 @@ def _keys_of(keys: Any) -> Any:
 
 
 bind(IntSetType, IntSet)
+makes_empty(IntSet, new_int_set)
 __test__ = named_by_package(IntSet)

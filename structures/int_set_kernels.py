@@ -10,7 +10,7 @@ from structures.int_map_table import EMPTY
 from structures.jit import inner, kernel, quiet
 from structures.keyed import AHEAD
 from structures.simd import smaller
-from structures.struct_type import StructType, fields_of, method, new_like
+from structures.struct_type import StructType, fields_of, method, new, new_like
 
 
 @structref.register
@@ -26,7 +26,7 @@ int_set_type = IntSetType(
 @kernel
 def new_int_set():
     """Return an empty set."""
-    self = structref.new(int_set_type)
+    self = new(int_set_type)
     self.map = new_int_map()
     self.size = 0
     return self
@@ -105,6 +105,7 @@ def _contains_many(self, keys):
 
 
 @method(IntSetType, "to_array")
+@method(IntSetType, "__iter__")
 @kernel
 def _to_array(self):
     return self.map.keys()
@@ -124,6 +125,12 @@ def _copy(self):
 def _clear(self):
     self.size = 0
     return self.map.clear()
+
+
+@method(IntSetType, "equals")
+@kernel
+def _equals(self, other):
+    return self.map.equals(other.map)
 
 
 @kernel

@@ -24,6 +24,7 @@ from typing import Any
 from numba import config
 
 from structures.numba_private import ALL_THERE
+from structures.without_jit import interpreted
 
 if ALL_THERE:
     from structures.dispatchers import InnerDispatcher, KernelDispatcher, QuietDispatcher, dispatcher
@@ -32,9 +33,9 @@ else:
 
 
 def _compiled(function: Callable[..., Any], kind: str) -> Any:
-    """Return a kernel of one of the kinds, or the function itself where the JIT is switched off."""
+    """Return a kernel of one of the kinds; one that is interpreted where the JIT is switched off."""
     if config.DISABLE_JIT:
-        return function
+        return function if kind == "inner" else interpreted(function)
     if not ALL_THERE:
         return plain_kernel(function)
     kinds = {"plain": KernelDispatcher, "quiet": QuietDispatcher, "inner": InnerDispatcher}

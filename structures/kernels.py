@@ -60,7 +60,7 @@ from structures.simd import (
     translate_byte_lanes,
 )
 from structures.status import int64, int64_array
-from structures.struct_type import StructType, bind, fields_of, method, new_like
+from structures.struct_type import StructType, bind, fields_of, method, new, new_like
 from structures.token_list_kernels import token_list_type
 
 __all__ = [
@@ -88,6 +88,7 @@ __all__ = [
     "map_type",
     "method",
     "named_by_package",
+    "new",
     "new_like",
     "new_words",
     "pair_index_type",

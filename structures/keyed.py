@@ -9,7 +9,8 @@ import numpy as np
 
 from structures import status
 from structures.facade import Facade
-from structures.jit import kernel
+from structures.jit import inner, kernel, quiet
+from structures.operators import pairs_of
 from structures.simd import smaller
 from structures.status import error, float64, float64_array, int64, int64_array
 from structures.struct_type import StructType, method
@@ -21,28 +22,117 @@ AHEAD = 16  # how many items ahead a key is prefetched
 class KeyedType(StructType):
     """Base of the types with methods ``get set add remove contains prefetch`` of a key."""
 
+    number_parameters = ("count", "counts", "n", "value", "values", "delta", "deltas", "default")
 
-@method(KeyedType, "update_many")
+
+@inner
+def _put_back(self, keys, before, was_in, n):
+    """Undo the changes of the first `n` keys, the last one first."""
+    for i in range(n - 1, -1, -1):
+        if was_in[i]:
+            self.set(keys[i], before[i])
+        else:
+            self.remove(keys[i])
+
+
 @kernel
-def _update_many(self, keys, deltas):
-    """Add all or nothing. Returns (status, index of the item that failed)."""
-    if keys.size != deltas.size:
-        return status.OUT_OF_RANGE, smaller(keys.size, deltas.size)
-    before = np.full(keys.size, self.get(0))  # the dtype of the numbers, not of the deltas
+def _change_many(self, keys, numbers, is_sum):
+    """Add or set all or nothing. Returns (status, index of the item that failed)."""
+    if keys.size != numbers.size:
+        return status.OUT_OF_RANGE, smaller(keys.size, numbers.size)
+    before = np.full(keys.size, self.get(0))  # the dtype of the container, not that of the numbers
     was_in = np.empty(keys.size, np.bool_)
     for i in range(keys.size):
         self.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
         before[i] = self.get(keys[i])
         was_in[i] = before[i] != 0 or self.contains(keys[i])
-        failure = self.add(keys[i], deltas[i])
+        failure = self.add(keys[i], numbers[i]) if is_sum else self.set(keys[i], numbers[i])
         if failure < 0:
-            for j in range(i - 1, -1, -1):
-                if was_in[j]:
-                    self.set(keys[j], before[j])
-                else:
-                    self.remove(keys[j])
+            _put_back(self, keys, before, was_in, i)
             return failure, i
     return status.OK, keys.size
+
+
+@method(KeyedType, "update_many")
+@kernel
+def _update_many(self, keys, deltas):
+    """Add all or nothing. Returns (status, index of the item that failed)."""
+    return _change_many(self, keys, deltas, True)
+
+
+@method(KeyedType, "set_many")
+@kernel
+def _set_many(self, keys, values):
+    """Set all or nothing. Returns a status."""
+    return _change_many(self, keys, values, False)[0]
+
+
+@method(KeyedType, "update")
+@kernel
+def _update(self, other):
+    """Add all numbers of another container, or nothing. Returns a status."""
+    keys, deltas = other.to_arrays()
+    return _change_many(self, keys, deltas, True)[0]
+
+
+@method(KeyedType, "get_many")
+@kernel
+def _get_many(self, keys, default=0):
+    numbers = np.full(keys.size, self.get(0))
+    for i in range(keys.size):
+        self.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
+        numbers[i] = self.get(keys[i], default)
+    return numbers
+
+
+@method(KeyedType, "remove_many")
+@quiet
+def _remove_many(self, keys):
+    """Remove the keys that are there; return how many."""
+    n = self.size
+    for i in range(keys.size):
+        self.remove(keys[i])
+    return n - self.size
+
+
+@method(KeyedType, "setdefault")
+@quiet
+def _setdefault(self, key, default=0):
+    if not self.contains(key):
+        self.set(key, default)
+    return self.get(key, default)
+
+
+@method(KeyedType, "keys")
+@method(KeyedType, "__iter__")
+@kernel
+def _keys(self):
+    return self.to_arrays()[0]
+
+
+@method(KeyedType, "values")
+@kernel
+def _values(self):
+    return self.to_arrays()[1]
+
+
+@method(KeyedType, "items")
+@kernel
+def _items(self):
+    return pairs_of(self.to_arrays())
+
+
+@method(KeyedType, "equals")
+@kernel
+def _equals(self, other):
+    """Return whether both have the same keys with the same numbers."""
+    if self.size != other.size:
+        return False
+    keys, numbers = self.to_arrays()
+    for i in range(keys.size):
+        if other.get(keys[i]) != numbers[i] or not other.contains(keys[i]):
+            return False
+    return True
 
 
 class Keyed(Facade):
@@ -50,6 +140,7 @@ class Keyed(Facade):
 
     __slots__ = ()
     _noun = "value"
+    _float_hint = ""  # what a message says of a float for a container of integers
 
     @property
     def dtype(self) -> np.dtype:
@@ -58,10 +149,12 @@ class Keyed(Facade):
 
     def _number(self, value: Any, name: str) -> Any:
         """Return `value` as a number of the dtype."""
-        return (int64 if self.dtype == np.int64 else float64)(value, name)
+        return int64(value, name, self._float_hint) if self.dtype == np.int64 else float64(value, name)
 
     def _numbers(self, values: Any, name: str) -> np.ndarray:
-        return (int64_array if self.dtype == np.int64 else float64_array)(values, name)
+        if self.dtype == np.int64:
+            return int64_array(values, name, self._float_hint)
+        return float64_array(values, name)
 
     def __getitem__(self, key: int) -> Any:
         key = int64(key)
@@ -123,6 +216,158 @@ class Keyed(Facade):
         failure, i = self._kernels.update_many(self, keys, deltas)
         if failure < 0:
             raise error(failure, int(keys[i]))
+
+    def update(self, other: Any) -> None:
+        """Add the numbers of a mapping, of pairs or of a container to those here; all or nothing.
+
+        It adds, as that of :class:`collections.Counter` does; :meth:`set_many` sets.
+
+        Parameters
+        ----------
+        other : mapping, iterable of (int, int or float), or container of keys and numbers
+
+        Raises
+        ------
+        ValueError, OverflowError
+            As :meth:`update_many`.
+
+        Complexity
+        ----------
+        The cost of :meth:`add`, for each item.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> h = MaxHeap({7: 2})
+        >>> h.update({7: 3, 8: 1})
+        >>> h.update(MaxHeap({8: 5}))
+        >>> h[7], h[8]
+        (5, 6)
+        """
+        arrays = other.to_arrays() if isinstance(other, Keyed) else self._unzipped(other)
+        self.update_many(*arrays)
+
+    def set_many(self, keys: Any, values: Any) -> None:
+        """Set ``keys[i]`` to ``values[i]`` for every i, in order; all or nothing.
+
+        Parameters
+        ----------
+        keys : (n,) array_like of int
+            A repeated key has its last value.
+        values : (n,) array_like of int or float
+
+        Raises
+        ------
+        ValueError
+            The arrays differ in length, or a value is not a number; the container is as it was.
+        MemoryError
+            There is not enough memory; the container is as it was.
+
+        Complexity
+        ----------
+        The cost of ``c[key] = value``, for each item.
+
+        Examples
+        --------
+        >>> from structures import MinHeap
+        >>> h = MinHeap({7: 2})
+        >>> h.set_many([8, 7], [1, 5])
+        >>> h.peek()
+        (8, 1)
+        """
+        keys, values = int64_array(keys), self._numbers(values, "values")
+        self._same_length(keys, values, "values")
+        self._done(self._kernels.set_many(self, keys, values), f"{keys.size} keys")
+
+    def get_many(self, keys: Any, default: Any = 0) -> np.ndarray:
+        """Return the numbers of many keys, `default` for the missing ones.
+
+        Parameters
+        ----------
+        keys : (n,) array_like of int
+        default : int or float
+
+        Returns
+        -------
+        (n,) int64 or float64
+
+        Complexity
+        ----------
+        O(1) expected for each key.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> MaxHeap({7: 2}).get_many([7, 8], -1)
+        array([ 2, -1])
+        """
+        return self._kernels.get_many(self, int64_array(keys), self._number(default, "default"))
+
+    def remove_many(self, keys: Any) -> int:
+        """Remove those of many keys that are here, and return how many they were.
+
+        Parameters
+        ----------
+        keys : (n,) array_like of int
+            May repeat, and may be missing.
+
+        Returns
+        -------
+        int
+
+        Complexity
+        ----------
+        The cost of ``del c[key]``, for each key.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> h = MaxHeap({7: 2, 8: 5})
+        >>> h.remove_many([7, 9])
+        1
+        """
+        return self._kernels.remove_many(self, int64_array(keys))
+
+    def setdefault(self, key: int, default: Any = 0) -> Any:
+        """Return the number of `key`; if it is missing, set it to `default` first.
+
+        Parameters
+        ----------
+        key : int
+        default : int or float
+
+        Returns
+        -------
+        int or float
+
+        Raises
+        ------
+        ValueError
+            `default` is not a number, and the key is missing.
+
+        Complexity
+        ----------
+        The cost of ``c[key] = default``.
+
+        Examples
+        --------
+        >>> from structures import IntMap
+        >>> m = IntMap({7: 2})
+        >>> m.setdefault(7, 5), m.setdefault(8, 5), len(m)
+        (2, 5, 2)
+        """
+        key, default = int64(key), self._number(default, "default")
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def keys(self) -> np.ndarray:
+        """Return the keys, ``(n,) int64``, in the order of :meth:`to_arrays`."""
+        return self.to_arrays()[0]
+
+    def values(self) -> np.ndarray:
+        """Return the numbers, ``(n,)``, in the order of :meth:`to_arrays`."""
+        return self.to_arrays()[1]
 
     def items(self) -> Iterator[tuple[int, Any]]:
         """Iterate over (key, number), as they are at the call, in the order of :meth:`to_arrays`.

@@ -52,10 +52,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import types
 
 from structures import status
 from structures.counted import Counted
 from structures.facade import named_by_package
+from structures.made_inside import constructor
 from structures.multiset_heap_blocks import (
     ALL,
     ARITY,
@@ -76,7 +78,7 @@ from structures.multiset_heap_kernels import (
     new_heap,
     state,
 )
-from structures.status import INT64_MAX, as_array, error, float64_array, int64_array, name_of_dtype
+from structures.status import DTYPE_HINT, INT64_MAX, as_array, dtype_name, error, float64_array, int64_array
 from structures.struct_type import bind
 
 
@@ -85,10 +87,49 @@ class _Heap(Counted):
 
     __slots__ = ()
     _greatest_first: bool
+    _float_hint = DTYPE_HINT
 
     def __new__(cls, items: Any = (), dtype: Any = None, *, ties: str = "key") -> Any:
+        if isinstance(items, (type, np.dtype, str)):
+            items, dtype = (), items
         keys, counts = cls._unzipped(items)
         return cls._build(keys, counts, cls._dtype_of(counts) if dtype is None else dtype, ties)
+
+    @classmethod
+    def type(cls, dtype: Any = None, ties: str = "key") -> Any:
+        """Return the numba type of a heap, for ``List.empty_list``, for specifications and signatures.
+
+        Parameters
+        ----------
+        dtype : {int64, float64}, optional
+            Type of the counts, int64 by default.
+        ties : {"key", "fifo"}
+            What is first of equal counts: the smallest key, or what came first.
+
+        Returns
+        -------
+        numba type
+
+        Raises
+        ------
+        TypeError
+            Another dtype.
+        ValueError
+            `ties` is neither of the two.
+
+        Complexity
+        ----------
+        O(1).
+
+        Examples
+        --------
+        >>> from numba.typed import List
+        >>> heaps = List.empty_list(MinHeap.type(float))
+        >>> heaps.append(MinHeap(float))
+        """
+        if not isinstance(ties, str) or ties not in ("key", "fifo"):
+            raise ValueError(f'ties must be "key" or "fifo", not {ties!r}')
+        return heap_type(cls._greatest_first, dtype_name(np.int64 if dtype is None else dtype), ties)
 
     @classmethod
     def from_arrays(cls, keys: Any, counts: Any, ties: str = "key") -> Any:
@@ -129,14 +170,11 @@ class _Heap(Counted):
 
     @classmethod
     def _build(cls, keys: Any, counts: Any, dtype: Any, ties: str) -> Any:
-        name = name_of_dtype(dtype)
-        if not isinstance(ties, str) or ties not in ("key", "fifo"):
-            raise ValueError(f'ties must be "key" or "fifo", not {ties!r}')
+        heap_type = cls.type(dtype, ties)
         keys = int64_array(keys)
-        counts = (int64_array if name == "int64" else float64_array)(counts, "counts")
+        counts = (int64_array if heap_type.dtype == np.int64 else float64_array)(counts, "counts")
         cls._same_length(keys, counts, "counts")
-        zero = 0 if name == "int64" else 0.0
-        self = cls._like(new_heap(heap_type(cls._greatest_first, name, ties), zero, -cls._greatest_first))
+        self = cls._like(new_heap(heap_type, *heap_type.start))
         failure, i = fill(self, keys, counts) if keys.size else (status.OK, 0)
         if failure < 0:
             raise error(failure, int(keys[i]) if i < keys.size else f"{keys.size} keys")
@@ -344,4 +382,26 @@ class MinHeap(_Heap):
 
 bind(MaxHeapType, MaxHeap)
 bind(MinHeapType, MinHeap)
+
+
+@constructor(MaxHeap)
+def _max_heap(items=None, dtype=None, ties="key"):
+    return _made(MaxHeap, items, dtype, ties)
+
+
+@constructor(MinHeap)
+def _min_heap(items=None, dtype=None, ties="key"):
+    return _made(MinHeap, items, dtype, ties)
+
+
+def _made(facade: Any, items: Any, dtype: Any, ties: Any) -> Any:
+    """Return the code that makes a heap in compiled code."""
+    if isinstance(items, types.Type):
+        name = facade.__name__
+        raise TypeError(f"compiled code makes an empty {name}, or {name}.from_arrays(keys, counts)")
+    heap_type = facade.type(dtype if items is None else items, ties)
+    zero, complement = heap_type.start
+    return lambda items=None, dtype=None, ties="key": new_heap(heap_type, zero, complement)
+
+
 __test__ = named_by_package(MaxHeap, MinHeap)

@@ -208,12 +208,11 @@ def _restore(self, key, rank, tie):
     change_entry(parts_of(self.table), self.size, _slot(self, key), rank, tie)
 
 
-@method(HeapType, "update_many")
 @kernel
-def _update_many(self, keys, deltas):
-    """Add all or nothing, also to the ages. Returns (status, index of the item that failed)."""
-    if keys.size != deltas.size:
-        return status.OUT_OF_RANGE, smaller(keys.size, deltas.size)
+def _change_many(self, keys, numbers, is_sum):
+    """Add or set all or nothing, ages too. Returns (status, index of the item that failed)."""
+    if keys.size != numbers.size:
+        return status.OUT_OF_RANGE, smaller(keys.size, numbers.size)
     slots, ranks, ties = new_words(keys.size), new_words(keys.size), new_words(keys.size)
     for i in range(keys.size):
         self.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
@@ -221,7 +220,7 @@ def _update_many(self, keys, deltas):
         if slots[i] >= 0:
             ranks[i] = self.table[rank_at(slots[i])]
             ties[i] = self.table[rank_at(slots[i]) + TIE]
-        failure = self.add(keys[i], deltas[i])
+        failure = self.add(keys[i], numbers[i]) if is_sum else self.set(keys[i], numbers[i])
         if failure < 0:
             for j in range(i - 1, -1, -1):
                 if slots[j] >= 0:
@@ -230,6 +229,39 @@ def _update_many(self, keys, deltas):
                     self.remove(keys[j])
             return failure, i
     return status.OK, keys.size
+
+
+@method(HeapType, "update_many")
+@kernel
+def _update_many(self, keys, deltas):
+    return _change_many(self, keys, deltas, True)
+
+
+@method(HeapType, "set_many")
+@kernel
+def _set_many(self, keys, values):
+    return _change_many(self, keys, values, False)[0]
+
+
+@method(HeapType, "update")
+@kernel
+def _update(self, other):
+    keys, deltas = other.to_arrays()
+    return _change_many(self, keys, deltas, True)[0]
+
+
+@method(HeapType, "equals")
+@kernel
+def _equals(self, other):
+    """Return whether both have the same keys with the same counts, in the same order."""
+    keys, counts = self.to_arrays()
+    other_keys, other_counts = other.to_arrays()
+    if keys.size != other_keys.size:
+        return False
+    for i in range(keys.size):
+        if keys[i] != other_keys[i] or counts[i] != other_counts[i]:
+            return False
+    return True
 
 
 @method(HeapType, "ties")

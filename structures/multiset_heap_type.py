@@ -32,7 +32,7 @@ from structures.multiset_heap_blocks import (
     touch,
 )
 from structures.simd import rarely, smaller
-from structures.struct_type import fields_of, method
+from structures.struct_type import fields_of, method, new
 from structures.ties import is_first_come
 
 _FEWEST = 4  # rows
@@ -59,9 +59,19 @@ class HeapType(CountedType):
         return "fifo" if "fifo" in self.field_dict else "key"
 
     @property
+    def start(self) -> tuple[Any, int]:
+        """The count of a missing key, and the complement, of a new heap."""
+        return self.dtype.type(0), -isinstance(self, MaxHeapType)
+
+    @property
+    def label(self) -> str:
+        """The name in messages."""
+        return f"{super().label}({self.dtype})"
+
+    @property
     def float_parameters(self) -> Collection[str]:
         """The parameters that are counts, if those are float64."""
-        return ("count", "n", "deltas", "default") if self.dtype == np.float64 else ()
+        return self.number_parameters if self.dtype == np.float64 else ()
 
 
 @structref.register
@@ -131,7 +141,7 @@ def heap_type(greatest_first: bool, dtype: str = "int64", ties: str = "key") -> 
 @kernel
 def new_heap(typ, zero, complement):
     """Return an empty heap of a type, with a zero of the type of its counts."""
-    self = structref.new(typ)
+    self = new(typ)
     self.table = new_table(_FEWEST, _words_a_row(self))
     self.next = new_words(0)
     self.n_ready = 0

@@ -10,6 +10,8 @@ Containers work as before, with these differences:
 
 * Kernels compile and run more slowly, and the import looks for the folder of the cache.
 * A quiet kernel that raises, for instance because there is no memory, raises in compiled callers, too.
+* A user's cached function that makes its containers, and takes none, is not compiled again after an upgrade
+  of this package (:mod:`structures.stamps`): delete its cache then.
 * Calls from several threads do not take turns (:mod:`structures.claims`): a container is for one thread.
 """
 
@@ -31,6 +33,7 @@ NAMES: dict[str, str] = {
     "numba.core.caching:FunctionCache._impl_class": "how code for compiled callers is written and read",
     "numba.core.caching:CompileResultCacheImpl.reduce": "writes code for compiled callers",
     "numba.core.caching:CompileResultCacheImpl.rebuild": "reads it without translating it",
+    "numba.core.caching:FunctionCache._cache_file": "the files, which are given their keys",
     "numba.core.caching:FunctionCache.cache_path": "the folder, which others must not be able to write to",
     "numba.core.caching:NullCache": "the cache where no folder can be written to",
     # Code for compiled callers.
@@ -68,6 +71,8 @@ NAMES: dict[str, str] = {
     "numba.core.base:BaseContext.call_internal": "a call that passes exceptions on",
     "numba.core.base:BaseContext.call_internal_no_propagate": "a call that does not",
     "numba.core.base:BaseContext.cast": "widens the arguments of a call",
+    "numba.core.base:BaseContext.environment": "what is kept with the caller, for its stamp",
+    "numba.core.lowering:Environment.consts": "where the stamp is put",
     # Methods and borrowed containers.
     "numba.core.types:BoundFunction": "base of the type of container.method",
     "numba.core.typing.templates:AttributeTemplate": "finds a method, or a field of a borrowed container",

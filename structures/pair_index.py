@@ -42,13 +42,16 @@ import numpy as np
 
 from structures.facade import Facade, named_by_package
 from structures.hashing import MAX_ID, pack_pair, unpack_pair
+from structures.made_inside import class_method, constructor
 from structures.pair_index_kernels import (
     START,
     WIDTH,
     PairIndexType,
     add_lists,
+    built,
     counters,
     new_pair_index,
+    pair_index_type,
     state,
     tokens_of,
 )
@@ -98,6 +101,7 @@ class PairIndex(Facade):
     """
 
     __slots__ = ()
+    _only_type = pair_index_type
 
     def __new__(cls, tokens: TokenList) -> PairIndex:
         if not isinstance(tokens, TokenList):
@@ -464,4 +468,16 @@ class PairIndex(Facade):
 
 
 bind(PairIndexType, PairIndex)
+
+
+@constructor(PairIndex)
+def _pair_index(tokens):
+    return lambda tokens: new_pair_index(tokens)
+
+
+@class_method(PairIndex, "build")
+def _build(cls, tokens):
+    return lambda cls, tokens: built(tokens)
+
+
 __test__ = named_by_package(PairIndex)

@@ -13,7 +13,7 @@ from structures.jit import inner, kernel, quiet
 from structures.memory import copy_prefix, new_words
 from structures.simd import larger
 from structures.sorting import sort
-from structures.struct_type import StructType, fields_of, method, new_like
+from structures.struct_type import StructType, fields_of, method, new, new_like
 from structures.token_list_kernels import next_of, token_list_type, token_of
 
 START, SIZE, ROOM, WIDTH = 0, 1, 2, 3
@@ -64,7 +64,7 @@ pair_index_type = PairIndexType(
 @kernel
 def new_pair_index(tokens):
     """Return an empty index over a token list."""
-    self = structref.new(pair_index_type)
+    self = new(pair_index_type)
     self.tokens = tokens
     self.list_of = new_int_map()
     self.lists = new_words(8 * WIDTH)
@@ -389,6 +389,15 @@ def _rebuild(self):
     self.garbage = 0
     self.n_postings = n_postings
     return True
+
+
+@kernel
+def built(tokens):
+    """Return an index of every adjacent pair."""
+    self = new_pair_index(tokens)
+    if not _rebuild(self):
+        raise MemoryError
+    return self
 
 
 @method(PairIndexType, "copy")

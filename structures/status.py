@@ -19,6 +19,11 @@ NO_MEMORY = -5
 DUPLICATE = -6
 OUT_OF_RANGE = -7
 
+PAIR_HINT = "pack_pair(left, right) makes a key of two ids"
+TEXT_HINT = "give every text a number first, as a ByteCounter does for bytes"
+DTYPE_HINT = "make it with dtype=float to hold floats"
+KEY_HINTS: dict[type, str] = {tuple: PAIR_HINT, str: TEXT_HINT, bytes: TEXT_HINT}
+
 INT64_MIN = np.iinfo(np.int64).min
 INT64_MAX = np.iinfo(np.int64).max
 
@@ -40,12 +45,20 @@ def error(status: int, what: object) -> Exception:
     return kind(message.format(f"key {what}" if isinstance(what, (int, np.integer)) else what))
 
 
-def int64(value: Any, name: str = "key") -> int:
-    """Return `value` as an int that fits int64, or raise ``TypeError`` or ``OverflowError`` with its name."""
+def int64(value: Any, name: str = "key", hint: str = "") -> int:
+    """Return `value` as an int that fits int64, or raise ``TypeError`` or ``OverflowError`` with its name.
+
+    `hint` is what the message says of a float, after a colon.
+    """
     try:
         number = index(value)
     except TypeError:
-        raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
+        message = f"{name} must be an integer, not {type(value).__name__}"
+        if name == "key":
+            hint = KEY_HINTS.get(type(value), "")
+        elif not isinstance(value, (float, np.floating)):
+            hint = ""
+        raise TypeError(f"{message}: {hint}" if hint else message) from None
     if not INT64_MIN <= number <= INT64_MAX:
         shown = number if number.bit_length() < 1000 else f"of {number.bit_length()} bits"
         raise OverflowError(f"{name} {shown} does not fit int64")
@@ -64,8 +77,8 @@ def as_array(values: Any) -> np.ndarray:
     return array
 
 
-def int64_array(values: Any, name: str = "keys") -> np.ndarray:
-    """Return `values` as a C-contiguous ``(n,) int64`` array, or raise with its name."""
+def int64_array(values: Any, name: str = "keys", hint: str = "") -> np.ndarray:
+    """Return `values` as a C-contiguous ``(n,) int64`` array, or raise with its name; `hint` as in int64."""
     array = as_array(values)
     if array.ndim != 1:
         raise ValueError(f"{name} must have one dimension, not {array.ndim}")
@@ -74,7 +87,8 @@ def int64_array(values: Any, name: str = "keys") -> np.ndarray:
     if array.dtype.kind == "O":  # some are too large, or are not numbers
         array = np.array([int64(value, f"{name}[{i}]") for i, value in enumerate(array.tolist())])
     if array.dtype.kind not in "iu":
-        raise TypeError(f"{name} must be integers, not {array.dtype}")
+        message = f"{name} must be integers, not {array.dtype}"
+        raise TypeError(f"{message}: {hint}" if hint and array.dtype.kind == "f" else message)
     if array.dtype.kind == "u" and array.dtype.itemsize == 8 and array.max() > INT64_MAX:
         i = int(np.argmax(array > INT64_MAX))
         int64(array[i], f"{name}[{i}]")  # raises
@@ -103,9 +117,12 @@ def float64_array(values: Any, name: str) -> np.ndarray:
     return np.ascontiguousarray(array, np.float64)
 
 
-def name_of_dtype(dtype: Any) -> str:
-    """Return "int64" or "float64" for a dtype of numbers, or raise ``TypeError``."""
-    name = "int64" if dtype is int else np.dtype(dtype).name  # np.dtype(int) may be narrower
-    if name not in ("int64", "float64"):
-        raise TypeError(f"dtype must be int64 or float64, not {name}")
+def dtype_name(dtype: Any, allowed: tuple[str, ...] = ("int64", "float64")) -> str:
+    """Return the name of a dtype, or raise ``TypeError`` if it is not one of those allowed."""
+    try:
+        name = "int64" if dtype is int else np.dtype(dtype).name  # np.dtype(int) may be narrower
+    except TypeError:
+        name = str(dtype)
+    if name not in allowed:
+        raise TypeError(f"dtype must be {' or '.join(allowed)}, not {name}")
     return name

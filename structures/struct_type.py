@@ -16,14 +16,13 @@ reference-counted themselves. Two facts shape what kernels see of it.
 from __future__ import annotations
 
 import importlib
-import operator
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
 
 from numba import config, types
 from numba.core import cgutils
-from numba.core.errors import TypingError
 from numba.experimental import structref
 from numba.extending import (
     NativeValue,
@@ -39,7 +38,10 @@ from numba.extending import (
 
 from structures.claims import FIELDS, claim, give_back
 from structures.digests import DIGEST
+from structures.made_inside import name_type
+from structures.mistakes import check_arguments, check_verb
 from structures.numba_private import ALL_THERE
+from structures.without_jit import PlainContainer, give_compiled_verbs
 
 if ALL_THERE:
     from structures.bound_methods import resolve_attributes
@@ -55,6 +57,21 @@ class StructType(types.StructRef):
     facade: Any = None  # the class in Python, set by bind; calls claim what has one
     also_claims: Sequence[str] = ()  # fields with containers that Python reaches otherwise: claimed as well
 
+    def __init__(self, fields: Any) -> None:
+        super().__init__(fields)
+        # Types that contain this one may be told apart by their names alone, so that the digest must be here.
+        self.name = f"{self.label}@{sha256(repr(self._plain_fields).encode()).hexdigest()[:8]}"
+
+    @property
+    def key(self) -> Any:
+        """What makes two of them equal."""
+        return type(self), self._plain_fields
+
+    @property
+    def label(self) -> str:
+        """The name in messages: that of the class, and what makes its types different."""
+        return type(self).__name__.removesuffix("Type")
+
     def preprocess_fields(self, fields: Any) -> tuple[tuple[str, Any], ...]:
         """Make literal field types plain ones, so that one type serves all."""
         self._plain_fields = tuple((name, types.unliteral(typ)) for name, typ in fields)
@@ -65,10 +82,16 @@ class StructType(types.StructRef):
         """The types of the fields, by name."""
         return dict(self._plain_fields)
 
+    number_parameters: Collection[str] = ()  # the parameters of methods that are counts or values
+
     @property
     def float_parameters(self) -> Collection[str]:
-        """The parameters of methods that may be floats; elsewhere a float is a typing error."""
+        """Those of them that may be floats; elsewhere a float is a typing error."""
         return ()
+
+    def method(self, name: str) -> Any:
+        """Return the kernel that is a method of this type, None if there is none of that name."""
+        return _find_method(type(self), name)
 
     @property
     def passed_as(self) -> BorrowedType:
@@ -212,8 +235,13 @@ def _set_borrowed_field(context, builder, signature, arguments, attr):
     setattr(payload, attr, value)
 
 
+new = PlainContainer if config.DISABLE_JIT else structref.new
+"""``new(struct_type)`` allocates a container, its fields all null; for kernels."""
+
+
 def new_like(container: Any) -> Any:
-    """Allocate a container of the same type, its fields all null; in compiled code only."""
+    """Allocate a container of the same type, its fields all null; for kernels."""
+    return PlainContainer(container.struct_type)  # without the JIT
 
 
 @overload(new_like)
@@ -235,7 +263,7 @@ def method(struct_class: type, name: str) -> Callable[[Any], Any]:
     def register(function: Any) -> Any:
         _METHODS[struct_class, name] = function
         if not (ALL_THERE or config.DISABLE_JIT):
-            overload_as_method(struct_class, name, function, _check_integers)
+            overload_as_method(struct_class, name, function, check_arguments)
         return function
 
     return register
@@ -257,22 +285,23 @@ def bind(struct_class: type[StructType], facade: Any) -> None:
     if not (ALL_THERE or config.DISABLE_JIT):
         kernels = {name: for_python(function) for name, function in kernels.items()}
     facade._kernels = SimpleNamespace(**kernels)
+    name_type(facade)
+    struct_class.facade = facade
+    if config.DISABLE_JIT:
+        give_compiled_verbs(facade)
     if ALL_THERE:
-        struct_class.facade = facade
         box(struct_class)(_box)
         unbox(struct_class)(_unbox_owned)
     else:
         structref.define_boxing(struct_class, facade)
 
 
-def _check_integers(this: Any, names: Iterable[str], arguments: Iterable[Any]) -> None:
-    """Refuse what numba would cut to an integer, and what it would only refuse far from the cause."""
-    for name, typ in zip(names, map(types.unliteral, arguments), strict=False):
-        scalar = typ.dtype if isinstance(typ, types.Array) else typ
-        if isinstance(scalar, (types.Float, types.Complex, types.UnicodeType, types.NoneType)):
-            owner = getattr(this, "owner", this)
-            if not (isinstance(scalar, types.Float) and name in owner.float_parameters):
-                raise TypingError(f"{name} must be an integer or integers, not {typ}")
+def _method_of(owner: StructType, name: str) -> Any:
+    """Return the kernel that is a method of a type, or None for what may be a field; raise for neither."""
+    found = _find_method(type(owner), name)
+    if found is None and name not in owner.field_dict and owner.facade is not None:
+        check_verb(owner, name, [verb for verb in vars(owner.facade._kernels) if verb[0] != "_"])
+    return found
 
 
 def _borrowed_field(typ: BorrowedType, name: str) -> Any:
@@ -285,52 +314,9 @@ if ALL_THERE:
     resolve_attributes(
         StructType,
         lambda typ, name: None,  # structref finds the fields
-        lambda typ, name: _find_method(type(typ), name),
-        _check_integers,
+        _method_of,
+        check_arguments,
     )
     resolve_attributes(
-        BorrowedType, _borrowed_field, lambda typ, name: _find_method(type(typ.owner), name), _check_integers
+        BorrowedType, _borrowed_field, lambda typ, name: _method_of(typ.owner, name), check_arguments
     )
-
-
-# One overload of each operator serves all containers: it calls the method that does the same.
-def _is_container(typ: Any) -> bool:
-    return isinstance(typ, (StructType, BorrowedType))
-
-
-@overload(len)
-def _len(self):
-    if not _is_container(self):
-        return None
-    fields = getattr(self, "owner", self).field_dict
-    return (lambda self: self.size) if "size" in fields else (lambda self: self.len())
-
-
-@overload(bool)
-def _bool(self):
-    return (lambda self: len(self) > 0) if _is_container(self) else None
-
-
-@overload(operator.not_)
-def _not(self):
-    return (lambda self: len(self) == 0) if _is_container(self) else None
-
-
-@overload(operator.contains)
-def _contains(self, key):
-    return (lambda self, key: self.contains(key)) if _is_container(self) else None
-
-
-@overload(operator.getitem)
-def _getitem(self, key):
-    return (lambda self, key: self.get(key)) if _is_container(self) else None
-
-
-@overload(operator.setitem)
-def _setitem(self, key, value):
-    return (lambda self, key, value: self.set(key, value)) if _is_container(self) else None
-
-
-@overload(operator.delitem)
-def _delitem(self, key):
-    return (lambda self, key: self.remove(key)) if _is_container(self) else None

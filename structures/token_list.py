@@ -41,6 +41,7 @@ import numpy as np
 
 from structures.facade import Facade, named_by_package
 from structures.hashing import MAX_ID
+from structures.made_inside import constructor
 from structures.status import error, int64, int64_array
 from structures.struct_type import bind
 from structures.token_list_kernels import (
@@ -50,7 +51,9 @@ from structures.token_list_kernels import (
     TOMBSTONE,
     TokenListType,
     new_token_list,
+    one_segment,
     state,
+    token_list_type,
 )
 
 
@@ -93,6 +96,7 @@ class TokenList(Facade):
     """
 
     __slots__ = ()
+    _only_type = token_list_type
 
     def __new__(cls, tokens: Any, segment_offsets: Any = None) -> TokenList:
         tokens = np.asarray(tokens)
@@ -462,4 +466,13 @@ class TokenList(Facade):
 
 
 bind(TokenListType, TokenList)
+
+
+@constructor(TokenList)
+def _token_list(tokens, segment_offsets=None):
+    if segment_offsets is None:
+        return lambda tokens, segment_offsets=None: one_segment(tokens)
+    return lambda tokens, segment_offsets=None: new_token_list(tokens, segment_offsets)
+
+
 __test__ = named_by_package(TokenList)

@@ -10,7 +10,7 @@ from numba.experimental import structref
 from structures import status
 from structures.jit import inner, kernel, quiet
 from structures.memory import copy_prefix, new_words
-from structures.struct_type import StructType, fields_of, method, new_like
+from structures.struct_type import StructType, fields_of, method, new, new_like
 
 FIRST = 1
 LAST = 2
@@ -114,10 +114,19 @@ token_list_type = TokenListType(
 )
 
 
+@inner
+def are_equal(array, other):
+    """Return whether two arrays have the same elements."""
+    n = 0
+    while n < array.size and n < other.size and array[n] == other[n]:
+        n += 1
+    return n == array.size == other.size
+
+
 @kernel
 def new_token_list(tokens, segment_offsets):
     """Return a list of `tokens`, of any integer dtype; the arrays are copied."""
-    self = structref.new(token_list_type)
+    self = new(token_list_type)
     self.cells = new_words(tokens.size)
     self.segment_of = new_words(tokens.size)
     self.segment_offsets = new_words(segment_offsets.size)
@@ -125,6 +134,15 @@ def new_token_list(tokens, segment_offsets):
     fill_cells(tokens, self.segment_offsets, self.cells, self.segment_of)
     self.size = tokens.size
     return self
+
+
+@kernel
+def one_segment(tokens):
+    """Return a list of `tokens` in one segment, or none if there are no tokens."""
+    segment_offsets = new_words(1 + (tokens.size > 0))
+    segment_offsets[0] = 0
+    segment_offsets[-1] = tokens.size
+    return new_token_list(tokens, segment_offsets)
 
 
 @method(TokenListType, "next")
@@ -207,6 +225,21 @@ def _to_arrays(self):
     for i in range(positions.size):
         offsets[self.segment_of[positions[i]] + 1] += 1
     return _tokens_at(self, positions), np.cumsum(offsets)
+
+
+@method(TokenListType, "__iter__")
+@kernel
+def _all_tokens(self):
+    return _tokens_at(self, _positions(self))
+
+
+@method(TokenListType, "equals")
+@kernel
+def _equals(self, other):
+    """Return whether both have the same tokens in the same segments."""
+    tokens, offsets = _to_arrays(self)
+    other_tokens, other_offsets = _to_arrays(other)
+    return are_equal(tokens, other_tokens) and are_equal(offsets, other_offsets)
 
 
 @inner

@@ -108,3 +108,20 @@ def test_pages_need_no_network(built):
     for page in pages:
         loaded = re.findall(r"<(?:script|link|img|iframe)\b[^>]*", page.read_text("utf-8"))
         assert [tag for tag in loaded if re.search(r"""(?:src|href)=["'](?:https?:)?//""", tag)] == []
+
+
+PAGES_WITH_EXAMPLES = [path for path in sorted((ROOT / "docs").rglob("*.rst")) if ">>> " in path.read_text()]
+
+
+@pytest.mark.parametrize("page", PAGES_WITH_EXAMPLES, ids=lambda path: path.stem)
+def test_examples_of_pages(page):
+    done = doctest.testfile(str(page), module_relative=False)
+    assert done.attempted > 0
+    assert done.failed == 0
+
+
+def test_every_example_is_in_the_gallery():
+    gallery = (ROOT / "docs" / "structures" / "gallery.rst").read_text()
+    for example in (ROOT / "tests" / "examples").glob("*.py"):
+        if not example.stem.startswith(("test_", "conftest")) and not example.stem.endswith("_reference"):
+            assert f"examples/{example.name}" in gallery or example.stem == "disjoint_sets"

@@ -45,6 +45,7 @@ from structures.kernels import (
     int64_array,
     kernel,
     method,
+    new,
     new_like,
     new_words,
     quiet,
@@ -92,7 +93,7 @@ disjoint_sets_type = DisjointSetsType(
 @kernel
 def new_disjoint_sets(n):
     """Return `n` elements, each in a set of its own."""
-    self = structref.new(disjoint_sets_type)
+    self = new(disjoint_sets_type)
     self.links = new_words(n + 8)
     for element in range(n):
         self.links[element] = -1

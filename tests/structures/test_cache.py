@@ -160,6 +160,74 @@ def test_cached_code_is_never_stale_without_the_private_names_of_numba(python, i
     assert run() == "10 1 40 "
 
 
+def test_callers_that_make_their_containers_are_never_stale(python, installation, tmp_path):
+    """They have no argument of ours: neither they nor their callers, nor what returns a list."""
+    maker = """
+        import structures as st
+        from numba import njit
+        from numba.typed import List
+
+        heaps = st.MaxHeap.type()
+
+        @njit(cache=True)
+        def make(n):
+            heap = st.MaxHeap()
+            for key in range(n):
+                heap.add(key, key + 1)
+            return heap
+
+        @njit(cache=True)
+        def top(n):
+            return make(n).pop()[1]
+
+        @njit(cache=True)
+        def listed(n):
+            made = List.empty_list(heaps)
+            made.append(make(n))
+            return made
+
+        @njit(cache=True)
+        def key(n):
+            return st.pack_pair(1, n)
+    """
+    caller = """
+        from numba import njit
+        from toy.maker import listed, top
+
+        @njit(cache=True)
+        def far(n):
+            return top(n) + listed(n)[0].pop()[1]
+    """
+    run_all = """
+        from toy.caller import far
+        from toy.maker import key, listed, make, top
+        functions = make, top, listed, far, key
+        print(make(3).pop()[1], top(3), listed(3)[0].pop()[1], far(3), key(3) - 2**32, end=" ")
+        print(*(sum(function.stats.cache_hits.values()) for function in functions))
+    """
+    (installation / "toy" / "maker.py").write_text(textwrap.dedent(maker))
+    (installation / "toy" / "caller.py").write_text(textwrap.dedent(caller))
+
+    def run():
+        return python(textwrap.dedent(run_all), path=installation, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+
+    assert run() == "3 3 3 6 3 0 0 0 0 0\n"
+    assert run() == "3 3 3 6 3 1 1 1 1 1\n"
+    kernels = installation / "structures" / "multiset_heap_kernels.py"
+    change(kernels, "slot, count + delta, sum", "slot, count + 3 * delta, sum")
+    assert run() == "9 9 9 18 3 0 0 0 0 0\n"
+    assert run() == "9 9 9 18 3 1 1 1 1 1\n"
+    # A changed layout, whose fields older code would read at the wrong places.
+    change(kernels, "    return fields_of(\n", "    return fields_of(\n        padding=types.int64,\n")
+    assert run() == "9 9 9 18 3 0 0 0 0 0\n"
+    change(
+        installation / "structures" / "hashing.py",
+        "(left << np.int64(32)) | right",
+        "(left << np.int64(32)) | (right + 1)",
+    )
+    assert run() == "9 9 9 18 4 0 0 0 0 0\n"
+
+
 def test_a_class_that_is_gone(python, installation, tmp_path):
     """An upgrade may move a type to another module: caches that name the old one are no trouble."""
     code = """
@@ -270,6 +338,31 @@ def test_two_processes_compile_the_same_at_once(python, tmp_path):
     results = [python.finish(process).partition("found")[0] for process in started]
     assert results == ["64 (array([5]), array([7])) 4294967307 "] * 3
     assert python(textwrap.dedent(code), NUMBA_CACHE_DIR=str(tmp_path)).endswith("found 1\n")
+
+
+def test_a_file_with_other_code_is_not_used(python, tmp_path):
+    """Two processes that write at the same time may give their files the same name."""
+    code = """
+        from numba import njit
+        from structures import CountBuckets, MaxHeap
+        get = njit(lambda container: container.keys())
+        for container in (MaxHeap({5: 2, 3: 1}), CountBuckets({7: 1, 8: 2})):
+            print(*get(container), *container._kernels.keys(container), end=" ")
+    """
+
+    def run():
+        return python(textwrap.dedent(code), NUMBA_CACHE_DIR=str(tmp_path))
+
+    assert run() == "5 3 5 3 8 7 8 7 "
+    # For each of two containers there is code for Python, and code for compiled callers.
+    files = sorted(tmp_path.rglob("keyed._keys-*.nbc"))
+    contents = [file.read_bytes() for file in files]
+    assert len(set(contents)) == 4
+    for n_places in (1, 2, 3):
+        for file, content in zip(files, contents[n_places:] + contents[:n_places], strict=True):
+            file.write_bytes(content)
+        assert run() == "5 3 5 3 8 7 8 7 "
+    assert [run(), run()] == ["5 3 5 3 8 7 8 7 "] * 2
 
 
 def test_inner_code_is_read_as_it_was_written(python, tmp_path):

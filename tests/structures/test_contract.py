@@ -6,6 +6,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from numba import njit, types
+from numba.typed import List
 
 from structures import CountBuckets, IntMap, MaxHeap, MinHeap
 from structures.status import INT64_MAX, INT64_MIN
@@ -106,6 +108,19 @@ def test_keys_are_integers(keyed, key):
     assert key not in container
     assert container.get(key, "none") == "none"
     assert list(container.items()) == [(1, 2)]
+
+
+def test_what_a_message_says_to_do():
+    heap = MaxHeap({1: 2})
+    with pytest.raises(TypeError, match=r"not tuple: pack_pair\(left, right\) makes a key"):
+        heap[1, 2] = 1
+    with pytest.raises(TypeError, match="not str: give every text a number first"):
+        heap.add("one")
+    for change in (lambda: heap.add(1, 0.5), lambda: heap.update_many([1], [0.5])):
+        with pytest.raises(TypeError, match=r"not float.*: make it with dtype=float to hold floats"):
+            change()
+    with pytest.raises(TypeError, match=r"not float$"):
+        CountBuckets().add(1, 0.5)
 
 
 @pytest.mark.parametrize("key", [2**63, -(2**63) - 1, 2**64, np.uint64(2**63)], ids=repr)
@@ -450,8 +465,10 @@ def test_empty(counted):
     for verb in (container.peek, container.pop):
         with pytest.raises(KeyError, match="is empty"):
             verb()
-    assert container.pop(None) is None
-    assert container.pop("none") == container.pop(default="none") == "none"
+    assert container.pop(default=None) is None
+    assert container.pop(default="none") == "none"
+    with pytest.warns(DeprecationWarning, match=r"del h\[key\]"):
+        assert container.pop("none") == "none"
     with pytest.raises(TypeError):
         container.pop(1, 2)
     assert container.ties().tolist() == []
@@ -578,3 +595,143 @@ def test_dijkstra_like_traffic(counted):
             del model[top[0]]
     container._check()
     assert list(container.items()) == counted.in_order(model)
+
+
+# ---------------------------------------------------------------------------------------- many keys at once
+def model_of(container):
+    return dict(container.items())
+
+
+def test_set_get_and_remove_many(keyed, rng):
+    container, model = keyed(), {}
+    for _ in range(20):
+        keys = rng.integers(-9, 30, 12)
+        numbers = rng.integers(0, 5, 12).astype(keyed.dtype)
+        container.set_many(keys, numbers)
+        model.update(zip(keys.tolist(), numbers.tolist(), strict=True))
+        container._check()
+        assert model_of(container) == model
+        asked = rng.integers(-20, 40, 30)
+        got = container.get_many(asked, 77)
+        assert got.dtype == keyed.dtype
+        assert got.tolist() == [model.get(key, 77) for key in asked.tolist()]
+        gone = rng.integers(-20, 40, 9)
+        assert container.remove_many(gone) == len(set(gone.tolist()) & set(model))
+        for key in gone.tolist():
+            model.pop(key, None)
+        container._check()
+        assert model_of(container) == model
+        assert container.keys().tolist() == list(container)
+        assert container.values().tolist() == [model[key] for key in container]
+
+
+def test_update(keyed):
+    container = keyed({1: 2, 3: 4})
+    container.update({1: 5, 7: 1})
+    container.update([(1, 1), (1, 1)])
+    container.update(keyed({7: 3}))
+    assert model_of(container) == {1: 9, 3: 4, 7: 4}
+    before = container.copy()
+    with pytest.raises((OverflowError, ValueError)):
+        container.update({3: 1, 1: INT64_MAX if keyed.dtype == np.int64 else np.nan})
+    with pytest.raises(ValueError, match="2 keys but 1 values"):
+        container.set_many([1, 2], [3])
+    assert container == before
+
+
+def test_setdefault(keyed):
+    container = keyed({1: 2})
+    assert (container.setdefault(1, 7), container.setdefault(2, 7), container.setdefault(3)) == (2, 7, 0)
+    assert model_of(container) == {1: 2, 2: 7, 3: 0}
+    container._check()
+
+
+def test_set_many_is_all_or_nothing():
+    container = MaxHeap({1: 2.0, 5: 1.0})
+    before = container.copy()
+    with pytest.raises(ValueError, match="not a number"):
+        container.set_many([1, 9, 5, 1], [7.0, 8.0, 9.0, np.nan])
+    container._check()
+    assert container == before
+
+
+def test_replace(counted):
+    container = counted({1: 2, 3: 4, 5: 2})
+    model = model_of(container)
+    for key, count in [(9, 3), (3, 1), (9, 9), (1, 1)]:
+        top = counted.in_order(model)[0]
+        del model[top[0]]
+        model[key] = count
+        assert container.replace(key, count) == top
+        container._check()
+        assert model_of(container) == model
+    with pytest.raises(KeyError, match="is empty"):
+        counted().replace(1, 2)
+    if counted.dtype == np.float64:
+        with pytest.raises(ValueError, match="not a number"):
+            container.replace(1, np.nan)
+        assert model_of(container) == model
+
+
+# ----------------------------------------------------------------------------------------- in compiled code
+@njit
+def _loops(container):
+    keys, numbers, n = List.empty_list(types.int64), List.empty_list(types.float64), 0
+    for key in container:
+        keys.append(key)
+    for key, number in container.items():
+        container.remove(key)  # a loop runs over what was there when it began
+        n += 1
+        numbers.append(number)
+    return keys, numbers, n
+
+
+def test_loops_inside(keyed):
+    items = {9: 3, -4: 3, 2: 7, 5: 1}
+    container = keyed(items)
+    expected = list(container.items())
+    keys, numbers, n = _loops(container)
+    assert (list(zip(keys, numbers, strict=True)), n) == (expected, 4)
+    assert len(container) == 0
+    assert _loops(container)[2] == 0
+
+
+@njit
+def _verbs(container, other, keys, numbers):
+    container.set_many(keys, numbers)
+    got = container.get_many(keys, 7)
+    n_removed = container.remove_many(keys[:2])
+    were = container.setdefault(100, 5), container.setdefault(100, 6)
+    container.update(other)
+    return got, n_removed, were, container.keys(), container.values()
+
+
+def test_verbs_inside(keyed):
+    keys, numbers = np.array([4, 2, 4, 9]), np.array([1, 2, 3, 4], keyed.dtype)
+    container, other = keyed({1: 2}), keyed({9: 1, 1: 1})
+    got, n_removed, were, now, values = _verbs(container, other, keys, numbers)
+    assert (got.tolist(), n_removed, were) == ([3, 2, 3, 4], 2, (5, 5))
+    assert model_of(container) == {1: 3, 9: 5, 100: 5}
+    assert list(zip(now.tolist(), values.tolist(), strict=True)) == list(container.items())
+
+
+def test_equality_inside(keyed):
+    are_equal, differ = njit(lambda a, b: a == b), njit(lambda a, b: a != b)
+    container = keyed({1: 2, 0: 0, -4: 3})
+    for other, is_equal in [
+        (container.copy(), True),
+        (keyed({-4: 3, 1: 2, 0: 0}), True),
+        (keyed({1: 2, 7: 0, -4: 3}), False),  # a missing key reads as 0
+        (keyed({1: 2, 0: 1, -4: 3}), False),
+        (keyed({1: 2}), False),
+        (keyed(), False),
+    ]:
+        assert are_equal(container, other) == is_equal == (container == other)
+        assert differ(container, other) != is_equal
+
+
+def test_replace_inside(counted):
+    container = counted({1: 2, 3: 4})
+    top = container.peek()
+    assert njit(lambda h: h.replace(7, 1))(container) == top
+    assert container[7] == 1

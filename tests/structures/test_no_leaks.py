@@ -19,6 +19,21 @@ def test_nothing_leaks(python):
             heap.update_many(keys, deltas)
             return heap.copy().remove(10**6), heap
 
+        @njit
+        def loops(container, other):
+            total = 0
+            for key in container:
+                total += key
+                if total > 5:
+                    break
+            for key, number in container.items():
+                container.clear()
+                if key == 3:
+                    break
+            container.update(other)
+            pairs = container.items()
+            return total, container == other, container.keys(), container.values()
+
         def keyed(container, numbers):
             language = LANGUAGES[container]
             for dtype in numbers:
@@ -41,6 +56,7 @@ def test_nothing_leaks(python):
                     real.pop_many(5), real.ties(), real.pop(), real.peek()
                     outcome(container().pop), outcome(container().peek)
                 errors_inside(real, np.array([1, 10**6]), np.array([1, -5]))
+                loops(real.copy(), real), loops(container.from_arrays([], []), container.from_arrays([], []))
 
         def lists():
             rng = np.random.default_rng(0)

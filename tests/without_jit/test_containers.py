@@ -4,10 +4,6 @@ import numpy as np
 import pytest
 
 from structures import CountBuckets, IntMap, MaxHeap, MinHeap, PairIndex, TokenList, pair_index_kernels
-from structures.count_buckets_kernels import new_count_buckets
-from structures.int_map_kernels import new_int_map
-from structures.multiset_heap_kernels import heap_type, new_heap
-from structures.pair_index_kernels import new_pair_index
 from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, OK, OUT_OF_RANGE, OVERFLOW
 from structures.testing import (
     LANGUAGES,
@@ -18,7 +14,6 @@ from structures.testing import (
     check_program,
     random_program,
 )
-from structures.token_list_kernels import new_token_list
 
 SHAPES = [
     (4, range(-3, 4), 0.7),  # often empty
@@ -35,14 +30,9 @@ def program_of(container_class, n_keys, numbers, rare, dtype="int64"):
     return random_program(LANGUAGES[container_class], rng, 1500, spread, numbers, rare, dtype)
 
 
-def new_heap_of(heap_class, dtype="int64"):
-    is_max = heap_class is MaxHeap
-    return new_heap(heap_type(is_max, dtype), np.dtype(dtype).type(0), -1 if is_max else 0)
-
-
 @shapes
 def test_maps(n_keys, numbers, rare):
-    check_program(LANGUAGES[IntMap], new_int_map(), MapModel(), program_of(IntMap, n_keys, numbers, rare))
+    check_program(LANGUAGES[IntMap], IntMap(), MapModel(), program_of(IntMap, n_keys, numbers, rare))
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float64"])
@@ -50,35 +40,35 @@ def test_maps(n_keys, numbers, rare):
 @shapes
 def test_heaps(n_keys, numbers, rare, heap_class, dtype):
     model = HeapModel(least_first=heap_class is MinHeap)
-    heap = new_heap_of(heap_class, dtype)
+    heap = heap_class(dtype)
     check_program(LANGUAGES[heap_class], heap, model, program_of(heap_class, n_keys, numbers, rare, dtype))
 
 
 @shapes
 def test_buckets(n_keys, numbers, rare):
     program = program_of(CountBuckets, n_keys, numbers, rare)
-    check_program(LANGUAGES[CountBuckets], new_count_buckets(8), HeapModel(), program)
+    check_program(LANGUAGES[CountBuckets], CountBuckets(), HeapModel(), program)
 
 
 @pytest.mark.parametrize("failing", [None, 0, 5, 39])
 def test_many_at_once(failing):
     rng = np.random.default_rng(3)
     for container, model in [
-        (new_int_map(), MapModel()),
-        (new_heap_of(MaxHeap), HeapModel()),
-        (new_count_buckets(8), HeapModel()),
+        (IntMap(), MapModel()),
+        (MaxHeap(), HeapModel()),
+        (CountBuckets(), HeapModel()),
     ]:
         first = rng.integers(0, 30, 40)
-        assert container.update_many(first, np.ones(40, np.int64)) == (0, 40)
+        container.update_many(first, np.ones(40, np.int64))
         model.update_many(first.tolist(), [1] * 40)
         keys, deltas = rng.integers(0, 60, 40), rng.integers(1, 9, 40)
         if failing is None:
-            assert container.update_many(keys, deltas) == (0, 40)
+            assert container._kernels.update_many(container, keys, deltas) == (0, 40)
             model.update_many(keys.tolist(), deltas.tolist())
         else:
             keys[failing], deltas[failing] = 7, INT64_MAX
-            assert container.update_many(keys, deltas) == (OVERFLOW, failing)
-        assert container.update_many(keys, deltas[:3]) == (OUT_OF_RANGE, 3)
+            assert container._kernels.update_many(container, keys, deltas) == (OVERFLOW, failing)
+        assert container._kernels.update_many(container, keys, deltas[:3]) == (OUT_OF_RANGE, 3)
         container._check()
         assert dict(container.items()) == dict(model.items())
 
@@ -90,7 +80,7 @@ def segments_of(longest, n_kinds):
 
 def list_of(segments):
     tokens = np.array([token for segment in segments for token in segment], np.int64)
-    return new_token_list(tokens, np.cumsum([0, *map(len, segments)]))
+    return TokenList(tokens, np.cumsum([0, *map(len, segments)]))
 
 
 @pytest.mark.parametrize("longest", [1, 2, 25])
@@ -108,19 +98,19 @@ def test_indexes(longest):
     program = random_program(
         LANGUAGES[PairIndex], np.random.default_rng(2), 400, range(1000), range(6), rare=0.7
     )
-    index, model = new_pair_index(list_of(segments)), PairModel(TokenModel(segments))
-    assert index.rebuild()
+    index, model = PairIndex(list_of(segments)), PairModel(TokenModel(segments))
+    index.rebuild()
     model.rebuild()
     check_program(LANGUAGES[PairIndex], index, model, program)
 
 
 def test_an_index_without_memory_forgets_the_pair(monkeypatch):
-    index = new_pair_index(new_token_list(np.array([1, 2]), np.array([0, 2])))
+    index = PairIndex(TokenList(np.array([1, 2]), np.array([0, 2])))
     assert index.add(1, 2, 0) == OK
     monkeypatch.setattr(pair_index_kernels, "_repool", lambda self, wanted: False)
-    many = np.arange(index.pool.size + 1)
-    assert index.add_many(3, 4, many) == NO_MEMORY
+    many = np.arange(index._meminfo.pool.size + 1)
+    assert index._kernels.add_many(index, 3, 4, many) == NO_MEMORY
     assert len(index) == 1
-    assert index.add_many(1, 2, many) == NO_MEMORY
+    assert index._kernels.add_many(index, 1, 2, many) == NO_MEMORY
     assert (len(index), index.count(1, 2)) == (1, 1)
     index._check()

@@ -1,7 +1,6 @@
 """The trainer against the slow one."""
 
 import zlib
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,11 +9,6 @@ from bpe.reference import train_indexed
 from bpe.training import learner
 from bpe.training import trainer as module
 from bpe.training.start import fresh_start
-from structures.count_buckets_kernels import new_count_buckets
-from structures.int_map_kernels import new_int_map
-from structures.multiset_heap_kernels import heap_type, new_heap
-from structures.pair_index_kernels import new_pair_index
-from structures.token_list_kernels import new_token_list
 
 
 class Counts:
@@ -37,19 +31,8 @@ class Counts:
         return data, np.cumsum([0, *map(len, self.words)]), np.array([*self.words.values()], np.int64)
 
 
-def build(tokens):
-    index = new_pair_index(tokens)
-    assert index.rebuild()
-    return index
-
-
 @pytest.fixture(autouse=True)
 def plain_trainer(monkeypatch):
-    monkeypatch.setattr(learner, "TokenList", new_token_list)
-    monkeypatch.setattr(learner, "PairIndex", SimpleNamespace(build=build))
-    monkeypatch.setattr(learner, "IntMap", new_int_map)
-    queues = {"heap": lambda: new_heap(heap_type(True), 0, -1), "buckets": lambda: new_count_buckets(8)}
-    monkeypatch.setattr(learner, "_QUEUES", queues)
     monkeypatch.setattr(learner, "PARTS", 1)  # rare pairs are put off, however few there are
     monkeypatch.setattr(learner, "DIVISOR", 2)
 

@@ -1,0 +1,115 @@
+"""Containers and kernels with ``NUMBA_DISABLE_JIT=1``: plain Python, for debuggers and for clearer messages.
+
+Kernels run as they are written. What they take for a container is a :class:`PlainContainer`: the fields, and
+the kernels that are methods of the type. The classes are the same as ever. Their objects hold a plain
+container where they hold a pointer to compiled memory otherwise.
+
+A user's kernel is Python, too, and its containers are objects of the classes. These have all verbs of
+compiled code then, and a verb that returns a status there returns 0. Failures raise, as everywhere in Python,
+so that a missing key is a ``KeyError`` where compiled code reads 0.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numba.experimental.structref import StructRefProxy
+
+
+class PlainContainer:
+    """A container as kernels see it."""
+
+    def __init__(self, struct_type: Any) -> None:
+        self.struct_type = struct_type
+
+    def __getattr__(self, name: str) -> Any:
+        verb = self.struct_type.method(name)
+        if verb is None:
+            raise AttributeError(name)
+        return partial(verb, self)
+
+    def __len__(self) -> int:
+        return self.size if "size" in self.struct_type.field_dict else self.len()
+
+    def __contains__(self, key: Any) -> bool:
+        return self.contains(key)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.get(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.set(key, value)
+
+    def __delitem__(self, key: Any) -> None:
+        self.remove(key)
+
+
+def _opened(value: Any) -> Any:
+    return value._meminfo if isinstance(value, StructRefProxy) else value
+
+
+def _for_python(value: Any) -> Any:
+    """Return what a kernel returns as compiled code would give it to Python."""
+    facade = getattr(value.struct_type, "facade", None) if isinstance(value, PlainContainer) else None
+    if facade is not None:
+        return facade._numba_box_(value.struct_type, value)
+    if isinstance(value, tuple):
+        return tuple(map(_for_python, value))
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel that runs as Python; from containers of the classes it takes what kernels see."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        if not any(isinstance(each, StructRefProxy) for each in arguments):
+            return function(*arguments)  # called by another kernel
+        with np.errstate(over="ignore"):  # products of hashes wrap around
+            return _for_python(function(*map(_opened, arguments)))
+
+    return call
+
+
+# ---------------------------------------------------------------------------------------------- the classes
+class _Number(int):
+    """A number that may be called: a property in Python is a method in compiled code."""
+
+    def __call__(self) -> int:
+        return int(self)
+
+
+def _what_is_returned(name: str, arguments: Any) -> Any:
+    """Return what the verb of compiled code returns where all went well, and that of Python returns None."""
+    if name == "update_many":
+        return 0, len(arguments[0])
+    return True if name == "rebuild" else 0
+
+
+def _with_result(name: str, verb: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(verb)
+    def call(self, *arguments, **named):
+        verb(self, *arguments, **named)
+        return _what_is_returned(name, arguments)
+
+    return call
+
+
+def _with_call(attribute: Any) -> property:
+    return property(lambda self: _Number(attribute.fget(self)))
+
+
+def give_compiled_verbs(facade: Any) -> None:
+    """Give a class the verbs of compiled code that it lacks, and their results to those that it has."""
+    for name, compiled in vars(facade._kernels).items():
+        verb = getattr(facade, name, None)
+        if verb is None:
+            setattr(facade, name, compiled)
+        elif isinstance(verb, property):
+            setattr(facade, name, _with_call(verb))
+        elif verb.__annotations__.get("return") == "None":
+            setattr(facade, name, _with_result(name, verb))

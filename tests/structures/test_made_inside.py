@@ -1,0 +1,245 @@
+"""Containers that compiled code makes: wherever it keeps them, they work, and they are released."""
+
+import textwrap
+
+import numpy as np
+import pytest
+from numba import njit, prange, types
+from numba.core.errors import TypingError
+from numba.experimental import jitclass, structref
+from numba.typed import Dict, List
+
+import structures as st
+
+TOKENS = np.array([1, 2, 1, 2, 3])
+OFFSETS = np.array([0, 2, 5])
+WORD = np.frombuffer(b"low", np.uint8)
+
+
+# Of each container: a function that makes one in compiled code, one that uses it there and returns a number,
+# and the type.
+def _use_counts(container):
+    container.add(7, 2)
+    container.add(8, 5)
+    container.sub(8)
+    return container.pop()[0]
+
+
+def _use_map(container):
+    container.add(7, 2)
+    return container[7] + len(container)
+
+
+def _use_words(container):
+    container.add(WORD, 0, 3, 2)
+    return container.add(WORD, 0, 3, 2) + len(container)
+
+
+MAKERS = {
+    "max": (lambda: st.MaxHeap(), _use_counts, st.MaxHeap.type()),
+    "min": (lambda: st.MinHeap(), _use_counts, st.MinHeap.type(int)),
+    "min of floats": (lambda: st.MinHeap(np.float64), _use_counts, st.MinHeap.type(np.float64)),
+    "max of floats": (lambda: st.MaxHeap(dtype=float), _use_counts, st.MaxHeap.type(dtype="float64")),
+    "map": (lambda: st.IntMap(), _use_map, st.IntMap.type()),
+    "buckets": (lambda: st.CountBuckets(), _use_counts, st.CountBuckets.type()),
+    "words": (lambda: st.ByteCounter(), _use_words, st.ByteCounter.type()),
+    "tokens": (lambda: st.TokenList(TOKENS, OFFSETS), lambda t: t.merge(0, 9) + len(t), st.TokenList.type()),
+    "one segment": (lambda: st.TokenList(TOKENS), lambda t: t.merge(0, 9) + len(t), st.TokenList.type()),
+    "pairs": (
+        lambda: st.PairIndex.build(st.TokenList(TOKENS)),
+        lambda p: p.add(1, 2, 0) + p.count(1, 2),
+        st.PairIndex.type(),
+    ),
+    "no pairs": (lambda: st.PairIndex(st.TokenList(TOKENS)), lambda p: p.add(1, 2, 0), st.PairIndex.type()),
+}
+
+
+@structref.register
+class HolderType(types.StructRef):
+    def preprocess_fields(self, fields):
+        return tuple((name, types.unliteral(typ)) for name, typ in fields)
+
+
+class Holder(structref.StructRefProxy):
+    pass
+
+
+structref.define_boxing(HolderType, Holder)
+
+
+@pytest.fixture(params=MAKERS)
+def maker(request):
+    """Compiled functions that make and use a container, its type, and the number that its use gives."""
+    make, use, container_type = MAKERS[request.param]
+    make, use = njit(make), njit(use)
+    return make, use, container_type, use(make())
+
+
+def test_local_and_returned(maker):
+    make, use, container_type, number = maker
+    assert njit(lambda: use(make()))() == number
+    assert make()._numba_type_ == container_type
+    made = make()
+    made._check()
+    assert use(made) == number
+
+
+def test_in_typed_containers_and_tuples(maker):
+    make, use, container_type, number = maker
+
+    @njit
+    def in_each():
+        listed = List.empty_list(container_type)
+        listed.append(make())
+        named = Dict.empty(types.int64, container_type)
+        named[3] = make()
+        pair = (make(), 5)
+        return use(listed[0]), use(named[3]), use(pair[0]), (listed, named, pair)
+
+    *numbers, (listed, named, pair) = in_each()
+    assert numbers == [number] * 3
+    for container in (listed[0], named[3], pair[0]):
+        container._check()
+
+
+def test_as_a_field(maker):
+    make, use, container_type, number = maker
+    holder_type = HolderType([("held", container_type), ("n", types.int64)])
+
+    @njit
+    def in_a_struct():
+        holder = structref.new(holder_type)
+        holder.held = make()
+        holder.held = make()  # the first is released
+        return use(holder.held)
+
+    @jitclass([("held", container_type)])
+    class InAClass:
+        def __init__(self):
+            self.held = make()
+
+        def use(self):
+            return use(self.held)
+
+    assert in_a_struct() == InAClass().use() == number
+
+
+def test_one_for_each_iteration_of_prange(maker):
+    make, use, _, number = maker
+
+    @njit(parallel=True)
+    def in_parallel(n):
+        numbers = np.zeros(n, np.int64)
+        for i in prange(n):
+            numbers[i] = use(make())
+        return numbers
+
+    assert in_parallel(200).tolist() == [number] * 200
+
+
+def test_the_type_is_named_in_compiled_code():
+    @njit
+    def named():
+        listed = List.empty_list(st.MinHeap.type(np.float64))
+        listed.append(st.MinHeap(np.float64))
+        listed[0].add(3, 0.5)
+        other = List.empty_list(st.IntMap.type())
+        other.append(st.IntMap())
+        return listed[0].peek(), len(other)
+
+    assert named() == ((3, 0.5), 1)
+    assert st.MinHeap(float)._numba_type_ == st.MinHeap.type(float) != st.MinHeap.type()
+
+
+def test_the_first_argument_may_be_the_dtype():
+    for dtype in (float, np.float64, np.dtype("float64")):
+        assert st.MinHeap(dtype).dtype == st.MinHeap(dtype=dtype).dtype == np.float64
+    assert st.MinHeap(int).dtype == np.int64
+
+
+def test_names_of_types_are_short_and_tell_types_apart():
+    container_types = {make()._numba_type_ for make in map(njit, (each[0] for each in MAKERS.values()))}
+    names = {str(each) for each in container_types}
+    assert len(names) == len(container_types)
+    assert all(len(name) < 30 for name in names)
+    assert str(st.MaxHeap.type()).startswith("MaxHeap(int64)@")
+
+
+MISTAKES = {
+    "st.MinHeap(np.float32)": "dtype must be int64 or float64, not float32",
+    "st.MinHeap('word')": "dtype must be int64 or float64, not word",
+    "st.MaxHeap(TOKENS)": "compiled code makes an empty MaxHeap",
+    "st.IntMap(TOKENS)": "compiled code makes an empty IntMap: fill it afterwards",
+    "st.CountBuckets({1: 2})": "compiled code makes an empty CountBuckets",
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes(mistake):
+    with pytest.raises(TypingError, match=MISTAKES[mistake]):
+        njit(eval(f"lambda: {mistake}"))()
+
+
+def test_a_class_or_a_constant_is_no_container():
+    heap = st.MaxHeap()
+    with pytest.raises(TypingError, match=r"a MaxHeap cannot be a constant .* pass it as an argument"):
+        njit(lambda: len(heap))()
+    with pytest.raises(TypingError, match=r"MaxHeap is a class: pass a container, as MaxHeap"):
+        njit(lambda container: len(container))(st.MaxHeap)
+
+
+# ---------------------------------------------------------------------------------------- leaks and the cache
+def test_nothing_leaks(python):
+    code = """
+        import gc
+        import numpy as np
+        from numba import njit, prange, types
+        from numba.core.runtime import rtsys
+        from numba.typed import Dict, List
+        import structures as st
+
+        heaps = st.MinHeap.type(float)
+
+        @njit
+        def make(n):
+            kept = List.empty_list(heaps)
+            named = Dict.empty(types.int64, st.IntMap.type())
+            for i in range(n):
+                heap = st.MinHeap(np.float64)
+                heap.add(i, 1.0)
+                if i % 3 == 0:
+                    continue
+                kept.append(heap)
+                named[i % 5] = st.IntMap()
+                if i > 50:
+                    break
+            tokens = st.TokenList(np.arange(n))
+            index = st.PairIndex.build(tokens)
+            counter, buckets = st.ByteCounter(), st.CountBuckets()
+            return kept, named, (index, counter), buckets
+
+        @njit
+        def fail(n):
+            if n > 3:
+                return st.MaxHeap().remove(n)
+            return 0
+
+        @njit(parallel=True)
+        def many(n):
+            total = 0
+            for i in prange(n):
+                heap = st.MaxHeap()
+                heap.add(i, i + 1)
+                total += heap.pop()[1]
+            return total
+
+        def everything():
+            make(100), make(10), fail(5), many(100)
+
+        everything()
+        gc.collect()
+        stats = rtsys.get_allocation_stats()
+        assert stats.mi_alloc > 300
+        assert (stats.alloc, stats.mi_alloc) == (stats.free, stats.mi_free), stats
+    """
+    python(textwrap.dedent(code), NUMBA_NRT_STATS="1")

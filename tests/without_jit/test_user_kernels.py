@@ -1,0 +1,67 @@
+"""Users' kernels that make and take containers give the same as Python."""
+
+import numpy as np
+import pytest
+from numba import config, njit
+from numba.typed import List
+
+import structures as st
+
+
+@njit
+def counts(keys):
+    """Use what differs: verbs that only compiled code has, statuses, loops, containers in containers."""
+    heap, floats, kept = st.MaxHeap(), st.MinHeap(np.float64), List.empty_list(st.IntMap.type())
+    for key in keys:
+        if heap.add(key) < 0 or floats.set(key, 1.5 * key) < 0:
+            return -1, 0.0, 0, 0
+        heap.prefetch(key)
+    total, weight = 0, 0.0
+    for key, count in heap.items():
+        heap.clear()
+        total = 10 * total + key * count
+    for key in floats:
+        weight += key * floats[key]
+    seen = st.IntMap()
+    kept.append(seen)
+    status, n = seen.update_many(keys, keys)
+    n_removed = kept[0].remove_many(keys[:1]) + floats.contains(keys[1]) + (keys[0] in seen)
+    return total, weight, status + n, n_removed
+
+
+@njit
+def lists(tokens):
+    linked = st.TokenList(tokens)
+    index = st.PairIndex.build(linked)
+    if index.add(1, 2, 0) < 0:
+        return -1, 0, 0, 0
+    linked.merge(0, 9)
+    total = 0
+    for token in linked:
+        total = 10 * total + token
+    return total, linked.n_positions(), index.count(1, 2), linked == linked.copy()
+
+
+def test_they_give_the_same():
+    assert config.DISABLE_JIT
+    assert counts(np.array([5, 3, 5, 4])) == (1034, 75.0, 4, 2)
+    assert lists(np.array([1, 2, 1, 2])) == (912, 4, 1, True)
+
+
+def test_failures_raise():
+    @njit
+    def missing(heap):
+        return heap[7]
+
+    with pytest.raises(KeyError):
+        missing(st.MaxHeap())
+    with pytest.raises(ValueError, match="fall below 0"):
+        st.MaxHeap().sub(1)
+
+
+@pytest.mark.parametrize("container", [st.IntMap, st.MaxHeap, st.CountBuckets, st.ByteCounter])
+def test_classes(container):
+    made = container()
+    assert made == container() == made.copy()
+    assert len(made) == 0
+    made._check()
