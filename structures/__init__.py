@@ -5,6 +5,7 @@ from structures.count_buckets import CountBuckets
 from structures.hashing import pack_pair, unpack_pair
 from structures.indexed_heap import IndexedMaxHeap, IndexedMinHeap
 from structures.int_map import IntMap
+from structures.int_set import IntSet
 from structures.jit import kernel
 from structures.k_best import KBest
 from structures.multiset_heap import MaxHeap, MinHeap
@@ -18,6 +19,7 @@ __all__ = [
     "IndexedMaxHeap",
     "IndexedMinHeap",
     "IntMap",
+    "IntSet",
     "KBest",
     "MaxHeap",
     "MinHeap",

@@ -162,3 +162,10 @@ def copy_prefix(source, n, target):
     """Copy the first `n` elements; slice assignment takes more than a second to compile."""
     for i in range(n):
         target[i] = source[i]
+
+
+@inner
+def copy_words(source, start, target, target_start, n):
+    """Copy `n` elements of one array to a place in another."""
+    for i in range(n):
+        target[target_start + i] = source[start + i]

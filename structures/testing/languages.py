@@ -85,11 +85,11 @@ def _run_map(container, operations, keys, numbers, first, second):
         elif operation == Operation.REMOVE:
             first[i] = container.remove(key)
         elif operation == Operation.GET:
-            first[i], second[i] = container[key], container.get(key, number)
+            first[i], second[i] = container[key] == container.get(key), container.get(key, number)
         elif operation == Operation.CONTAINS:
             first[i], second[i] = key in container, len(container)
         elif operation == Operation.POP:
-            first[i] = container.pop(key, number)
+            second[i] = container.pop(key, number)
         elif operation == Operation.COPY:
             container = container.copy()
         elif operation == Operation.RESERVE:
@@ -122,8 +122,8 @@ _KEYED: _Meanings = {
 }
 _MAP: _Meanings = {
     **_KEYED,
-    Operation.GET: lambda model, key, number: (model.get(key), model.get(key, number)),
-    Operation.POP: lambda model, key, number: (model.pop(key, number), 0),
+    Operation.GET: lambda model, key, number: (1, model.get(key, number)),
+    Operation.POP: lambda model, key, number: (0, model.pop(key, number)),
 }
 
 

@@ -27,8 +27,10 @@ class Kind:
 
     def __call__(self, items=()):
         items = dict(items)
-        counts = np.array(list(items.values()), self.dtype)
-        return self.container.from_arrays(list(items), counts, *[N_DENSE] * self.is_dense)
+        arguments = [N_DENSE] * self.is_dense
+        if self.container is IntMap:
+            arguments = [self.dtype]  # its default is not that of the numbers
+        return self.container.from_arrays(list(items), np.array(list(items.values()), self.dtype), *arguments)
 
     def in_order(self, items):
         sign = 1 if self.least_first else -1
@@ -45,7 +47,7 @@ COUNTED = [
     Kind(MaxHeap, "float64"),
     Kind(MinHeap, "float64"),
 ]
-MAPS = [Kind(IntMap), Kind(SortedMap), Kind(SortedMap, "float64")]
+MAPS = [Kind(IntMap), Kind(IntMap, "float64"), Kind(SortedMap), Kind(SortedMap, "float64")]
 KEYED = [*MAPS, *COUNTED]
 DENSE = [
     Kind(IndexedMinHeap),

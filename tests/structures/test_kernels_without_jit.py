@@ -11,7 +11,7 @@ TESTS = [
     "test_hashing.py::test_mixing_of_two_words",
     "test_indexed_heap.py::test_kernels_against_a_list",
     "test_int_map.py::test_kernels_against_a_dict",
-    "test_int_map.py::test_bucket_bits",
+    "test_int_map.py::test_buckets",
     "test_multiset_heap.py::test_kernels_against_a_list",
     "test_multiset_heap.py::test_no_ties_in_an_empty_heap",
     "test_priorities.py",
