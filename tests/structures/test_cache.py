@@ -1,13 +1,16 @@
 """Import and cache: nothing is compiled early, nothing twice, and nothing stale runs."""
 
 import os
+import pickle
 import textwrap
 
 import pytest
+from numba import types
 
 import structures as st
 from structures.cache_folder import others_may_write
 from structures.digests import DIGEST, package_digest
+from structures.struct_type import GoneType, _type_of
 
 
 # ------------------------------------------------------------------------------------------------ import
@@ -249,6 +252,17 @@ def test_a_class_that_is_gone(python, installation, tmp_path):
     assert [run(), run()] == ["5 0\n", "5 1\n"]
     rename("kernels_of_old", "kernels_of_new")
     assert [run(), run()] == ["5 0\n", "5 1\n"]
+
+
+def test_a_type_of_another_release():
+    """A cache names it; the class of today may not know its fields."""
+    old = _type_of(
+        "structures.multiset_heap_type", "MaxHeapType", [("n", types.int64), ("digest_0", types.int8)]
+    )
+    assert isinstance(old, GoneType)
+    for current in (st.MaxHeap.type(), st.IntMap.type(float)):
+        assert pickle.loads(pickle.dumps(current)) is current
+        assert old != current
 
 
 def test_without_a_folder_to_write_to(python, installation, tmp_path):
