@@ -215,7 +215,7 @@ def _become(self, key, count, leaves_range):
     if refused < 0:
         return refused
     if count != self.zero:
-        return _assign(self, key, to_order(count) ^ self.complement)
+        return _assign(self, key, _rank_of(self, count))
     return _cut(self, key) if _is_in(self, key) else status.OK
 
 
@@ -317,14 +317,13 @@ def _change_many(self, keys, numbers, is_sum):
     """Do what that of :class:`KeyedType` does, and restore the ages, too."""
     if keys.size != numbers.size:
         return status.OUT_OF_RANGE, smaller(keys.size, numbers.size)
-    size, next_age = self.size, self.next_age
+    size = self.size
     ranks, ages = new_words(keys.size), new_words(keys.size)
     failure, n_done = _change_each(self, keys, numbers, is_sum, ranks, ages)
     if failure < 0:
         for i in range(n_done - 1, -1, -1):
             settle(self.ranks, self.winners, self.ages, keys[i], ranks[i], ages[i])
         self.size = size
-        self.next_age = next_age
     return failure, n_done
 
 

@@ -39,18 +39,19 @@ def _py_to_order(priority: Any) -> Any:
 def _py_from_order(order: int, zero: Any) -> Any:
     if not isinstance(zero, (float, np.floating)):
         return order
-    return type(zero)(np.int64(order ^ ((order >> 63) & INT64_MAX)).view(np.float64))
+    number = float(np.int64(order ^ ((order >> 63) & INT64_MAX)).view(np.float64))
+    return _py_as_count(number, zero)
 
 
 def _py_sum_leaves_range(value: Any, delta: Any) -> bool:
     if isinstance(value, (float, np.floating)):
-        return value + delta != value + delta
+        return float(value) + float(delta) != float(value) + float(delta)
     return not INT64_MIN <= int(value) + int(delta) <= INT64_MAX
 
 
 def _py_difference_leaves_range(value: Any, delta: Any) -> bool:
     if isinstance(value, (float, np.floating)):
-        return value - delta != value - delta
+        return float(value) - float(delta) != float(value) - float(delta)
     return not INT64_MIN <= int(value) - int(delta) <= INT64_MAX
 
 

@@ -143,6 +143,19 @@ def test_a_count_may_have_the_rank_of_absent_keys(heap_class, ties):
     )
 
 
+@TIES
+@BOTH
+def test_a_count_may_become_one_with_the_rank_of_absent_keys(heap_class, ties):
+    last = INT64_MIN if heap_class is IndexedMaxHeap else INT64_MAX
+    heap = heap_class(50, ties=ties)
+    heap[3] = heap[4] = 0
+    heap[3] = last
+    heap._check()
+    assert 3 in heap
+    assert list(heap.items()) == [(4, 0), (3, last)]
+    assert (heap.pop(), heap.pop(), len(heap)) == ((4, 0), (3, last), 0)
+
+
 # ------------------------------------------------------------------------------------------------- ages
 @BOTH
 @DTYPES
