@@ -256,12 +256,10 @@ def _equals(self, other):
     """Return whether both have the same keys with the same counts, in the same order."""
     keys, counts = self.to_arrays()
     other_keys, other_counts = other.to_arrays()
-    if keys.size != other_keys.size:
-        return False
-    for i in range(keys.size):
-        if keys[i] != other_keys[i] or counts[i] != other_counts[i]:
-            return False
-    return True
+    n_equal = 0
+    for i in range(smaller(keys.size, other_keys.size)):
+        n_equal += keys[i] == other_keys[i] and counts[i] == other_counts[i]
+    return n_equal == keys.size and n_equal == other_keys.size
 
 
 @method(HeapType, "ties")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import structures
-from structures import ByteCounter, CountBuckets, IntMap, MaxHeap, MinHeap, PairIndex, TokenList
+from structures import ByteCounter, CountBuckets, IntMap, IntSet, MaxHeap, MinHeap, PairIndex, TokenList
 
 FOLDER = Path(__file__).parents[1] / "data" / "written_by_0.1.0"
 TOKENS = TokenList([1, 2, 1, 2, 3], [0, 2, 5])
@@ -21,6 +21,13 @@ CONTAINERS = {  # as in make.py.txt
     "ByteCounter": ByteCounter({b"one": 1, b"": 2, b"a longer string of bytes": 3}),
     "TokenList": TOKENS,
     "PairIndex": PairIndex.build(TOKENS),
+}
+
+
+NEWER = {  # than 0.1.0
+    "IntMap_float64": IntMap({1: 0.5}, float),
+    "IntSet": IntSet([3, -5]),
+    "MinHeap_fifo": MinHeap([(9, 7), (3, 7)], ties="fifo"),
 }
 
 
@@ -42,15 +49,15 @@ def test_order_is_read_too():
 
 def test_every_container_is_tested():
     classes = {name for name in structures.__all__ if isinstance(getattr(structures, name), type)}
-    assert classes <= {type(container).__name__ for container in CONTAINERS.values()}
+    assert classes <= {type(container).__name__ for container in [*CONTAINERS.values(), *NEWER.values()]}
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("name", CONTAINERS)
+@pytest.mark.parametrize("name", [*CONTAINERS, *NEWER])
 def test_a_new_pickle_names_the_package_alone(name, protocol):
-    written = pickle.dumps(CONTAINERS[name], protocol)
+    written = pickle.dumps({**CONTAINERS, **NEWER}[name], protocol)
     assert b"structures" in written
     assert b"structures." not in written
     strings = [str(argument) for _, argument, _ in pickletools.genops(written)]
     assert not [text for text in strings if text.startswith("structures.")]
-    assert pickle.loads(written) == CONTAINERS[name]
+    assert pickle.loads(written) == {**CONTAINERS, **NEWER}[name]
