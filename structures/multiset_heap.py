@@ -30,7 +30,8 @@ Invariants
 3. The slot of the id of each of the first ``size`` slots is this slot.
 4. ``map`` has the id of the key of each of these slots. Its other keys have ids with the slot -1.
 5. The ids in the map are 0 ... ``n_ids`` - 1; there is room for 6 a row.
-6. The table has 13 words a row, 19 with keys. ``size`` is at most ``due``, which is at most 4 R - 3.
+6. The table has 13 words a row, 19 with keys. ``size`` is at most ``due``, which is at most 4 R - 3. There
+   are less than 2**31 ids: for more, there is no memory.
 
 Complexity
 ----------

@@ -15,6 +15,7 @@ TIE = ARITY  # from the rank of an entry to its tie
 IDS_A_ROW = 6  # half as many again as slots: keys that have left keep theirs for a while
 IDS, SLOTS, KEYS = ROW, ROW + ARITY // 2, ROW + ARITY // 2 + IDS_A_ROW // 2  # words a row before these
 ALL = KEYS + IDS_A_ROW  # words a row where ids have keys
+MOST_ROWS = (2**31 - 1) // IDS_A_ROW  # ids and slots are int32
 GONE = -1  # the slot of an id whose key is not in the heap
 PAGE = 512  # words
 _FAR = 1 << 9  # from this slot on, rows are seldom in a near cache

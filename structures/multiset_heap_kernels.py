@@ -262,12 +262,10 @@ def _equals(self, other):
     """Return whether both have the same keys with the same counts, in the same order."""
     keys, counts = self.to_arrays()
     other_keys, other_counts = other.to_arrays()
-    if keys.size != other_keys.size:
-        return False
     n = 0
-    while n < keys.size and keys[n] == other_keys[n] and counts[n] == other_counts[n]:
+    while n < keys.size and n < other_keys.size and keys[n] == other_keys[n] and counts[n] == other_counts[n]:
         n += 1
-    return n == keys.size
+    return n == keys.size == other_keys.size
 
 
 @method(HeapType, "ties")

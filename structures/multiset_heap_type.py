@@ -22,6 +22,7 @@ from structures.multiset_heap_blocks import (
     ALL,
     IDS_A_ROW,
     KEYS,
+    MOST_ROWS,
     TIE,
     capacity_of,
     move_all,
@@ -196,6 +197,8 @@ def plan(self):
 def resize(self, n_slots):
     """Make a table for `n_slots`, and copy everything."""
     n_rows = rows_for(n_slots)
+    if n_rows > MOST_ROWS:
+        return False
     table = new_words(n_rows * _words_a_row(self))
     move_all(self.table, self.size, self.n_ids, table, n_rows)
     self.table = table
@@ -207,6 +210,8 @@ def _start_next(self):
     """Allocate a table that is twice as large, or half as large again if it is vast."""
     n_rows = self.table[0]
     more = n_rows // (1 if capacity_of(self.table) < _VAST else 2)
+    if n_rows + more > MOST_ROWS:
+        return False
     self.next = new_words((n_rows + more) * _words_a_row(self))
     return True
 

@@ -55,6 +55,9 @@ DENSE = [
     Kind(IndexedMinHeap, "float64"),
     Kind(IndexedMaxHeap, "float32"),
 ]
+# These have the dtype of the arrays that they are built from.
+BY_ARRAYS = [kind for kind in KEYED if kind.container is not IntMap or kind.dtype == np.int64]
+by_arrays = pytest.mark.parametrize("keyed", BY_ARRAYS, ids=repr)
 
 
 @pytest.fixture(params=KEYED, ids=repr)
@@ -262,6 +265,7 @@ def test_arrays_of_objects(keyed):
             container.update_many(np.array([1, wrong], object), [1, 1])
 
 
+@pytest.mark.parametrize("small_keyed", [*BY_ARRAYS, *DENSE], ids=repr)
 def test_arrays_of_the_wrong_shape(small_keyed):
     container = small_keyed({1: 2})
     for change in (container.update_many, small_keyed.container.from_arrays):
@@ -299,6 +303,7 @@ def test_update_many_is_all_or_nothing(small_keyed):
     assert (container[1], container[9], container.get(3)) == (11, 8, 0)
 
 
+@by_arrays
 def test_construction(keyed):
     pairs = [(3, 1), (4, 1), (5, 9)]
     expected = keyed(pairs)
@@ -344,6 +349,7 @@ def derived(base):
     return globals()[name]
 
 
+@by_arrays
 def test_subclasses(keyed):
     mine, plain = derived(keyed.container), keyed({1: 2, 3: 4})
     one = mine.from_arrays(*plain.to_arrays())
@@ -419,6 +425,7 @@ def test_growth_across_powers_of_two(keyed):
     assert len(container) == 0
 
 
+@by_arrays
 def test_a_full_container_takes_its_own_keys(keyed):
     """A key that is there already needs no room."""
     for n in range(1, 45):

@@ -14,6 +14,7 @@ from structures import (
     IndexedMaxHeap,
     IndexedMinHeap,
     IntMap,
+    IntSet,
     KBest,
     MaxHeap,
     MinHeap,
@@ -34,7 +35,10 @@ CONTAINERS = {  # as in make.py.txt
     "TokenList": TOKENS,
     "PairIndex": PairIndex.build(TOKENS),
 }
-LATER = {
+LATER = {  # than 0.1.0
+    "IntMap_float64": IntMap({1: 0.5}, float),
+    "IntSet": IntSet([3, -5]),
+    "MinHeap_fifo": MinHeap([(9, 7), (3, 7)], ties="fifo"),
     "IndexedMaxHeap": IndexedMaxHeap.from_arrays([3, 9, 2], [7, 7, 1], 10),
     "IndexedMinHeap": IndexedMinHeap.from_arrays([3, 9, 2], np.float32([1.5, 1.5, -1]), 10, "fifo"),
     "KBest": KBest.from_arrays([[0.5, 1.5]], [[7, 3]]),
