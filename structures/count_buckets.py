@@ -51,7 +51,8 @@ max_count, min_count          O(1)
 peek, pop, peek_min, pop_min  O(log m) amortised: the roots are linked here, at most one link for
                               each key that has entered, and for each child of a removed key
 nlargest, pop_many            k times pop
-keys_at                       O(log k + m log m)
+keys_at, keys_in              O(log k + m log m)
+ceiling_count, floor_count    O(log k)
 items, to_arrays              O(n log n)
 memory                        64 bytes a key and 64 a distinct count, up to twice that after
                               growth, and the map: 26 to 51 bytes a key
@@ -89,6 +90,8 @@ from structures.count_buckets_kernels import (
     CountBucketsType,
     count_buckets_type,
     insert_many,
+    keys_within,
+    nearest_count,
     new_count_buckets,
     state,
 )
@@ -96,7 +99,7 @@ from structures.counted import Counted
 from structures.facade import named_by_package
 from structures.keyed import NOTHING
 from structures.made_inside import makes_empty
-from structures.status import error, int64, int64_array
+from structures.status import INT64_MAX, INT64_MIN, error, int64, int64_array
 from structures.struct_type import bind
 
 
@@ -127,7 +130,7 @@ class CountBuckets(Counted):
 
     Methods for buckets:
 
-    * :meth:`keys_at`, :meth:`counts`
+    * :meth:`keys_at`, :meth:`keys_in`, :meth:`counts`, :meth:`ceiling_count`, :meth:`floor_count`
 
     Methods for many keys and the whole:
 
@@ -315,6 +318,98 @@ class CountBuckets(Counted):
         array([7, 9])
         """
         return self._kernels.keys_at(self, int64(count, "count"))
+
+    def keys_in(self, low: int | None = None, high: int | None = None) -> np.ndarray:
+        """Return the keys whose counts are in ``[low, high)``, in the order of :meth:`pop`.
+
+        Parameters
+        ----------
+        low, high : int, optional
+            Without one of them, the range has no end on this side.
+
+        Returns
+        -------
+        (m,) int64
+
+        Complexity
+        ----------
+        O(log k + m log m) for k distinct counts.
+
+        Examples
+        --------
+        >>> b = CountBuckets({9: 5, 7: 5, 8: 2, 6: 7})
+        >>> b.keys_in(2, 7), b.keys_in(high=3)
+        (array([7, 9, 8]), array([8]))
+        """
+        least = INT64_MIN if low is None else int64(low, "low")
+        greatest = INT64_MAX if high is None else int64(high, "high") - 1
+        return keys_within(self, least, greatest) if greatest >= INT64_MIN else np.empty(0, np.int64)
+
+    def ceiling_count(self, count: int, default: Any = NOTHING) -> Any:
+        """Return the least count, of those that keys have, that is `count` or greater.
+
+        Parameters
+        ----------
+        count : int
+        default : object, optional
+            Returned if there is none. Inside ``@njit`` an int: 0 if it is not given.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        KeyError
+            There is none, and no default was given.
+
+        Complexity
+        ----------
+        O(log k) for k distinct counts.
+
+        Examples
+        --------
+        >>> CountBuckets({9: 5, 7: 5, 8: 2}).ceiling_count(3)
+        5
+        """
+        return self._nearest(count, True, default)
+
+    def floor_count(self, count: int, default: Any = NOTHING) -> Any:
+        """Return the greatest count, of those that keys have, that is `count` or less.
+
+        Parameters
+        ----------
+        count : int
+        default : object, optional
+            Returned if there is none. Inside ``@njit`` an int: 0 if it is not given.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        KeyError
+            There is none, and no default was given.
+
+        Complexity
+        ----------
+        O(log k) for k distinct counts.
+
+        Examples
+        --------
+        >>> CountBuckets({9: 5, 7: 5, 8: 2}).floor_count(4)
+        2
+        """
+        return self._nearest(count, False, default)
+
+    def _nearest(self, count: int, is_above: bool, default: Any) -> Any:
+        is_there, found = nearest_count(self, int64(count, "count"), is_above)
+        if is_there:
+            return found
+        if default is NOTHING:
+            raise KeyError(f"no count at or {'above' if is_above else 'below'} {count}")
+        return default
 
     def counts(self) -> np.ndarray:
         """Return the distinct counts, ``(k,) int64``, descending."""

@@ -187,6 +187,22 @@ def near(cells, start, count):
 
 
 @inner
+def at_or_above(cells, count):
+    """Return the bucket of the least count that is `count` or greater, or the end."""
+    found = near(cells, END, count)
+    is_below = found == END or cells[found + COUNT] < count
+    return neighbour(cells, found, UP) if is_below else found
+
+
+@inner
+def at_or_below(cells, count):
+    """Return the bucket of the greatest count that is `count` or less, or the end."""
+    found = near(cells, END, count)
+    is_above = found != END and cells[found + COUNT] > count
+    return neighbour(cells, found, DOWN) if is_above else found
+
+
+@inner
 def side_of(cells, bucket):
     """Return the side on which a bucket hangs below its parent."""
     return UP if cells[cells[bucket + PARENT] + RIGHT] == bucket else DOWN

@@ -147,6 +147,18 @@ class Keyed(Facade):
         """The dtype of the numbers: int64 or float64."""
         return np.dtype(np.int64)
 
+    def _key(self, key: Any) -> Any:
+        """Return a key in the type of the keys, or raise."""
+        return int64(key)
+
+    def _keys(self, keys: Any) -> np.ndarray:
+        """Return an array of keys in the type of the keys, or raise."""
+        return int64_array(keys)
+
+    def _is_key(self, key: Any) -> bool:
+        """Return whether a key could be in the container."""
+        return self._is_int64(key)
+
     def _number(self, value: Any, name: str) -> Any:
         """Return `value` as a number of the dtype."""
         return int64(value, name, self._float_hint) if self.dtype == np.int64 else float64(value, name)
@@ -157,30 +169,31 @@ class Keyed(Facade):
         return float64_array(values, name)
 
     def __getitem__(self, key: int) -> Any:
-        key = int64(key)
+        key = self._key(key)
         value = self._kernels.get(self, key)
         if not value and not self._kernels.contains(self, key):
             raise KeyError(key)
         return value
 
     def __setitem__(self, key: int, value: Any) -> None:
-        self._done(self._kernels.set(self, int64(key), self._number(value, self._noun)), key)
+        self._done(self._kernels.set(self, self._key(key), self._number(value, self._noun)), key)
 
     def __delitem__(self, key: int) -> None:
-        self._done(self._kernels.remove(self, int64(key)), key)
+        self._done(self._kernels.remove(self, self._key(key)), key)
 
     def __contains__(self, key: Any) -> bool:
-        return self._is_int64(key) and self._kernels.contains(self, int(key))
+        return self._is_key(key) and self._kernels.contains(self, self._key(key))
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.to_arrays()[0].tolist())
 
     def get(self, key: int, default: Any = 0) -> Any:
         """Return the number of `key`, or `default` for a missing key."""
-        if not self._is_int64(key):
+        if not self._is_key(key):
             return default
-        value = self._kernels.get(self, int(key))
-        return value if value or self._kernels.contains(self, int(key)) else default
+        key = self._key(key)
+        value = self._kernels.get(self, key)
+        return value if value or self._kernels.contains(self, key) else default
 
     def update_many(self, keys: Any, deltas: Any) -> None:
         """Add ``deltas[i]`` to the number of ``keys[i]``, for every i in order; all or nothing.
@@ -211,11 +224,11 @@ class Keyed(Facade):
         >>> m[7]
         6
         """
-        keys, deltas = int64_array(keys), self._numbers(deltas, "deltas")
+        keys, deltas = self._keys(keys), self._numbers(deltas, "deltas")
         self._same_length(keys, deltas, "deltas")
         failure, i = self._kernels.update_many(self, keys, deltas)
         if failure < 0:
-            raise error(failure, int(keys[i]))
+            raise error(failure, f"key {keys[i]}")
 
     def update(self, other: Any) -> None:
         """Add the numbers of a mapping, of pairs or of a container to those here; all or nothing.
@@ -275,7 +288,7 @@ class Keyed(Facade):
         >>> h.peek()
         (8, 1)
         """
-        keys, values = int64_array(keys), self._numbers(values, "values")
+        keys, values = self._keys(keys), self._numbers(values, "values")
         self._same_length(keys, values, "values")
         self._done(self._kernels.set_many(self, keys, values), f"{keys.size} keys")
 
@@ -293,7 +306,7 @@ class Keyed(Facade):
 
         Complexity
         ----------
-        O(1) expected for each key.
+        The cost of ``c[key]``, for each key.
 
         Examples
         --------
@@ -301,7 +314,7 @@ class Keyed(Facade):
         >>> MaxHeap({7: 2}).get_many([7, 8], -1)
         array([ 2, -1])
         """
-        return self._kernels.get_many(self, int64_array(keys), self._number(default, "default"))
+        return self._kernels.get_many(self, self._keys(keys), self._number(default, "default"))
 
     def remove_many(self, keys: Any) -> int:
         """Remove those of many keys that are here, and return how many they were.
@@ -326,7 +339,7 @@ class Keyed(Facade):
         >>> h.remove_many([7, 9])
         1
         """
-        return self._kernels.remove_many(self, int64_array(keys))
+        return self._kernels.remove_many(self, self._keys(keys))
 
     def setdefault(self, key: int, default: Any = 0) -> Any:
         """Return the number of `key`; if it is missing, set it to `default` first.
@@ -356,7 +369,7 @@ class Keyed(Facade):
         >>> m.setdefault(7, 5), m.setdefault(8, 5), len(m)
         (2, 5, 2)
         """
-        key, default = int64(key), self._number(default, "default")
+        key, default = self._key(key), self._number(default, "default")
         if key not in self:
             self[key] = default
         return self[key]

@@ -66,11 +66,11 @@ def interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a kernel that runs as Python; from containers of the classes it takes what kernels see."""
 
     @functools.wraps(function)
-    def call(*arguments: Any) -> Any:
+    def call(*arguments: Any, **named: Any) -> Any:
         if not any(isinstance(each, StructRefProxy) for each in arguments):
-            return function(*arguments)  # called by another kernel
+            return function(*arguments, **named)  # called by another kernel
         with np.errstate(over="ignore"):  # products of hashes wrap around
-            return _for_python(function(*map(_opened, arguments)))
+            return _for_python(function(*map(_opened, arguments), **named))
 
     return call
 

@@ -1,4 +1,4 @@
-"""``asv_benchmarks/containers_table.py`` runs, at tiny sizes: both sides agree, and every row comes out."""
+"""The tables of containers run, at tiny sizes: both sides agree, and every row comes out."""
 
 import importlib
 import re
@@ -21,3 +21,12 @@ def test_small(capsys, monkeypatch):
     measured = [row for row in rows if ROW.fullmatch(row)]
     assert len(measured) == len(rows) - 4  # the two headings
     assert len(measured) >= 16
+
+
+def test_sorted_small(capsys, monkeypatch):
+    for name in ("heapdict", "pqdict", "sortedcontainers"):  # containers_table.py has the means
+        pytest.importorskip(name, reason="one of those compared with")
+    monkeypatch.syspath_prepend(FOLDER)
+    importlib.import_module("sorted_table").main(["--small"])
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    assert len([row for row in rows if ROW.fullmatch(row)]) == len(rows) - 2 == 4

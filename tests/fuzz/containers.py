@@ -29,6 +29,7 @@ from structures.testing import (
     MapModel,
     PairModel,
     Program,
+    SortedModel,
     TokenModel,
     check_program,
     random_program,
@@ -37,8 +38,9 @@ from structures.testing import (
 KEYED: list[tuple[Any, str]] = [
     (st.IntMap, "int64"),
     (st.CountBuckets, "int64"),
-    *((heap, dtype) for heap in (st.MaxHeap, st.MinHeap) for dtype in ("int64", "float64")),
+    *((each, dtype) for each in (st.MaxHeap, st.MinHeap, st.SortedMap) for dtype in ("int64", "float64")),
 ]
+_MAPS = {st.IntMap: MapModel, st.SortedMap: SortedModel}
 _ENDS = [0, 1, -1, 2**63 - 1, -(2**63), -(2**63) + 1, 2**62, 2**32, 2**31 - 1]
 _NUMBERS: dict[str, list[Any]] = {
     "int64": [*range(-2, 5), 2**62, 2**63 - 1, -(2**63)],
@@ -111,8 +113,8 @@ def check_alone(chance: random.Random, rng: np.random.Generator, note: Note) -> 
     n_rows, rare = chance.choice([300, 1500]), chance.choice([0.1, 0.5, 1.0])
     program = random_program(language, rng, n_rows, keys, numbers, rare, dtype)
     note(f"{container.__name__}, {dtype}, {n_rows} rows, {list(numbers)}, keys {keys[:5].tolist()} ...")
-    model = MapModel() if container is st.IntMap else HeapModel(least_first=container is st.MinHeap)
-    first = {"dtype": dtype} if container in (st.MaxHeap, st.MinHeap) else {}
+    model = _MAPS[container]() if container in _MAPS else HeapModel(least_first=container is st.MinHeap)
+    first = {"dtype": dtype} if dtype == "float64" else {}
     done = check_program(language, container(**first), model, program)
     assert dict(done.items()) == dict(model.items())
 
@@ -153,7 +155,7 @@ def check_sums(chance: random.Random, rng: np.random.Generator, note: Note) -> N
     for _, sums in plans:
         for key, n in sums.items():
             expected[key] += n
-    if container is not st.IntMap:
+    if container not in _MAPS:
         expected = +expected
     assert dict(shared.items()) == dict(expected)
 
@@ -173,7 +175,7 @@ def _plan(
                 sums[int(key)] += n
             continue
         key, n = int(chance.choice(keys)), chance.randrange(1, 9)
-        if sums[key] > n and container is not st.IntMap and chance.random() < 0.4:
+        if sums[key] > n and container not in _MAPS and chance.random() < 0.4:
             steps.append(methodcaller("sub", key, n))
             sums[key] -= n
         else:
@@ -290,7 +292,18 @@ def _any_call(shared: Any, chance: random.Random, key: int, number: Any, keys: n
         lambda: _all_of(shared),
         lambda: chance.random() < 0.1 and shared.clear(),
     ]
-    if isinstance(shared, st.IntMap):
+    if isinstance(shared, st.SortedMap):
+        low, high = sorted(chance.choices(keys.tolist(), k=2))
+        calls += [
+            *(lambda verb=verb: getattr(shared, verb)(key) for verb in ("floor", "higher", "rank", "count")),
+            *(lambda verb=verb: getattr(shared, verb)() for verb in ("peek_min", "pop_max", "keys")),
+            lambda: shared.range_arrays(low, high),
+            lambda: chance.random() < 0.1 and shared.remove_range(low, high),
+            lambda: shared.remove_many(many[:2]),
+            lambda: shared.ceiling_many(many),
+            lambda: shared.select(chance.randrange(100)),
+        ]
+    if isinstance(shared, (st.IntMap, st.SortedMap)):
         calls += [
             lambda: shared.set_many(many, range(len(many))),
             lambda: shared.get_many(many),

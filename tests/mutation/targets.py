@@ -73,11 +73,21 @@ TARGETS = [
     ),
     Target(
         "maps",
-        "structures/int_map_kernels.py",
+        "structures/int_map_table.py",
         (S + "test_int_map.py",),
-        (*PLAIN, S + "test_int_map.py::test_kernels_against_a_dict", S + "test_int_map.py::test_bucket_bits"),
+        (*PLAIN, S + "test_int_map.py::test_kernels_against_a_dict", S + "test_int_map.py::test_buckets"),
         CONTAINERS,
     ),
+    Target("maps", "structures/int_map_kernels.py", (S + "test_int_map.py",), PLAIN, CONTAINERS),
+    Target(
+        "maps",
+        "structures/sorted_map_rows.py",
+        (S + "test_sorted_map.py",),
+        (*PLAIN, S + "test_sorted_map.py::test_kernels_against_a_list"),
+        CONTAINERS,
+    ),
+    Target("maps", "structures/sorted_map_kernels.py", (S + "test_sorted_map.py",), PLAIN, CONTAINERS),
+    Target("maps", "structures/sorted_map_many.py", (S + "test_sorted_map.py",), PLAIN, CONTAINERS),
     Target(
         "maps",
         "structures/byte_counter_kernels.py",

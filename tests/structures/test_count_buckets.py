@@ -182,6 +182,40 @@ def test_empty():
     assert buckets.counts().tolist() == buckets.keys_at(0).tolist() == []
 
 
+def test_ranges_of_counts():
+    buckets = CountBuckets({9: 5, 7: 5, 8: 2, 6: INT64_MAX, 5: INT64_MIN})
+    for low, high, expected in (
+        (None, None, [6, 7, 9, 8, 5]),
+        (2, 5, [8]),
+        (2, 6, [7, 9, 8]),
+        (5, 2, []),
+        (None, INT64_MIN, []),
+        (None, INT64_MIN + 1, [5]),
+        (6, None, [6]),
+        (6, INT64_MAX, []),
+    ):
+        assert buckets.keys_in(low, high).tolist() == expected
+    for count, below, above in (
+        (5, 5, 5),
+        (4, 2, 5),
+        (6, 5, INT64_MAX),
+        (1, INT64_MIN, 2),
+        (INT64_MIN, INT64_MIN, INT64_MIN),
+        (INT64_MAX, INT64_MAX, INT64_MAX),
+    ):
+        assert (buckets.floor_count(count), buckets.ceiling_count(count)) == (below, above)
+    del buckets[5], buckets[6]
+    with pytest.raises(KeyError, match="no count at or above 6"):
+        buckets.ceiling_count(6)
+    with pytest.raises(KeyError, match="no count at or below 1"):
+        buckets.floor_count(1)
+    assert (buckets.ceiling_count(INT64_MAX, "none"), buckets.floor_count(INT64_MIN, None)) == ("none", None)
+    assert (CountBuckets().floor_count(0, -1), CountBuckets().keys_in().tolist()) == (-1, [])
+    for call in (buckets.keys_in, buckets.floor_count, buckets.ceiling_count):
+        with pytest.raises(TypeError, match="must be an integer"):
+            call(1.5)
+
+
 def test_counts_of_wrong_types():
     buckets = CountBuckets({7: 1})
     with pytest.raises(TypeError, match="count must be an integer"):

@@ -20,6 +20,11 @@ def test_nothing_leaks(python):
             return heap.copy().remove(10**6), heap
 
         @njit
+        def errors_of_dense(heap, keys, deltas):
+            heap.update_many(keys, deltas)
+            return heap.copy().remove(10**6), heap
+
+        @njit
         def loops(container, other):
             total = 0
             for key in container:
@@ -52,11 +57,40 @@ def test_nothing_leaks(python):
                     assert other == real
                     other.clear()
                 list(real.items())
-                if container is not st.IntMap:
+                if container not in (st.IntMap, st.SortedMap):
                     real.pop_many(5), real.ties(), real.pop(), real.peek()
                     outcome(container().pop), outcome(container().peek)
                 errors_inside(real, np.array([1, 10**6]), np.array([1, -5]))
                 loops(real.copy(), real), loops(container.from_arrays([], []), container.from_arrays([], []))
+
+        def ordered(real):
+            real.set_many(np.arange(900.0), np.ones(900)), real.set_many([0.5], [2])
+            for call, *arguments in [
+                (real.remove_many, [1, 1]), (real.remove_many, [1, 2]), (real.set_many, [1], [1, 2]),
+                (real.floor, -1), (real.floor_many, [-1, 5]), (real.ceiling_many, [5], (0, 0)),
+                (real.range_arrays, 5, 700), (real.remove_range, 5, 700), (real.add, 3, np.nan),
+                (real.update_many, [1, 2], [1, np.nan]), (real.get_many, [1, 2]), (real.rank_many, [1, 2]),
+                (real.select, -1), (real.keys, np.nan), (real.pop_min,), (real.pop_max,), (real.lower, 0),
+            ]:
+                outcome(call, *arguments)
+        def dense(container, dtype, ties):
+            language = LANGUAGES[container]
+            program = random_program(language, np.random.default_rng(0), 2000, range(60), dtype=dtype)
+            first, second = np.zeros(2000, np.int64), np.zeros(2000, dtype)
+            real = language.driver(container(100, dtype, ties), *program, first, second)
+            real[1] = real[2] = 2**63 - 1 if dtype == "int64" else 2**62
+            for call, *arguments in [
+                (real.reserve, 101), (real.update_many, [5, 1], [1, -(2**63)]), (real.add, 50, -(10**6)),
+                (real.update_many, [1, 100], [1, 2]), (real.__getitem__, 100), (real.__delitem__, 100),
+                (container.from_arrays, [1, 1], [2, 2]), (container.from_arrays, [1, 5], [2, 2], 5),
+                (real.improve, 100, 1), (container, 2**47),
+            ]:
+                outcome(call, *arguments)
+            for other in (real.copy(), copy.deepcopy(real), pickle.loads(pickle.dumps(real))):
+                assert other == real
+                other.clear()
+            list(real.items()), real.pop_many(5), real.ties(), real.pop(), real.peek()
+            errors_of_dense(real, np.array([1, 10**6]), np.array([1, -5]))
 
         def lists():
             rng = np.random.default_rng(0)
@@ -88,15 +122,19 @@ def test_nothing_leaks(python):
             rows()
             for container in (st.IntMap, st.CountBuckets):
                 keyed(container, ["int64"])
-            for container in (st.MaxHeap, st.MinHeap):
+            for container in (st.MaxHeap, st.MinHeap, st.SortedMap):
                 keyed(container, ["int64", "float64"])
+            ordered(st.SortedMap(dtype=float, key_dtype=float))
+            for container in (st.IndexedMaxHeap, st.IndexedMinHeap):
+                dense(container, "int64", "key")
+                dense(container, "float32", "fifo")
             lists()
 
         everything()
         gc.collect()
         stats = rtsys.get_allocation_stats()
-        # What numba asked for in vain counts as well: 2**47 keys, twice for each heap, and 2**40 rows twice.
-        n_refused = 2 * 6 + 2
+        # What numba asked for in vain counts as well: 2**47 keys, twice for each, and 2**40 rows twice.
+        n_refused = 2 * 8 + 4 + 2
         assert stats.mi_alloc > 1000
         assert (stats.alloc - n_refused, stats.mi_alloc) == (stats.free, stats.mi_free), stats
     """
@@ -132,7 +170,7 @@ def test_growth_without_memory_changes_nothing(python):
                 n += 1
             return n, 0
 
-        makers = st.IntMap, st.MaxHeap, st.CountBuckets
+        makers = st.IntMap, st.MaxHeap, st.CountBuckets, st.SortedMap
         for make in makers:
             made = make()
             made.update_many([1], [1])
@@ -142,7 +180,7 @@ def test_growth_without_memory_changes_nothing(python):
             container = make()
             limit(12)
             n, status = fill(container, 0, 7)
-            raised = outcome(container.add, -1, 10**9)
+            raised = outcome(container.add, 7 * n, 10**9)
             resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
             assert (status, raised, len(container)) == (NO_MEMORY, MemoryError, n), (make, raised, n, status)
             keys, counts = container.to_arrays()

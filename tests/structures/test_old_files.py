@@ -8,7 +8,19 @@ import numpy as np
 import pytest
 
 import structures
-from structures import ByteCounter, CountBuckets, IntMap, MaxHeap, MinHeap, PairIndex, TokenList
+from structures import (
+    ByteCounter,
+    CountBuckets,
+    IndexedMaxHeap,
+    IndexedMinHeap,
+    IntMap,
+    KBest,
+    MaxHeap,
+    MinHeap,
+    PairIndex,
+    SortedMap,
+    TokenList,
+)
 
 FOLDER = Path(__file__).parents[1] / "data" / "written_by_0.1.0"
 TOKENS = TokenList([1, 2, 1, 2, 3], [0, 2, 5])
@@ -21,6 +33,12 @@ CONTAINERS = {  # as in make.py.txt
     "ByteCounter": ByteCounter({b"one": 1, b"": 2, b"a longer string of bytes": 3}),
     "TokenList": TOKENS,
     "PairIndex": PairIndex.build(TOKENS),
+}
+LATER = {
+    "IndexedMaxHeap": IndexedMaxHeap.from_arrays([3, 9, 2], [7, 7, 1], 10),
+    "IndexedMinHeap": IndexedMinHeap.from_arrays([3, 9, 2], np.float32([1.5, 1.5, -1]), 10, "fifo"),
+    "KBest": KBest.from_arrays([[0.5, 1.5]], [[7, 3]]),
+    "SortedMap": SortedMap({1.5: 2, -5.0: 3}),
 }
 
 
@@ -42,15 +60,16 @@ def test_order_is_read_too():
 
 def test_every_container_is_tested():
     classes = {name for name in structures.__all__ if isinstance(getattr(structures, name), type)}
-    assert classes <= {type(container).__name__ for container in CONTAINERS.values()}
+    assert classes <= {type(container).__name__ for container in (CONTAINERS | LATER).values()}
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("name", CONTAINERS)
+@pytest.mark.parametrize("name", CONTAINERS | LATER)
 def test_a_new_pickle_names_the_package_alone(name, protocol):
-    written = pickle.dumps(CONTAINERS[name], protocol)
+    container = (CONTAINERS | LATER)[name]
+    written = pickle.dumps(container, protocol)
     assert b"structures" in written
     assert b"structures." not in written
     strings = [str(argument) for _, argument, _ in pickletools.genops(written)]
     assert not [text for text in strings if text.startswith("structures.")]
-    assert pickle.loads(written) == CONTAINERS[name]
+    assert pickle.loads(written) == container

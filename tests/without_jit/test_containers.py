@@ -3,14 +3,28 @@
 import numpy as np
 import pytest
 
-from structures import CountBuckets, IntMap, KBest, MaxHeap, MinHeap, PairIndex, TokenList, pair_index_kernels
+from structures import (
+    CountBuckets,
+    IndexedMaxHeap,
+    IndexedMinHeap,
+    IntMap,
+    KBest,
+    MaxHeap,
+    MinHeap,
+    PairIndex,
+    SortedMap,
+    TokenList,
+    pair_index_kernels,
+)
 from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, OK, OUT_OF_RANGE, OVERFLOW
 from structures.testing import (
     LANGUAGES,
     HeapModel,
+    IndexedHeapModel,
     KBestModel,
     MapModel,
     PairModel,
+    SortedModel,
     TokenModel,
     check_program,
     random_program,
@@ -45,10 +59,31 @@ def test_heaps(n_keys, numbers, rare, heap_class, dtype):
     check_program(LANGUAGES[heap_class], heap, model, program_of(heap_class, n_keys, numbers, rare, dtype))
 
 
+@pytest.mark.parametrize("ties", ["key", "fifo"])
+@pytest.mark.parametrize("dtype", ["int64", "float64", "float32"])
+@pytest.mark.parametrize("heap_class", [IndexedMaxHeap, IndexedMinHeap])
+@shapes
+def test_indexed_heaps(n_keys, numbers, rare, heap_class, dtype, ties):
+    n_keys = max(n_keys, 99)
+    if dtype == "float32":
+        numbers = [min(max(number, -8), 8) for number in numbers]
+    heap = heap_class(n_keys, dtype, ties)
+    model = IndexedHeapModel({}, n_keys, heap_class is IndexedMinHeap, ties == "fifo")
+    check_program(LANGUAGES[heap_class], heap, model, program_of(heap_class, n_keys, numbers, rare, dtype))
+
+
 @shapes
 def test_buckets(n_keys, numbers, rare):
     program = program_of(CountBuckets, n_keys, numbers, rare)
     check_program(LANGUAGES[CountBuckets], CountBuckets(), HeapModel(), program)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+@pytest.mark.parametrize("key_dtype", ["int64", "float64"])
+@shapes
+def test_sorted_maps(n_keys, numbers, rare, key_dtype, dtype):
+    program = program_of(SortedMap, n_keys, numbers, rare, dtype)
+    check_program(LANGUAGES[SortedMap], SortedMap(dtype, key_dtype=key_dtype), SortedModel(), program)
 
 
 @pytest.mark.parametrize("failing", [None, 0, 5, 39])

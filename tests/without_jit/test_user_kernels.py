@@ -59,7 +59,7 @@ def test_failures_raise():
         st.MaxHeap().sub(1)
 
 
-@pytest.mark.parametrize("container", [st.IntMap, st.MaxHeap, st.CountBuckets, st.ByteCounter])
+@pytest.mark.parametrize("container", [st.IntMap, st.SortedMap, st.MaxHeap, st.CountBuckets, st.ByteCounter])
 def test_classes(container):
     made = container()
     assert made == container() == made.copy()
