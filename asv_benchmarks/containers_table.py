@@ -432,6 +432,7 @@ FIRST_USES = {
     "MaxHeap": "h = structures.MaxHeap(); h.add(7); h.peek(); h.pop()",
     "MinHeap(dtype=float)": "h = structures.MinHeap(dtype=float); h.add(7, 0.5); h.peek(); h.pop()",
     "CountBuckets": "b = structures.CountBuckets(); b.add(7); b.peek(); b.pop()",
+    "KBest": "q = structures.KBest(9, 5); q.push(0, 0.5, 7); q.worst(0); q.row(0)",
     "SortedMap": "m = structures.SortedMap(); m.add(7); m[7]; m.floor(8); m.pop(7)",
     "TokenList": "t = structures.TokenList([1, 2, 1, 2]); t.merge(0, 3); t.token(0); t.next(0)",
     "PairIndex": (

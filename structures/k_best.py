@@ -14,8 +14,9 @@ sorted at all times::
 
 A push compares with the entry at place k - 1 first, which most candidates do not precede. For the others one
 pass over the row, 16 lanes at a time, finds the id, if it is there, and the place; a second pass moves what
-comes after it. Both have no branch that depends on the numbers. A heap has such branches, and they cost more
-than the moves, from k = 15 to k = 200 at least.
+comes after it. Both have no branch that depends on the numbers. A binary heap has such branches and looks for
+the id as well: from k = 15 on it takes longer. At k = 5, and where no ids are looked for at k = 200, it is
+faster by a fifth.
 
 Invariants
 ----------

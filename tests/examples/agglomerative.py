@@ -1,4 +1,4 @@
-"""Agglomerative clustering: the nearest pair of clusters from a ``MinHeap``, merged until one is left.
+"""Agglomerative clustering: the nearest pair of clusters from an ``IndexedMinHeap``, until one is left.
 
 What it shows: a heap of pairs that may be out of date. Each cluster has one entry: the pair with the nearest
 of the clusters that come after it, and their distance as the count. Distances only grow as clusters merge, so
@@ -16,7 +16,7 @@ Timing: ``python asv_benchmarks/examples_table.py``.
 import numpy as np
 from numba import njit
 
-from structures import MinHeap
+from structures import IndexedMinHeap
 
 METHODS = {"average": 0, "complete": 1}
 
@@ -38,7 +38,7 @@ def merge_all(distances, method, merges):
     is_cluster = np.ones(n, np.bool_)
     number, size = np.arange(n), np.ones(n)
     nearest = np.full(n, -1)
-    pairs = MinHeap(np.float64)
+    pairs = IndexedMinHeap(n, np.float64)
     least = np.full(n, np.inf)  # the counts again, to read without a search for the key
     for cluster in range(n - 1):
         nearest[cluster] = nearest_after(distances, is_cluster, cluster)

@@ -1,4 +1,4 @@
-"""Least-cost paths over a raster with steps in eight directions: ``MinHeap`` with decrease-key.
+"""Least-cost paths over a raster with steps in eight directions: ``IndexedMinHeap``.
 
 What it shows: a search that goes by the geometry of a grid. A step costs its length times the mean cost of
 its two cells. All cells are found from one or many starts; a cell knows the step that led to it.
@@ -13,7 +13,7 @@ Timing: ``python asv_benchmarks/examples_table.py``.
 import numpy as np
 from numba import njit
 
-from structures import MinHeap
+from structures import IndexedMinHeap
 
 STEPS = np.array([(-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)])
 LENGTHS = np.hypot(STEPS[:, 0], STEPS[:, 1])
@@ -24,7 +24,7 @@ NO_STEP = -1
 def search(costs, starts, total, came_by):
     """Fill `total` and `came_by`, ``(rows, columns)``, from the numbers of the start cells."""
     rows, columns = costs.shape
-    front = MinHeap(np.float64)
+    front = IndexedMinHeap(costs.size, np.float64)
     for start in starts:
         total[start // columns, start % columns] = 0.0
         front[start] = 0.0

@@ -1,4 +1,4 @@
-"""Filling the depressions of a terrain: priority-flood, with ``MinHeap``.
+"""Filling the depressions of a terrain: priority-flood, with ``IndexedMinHeap``.
 
 What it shows: a queue of cells by elevation, made inside ``@njit``, next to a plain first-in first-out queue.
 The flood comes in from the border, the lowest cell first. A cell that lies lower than where the flood is has
@@ -17,7 +17,7 @@ Timing: ``python asv_benchmarks/examples_table.py``.
 import numpy as np
 from numba import njit
 
-from structures import MinHeap
+from structures import IndexedMinHeap
 
 STEPS = np.array([(-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)])
 
@@ -27,7 +27,7 @@ def flood(level):
     """Raise `level`, ``(rows, columns)``, where it is in a depression."""
     rows, columns = level.shape
     is_reached = np.zeros(level.shape, np.bool_)
-    front = MinHeap(np.float64)
+    front = IndexedMinHeap(level.size, np.float64)
     for row in range(rows):
         for column in range(columns):
             if row in (0, rows - 1) or column in (0, columns - 1):

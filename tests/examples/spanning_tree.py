@@ -1,4 +1,4 @@
-"""The minimum spanning tree of a graph: Prim's algorithm with ``MinHeap``.
+"""The minimum spanning tree of a graph: Prim's algorithm with ``IndexedMinHeap``.
 
 What it shows: a heap of floats made inside ``@njit``, where a key is a vertex and its count the lightest edge
 that joins it to the tree. The count falls when a lighter edge is found, so that no vertex is in the heap
@@ -14,7 +14,7 @@ Timing: ``python asv_benchmarks/examples_table.py``.
 import numpy as np
 from numba import njit
 
-from structures import MinHeap
+from structures import IndexedMinHeap
 
 NOBODY = -1
 
@@ -23,7 +23,7 @@ NOBODY = -1
 def grow(starts, neighbours, weights, parent, to_parent):
     """Fill `parent` and `to_parent`, ``(n,)``; a root has the parent -1."""
     is_in_tree = np.zeros(parent.size, np.bool_)
-    fringe = MinHeap(np.float64)
+    fringe = IndexedMinHeap(parent.size, np.float64)
     for root in range(parent.size):
         if is_in_tree[root]:
             continue

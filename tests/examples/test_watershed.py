@@ -40,3 +40,5 @@ def test_basins_meet_in_the_middle_of_a_plateau():
 def test_shapes_differ():
     with pytest.raises(ValueError, match="differ in shape"):
         watershed.watershed(np.zeros((2, 3)), np.zeros((3, 2)))
+    with pytest.raises(ValueError, match="not a number"):
+        watershed.watershed([[np.nan]], [[1]])
