@@ -46,11 +46,12 @@ peek_min, peek_max, pop_min, pop_max            O(log n)
 count; range_arrays, keys, values, items        O(log n); O(log n + m) for m keys
 remove_range                                    O(log n) a key that is removed
 get_many, floor_many, ceiling_many, rank_many   O(log n) a key
-set_many, update_many of m                      O(m), and O(m log n) or, if m is n / 16 or more, O(n);
-                                                O(m) for each byte that varies, if keys do not ascend
+set_many, update_many of m                      O(m) for each byte that varies, if keys do not ascend;
+                                                O(m log n), or O(n + m) for more than n / 16 new keys
+remove_many                                     O(log n) a key
 from_arrays, copy, to_arrays                    O(n), if the keys ascend
-memory                                          17 to 34 bytes a key after insertions, half of that more
-                                                after growth; at most 140 after removals
+memory                                          17 to 35 bytes a key after insertions, at most 150 after
+                                                removals; up to twice that after growth
 ==============================================  ===================================================
 
 Source: R. Bayer, E. McCreight, Organization and maintenance of large ordered indices (1972); counts as in
