@@ -263,65 +263,6 @@ class IntMap(Keyed):
             return default
         return self._kernels.pop(self, key, 0)
 
-    def set_many(self, keys: Any, values: Any) -> None:
-        """Set ``keys[i]`` to ``values[i]`` for every i, in order.
-
-        Parameters
-        ----------
-        keys : (n,) array_like of int
-            A repeated key has its last value.
-        values : (n,) array_like of int or float
-
-        Raises
-        ------
-        ValueError
-            The arrays differ in length.
-
-        Complexity
-        ----------
-        O(n) expected.
-
-        Examples
-        --------
-        >>> m = IntMap()
-        >>> m.set_many([1, 2], [10, 20])
-        >>> m[2]
-        20
-        """
-        keys, values = self._entries(keys, values)
-        self._done(self._kernels.set_many(self, keys, values), f"{keys.size} keys")
-
-    def get_many(self, keys: Any, default: Any = 0) -> np.ndarray:
-        """Return the values of many keys, `default` for the missing ones.
-
-        Parameters
-        ----------
-        keys : (n,) array_like of int
-        default : int or float
-
-        Returns
-        -------
-        (n,) int64 or float64
-
-        Complexity
-        ----------
-        O(n) expected.
-
-        Examples
-        --------
-        >>> IntMap({1: 10}).get_many([1, 2], -1)
-        array([10, -1])
-        """
-        return self._kernels.get_many(self, int64_array(keys), self._number(default, "default"))
-
-    def keys(self) -> np.ndarray:
-        """Return the keys, ``(n,) int64``, ascending."""
-        return self._kernels.keys(self)
-
-    def values(self) -> np.ndarray:
-        """Return the values, ``(n,) int64`` or ``float64``, in the order of :meth:`keys`."""
-        return self._kernels.values(self)
-
     def to_arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """Return all keys and values; :meth:`from_arrays` takes them back.
 

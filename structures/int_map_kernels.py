@@ -300,18 +300,6 @@ def _to_arrays(self):
     return keys, values
 
 
-@method(IntMapType, "keys")
-@kernel
-def _keys(self):
-    return _to_arrays(self)[0]
-
-
-@method(IntMapType, "values")
-@kernel
-def _values(self):
-    return _to_arrays(self)[1]
-
-
 @method(IntMapType, "clear")
 @quiet
 def _clear(self):
@@ -360,15 +348,6 @@ def _set_many(self, keys, values):
     for i in range(keys.size):
         _set(self, keys[i], values[i])
     return status.OK
-
-
-@method(IntMapType, "get_many")
-@kernel
-def _get_many(self, keys, default=0):
-    values = np.full(keys.size, self.zero)
-    for i in range(keys.size):
-        values[i] = _get(self, keys[i], default)
-    return values
 
 
 @kernel
