@@ -31,11 +31,11 @@ from structures.count_buckets_cells import (
     smallest,
 )
 from structures.counted import CountedType
-from structures.int_map_kernels import VALUE, int_map_type, new_int_map, probe, put
+from structures.int_map_kernels import find, int_map_type, new_int_map, put
+from structures.int_map_table import VALUE
 from structures.jit import inner, kernel, quiet
 from structures.memory import copy_prefix, new_words
 from structures.priorities import difference_leaves_range, sum_leaves_range
-from structures.simd import pointer_to
 from structures.sorting import sort
 from structures.status import INT64_MAX, INT64_MIN
 from structures.struct_type import fields_of, method, new, new_like
@@ -121,8 +121,8 @@ def _vacate(self, key_cell):
 
 
 @inner
-def _insert(self, key, place, count):
-    """Insert a new key at a place of the map."""
+def _insert(self, key, entry, count):
+    """Insert a new key, whose entry in the map is empty."""
     cell = _take_cell(self)
     if cell == 0:
         return status.NO_MEMORY
@@ -133,7 +133,7 @@ def _insert(self, key, place, count):
     self.cells[cell + KEY] = key
     enter(self.cells, cell, bucket)
     self.size += 1
-    failure = put(self.map, key, place, cell)
+    failure = put(self.map, key, entry, cell)
     if failure < 0:
         _erase(self, cell)
     return failure
@@ -161,20 +161,9 @@ def _move(self, cell, count):
 
 
 @inner
-def _place(self, key):
-    """Return the place of a key in the map, or of the empty slot where it belongs."""
-    return probe(self.map.slots, self.map.shift, key)
-
-
-@inner
-def _cell_at(self, place):
-    """Return the cell of the key at a place. A missing key has cell 0, the end, whose count is 0."""
-    return pointer_to(self.map.slots, place)[VALUE]
-
-
-@inner
 def _find(self, key):
-    return _cell_at(self, _place(self, key))
+    """Return the cell of a key. A missing key has cell 0, the end, whose count is 0."""
+    return find(self.map, key)[VALUE]
 
 
 @inner
@@ -183,45 +172,45 @@ def _count_of(self, cell):
 
 
 @inner
-def _put(self, key, place, cell, count):
-    return _move(self, cell, count) if cell != 0 else _insert(self, key, place, count)
+def _put(self, key, entry, cell, count):
+    return _move(self, cell, count) if cell != 0 else _insert(self, key, entry, count)
 
 
 @inner
-def _change(self, key, place, cell, count, overflows):
+def _change(self, key, entry, cell, count, overflows):
     """Store the count that ``add`` or ``sub`` has computed."""
     if overflows:
         return status.OVERFLOW
     if count < 0:
         return status.NEGATIVE
     if count > 0:
-        return _put(self, key, place, cell, count)
+        return _put(self, key, entry, cell, count)
     return _erase(self, cell) if cell != 0 else status.OK
 
 
 @method(CountBucketsType, "set")
 @quiet
 def _set(self, key, count):
-    place = _place(self, key)
-    return _put(self, key, place, _cell_at(self, place), count)
+    entry = find(self.map, key)
+    return _put(self, key, entry, entry[VALUE], count)
 
 
 @method(CountBucketsType, "add")
 @quiet
 def _add(self, key, n=1):
-    place = _place(self, key)
-    cell = _cell_at(self, place)
+    entry = find(self.map, key)
+    cell = entry[VALUE]
     count = _count_of(self, cell)
-    return _change(self, key, place, cell, count + n, sum_leaves_range(count, n))
+    return _change(self, key, entry, cell, count + n, sum_leaves_range(count, n))
 
 
 @method(CountBucketsType, "sub")
 @quiet
 def _sub(self, key, n=1):
-    place = _place(self, key)
-    cell = _cell_at(self, place)
+    entry = find(self.map, key)
+    cell = entry[VALUE]
     count = _count_of(self, cell)
-    return _change(self, key, place, cell, count - n, difference_leaves_range(count, n))
+    return _change(self, key, entry, cell, count - n, difference_leaves_range(count, n))
 
 
 @method(CountBucketsType, "get")
@@ -408,7 +397,7 @@ def _to_arrays(self):
 def _nlargest(self, k):
     keys, counts = self.pop_many(k)
     for i in range(keys.size):  # into the cells that have just become free
-        _insert(self, keys[i], _place(self, keys[i]), counts[i])
+        _insert(self, keys[i], find(self.map, keys[i]), counts[i])
     return keys, counts
 
 
@@ -416,8 +405,8 @@ def _nlargest(self, k):
 def insert_many(self, keys, counts):
     """Insert new keys. Returns (status, index of the item that failed)."""
     for i in range(keys.size):
-        place = _place(self, keys[i])
-        failure = status.DUPLICATE if _cell_at(self, place) else _insert(self, keys[i], place, counts[i])
+        entry = find(self.map, keys[i])
+        failure = status.DUPLICATE if entry[VALUE] else _insert(self, keys[i], entry, counts[i])
         if failure < 0:
             return failure, i
     return status.OK, keys.size

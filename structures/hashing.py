@@ -48,14 +48,19 @@ def product_of_halves(word, secret_word):
 
 
 @inner
+def hash_of(key, secret):
+    """Hash an int64 key to 64 bits; `secret` points to three words."""
+    return np.int64(np.uint64(multiply_fold(key, secret[0])) * np.uint64(np.int64(secret[2])))
+
+
+@inner
 def mix(key, secret, shift):
     """Hash an int64 key to its home in a table of ``2**(64 - shift)`` places.
 
     `secret` points to three words. Without the secret, nobody can choose keys that share a home more often
     than chance has it, in progressions or otherwise.
     """
-    hashed = np.uint64(multiply_fold(key, secret[0])) * np.uint64(np.int64(secret[2]))
-    return np.int64(hashed >> np.uint64(shift))
+    return np.int64(np.uint64(hash_of(key, secret)) >> np.uint64(shift))
 
 
 @inner

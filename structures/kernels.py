@@ -18,8 +18,8 @@ A container has three layers, in this order:
 3. The class in Python, a :class:`Facade`: checks arguments, calls the same kernels, raises exceptions.
    :func:`bind` joins it to the type; :func:`named_by_package` names it for pickles.
 
-A field may be one of our containers: its type is ``int_map_type``, ``heap_type(greatest_first, dtype)`` and
-so on.
+A field may be one of our containers: its type is ``int_map_type``, ``map_type(dtype)``,
+``heap_type(greatest_first, dtype, ties)`` and so on.
 
 A container is *owned* or *borrowed*. Python and plain kernels own the containers and arrays that they use:
 references are counted. Quiet kernels borrow: they get a bare pointer, and what they read from its fields
@@ -42,8 +42,11 @@ from structures import status
 from structures.byte_counter_kernels import byte_counter_type
 from structures.count_buckets_kernels import count_buckets_type
 from structures.facade import Facade, named_by_package
-from structures.int_map_kernels import int_map_type
+from structures.indexed_heap_type import indexed_heap_type
+from structures.int_map_kernels import int_map_type, map_type
+from structures.int_set_kernels import int_set_type
 from structures.jit import inner, kernel, quiet
+from structures.k_best_kernels import k_best_type
 from structures.memory import copy_prefix, new_words
 from structures.multiset_heap_kernels import heap_type
 from structures.pair_index_kernels import pair_index_type
@@ -56,6 +59,7 @@ from structures.simd import (
     local_words,
     lowest_lane,
     pointer_to,
+    prefetch,
     translate_byte_lanes,
 )
 from structures.sorted_map_kernels import sorted_map_type
@@ -75,15 +79,19 @@ __all__ = [
     "count_buckets_type",
     "fields_of",
     "heap_type",
+    "indexed_heap_type",
     "inner",
     "int64",
     "int64_array",
     "int_map_type",
+    "int_set_type",
+    "k_best_type",
     "kernel",
     "load_word",
     "local_bytes",
     "local_words",
     "lowest_lane",
+    "map_type",
     "method",
     "named_by_package",
     "new",
@@ -91,6 +99,7 @@ __all__ = [
     "new_words",
     "pair_index_type",
     "pointer_to",
+    "prefetch",
     "quiet",
     "sorted_map_type",
     "status",

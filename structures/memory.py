@@ -23,7 +23,7 @@ from structures.numba_private import ALL_THERE
 from structures.simd import NONE
 
 _LINE = 64
-_LARGE = 1 << 19  # words: 4 MB, from where on numpy asks
+_LARGE = 1 << 22  # bytes, from where on numpy asks
 _PAGE = 4096
 _MADV_HUGEPAGE = 14
 
@@ -35,7 +35,7 @@ def _py_ask_for_huge_pages(array: Any) -> None:
 @twin(_py_ask_for_huge_pages)
 @intrinsic
 def ask_for_huge_pages(typingctx, array):
-    """Ask for huge pages for an array of words, on Linux."""
+    """Ask for huge pages for an array, on Linux."""
 
     def codegen(context, builder, signature, values):
         if sys.platform == "linux":
@@ -43,7 +43,7 @@ def ask_for_huge_pages(typingctx, array):
             struct = cgutils.create_struct_proxy(array)(context, builder, value=values[0])
             address = builder.ptrtoint(struct.data, word)
             start = builder.and_(builder.add(address, word(_PAGE - 1)), word(-_PAGE))
-            end = builder.add(address, builder.mul(struct.nitems, word(8)))
+            end = builder.add(address, builder.mul(struct.nitems, struct.itemsize))
             madvise_type = ir.FunctionType(ir.IntType(32), [pointer, word, ir.IntType(32)])
             madvise = cgutils.get_or_insert_function(builder.module, madvise_type, "madvise")
             arguments = [
@@ -66,7 +66,11 @@ def _py_new_bytes(n: int) -> Any:
     return np.empty(n, np.uint8)
 
 
-def _allocation(dtype: Any) -> Any:
+def _py_aligned_elements(n: int, like: Any) -> Any:
+    return np.empty(n, np.asarray(like).dtype)
+
+
+def _allocation(dtype: Any, *others: Any) -> Any:
     """Return the type and the code of an allocation; ``np.empty`` takes 0.1 s to compile."""
     array_type = types.Array(dtype, 1, "C")
 
@@ -75,15 +79,15 @@ def _allocation(dtype: Any) -> Any:
         size = builder.mul(values[0], width)
         meminfo = context.nrt.meminfo_alloc_aligned(builder, size, ir.IntType(32)(_LINE))
         array = cgutils.create_struct_proxy(array_type)(context, builder)
-        pointer = ir.IntType(dtype.bitwidth).as_pointer()
+        pointer = context.get_data_type(dtype).as_pointer()
         data = builder.bitcast(context.nrt.meminfo_data(builder, meminfo), pointer)
         array.data, array.nitems, array.itemsize = data, values[0], width
-        array.shape = cgutils.pack_array(builder, values)
+        array.shape = cgutils.pack_array(builder, values[:1])
         array.strides = cgutils.pack_array(builder, [width])
         array.meminfo, array.parent = meminfo, cgutils.get_null_value(array.parent.type)
         return array._getvalue()
 
-    return array_type(types.int64), codegen
+    return array_type(types.int64, *others), codegen
 
 
 @twin(_py_aligned_words)
@@ -100,8 +104,16 @@ def new_bytes(typingctx, n):
     return _allocation(types.uint8)
 
 
+@twin(_py_aligned_elements)
+@intrinsic
+def aligned_elements(typingctx, n, like):
+    """Return an array of `n` numbers of the type of `like` that starts with a cache line, not initialised."""
+    return _allocation(types.unliteral(like), like)
+
+
 if not ALL_THERE:
     aligned_words, new_bytes = kernel(_py_aligned_words), kernel(_py_new_bytes)
+    aligned_elements = kernel(lambda n, like: np.full(n, like))
 
 
 def _py_move_words(words: Any, start: int, n: int, target: int) -> None:
@@ -129,9 +141,20 @@ def move_words(typingctx, words, start, n, target):
 def new_words(n):
     """Return an array of `n` int64, not initialised."""
     words = aligned_words(n)
-    if n >= _LARGE:
+    if 8 * n >= _LARGE:
         ask_for_huge_pages(words)
     return words
+
+
+@kernel
+def new_filled(n, value):
+    """Return an array of `n` numbers, all of them `value`, of its type."""
+    array = aligned_elements(n, value)
+    if n * array.itemsize >= _LARGE:
+        ask_for_huge_pages(array)
+    for i in range(n):
+        array[i] = value
+    return array
 
 
 @inner
@@ -139,3 +162,10 @@ def copy_prefix(source, n, target):
     """Copy the first `n` elements; slice assignment takes more than a second to compile."""
     for i in range(n):
         target[i] = source[i]
+
+
+@inner
+def copy_words(source, start, target, target_start, n):
+    """Copy `n` elements of one array to a place in another."""
+    for i in range(n):
+        target[target_start + i] = source[start + i]

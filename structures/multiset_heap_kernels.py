@@ -1,240 +1,101 @@
-"""The numba types of :mod:`structures.multiset_heap` and their methods: kernels that take a container."""
-
-from __future__ import annotations
-
-from collections.abc import Collection
-from functools import cached_property
-from typing import Any
+"""The methods of the numba types of :mod:`structures.multiset_heap`: kernels that take a heap."""
 
 import numpy as np
-from numba import types
-from numba.experimental import structref
 
 from structures import status
-from structures.counted import CountedType
-from structures.int_map_kernels import (
-    EMPTY,
-    VALUE,
-    bucket_bits,
-    empty_slots,
-    exceeds,
-    int_map_type,
-    new_int_map,
-    occupy,
-    probe,
-)
+from structures.int_map_kernels import find
+from structures.int_map_table import EMPTY, VALUE, write
 from structures.jit import inner, kernel, quiet
 from structures.keyed import AHEAD
-from structures.memory import copy_prefix, new_words
+from structures.memory import new_words
 from structures.multiset_heap_blocks import (
-    ARITY,
-    BLOCK,
-    KEY,
-    PLACE,
-    blocks_for,
+    GONE,
+    KEYS,
+    TIE,
     capacity_of,
-    change_rank,
+    change_entry,
     cut_entry,
     first_slots,
     heapify,
     open_slot,
-    place_of,
+    parts_of,
+    rank_at,
     sift_up,
-    tied_keys,
+    tied_slots,
     write_entry,
 )
-from structures.priorities import as_count, difference_leaves_range, from_order, sum_leaves_range, to_order
-from structures.simd import larger, pointer_to, rarely, smaller
-from structures.struct_type import fields_of, method, new, new_like
+from structures.multiset_heap_type import (
+    HeapType,
+    MaxHeapType,
+    MinHeapType,
+    heap_type,
+    key_at,
+    make_table_room,
+    new_heap,
+    new_id,
+    plan,
+    resize,
+    tie_of,
+)
+from structures.priorities import (
+    as_count,
+    difference_leaves_range,
+    from_order,
+    refusal,
+    sum_leaves_range,
+    to_order,
+)
+from structures.simd import larger, rarely, smaller
+from structures.sorting import BYTES, sort_entries
+from structures.struct_type import method, new_like
+from structures.ties import is_first_come
+
+__all__ = ["MaxHeapType", "MinHeapType", "fill", "heap_type", "new_heap", "state"]
 
 
-# ------------------------------------------------------------------------------------------------ type
-class HeapType(CountedType):
-    """numba type of the heaps: one concrete type per class and dtype of the counts."""
-
-    @cached_property
-    def dtype(self) -> np.dtype:
-        """The dtype of the counts."""
-        return np.dtype(np.float64 if isinstance(self.field_dict["zero"], types.Float) else np.int64)
-
-    @property
-    def start(self) -> tuple[Any, int]:
-        """The count of a missing key, and the complement, of a new heap."""
-        return self.dtype.type(0), -isinstance(self, MaxHeapType)
-
-    @property
-    def label(self) -> str:
-        """The name in messages."""
-        return f"{super().label}({self.dtype})"
-
-    @property
-    def float_parameters(self) -> Collection[str]:
-        """The parameters that are counts, if those are float64."""
-        return self.number_parameters if self.dtype == np.float64 else ()
-
-
-@structref.register
-class MaxHeapType(HeapType):
-    """numba type of :class:`MaxHeap`."""
-
-
-@structref.register
-class MinHeapType(HeapType):
-    """numba type of :class:`MinHeap`."""
-
-
-def _fields(count_type: Any) -> list[tuple[str, Any]]:
-    return fields_of(
-        blocks=types.int64[::1],  # blocks[BLOCK * b + lane] is a rank; + KEY its key, + PLACE its place
-        map=int_map_type,  # key -> slot + 1, 0 for a key that has left
-        size=types.int64,
-        complement=types.int64,  # -1 reverses the order of counts (MaxHeap), 0 keeps it
-        zero=count_type,  # the count of a missing key; its type is that of the counts
-    )
-
-
-_TYPES = {
-    (kind, dtype): kind(_fields(count_type))
-    for kind in (MaxHeapType, MinHeapType)
-    for dtype, count_type in (("int64", types.int64), ("float64", types.float64))
-}
-
-
-def heap_type(greatest_first: bool, dtype: str = "int64") -> HeapType:
-    """Return the numba type of a heap, for signatures and struct fields.
-
-    Parameters
-    ----------
-    greatest_first : bool
-        The type of :class:`MaxHeap` if true, of :class:`MinHeap` if false.
-    dtype : {"int64", "float64"}
-        Type of the counts.
-
-    Returns
-    -------
-    numba type
-
-    Raises
-    ------
-    KeyError
-        Another dtype.
-
-    Examples
-    --------
-    >>> from structures import MaxHeap
-    >>> heap_type(True) == MaxHeap()._numba_type_
-    True
-    """
-    return _TYPES[MaxHeapType if greatest_first else MinHeapType, dtype]
-
-
-@kernel
-def new_heap(typ, zero, complement):
-    """Return an empty heap of a type, with a zero of the type of its counts."""
-    self = new(typ)
-    self.blocks = new_words(BLOCK)
-    open_slot(self.blocks, -(ARITY - 1))
-    self.map = new_int_map()
-    self.size = 0
-    self.complement = complement
-    self.zero = zero
-    return self
-
-
+# ---------------------------------------------------------------------------------------- single keys
 @inner
-def _grow(self, n_keys):
-    blocks = new_words(blocks_for(n_keys) * BLOCK)
-    copy_prefix(self.blocks, self.blocks.size, blocks)
-    self.blocks = blocks
-    return True
-
-
-@inner
-def _enter_all(self):
-    """Enter the keys of all slots into the map, which is empty."""
-    for slot in range(self.size):
-        self.map.prefetch(self.blocks[place_of(smaller(slot + AHEAD, self.size - 1)) + KEY])
-        entry = pointer_to(self.blocks, place_of(slot))
-        place = probe(self.map.slots, self.map.shift, entry[KEY])
-        occupy(self.map.slots, place, entry[KEY], slot + 1)
-        entry[PLACE] = place
-    self.map.size = self.size
-
-
-@inner
-def _renew_map(self, n_keys):
-    """Make a new map with room for `n_keys` keys, without the keys that have left."""
-    map_slots, shift = empty_slots(bucket_bits(n_keys)), 64 - bucket_bits(n_keys)
-    self.map.slots = map_slots
-    self.map.shift = shift
-    _enter_all(self)
-    return True
-
-
-@method(HeapType, "reserve")
-@quiet
-def _reserve(self, n_keys):
-    if n_keys > capacity_of(self.blocks.size // BLOCK) and not _grow(self, n_keys):
-        return status.NO_MEMORY
-    # A quarter more than the keys: so many may leave before the map is made again.
-    n_keys += n_keys // 4 + 1
-    if bucket_bits(n_keys) > 64 - self.map.shift and not _renew_map(self, n_keys):
-        return status.NO_MEMORY
-    return status.OK
-
-
-@inner
-def _place(self, key):
-    """Return the place of a key in the map, or of the empty slot where it belongs."""
-    return probe(self.map.slots, self.map.shift, key)
-
-
-@inner
-def _slot_at(self, place):
-    """Return the slot of the key at a place of the map, or -1 if it is not in the heap."""
-    return pointer_to(self.map.slots, place)[VALUE] - 1
+def _slot_in(self, entry):
+    """Return the slot of the key whose entry in the map this is, or a number below 0."""
+    found = np.int64(parts_of(self.table)[2][entry[VALUE]])
+    return found if entry[0] != EMPTY else GONE
 
 
 @inner
 def _slot(self, key):
-    return _slot_at(self, _place(self, key))
+    return _slot_in(self, find(self.map, key))
 
 
 @inner
 def _count_at(self, slot):
-    return from_order(pointer_to(self.blocks, place_of(slot))[0] ^ self.complement, self.zero)
-
-
-@quiet
-def _make_room(self, key):
-    """Make room for one more key; return its place in the map, or a status below 0."""
-    if self.size == capacity_of(self.blocks.size // BLOCK) and not _grow(self, 2 * self.size + 1):
-        return status.NO_MEMORY
-    if self.map.is_full() and pointer_to(self.map.slots, _place(self, key))[0] == EMPTY:
-        many_have_left = 5 * self.size < 4 * self.map.size
-        if many_have_left or not _renew_map(self, self.map.size + 1):
-            if self.size == self.map.size:
-                return status.NO_MEMORY
-            self.map.clear()
-            _enter_all(self)
-    return _place(self, key)
+    rank = self.table[rank_at(slot)]
+    return from_order(rank ^ self.complement, self.zero)
 
 
 @inner
-def _insert(self, key, place, rank):
+def _insert(self, key, entry, rank):
     slot = self.size
-    map_size = self.map.size + (pointer_to(self.map.slots, place)[0] == EMPTY)
-    if rarely((slot == capacity_of(self.blocks.size // BLOCK)) | exceeds(self.map, map_size)):
-        place = _make_room(self, key)
-        if place < 0:
-            return status.NO_MEMORY
-        map_size = self.map.size + (pointer_to(self.map.slots, place)[0] == EMPTY)
-    self.map.size = map_size
-    occupy(self.map.slots, place, key, slot + 1)
-    open_slot(self.blocks, slot)
+    if rarely(slot >= self.due) and not make_table_room(self):
+        return status.NO_MEMORY
+    number = entry[VALUE]  # a key that has left may still have an id
+    if entry[0] == EMPTY:
+        number = new_id(self, key, entry)
+        if rarely(number < 0):
+            return number
+    if is_first_come(self):
+        self.table[KEYS * self.table[0] + number] = key
+    open_slot(self.table, slot)
     self.size = slot + 1
-    sift_up(self.blocks, self.map.slots, slot, rank, key, place)
+    sift_up(parts_of(self.table), slot, rank, tie_of(self, key), number)
     return status.OK
+
+
+@inner
+def _change(self, key, slot, rank):
+    """Give the entry at a slot another rank, if it is another; then its age is another too."""
+    if rank != self.table[rank_at(slot)]:
+        tie = tie_of(self, key)
+        change_entry(parts_of(self.table), self.size, slot, rank, tie)
 
 
 @method(HeapType, "set")
@@ -243,55 +104,56 @@ def _set(self, key, count):
     if count != count:
         return status.NOT_A_NUMBER
     rank = to_order(as_count(count, self.zero)) ^ self.complement
-    place = _place(self, key)
-    slot = _slot_at(self, place)
+    entry = find(self.map, key)
+    slot = _slot_in(self, entry)
     if slot < 0:
-        return _insert(self, key, place, rank)
-    change_rank(self.blocks, self.map.slots, self.size, slot, rank)
+        return _insert(self, key, entry, rank)
+    _change(self, key, slot, rank)
     return status.OK
 
 
 @inner
 def _cut(self, slot):
-    cut_entry(self.blocks, self.map.slots, self.size, slot)
+    _, ids, slot_of = parts_of(self.table)
+    slot_of[ids[slot]] = np.int32(GONE)
+    cut_entry(parts_of(self.table), self.size, slot)
     self.size -= 1
     return status.OK
 
 
 @inner
-def _become(self, key, place, slot, count, leaves_range):
+def _become(self, key, entry, slot, count, leaves_range):
     """Give `key`, which is at `slot` (below 0: not in the heap), the count that a sum is."""
-    if leaves_range:
-        return status.OVERFLOW if count == count else status.NOT_A_NUMBER
-    if count < self.zero:
-        return status.NEGATIVE
+    refused = refusal(count, leaves_range, self.zero)
+    if refused < 0:
+        return refused
     if count == self.zero:
         return _cut(self, slot) if slot >= 0 else status.OK
     rank = to_order(count) ^ self.complement
     if slot < 0:
-        return _insert(self, key, place, rank)
-    change_rank(self.blocks, self.map.slots, self.size, slot, rank)
+        return _insert(self, key, entry, rank)
+    _change(self, key, slot, rank)
     return status.OK
 
 
 @method(HeapType, "add")
 @quiet
 def _add(self, key, n=1):
-    place = _place(self, key)
-    slot = _slot_at(self, place)
+    entry = find(self.map, key)
+    slot = _slot_in(self, entry)
     count = _count_at(self, slot) if slot >= 0 else self.zero
     delta = as_count(n, self.zero)
-    return _become(self, key, place, slot, count + delta, sum_leaves_range(count, delta))
+    return _become(self, key, entry, slot, count + delta, sum_leaves_range(count, delta))
 
 
 @method(HeapType, "sub")
 @quiet
 def _sub(self, key, n=1):
-    place = _place(self, key)
-    slot = _slot_at(self, place)
+    entry = find(self.map, key)
+    slot = _slot_in(self, entry)
     count = _count_at(self, slot) if slot >= 0 else self.zero
     delta = as_count(n, self.zero)
-    return _become(self, key, place, slot, count - delta, difference_leaves_range(count, delta))
+    return _become(self, key, entry, slot, count - delta, difference_leaves_range(count, delta))
 
 
 @method(HeapType, "remove")
@@ -325,7 +187,7 @@ def _prefetch(self, key):
 def _peek(self):
     if self.size == 0:
         return 0, self.zero
-    return self.blocks[place_of(0) + KEY], _count_at(self, 0)
+    return key_at(self, 0), _count_at(self, 0)
 
 
 @method(HeapType, "pop")
@@ -337,21 +199,100 @@ def _pop(self):
     return top
 
 
+# ------------------------------------------------------------------------------------------ many keys
+@inner
+def _keys_in(self, slots, keys):
+    for i in range(slots.size):
+        keys[i] = key_at(self, slots[i])
+
+
+@inner
+def _restore(self, key, rank, tie):
+    """Give a key the rank and the tie that it had."""
+    if not self.contains(key):
+        self.set(key, self.zero)
+    change_entry(parts_of(self.table), self.size, _slot(self, key), rank, tie)
+
+
+@kernel
+def _change_many(self, keys, numbers, is_sum):
+    """Add or set all or nothing, ages too. Returns (status, index of the item that failed)."""
+    if keys.size != numbers.size:
+        return status.OUT_OF_RANGE, smaller(keys.size, numbers.size)
+    slots, ranks, ties = new_words(keys.size), new_words(keys.size), new_words(keys.size)
+    for i in range(keys.size):
+        self.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
+        slots[i] = _slot(self, keys[i])
+        if slots[i] >= 0:
+            ranks[i] = self.table[rank_at(slots[i])]
+            ties[i] = self.table[rank_at(slots[i]) + TIE]
+        failure = self.add(keys[i], numbers[i]) if is_sum else self.set(keys[i], numbers[i])
+        if failure < 0:
+            for j in range(i - 1, -1, -1):
+                if slots[j] >= 0:
+                    _restore(self, keys[j], ranks[j], ties[j])
+                else:
+                    self.remove(keys[j])
+            return failure, i
+    return status.OK, keys.size
+
+
+@method(HeapType, "update_many")
+@kernel
+def _update_many(self, keys, deltas):
+    return _change_many(self, keys, deltas, True)
+
+
+@method(HeapType, "set_many")
+@kernel
+def _set_many(self, keys, values):
+    return _change_many(self, keys, values, False)[0]
+
+
+@method(HeapType, "update")
+@kernel
+def _update(self, other):
+    keys, deltas = other.to_arrays()
+    return _change_many(self, keys, deltas, True)[0]
+
+
+@method(HeapType, "equals")
+@kernel
+def _equals(self, other):
+    """Return whether both have the same keys with the same counts, in the same order."""
+    keys, counts = self.to_arrays()
+    other_keys, other_counts = other.to_arrays()
+    if keys.size != other_keys.size:
+        return False
+    n = 0
+    while n < keys.size and keys[n] == other_keys[n] and counts[n] == other_counts[n]:
+        n += 1
+    return n == keys.size
+
+
 @method(HeapType, "ties")
 @kernel
 def _ties(self):
-    return tied_keys(self.blocks, self.size)
+    """Return the keys with the count of the top, in the order in which they would leave."""
+    slots = tied_slots(self.table, self.size)
+    keys, orders = new_words(slots.size), new_words(slots.size)
+    _keys_in(self, slots, keys)
+    for i in range(slots.size):
+        orders[i] = self.table[rank_at(slots[i]) + TIE]
+    other_keys = new_words(slots.size)
+    return other_keys if sort_entries(orders, keys, slots, other_keys, new_words(BYTES)) else keys
 
 
 @method(MaxHeapType, "nlargest")
 @method(MinHeapType, "nsmallest")
 @kernel
 def _first_many(self, k):
-    slots = first_slots(self.blocks, self.size, smaller(larger(k, 0), self.size))
+    n = smaller(larger(k, 0), self.size)
+    slots = first_slots(self.table, self.size, n)
     keys = new_words(slots.size)
     counts = np.full(slots.size, self.zero)
+    _keys_in(self, slots, keys)
     for i in range(slots.size):
-        keys[i] = self.blocks[place_of(slots[i]) + KEY]
         counts[i] = _count_at(self, slots[i])
     return keys, counts
 
@@ -360,11 +301,16 @@ def _first_many(self, k):
 @kernel
 def _copy(self):
     other = new_like(self)
-    other.blocks = self.blocks.copy()
+    other.table = self.table.copy()
+    other.next = new_words(0)
+    other.n_ready = 0
+    plan(other)
     other.map = self.map.copy()
+    other.n_ids = self.n_ids
     other.size = self.size
     other.complement = self.complement
     other.zero = self.zero
+    other.next_age = self.next_age
     return other
 
 
@@ -372,7 +318,10 @@ def _copy(self):
 @quiet
 def _clear(self):
     self.map.clear()
+    plan(self)
+    self.n_ids = 0
     self.size = 0
+    self.next_age = 0
     return status.OK
 
 
@@ -380,23 +329,25 @@ def _clear(self):
 def fill(self, keys, counts):
     """Fill an empty heap. Returns (status, index of the item that failed)."""
     n = keys.size
-    if n > capacity_of(self.blocks.size // BLOCK) and not _grow(self, n):
-        return status.NO_MEMORY, n
-    if self.map.reserve(n) < 0:
+    if self.map.reserve(n) < 0 or (n > capacity_of(self.table) and not resize(self, n)):
         return status.NO_MEMORY, n
     for i in range(n):
         self.map.prefetch(keys[smaller(i + AHEAD, n - 1)])
         if counts[i] != counts[i]:
             return status.NOT_A_NUMBER, i
-        place = _place(self, keys[i])
-        if pointer_to(self.map.slots, place)[0] != EMPTY:
+        entry = find(self.map, keys[i])
+        if entry[0] != EMPTY:
             return status.DUPLICATE, i
-        occupy(self.map.slots, place, keys[i], i + 1)
-        open_slot(self.blocks, i)
-        write_entry(self.blocks, self.map.slots, i, to_order(counts[i]) ^ self.complement, keys[i], place)
+        write(entry, keys[i], i)
+        if is_first_come(self):
+            self.table[KEYS * self.table[0] + i] = keys[i]
+        open_slot(self.table, i)
+        rank = to_order(counts[i]) ^ self.complement
+        write_entry(parts_of(self.table), i, rank, tie_of(self, keys[i]), i)
     self.map.size = n
+    self.n_ids = n
     self.size = n
-    heapify(self.blocks, self.map.slots, n)
+    heapify(parts_of(self.table), n)
     return status.OK, n
 
 
@@ -406,19 +357,14 @@ def _to_arrays(self):
     return self.copy().pop_many(self.size)
 
 
-@quiet
-def place_in(slot_of, key):
-    """Return the place of a key in a map."""
-    return probe(slot_of.slots, slot_of.shift, key)
-
-
 @kernel
 def state(self):
     """Return what the invariants are about, for ``_check()``."""
-    return self.blocks.copy(), self.map.copy()
+    return self.table.copy(), self.map.copy(), self.n_ids, self.due
 
 
 @method(HeapType, "nbytes")
 @quiet
 def _nbytes(self):
-    return self.blocks.nbytes + self.map.nbytes()
+    prepared = self.next.nbytes if self.n_ready > 0 else 0
+    return self.table.nbytes + prepared + self.map.nbytes()

@@ -1,7 +1,8 @@
-"""Priorities, int64 or float64, as int64 numbers in the same order.
+"""Priorities, int64, float64 or float32, as int64 numbers in the same order.
 
 An int64 stays as it is. The bits of a float64 are in its order already if the sign is plus; if it is minus,
-all bits but the sign are flipped. Negative zero becomes zero. Callers refuse not-a-number before.
+all bits but the sign are flipped. Negative zero becomes zero. A float32 is taken as the float64 that equals
+it. Callers refuse not-a-number before.
 
 Each function looks at the type of its argument, at compile time, and has a twin in Python.
 """
@@ -15,13 +16,16 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from structures.jit import twin
+from structures import status
+from structures.jit import inner, twin
 from structures.status import INT64_MAX, INT64_MIN
 
-_I64, _F64 = ir.IntType(64), ir.DoubleType()
+_I64, _F64, _F32 = ir.IntType(64), ir.DoubleType(), ir.FloatType()
 
 
 def _py_as_count(value: Any, zero: Any) -> Any:
+    if isinstance(zero, np.float32):
+        return np.float32(value)
     return float(value) if isinstance(zero, (float, np.floating)) else int(value)
 
 
@@ -35,7 +39,7 @@ def _py_to_order(priority: Any) -> Any:
 def _py_from_order(order: int, zero: Any) -> Any:
     if not isinstance(zero, (float, np.floating)):
         return order
-    return float(np.int64(order ^ ((order >> 63) & INT64_MAX)).view(np.float64))
+    return type(zero)(np.int64(order ^ ((order >> 63) & INT64_MAX)).view(np.float64))
 
 
 def _py_sum_leaves_range(value: Any, delta: Any) -> bool:
@@ -64,9 +68,11 @@ def as_count(typingctx, value, zero):
     def codegen(context, builder, signature, values):
         if signature.return_type == wide:
             return values[0]
-        if wide == types.int64:
-            return builder.sitofp(values[0], _F64)
-        return builder.fptosi(values[0], _I64)
+        if signature.return_type == types.int64:
+            return builder.fptosi(values[0], _I64)
+        if wide == types.float64:
+            return builder.fptrunc(values[0], _F32)
+        return builder.sitofp(values[0], _F32 if signature.return_type == types.float32 else _F64)
 
     return types.unliteral(zero)(wide, zero), codegen
 
@@ -94,7 +100,9 @@ def from_order(typingctx, order, zero):
     def codegen(context, builder, signature, values):
         if isinstance(signature.return_type, types.Integer):
             return values[0]
-        return builder.bitcast(_flip_negative(builder, values[0]), _F64)
+        number = builder.bitcast(_flip_negative(builder, values[0]), _F64)
+        is_short = signature.return_type == types.float32
+        return builder.fptrunc(number, _F32) if is_short else number
 
     return types.unliteral(zero)(types.int64, zero), codegen
 
@@ -127,3 +135,11 @@ def difference_leaves_range(typingctx, value, delta):
 
     wide = types.int64 if isinstance(value, types.Integer) else types.float64
     return types.boolean(wide, wide), codegen
+
+
+@inner
+def refusal(count, leaves_range, zero):
+    """Return the status below 0 of a sum that a count may not be, else 0."""
+    if leaves_range:
+        return status.OVERFLOW if count == count else status.NOT_A_NUMBER
+    return status.NEGATIVE if count < zero else status.OK

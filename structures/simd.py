@@ -1,4 +1,4 @@
-"""Portable intrinsics: 8 lanes of int64 or 64 lanes of bytes at a time, on any processor; words of bytes.
+"""Portable intrinsics: 8 or 32 lanes of int64, or 64 of bytes, at a time, on any processor; words of bytes.
 
 Each has a twin in Python, so that kernels run with the JIT switched off. A set of lanes is an int64:
 bit ``i`` says that lane ``i`` is in the set.
@@ -20,6 +20,7 @@ from numba.extending import intrinsic
 from structures.jit import twin
 
 LANES = 8
+ROW = 32
 QUAD = 4
 BYTE_LANES = 64
 """Number of bytes that the intrinsics with ``byte_lanes`` in their names take at a time."""
@@ -27,6 +28,7 @@ BYTE_LANES = 64
 _I64 = ir.IntType(64)
 _I128 = ir.IntType(128)
 _VECTOR = ir.VectorType(_I64, LANES)
+_ROW = ir.VectorType(_I64, ROW)
 _I8 = ir.IntType(8)
 _BYTES = ir.VectorType(_I8, BYTE_LANES)
 _GREATEST = 2**63 - 1
@@ -39,9 +41,13 @@ def _py_least_lanes(array: Any, start: int) -> int:
 
 
 def _py_least_lanes_among(array: Any, start: int, lanes: int) -> int:
-    chosen = [lane for lane in range(LANES) if lanes >> lane & 1]
+    return _py_least_of_row(array, start, lanes)[1]
+
+
+def _py_least_of_row(array: Any, start: int, lanes: int) -> tuple[int, int]:
+    chosen = [lane for lane in range(ROW) if lanes >> lane & 1]
     least = min(array[start + lane] for lane in chosen)
-    return sum(1 << lane for lane in chosen if array[start + lane] == least)
+    return least, sum(1 << lane for lane in chosen if array[start + lane] == least)
 
 
 def _py_lowest_lane(lanes: int) -> int:
@@ -107,13 +113,14 @@ def _py_translate_byte_lanes(
         target[j + lane] = functools.reduce(operator.xor, reached, 0)
 
 
-def _load_lanes(context: Any, builder: Any, array_type: Any, array: Any, start: Any) -> Any:
-    data = cgutils.create_struct_proxy(array_type)(context, builder, value=array).data
-    pointer = builder.bitcast(builder.gep(data, [start]), _VECTOR.as_pointer())
+def _load_lanes(context: Any, builder: Any, arguments: Any, values: Any, vector_type: Any) -> Any:
+    """Emit the load of the vector that starts at an element of an array."""
+    data = cgutils.create_struct_proxy(arguments[0])(context, builder, value=values[0]).data
+    pointer = builder.bitcast(builder.gep(data, [values[1]]), vector_type.as_pointer())
     return builder.load(pointer, align=8)
 
 
-def _spread(builder: Any, number: Any, vector_type: Any) -> Any:
+def spread(builder: Any, number: Any, vector_type: Any) -> Any:
     """Emit a vector with the number in all of its lanes."""
     undefined = ir.Constant(vector_type, ir.Undefined)
     lane_0 = builder.insert_element(undefined, number, ir.IntType(32)(0))
@@ -121,14 +128,24 @@ def _spread(builder: Any, number: Any, vector_type: Any) -> Any:
     return builder.shuffle_vector(lane_0, undefined, everywhere)
 
 
-def _equal_to_least(builder: Any, vector: Any) -> Any:
-    """Emit the set of lanes that equal the minimum of `vector`."""
-    reduce_type = ir.FunctionType(_I64, [_VECTOR])
-    reduce = cgutils.get_or_insert_function(
-        builder.module, reduce_type, f"llvm.vector.reduce.smin.v{LANES}i64"
-    )
-    equal = builder.icmp_signed("==", vector, _spread(builder, builder.call(reduce, [vector]), _VECTOR))
-    return builder.zext(builder.bitcast(equal, ir.IntType(LANES)), _I64)
+def _least(builder: Any, vector: Any) -> tuple[Any, Any]:
+    """Emit the minimum of a vector, and the set of lanes that equal it."""
+    n = vector.type.count
+    reduce_type = ir.FunctionType(_I64, [vector.type])
+    reduce = cgutils.get_or_insert_function(builder.module, reduce_type, f"llvm.vector.reduce.smin.v{n}i64")
+    least = builder.call(reduce, [vector])
+    equal = builder.icmp_signed("==", vector, spread(builder, least, vector.type))
+    return least, builder.zext(builder.bitcast(equal, ir.IntType(n)), _I64)
+
+
+def _least_among(builder: Any, vector: Any, lanes: Any) -> tuple[Any, Any]:
+    """Emit the same for some lanes of a vector."""
+    n = vector.type.count
+    chosen = builder.bitcast(builder.trunc(lanes, ir.IntType(n)), ir.VectorType(ir.IntType(1), n))
+    vector = builder.select(chosen, vector, ir.Constant(vector.type, [_GREATEST] * n))
+    least, equal = _least(builder, vector)
+    # A lane that was not chosen may equal the minimum where that is the greatest int64.
+    return least, builder.and_(equal, lanes)
 
 
 @twin(_py_least_lanes)
@@ -137,7 +154,7 @@ def least_lanes(typingctx, array, start):
     """Return the lanes of ``array[start : start + 8]`` that hold its least element."""
 
     def codegen(context, builder, signature, values):
-        return _equal_to_least(builder, _load_lanes(context, builder, array, values[0], values[1]))
+        return _least(builder, _load_lanes(context, builder, signature.args, values, _VECTOR))[1]
 
     return types.int64(array, types.int64), codegen
 
@@ -148,14 +165,25 @@ def least_lanes_among(typingctx, array, start, lanes):
     """Return those of `lanes` (at least one) that hold the least element among them."""
 
     def codegen(context, builder, signature, values):
-        vector = _load_lanes(context, builder, array, values[0], values[1])
-        narrow = builder.trunc(values[2], ir.IntType(LANES))
-        chosen = builder.bitcast(narrow, ir.VectorType(ir.IntType(1), LANES))
-        vector = builder.select(chosen, vector, ir.Constant(_VECTOR, [_GREATEST] * LANES))
-        # A lane that was not chosen may equal the minimum where that is the greatest int64.
-        return builder.and_(_equal_to_least(builder, vector), values[2])
+        vector = _load_lanes(context, builder, signature.args, values, _VECTOR)
+        return _least_among(builder, vector, values[2])[1]
 
     return types.int64(array, types.int64, types.int64), codegen
+
+
+@twin(_py_least_of_row)
+@intrinsic
+def least_of_row(typingctx, array, start, lanes):
+    """Return the least element of ``array[start : start + 32]`` among `lanes`, and the lanes that hold it.
+
+    There is at least one lane.
+    """
+
+    def codegen(context, builder, signature, values):
+        vector = _load_lanes(context, builder, signature.args, values, _ROW)
+        return cgutils.pack_array(builder, _least_among(builder, vector, values[2]))
+
+    return types.UniTuple(types.int64, 2)(array, types.int64, types.int64), codegen
 
 
 @twin(_py_lowest_lane)
@@ -178,7 +206,7 @@ def lanes_with(typingctx, array, start, one, other):
         data = cgutils.create_struct_proxy(array)(context, builder, value=values[0]).data
         quad = ir.VectorType(_I64, QUAD)
         vector = builder.load(builder.bitcast(builder.gep(data, [values[1]]), quad.as_pointer()), align=8)
-        equal = [builder.icmp_signed("==", vector, _spread(builder, value, quad)) for value in values[2:]]
+        equal = [builder.icmp_signed("==", vector, spread(builder, value, quad)) for value in values[2:]]
         return builder.zext(builder.bitcast(builder.or_(*equal), ir.IntType(QUAD)), _I64)
 
     return types.int64(array, types.int64, types.int64, types.int64), codegen
@@ -187,7 +215,7 @@ def lanes_with(typingctx, array, start, one, other):
 @twin(_py_prefetch)
 @intrinsic
 def prefetch(typingctx, array, i):
-    """Ask for the cache line of ``array[i]``, which a write will need soon."""
+    """Ask for the cache line of ``array[i]``, which will be read or written soon; `i` may be any number."""
 
     def codegen(context, builder, signature, values):
         data = cgutils.create_struct_proxy(array)(context, builder, value=values[0]).data
@@ -287,7 +315,7 @@ def multiply_fold(typingctx, word, factor):
 def _splat(builder: Any, quad: Any) -> Any:
     """Emit a vector that repeats the four bytes of `quad`, an int32."""
     quads = ir.VectorType(ir.IntType(32), BYTE_LANES // 4)
-    return builder.bitcast(_spread(builder, quad, quads), _BYTES)
+    return builder.bitcast(spread(builder, quad, quads), _BYTES)
 
 
 def _splat_at(builder: Any, quads: Any, i: Any) -> Any:

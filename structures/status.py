@@ -126,3 +126,23 @@ def dtype_name(dtype: Any, allowed: tuple[str, ...] = ("int64", "float64")) -> s
     if name not in allowed:
         raise TypeError(f"dtype must be {' or '.join(allowed)}, not {name}")
     return name
+
+
+_PAST_FLOAT32 = (2 - 2**-24) * 2.0**127  # rounds to infinity, as what is greater does
+
+
+def float32(value: Any, name: str) -> float:
+    """Return `value` as a float that is not too large for float32, or raise as :func:`float64`."""
+    number = float64(value, name)
+    if _PAST_FLOAT32 <= abs(number) < np.inf:
+        raise OverflowError(f"{name} {number} does not fit float32")
+    return number
+
+
+def float32_array(values: Any, name: str) -> np.ndarray:
+    """Return `values` as a ``(n,) float64`` array of what is not too large for float32, or raise."""
+    numbers = float64_array(values, name)
+    is_lost = (np.abs(numbers) >= _PAST_FLOAT32) & np.isfinite(numbers)
+    if np.any(is_lost):
+        raise OverflowError(f"{name}[{np.argmax(is_lost)}] does not fit float32")
+    return numbers

@@ -83,6 +83,7 @@ class StructType(types.StructRef):
         return dict(self._plain_fields)
 
     number_parameters: Collection[str] = ()  # the parameters of methods that are counts or values
+    unsigned_parameters: Collection[str] = ()  # those that may be uint64, as the index of a prange is
 
     @property
     def float_parameters(self) -> Collection[str]:
@@ -103,11 +104,16 @@ class StructType(types.StructRef):
 
 
 class GoneType(StructType):
-    """A type of an older release whose class does not exist any more; no value has this type."""
+    """A type of another release, whose class may be gone or have other fields; no value has this type."""
+
+
+_DIGEST_FIELD = f"digest_{DIGEST}"
 
 
 def _type_of(module: str, name: str, fields: Any) -> StructType:
-    """Return a type that was pickled, maybe by an older release."""
+    """Return a type that was pickled, maybe by another release."""
+    if any(each.startswith("digest_") and each != _DIGEST_FIELD for each, _ in fields):
+        return GoneType(fields)
     try:
         made_by = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError):
@@ -120,7 +126,7 @@ def fields_of(**fields: Any) -> list[tuple[str, Any]]:
 
     A changed digest makes another type, and so another signature for every cached function that takes one.
     """
-    return [*fields.items(), *FIELDS.items(), (f"digest_{DIGEST}", types.int8)]
+    return [*fields.items(), *FIELDS.items(), (_DIGEST_FIELD, types.int8)]
 
 
 class BorrowedType(types.Type):

@@ -3,11 +3,12 @@
 This package needs ``hypothesis``; no other module of ``structures`` imports it.
 
 * :func:`keys`, :func:`counts`: hypothesis strategies, biased to where integer containers break
-* :class:`MapModel`, :class:`HeapModel`, :class:`TokenModel`, :class:`PairModel`: what the containers do, in
-  plain Python; also :class:`SortedModel`
-* :class:`IntMapMachine`, :class:`HeapMachine`, :class:`CountBucketsMachine`, :class:`TokenListMachine`,
-  :class:`PairIndexMachine`: any methods in any order from Python, compared with the model; also
-  :class:`SortedMapMachine`, :class:`FloatSortedMapMachine`
+* :class:`MapModel`, :class:`HeapModel`, :class:`IndexedHeapModel`, :class:`TokenModel`, :class:`PairModel`,
+  :class:`SortedModel`, :class:`KBestModel`: what the containers do, in plain Python
+* :class:`IntMapMachine`, :class:`HeapMachine`, :class:`IndexedHeapMachine`, :class:`CountBucketsMachine`,
+  :class:`TokenListMachine`, :class:`PairIndexMachine`, :class:`SortedMapMachine`,
+  :class:`FloatSortedMapMachine`, :class:`KBestMachine`: any methods in any order from Python, compared with
+  the model
 * :func:`random_program`, :func:`check_program`, :data:`LANGUAGES`: the same inside ``@njit``, thousands of
   operations in one call
 
@@ -31,6 +32,7 @@ Examples
 True
 """
 
+from structures.testing.indexed_machine import IndexedHeapMachine
 from structures.testing.languages import LANGUAGES, Operation
 from structures.testing.machines import (
     CountBucketsMachine,
@@ -39,8 +41,16 @@ from structures.testing.machines import (
     PairIndexMachine,
     TokenListMachine,
 )
-from structures.testing.models import HeapModel, MapModel, PairModel, TokenModel, outcome
+from structures.testing.models import (
+    HeapModel,
+    IndexedHeapModel,
+    MapModel,
+    PairModel,
+    TokenModel,
+    outcome,
+)
 from structures.testing.programs import Language, Program, check_program, random_program
+from structures.testing.rows import KBestMachine, KBestModel, RowOperation
 from structures.testing.sorted_maps import (
     FloatSortedMapMachine,
     SortedMapMachine,
@@ -55,13 +65,18 @@ __all__ = [
     "FloatSortedMapMachine",
     "HeapMachine",
     "HeapModel",
+    "IndexedHeapMachine",
+    "IndexedHeapModel",
     "IntMapMachine",
+    "KBestMachine",
+    "KBestModel",
     "Language",
     "MapModel",
     "Operation",
     "PairIndexMachine",
     "PairModel",
     "Program",
+    "RowOperation",
     "SortedMapMachine",
     "SortedModel",
     "SortedOperation",

@@ -7,18 +7,27 @@ from enum import IntEnum
 from typing import Any
 
 from structures.count_buckets import CountBuckets
+from structures.indexed_heap import IndexedMaxHeap, IndexedMinHeap
 from structures.int_map import IntMap
 from structures.jit import kernel
+from structures.k_best import KBest
 from structures.multiset_heap import MaxHeap, MinHeap
 from structures.pair_index import PairIndex
 from structures.sorted_map import SortedMap
-from structures.status import MISSING, NEGATIVE, NOT_A_NUMBER, OK, OVERFLOW
+from structures.status import MISSING, NEGATIVE, NOT_A_NUMBER, OK, OUT_OF_RANGE, OVERFLOW
 from structures.testing.models import NotANumber, PairModel, TokenModel
 from structures.testing.programs import Language
+from structures.testing.rows import K_BEST_LANGUAGE
 from structures.testing.sorted_maps import SORTED_LANGUAGE
 from structures.token_list import TokenList
 
-_STATUS = {KeyError: MISSING, ValueError: NEGATIVE, OverflowError: OVERFLOW, NotANumber: NOT_A_NUMBER}
+_STATUS = {
+    KeyError: MISSING,
+    IndexError: OUT_OF_RANGE,
+    ValueError: NEGATIVE,
+    OverflowError: OVERFLOW,
+    NotANumber: NOT_A_NUMBER,
+}
 _Meanings = dict[int, Callable[[Any, int, Any], tuple[Any, Any]]]
 
 
@@ -39,6 +48,8 @@ class Operation(IntEnum):
     POP = 11
     POP_MANY = 12
     TIES = 13
+    # indexed heaps
+    IMPROVE = 15
     # buckets
     PEEK_MIN = 20
     POP_MIN = 21
@@ -74,11 +85,11 @@ def _run_map(container, operations, keys, numbers, first, second):
         elif operation == Operation.REMOVE:
             first[i] = container.remove(key)
         elif operation == Operation.GET:
-            first[i], second[i] = container[key], container.get(key, number)
+            first[i], second[i] = container[key] == container.get(key), container.get(key, number)
         elif operation == Operation.CONTAINS:
             first[i], second[i] = key in container, len(container)
         elif operation == Operation.POP:
-            first[i] = container.pop(key, number)
+            second[i] = container.pop(key, number)
         elif operation == Operation.COPY:
             container = container.copy()
         elif operation == Operation.RESERVE:
@@ -91,7 +102,7 @@ def _run_map(container, operations, keys, numbers, first, second):
 def _status(call: Callable[..., Any], *arguments: Any) -> tuple[int, int]:
     try:
         call(*arguments)
-    except (KeyError, ValueError, OverflowError) as error:
+    except (KeyError, IndexError, ValueError, OverflowError) as error:
         return _STATUS[type(error)], 0
     return OK, 0
 
@@ -111,8 +122,8 @@ _KEYED: _Meanings = {
 }
 _MAP: _Meanings = {
     **_KEYED,
-    Operation.GET: lambda model, key, number: (model.get(key), model.get(key, number)),
-    Operation.POP: lambda model, key, number: (model.pop(key, number), 0),
+    Operation.GET: lambda model, key, number: (1, model.get(key, number)),
+    Operation.POP: lambda model, key, number: (0, model.pop(key, number)),
 }
 
 
@@ -149,6 +160,20 @@ def _run_heap(heap, operations, keys, numbers, first, second):
             first[i] = heap.reserve(key % 100)
         elif operation == Operation.CLEAR and key == 0:
             first[i] = heap.clear()
+    return heap
+
+
+@kernel
+def _run_indexed(heap, operations, keys, numbers, first, second):
+    start = 0
+    for i in range(operations.size + 1):
+        if i < operations.size and operations[i] != Operation.IMPROVE:
+            continue
+        rows = slice(start, i)
+        heap = _run_heap(heap, operations[rows], keys[rows], numbers[rows], first[rows], second[rows])
+        start = i + 1
+        if i < operations.size:
+            first[i] = heap.improve(keys[i], numbers[i])
     return heap
 
 
@@ -216,6 +241,21 @@ _HEAP: _Meanings = {
     Operation.POP_MANY: lambda model, key, number: _sums(model.pop_many(key % 8)),
     Operation.TIES: lambda model, key, number: _sum_and_size(model.ties()),
 }
+
+
+def _improve(model: Any, key: int, number: Any) -> tuple[int, int]:
+    try:
+        return int(model.improve(key, number)), 0
+    except IndexError:
+        return OUT_OF_RANGE, 0
+
+
+def _set_silently(model: Any, key: int, number: Any) -> tuple[int, int]:
+    _status(model.__setitem__, key, number)  # ``heap[key] = number`` tells no status
+    return OK, 0
+
+
+_INDEXED: _Meanings = {**_HEAP, Operation.SET: _set_silently, Operation.IMPROVE: _improve}
 _BUCKETS: _Meanings = {
     **_HEAP,
     Operation.PEEK_MIN: lambda model, key, number: model.peek_min() if model else (0, 0),
@@ -360,9 +400,12 @@ LANGUAGES: dict[type, Language] = {
     IntMap: Language(_run_map, _MAP),
     MaxHeap: Language(_run_heap, _HEAP),
     MinHeap: Language(_run_heap, _HEAP),
+    IndexedMaxHeap: Language(_run_indexed, _INDEXED),
+    IndexedMinHeap: Language(_run_indexed, _INDEXED),
     CountBuckets: Language(_run_buckets, _BUCKETS),
     TokenList: Language(_run_tokens, _TOKENS),
     PairIndex: Language(_run_index, _INDEX),
+    KBest: K_BEST_LANGUAGE,
     SortedMap: SORTED_LANGUAGE,
 }
 """The language of each container; token lists and indexes are not empty, and their numbers are tokens."""

@@ -35,7 +35,8 @@ from structures.token_list import TokenList
 
 KNOWN = Bundle("known")
 COUNT = st.runner().flatmap(lambda machine: counts(machine.dtype))
-SOME = st.dictionaries(keys(), COUNT, min_size=1, max_size=20)
+KEY = st.runner().flatmap(lambda machine: machine.keys())
+SOME = st.dictionaries(KEY, COUNT, min_size=1, max_size=20)
 TOO_MANY = 2**47
 TOKEN = st.one_of(st.integers(0, 4), st.just(2**31 - 1))
 SEGMENTS = st.lists(st.lists(TOKEN, min_size=1, max_size=10), max_size=4)
@@ -49,7 +50,8 @@ def pickled(container: Any) -> Any:
 
 def through_arrays(container: Any) -> Any:
     """Return a container built from the arrays of another."""
-    return type(container).from_arrays(*container.to_arrays())
+    from_arrays, arrays, *_ = container.__reduce__()
+    return from_arrays(*arrays)
 
 
 # ------------------------------------------------------------------------------------- keys with counts
@@ -78,6 +80,11 @@ class _KeyedMachine(_Machine):
 
     container: Any
     dtype = "int64"
+    keys = staticmethod(keys)  # a strategy
+
+    def new_container(self, items: dict[int, Any]) -> Any:
+        """Return a container of `items`."""
+        return self.container.from_arrays(list(items), np.array(list(items.values()), self.dtype))
 
     def new_model(self, items: dict[int, Any]) -> Any:
         """Return the model of a container of `items`."""
@@ -87,7 +94,7 @@ class _KeyedMachine(_Machine):
     def start(self, items: dict[int, Any], empty: bool) -> Any:
         """Build container and model."""
         first = {} if empty else items
-        self.real = self.container.from_arrays(list(first), np.array(list(first.values()), self.dtype))
+        self.real = self.new_container(first)
         self.model = self.new_model(first)
         return multiple(*items)
 

@@ -227,6 +227,75 @@ class HeapModel(_Counts):
         return self._first(True)[1]
 
 
+class IndexedHeapModel(HeapModel):
+    """The indexed heaps: keys have an end, and equal counts may leave in the order in which they came.
+
+    Parameters
+    ----------
+    items : mapping or iterable of (int, int or float)
+    n_keys : int
+        How many keys there can be.
+    least_first : bool
+        The order of :class:`~structures.IndexedMinHeap`.
+    is_fifo : bool
+        Of equal counts, the one that came first leaves first, not the smallest key.
+
+    Examples
+    --------
+    >>> model = IndexedHeapModel({9: 5, 7: 2, 8: 5}, 10, is_fifo=True)
+    >>> model.pop()
+    (9, 5)
+    """
+
+    def __init__(self, items: Any, n_keys: int, least_first: bool = False, is_fifo: bool = False) -> None:
+        super().__init__(items, least_first)
+        self.n_keys, self.is_fifo = n_keys, is_fifo
+
+    def _in_range(self, key: int) -> int:
+        if not 0 <= key < self.n_keys:
+            raise IndexError(key)
+        return key
+
+    def __getitem__(self, key: int) -> Any:
+        return super().__getitem__(self._in_range(key))
+
+    def __setitem__(self, key: int, count: Any) -> None:
+        if self._in_range(key) in self and self[key] != count:
+            del self[key]  # a dict is in the order in which its keys came
+        super().__setitem__(key, count)
+
+    def __delitem__(self, key: int) -> None:
+        super().__delitem__(self._in_range(key))
+
+    def _become(self, key: int, count: Any) -> None:
+        super()._become(self._in_range(key), count)
+
+    def in_order(self, least_first: bool) -> list[tuple[int, Any]]:
+        """Return the items."""
+        sign = 1 if least_first else -1
+        items = super().in_order(least_first)
+        return sorted(dict.items(self), key=lambda item: sign * item[1]) if self.is_fifo else items
+
+    def improve(self, key: int, count: Any) -> bool:
+        """Insert a key, or move it towards the top."""
+        sign = 1 if self.least_first else -1
+        if self._in_range(key) in self and sign * self[key] <= sign * count:
+            return False
+        self[key] = count
+        return True
+
+    def update_many(self, keys: Iterable[int], deltas: Iterable[Any]) -> None:
+        """Add all or nothing."""
+        before = list(dict.items(self))
+        try:
+            for key, delta in zip(keys, deltas, strict=True):
+                self.add(key, delta)
+        except (ValueError, OverflowError, IndexError):
+            self.clear()
+            self.update(before)
+            raise
+
+
 class TokenModel:
     """:class:`~structures.TokenList`: a list of segments, each a list of (position, token).
 

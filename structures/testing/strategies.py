@@ -38,8 +38,9 @@ def counts(dtype: str = "int64") -> st.SearchStrategy[Any]:
 
     Parameters
     ----------
-    dtype : {"int64", "float64"}
-        Floats include the infinities and both zeros, but not not-a-number.
+    dtype : {"int64", "float64", "float32"}
+        Floats include the infinities and both zeros, but not not-a-number. Sums of those for float32 are
+        exact.
 
     Returns
     -------
@@ -55,5 +56,8 @@ def counts(dtype: str = "int64") -> st.SearchStrategy[Any]:
     if dtype == "int64":
         ends = st.sampled_from([INT64_MAX, INT64_MAX - 1, INT64_MIN, INT64_MIN + 1])
         return st.one_of(small, ends, st.integers(INT64_MIN, INT64_MAX))
+    if dtype == "float32":
+        ends = st.sampled_from([float("inf"), float("-inf"), -0.0, 1e6])
+        return st.one_of(small.map(lambda n: n / 2), ends)
     ends = st.sampled_from([float("inf"), float("-inf"), -0.0, 5e-324, 1e308, -1e308])
     return st.one_of(small.map(lambda n: n / 2), ends, st.floats(allow_nan=False))

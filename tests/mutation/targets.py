@@ -73,11 +73,12 @@ TARGETS = [
     ),
     Target(
         "maps",
-        "structures/int_map_kernels.py",
+        "structures/int_map_table.py",
         (S + "test_int_map.py",),
-        (*PLAIN, S + "test_int_map.py::test_kernels_against_a_dict", S + "test_int_map.py::test_bucket_bits"),
+        (*PLAIN, S + "test_int_map.py::test_kernels_against_a_dict", S + "test_int_map.py::test_buckets"),
         CONTAINERS,
     ),
+    Target("maps", "structures/int_map_kernels.py", (S + "test_int_map.py",), PLAIN, CONTAINERS),
     Target(
         "maps",
         "structures/sorted_map_rows.py",
@@ -108,6 +109,7 @@ TARGETS = [
         (S + "test_pair_index.py", *CONTAINERS),
     ),
     Target("index", "structures/pair_index_kernels.py", (S + "test_pair_index.py",), PLAIN, CONTAINERS),
+    Target("rows", "structures/k_best_kernels.py", (S + "test_k_best.py",), PLAIN, (S + "test_no_leaks.py",)),
     Target("merging", "bpe/training/merging.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/front.py", TRAINING, PLAIN_TRAINING),

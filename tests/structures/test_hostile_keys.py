@@ -54,12 +54,14 @@ def map_of(container):
 
 def walk(container):
     """Return how many buckets the searches for all keys of a table walk past."""
-    slots, _, shift = int_map_kernels.state(map_of(container))
+    slots = int_map_kernels.state(map_of(container))[0]
+    n_buckets = slots.size // 8 - 1
+    shift = 65 - n_buckets.bit_length()  # there are a power of two of them
     places = np.flatnonzero(slots[:-8].reshape(-1, 8)[:, :4].ravel() != int_map_kernels.EMPTY)
     buckets = places >> 2
     keys = slots[:-8].reshape(-1, 8)[:, :4].ravel()[places]
     homes = np.array([mix(key, WORDS, shift) for key in keys])
-    return int(((buckets - homes) % (1 << (64 - shift))).sum())
+    return int(((buckets - homes) % n_buckets).sum())
 
 
 def walk_of_words(counter):

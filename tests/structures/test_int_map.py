@@ -1,11 +1,15 @@
+import pickle
+
 import numpy as np
 import pytest
 from numba import njit
+from numba.core.errors import TypingError
 
 from structures import IntMap, hashing, kernel
-from structures import int_map_kernels as module
+from structures import int_map_table as module
+from structures.int_map_kernels import int_map_type, map_type, state
 from structures.secret import WORDS
-from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, OK, OUT_OF_RANGE, OVERFLOW
+from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, NOT_A_NUMBER, OK, OUT_OF_RANGE, OVERFLOW
 from structures.testing import LANGUAGES, IntMapMachine, MapModel, check_program, random_program
 
 TestMachine = IntMapMachine.TestCase
@@ -98,13 +102,69 @@ def test_load_is_at_most_five_eighths():
 def test_growth():
     """A table grows by two, and by four between 64 KB and 8 MB."""
     container, sizes = IntMap(), [8]
-    for n in range(1, 700_000):
+    for n in range(1, 640_000):
         container[n] = 1
         if (capacity := container.nbytes // 16 - 4) != sizes[-1]:
             assert 8 * n > 5 * sizes[-1] >= 8 * (n - 1)
             sizes.append(capacity)
     by_four = [2**12, 2**14, 2**16, 2**18, 2**20]
-    assert sizes == [*(2**bits for bits in range(3, 12)), *by_four, 2**21]
+    assert sizes == [*(2**bits for bits in range(3, 12)), *by_four]
+
+
+def capacity_of(container):
+    """Return the number of slots, without the spare bucket."""
+    return state(container)[0].size // 2 - 4
+
+
+@njit
+def set_each(container, keys):
+    """Set keys to themselves; return the sizes in bytes after each."""
+    nbytes = np.empty(keys.size, np.int64)
+    for i in range(keys.size):
+        container[keys[i]] = keys[i]
+        nbytes[i] = container.nbytes()
+    return nbytes
+
+
+def nearly_full():
+    """Return a large map with 1/64 of its room left, and how many keys it takes."""
+    container = IntMap()
+    container.reserve(350_000)
+    n_keys = 5 * capacity_of(container) // 8
+    container.set_many(np.arange(63 * n_keys // 64), np.arange(63 * n_keys // 64))
+    return container, n_keys
+
+
+def test_the_next_table_is_prepared_ahead():
+    """A large table that is nearly full has a part of the next one ready; the keys stay where they are."""
+    container, n_keys = nearly_full()
+    n_slots, before = capacity_of(container), container.nbytes
+    nbytes = set_each(container, np.arange(len(container), n_keys))
+    assert set(nbytes.tolist()) == {before, before + 64 * (2 * (n_slots // 4) + 1)}
+    assert 0 < state(container)[4] <= state(container)[3]
+    copied = container.copy()
+    assert copied.nbytes == before
+    for each in (container, copied):  # in the copy, nothing was prepared
+        each[n_keys] = n_keys
+        assert capacity_of(each) == 2 * n_slots
+        assert state(each)[3:] == (0, 0)
+        assert np.array_equal(each.keys(), np.arange(n_keys + 1))
+        assert np.array_equal(each.get_many(np.arange(n_keys + 1)), np.arange(n_keys + 1))
+
+
+@pytest.mark.parametrize("by_clearing", [True, False])
+def test_what_is_prepared_is_dropped(by_clearing):
+    container, n_keys = nearly_full()
+    set_each(container, np.arange(n_keys))
+    assert state(container)[4] > 0
+    if by_clearing:
+        container.clear()
+    else:
+        container.reserve(2 * n_keys)
+    assert state(container)[3:] == (0, 0)
+    assert container.keys().tolist() == ([] if by_clearing else list(range(n_keys)))
+    set_each(container, np.arange(n_keys))
+    assert len(container) == n_keys
 
 
 def test_iteration_is_the_same_for_the_same_history():
@@ -232,28 +292,99 @@ def test_update_many_restores_numbers_that_do_not_fit_the_deltas(dtype):
 
 # ---------------------------------------------------------------------------------- kernels on plain arrays
 def test_kernels_against_a_dict(rng):
-    bits = 5
-    slots, model = module.empty_slots(bits), {}
+    n_buckets = 37
+    slots, model = module.empty_slots(n_buckets), {}
     for key, value in rng.integers(-60, 60, (3000, 2)):
         key = np.int64(INT64_MIN) if key == 0 else key << 50 if key % 3 == 0 else key
-        place = module.locate(slots, 64 - bits, key)
+        place = module.locate(slots, key)
         assert (place >= 0) == (key in model)
-        if place < 0 and len(model) < 5 << bits >> 1:
+        if place < 0 and len(model) < 5 * n_buckets // 2:
             module.occupy(slots, ~place, key, value)
             model[key] = value
         elif place >= 0:
             assert slots[place + module.VALUE] == model.pop(key)
-            module.vacate(slots, 64 - bits, place)
+            module.vacate(slots, place)
     keys, values = module.entries(slots, len(model))
     assert dict(zip(keys.tolist(), values.tolist(), strict=True)) == model
-    larger = module.empty_slots(bits + 2)
-    module.rehash(slots, larger, 64 - bits - 2)
+    larger = module.empty_slots(3 * n_buckets // 2)
+    module.move_all(slots, larger)
     keys, values = module.entries(larger, len(model))
     assert dict(zip(keys.tolist(), values.tolist(), strict=True)) == model
 
 
-def test_bucket_bits():
+def test_buckets():
     for n_keys in range(2000):
-        bits = module.bucket_bits(n_keys)
-        assert 8 * n_keys <= 5 * 4 << bits
-        assert bits == 1 or 8 * n_keys > 5 * 4 << (bits - 1)
+        n = module.buckets_for(n_keys)
+        assert n & (n - 1) == 0
+        assert 8 * n_keys <= 5 * 4 * n
+        assert n == 2 or 8 * n_keys > 5 * 4 * n // 2
+    for n_keys in range(5 * 2**18 - 7, 5 * 2**18 + 7):  # not powers of two from 8 MB on
+        n = module.buckets_for(n_keys)
+        assert n == max(2**17, -(-2 * n_keys // 5))
+
+
+# -------------------------------------------------------------------------------------------------- floats
+@pytest.mark.parametrize("rare", [0.1, 0.6])
+def test_programs_with_floats(rng, rare):
+    language = LANGUAGES[IntMap]
+    numbers = [-1.5, -0.0, 0.25, 1e300, -1e300, np.inf]
+    program = random_program(language, rng, 3000, range(-60, 60), numbers, rare=rare, dtype="float64")
+    model = MapModel()
+    container = check_program(language, IntMap(dtype=float), model, program)
+    assert dict(container.items()) == model
+
+
+def test_floats():
+    container = IntMap({5: 1}, dtype=float)
+    assert (container.dtype, container[5], type(container[5])) == (np.float64, 1.0, float)
+    container.add(5, 0.5)
+    container.update_many([6, 5], [0.25, 1])
+    container.set_many([7], [-2.5])
+    assert dict(container.items()) == {5: 2.5, 6: 0.25, 7: -2.5}
+    assert container.get_many([5, 8], 9).tolist() == [2.5, 9.0]
+    assert container.get_many([], 1).dtype == container.values().dtype == np.float64
+    assert (container.pop(7), container.pop(7, None)) == (-2.5, None)
+    with pytest.raises(TypeError, match="values must be integers, not float64"):
+        IntMap({1: 2.5})
+    with pytest.raises(TypeError, match="dtype must be int64 or float64, not float32"):
+        IntMap(dtype=np.float32)
+    for copied in (container.copy(), pickle.loads(pickle.dumps(container))):
+        copied._check()
+        assert copied == container
+        assert copied.dtype == np.float64
+    assert container != IntMap({5: 2, 6: 0})
+
+
+def test_a_sum_of_floats_is_a_number():
+    container = IntMap({1: np.inf, 2: np.nan}, dtype=float)
+    before = container.copy()
+    with pytest.raises(ValueError, match="key 1 is not a number"):
+        container.add(1, -np.inf)
+    with pytest.raises(ValueError, match="key 2 is not a number"):
+        container.update_many([1, 2], [1.0, 1.0])
+    assert np.isnan(container[2])
+    assert container.keys().tolist() == before.keys().tolist()
+    container[1] = np.nan  # any number may be stored
+    assert np.isnan(container.pop(1))
+
+
+def test_floats_inside_njit():
+    @njit
+    def use(container, keys):
+        container[1] = 2
+        container.add(1, 0.5)
+        container.add(2)
+        status = container.set_many(keys, np.full(keys.size, 0.25)), container.add(1, np.nan)
+        return status, container[1], container.get(9), container.get(9, 3), container.to_arrays()
+
+    status, first, *missing, (keys, values) = use(IntMap(dtype=float), np.array([3, 4]))
+    assert (status, first, missing) == ((OK, NOT_A_NUMBER), 2.5, [0.0, 3.0])
+    assert (keys.tolist(), values.tolist()) == ([1, 2, 3, 4], [2.5, 1.0, 0.25, 0.25])
+    with pytest.raises(TypingError, match="value must be an integer"):
+        njit(lambda container: container.set(1, 0.5))(IntMap())
+
+
+def test_the_types_of_maps():
+    assert map_type("float64") == IntMap(dtype=float)._numba_type_ != IntMap()._numba_type_ == int_map_type
+    with pytest.raises(KeyError):
+        map_type("float32")

@@ -10,7 +10,17 @@ from numba import njit
 from numba.core.errors import TypingError
 
 import structures as st
-from structures import ByteCounter, CountBuckets, IntMap, MaxHeap, MinHeap, PairIndex, TokenList
+from structures import (
+    ByteCounter,
+    CountBuckets,
+    IndexedMaxHeap,
+    IndexedMinHeap,
+    IntMap,
+    MaxHeap,
+    MinHeap,
+    PairIndex,
+    TokenList,
+)
 from structures.jit import inner
 from structures.status import NO_MEMORY
 from structures.testing import LANGUAGES, Operation, random_program
@@ -375,7 +385,17 @@ ONLY_INSIDE = {
     "set",
     "span",
 }
-CONTAINERS = [ByteCounter, CountBuckets, IntMap, MaxHeap, MinHeap, PairIndex, TokenList]
+CONTAINERS = [
+    ByteCounter,
+    CountBuckets,
+    IndexedMaxHeap,
+    IndexedMinHeap,
+    IntMap,
+    MaxHeap,
+    MinHeap,
+    PairIndex,
+    TokenList,
+]
 
 
 @pytest.mark.parametrize("container", CONTAINERS)

@@ -40,6 +40,12 @@ MAKERS = {
     "min": (lambda: st.MinHeap(), _use_counts, st.MinHeap.type(int)),
     "min of floats": (lambda: st.MinHeap(np.float64), _use_counts, st.MinHeap.type(np.float64)),
     "max of floats": (lambda: st.MaxHeap(dtype=float), _use_counts, st.MaxHeap.type(dtype="float64")),
+    "indexed": (lambda: st.IndexedMaxHeap(9), _use_counts, st.IndexedMaxHeap.type()),
+    "indexed by age": (
+        lambda: st.IndexedMinHeap(9, np.float32, ties="fifo"),
+        _use_counts,
+        st.IndexedMinHeap.type(np.float32),
+    ),
     "map": (lambda: st.IntMap(), _use_map, st.IntMap.type()),
     "buckets": (lambda: st.CountBuckets(), _use_counts, st.CountBuckets.type()),
     "words": (lambda: st.ByteCounter(), _use_words, st.ByteCounter.type()),
@@ -49,6 +55,12 @@ MAKERS = {
         lambda: st.PairIndex.build(st.TokenList(TOKENS)),
         lambda p: p.add(1, 2, 0) + p.count(1, 2),
         st.PairIndex.type(),
+    ),
+    "rows": (lambda: st.KBest(3, 2), lambda q: q.push(0, 0.5, 7) + q.size(0), st.KBest.type()),
+    "rows with flags": (
+        lambda: st.KBest(3, 2, np.float64, np.int64, True),
+        lambda q: q.push(0, 0.5, 7, 1) + q.flag(0, 0),
+        st.KBest.type(np.float64, np.int64),
     ),
     "no pairs": (lambda: st.PairIndex(st.TokenList(TOKENS)), lambda p: p.add(1, 2, 0), st.PairIndex.type()),
 }
@@ -161,7 +173,7 @@ def test_names_of_types_are_short_and_tell_types_apart():
     container_types = {make()._numba_type_ for make in map(njit, (each[0] for each in MAKERS.values()))}
     names = {str(each) for each in container_types}
     assert len(names) == len(container_types)
-    assert all(len(name) < 30 for name in names)
+    assert all(len(name) < 35 for name in names)
     assert str(st.MaxHeap.type()).startswith("MaxHeap(int64)@")
 
 

@@ -8,8 +8,7 @@ from numba import njit
 
 from structures import MaxHeap, MinHeap, kernel
 from structures import multiset_heap_blocks as module
-from structures.int_map_kernels import VALUE
-from structures.multiset_heap_blocks import ARITY, KEY, PLACE
+from structures.multiset_heap_blocks import ARITY, TIE
 from structures.status import INT64_MAX, INT64_MIN, NEGATIVE, NO_MEMORY, NOT_A_NUMBER, OK
 from structures.testing import LANGUAGES, HeapMachine, HeapModel, check_program, counts, keys, random_program
 
@@ -383,51 +382,63 @@ def test_floats_inside_njit():
 
 
 # ---------------------------------------------------------------------------------- kernels on plain arrays
-def arrays_of(entries):
-    """Return blocks and map slots with the given (rank, key) in the first slots, in no order."""
-    blocks = np.empty(module.blocks_for(max(len(entries), 1)) * module.BLOCK, np.int64)
-    map_slots = np.zeros(len(entries) + VALUE, np.int64)  # the place of a key is the key itself
-    module.open_slot(blocks, 1 - ARITY)
+def parts_with(entries):
+    """Return a table with the given (rank, key) in the first slots, in no order, and its parts."""
+    table = module.new_table(module.rows_for(max(len(entries), 1)), module.KEYS)
+    halves = table.view(np.int32)
+    parts = table, halves[2 * module.IDS * table[0] :], halves[2 * module.SLOTS * table[0] :]
     for slot, (rank, key) in enumerate(entries):
-        module.open_slot(blocks, slot)
-        module.write_entry(blocks, map_slots, slot, rank, key, key)
-    return blocks, map_slots
+        module.open_slot(table, slot)
+        module.write_entry(parts, slot, rank, key, key)
+    return parts
 
 
-def entry_at(blocks, slot):
-    rank = module.place_of(slot)
-    return int(blocks[rank]), int(blocks[rank + KEY]), int(blocks[rank + PLACE])
+def entry_at(parts, slot):
+    rows, ids, _ = parts
+    rank = module.rank_at(slot)
+    return int(rows[rank]), int(rows[rank + TIE]), int(ids[slot])
 
 
 def test_kernels_against_a_list(rng):
     entries = [(int(rank), key) for key, rank in enumerate(rng.integers(0, 9, 130))]
-    blocks, map_slots = arrays_of(entries)
-    module.heapify(blocks, map_slots, 130)
+    parts = parts_with(entries)
+    table, _, slot_of = parts
+    module.heapify(parts, 130)
     left = {key: rank for rank, key in entries}
     for size in range(130, 0, -1):
-        rank, key, place = entry_at(blocks, 0)
+        rank, key, number = entry_at(parts, 0)
         assert (rank, key) == min((rank, key) for key, rank in left.items())
-        assert key == place
+        assert key == number
         tied = [key for key, other in left.items() if other == rank]
-        assert module.tied_keys(blocks, size).tolist() == sorted(tied)
+        found = module.tied_slots(table, size).tolist()
+        assert sorted(entry_at(parts, slot)[1] for slot in found) == sorted(tied)
         if size % 16 == 2:
-            first = module.first_slots(blocks, size, size // 3).tolist()
+            first = module.first_slots(table, size, size // 3).tolist()
             in_order = sorted((rank, key) for key, rank in left.items())
-            assert [entry_at(blocks, slot)[:2] for slot in first] == in_order[: size // 3]
+            assert [entry_at(parts, slot)[:2] for slot in first] == in_order[: size // 3]
         changed = int(rng.choice(list(left)))
         left[changed] = int(rng.integers(0, 9))
-        module.change_rank(blocks, map_slots, size, map_slots[changed + VALUE] - 1, left[changed])
+        module.change_entry(parts, size, int(slot_of[changed]), left[changed], changed)
         removed = int(rng.choice(list(left)))
-        module.cut_entry(blocks, map_slots, size, map_slots[removed + VALUE] - 1)
+        module.cut_entry(parts, size, int(slot_of[removed]))
         del left[removed]
         for slot in range(1, size - 1):
-            assert entry_at(blocks, (slot - 1) // ARITY)[:2] < entry_at(blocks, slot)[:2]
-        assert sorted(entry_at(blocks, slot)[1] for slot in range(size - 1)) == sorted(left)
-        slots = {key: map_slots[key + VALUE] - 1 for key in range(130)}
-        assert {key for key, slot in slots.items() if slot >= 0} == set(left)
-        assert all(entry_at(blocks, slots[key])[1:] == (key, key) for key in left)
+            assert entry_at(parts, (slot - 1) // ARITY)[:2] < entry_at(parts, slot)[:2]
+        assert sorted(entry_at(parts, slot)[1] for slot in range(size - 1)) == sorted(left)
+        assert all(entry_at(parts, slot_of[key])[1:] == (key, key) for key in left)
+
+
+def test_a_table_is_copied_into_a_larger_one(rng):
+    entries = [(int(rank), key) for key, rank in enumerate(rng.integers(0, 9, 61))]
+    parts = parts_with(entries)
+    larger = module.new_table(module.rows_for(100), module.KEYS)
+    module.move_all(parts[0], 61, 61, larger, module.rows_for(100))
+    halves = larger.view(np.int32)
+    moved = larger, halves[2 * module.IDS * larger[0] :], halves[2 * module.SLOTS * larger[0] :]
+    assert [entry_at(moved, slot) for slot in range(61)] == [entry_at(parts, slot) for slot in range(61)]
+    assert moved[2][:61].tolist() == list(range(61))
+    assert module.capacity_of(larger) >= 100
 
 
 def test_no_ties_in_an_empty_heap():
-    blocks, _ = arrays_of([])
-    assert module.tied_keys(blocks, 0).tolist() == []
+    assert module.tied_slots(parts_with([])[0], 0).tolist() == []

@@ -20,6 +20,11 @@ def test_nothing_leaks(python):
             return heap.copy().remove(10**6), heap
 
         @njit
+        def errors_of_dense(heap, keys, deltas):
+            heap.update_many(keys, deltas)
+            return heap.copy().remove(10**6), heap
+
+        @njit
         def loops(container, other):
             total = 0
             for key in container:
@@ -68,6 +73,24 @@ def test_nothing_leaks(python):
                 (real.select, -1), (real.keys, np.nan), (real.pop_min,), (real.pop_max,), (real.lower, 0),
             ]:
                 outcome(call, *arguments)
+        def dense(container, dtype, ties):
+            language = LANGUAGES[container]
+            program = random_program(language, np.random.default_rng(0), 2000, range(60), dtype=dtype)
+            first, second = np.zeros(2000, np.int64), np.zeros(2000, dtype)
+            real = language.driver(container(100, dtype, ties), *program, first, second)
+            real[1] = real[2] = 2**63 - 1 if dtype == "int64" else 2**62
+            for call, *arguments in [
+                (real.reserve, 101), (real.update_many, [5, 1], [1, -(2**63)]), (real.add, 50, -(10**6)),
+                (real.update_many, [1, 100], [1, 2]), (real.__getitem__, 100), (real.__delitem__, 100),
+                (container.from_arrays, [1, 1], [2, 2]), (container.from_arrays, [1, 5], [2, 2], 5),
+                (real.improve, 100, 1), (container, 2**47),
+            ]:
+                outcome(call, *arguments)
+            for other in (real.copy(), copy.deepcopy(real), pickle.loads(pickle.dumps(real))):
+                assert other == real
+                other.clear()
+            list(real.items()), real.pop_many(5), real.ties(), real.pop(), real.peek()
+            errors_of_dense(real, np.array([1, 10**6]), np.array([1, -5]))
 
         def lists():
             rng = np.random.default_rng(0)
@@ -83,18 +106,35 @@ def test_nothing_leaks(python):
             tokens.compact(), index.tokens.compact(), index.rebuild(), index.copy().drop(*index.pairs()[0])
             outcome(index.drop, 77, 77), outcome(index.add, 1, 1, 10**6), index.stale_fraction()
 
+        def rows():
+            for flags in (False, True):
+                real = st.KBest(3, 20, flags=flags)
+                program = random_program(LANGUAGES[st.KBest], np.random.default_rng(0), 500, range(99),
+                                         [0.5, 1.0, 2.0], dtype="float64")
+                real = LANGUAGES[st.KBest].driver(real, *program, np.zeros(500, np.int64), np.zeros(500))
+                for other in (real.copy(), copy.deepcopy(real), pickle.loads(pickle.dumps(real))):
+                    assert other == real
+                    other.merge(real), other.clear(), other.push_many([0], [0.5], [1]), other.row(0)
+                outcome(real.push, 3, 0.5, 1), outcome(real.push_many, [0], [float("nan")], [1])
+                outcome(st.KBest, 2**40, 16)
+
         def everything():
+            rows()
             for container in (st.IntMap, st.CountBuckets):
                 keyed(container, ["int64"])
             for container in (st.MaxHeap, st.MinHeap, st.SortedMap):
                 keyed(container, ["int64", "float64"])
             ordered(st.SortedMap(dtype=float, key_dtype=float))
+            for container in (st.IndexedMaxHeap, st.IndexedMinHeap):
+                dense(container, "int64", "key")
+                dense(container, "float32", "fifo")
             lists()
 
         everything()
         gc.collect()
         stats = rtsys.get_allocation_stats()
-        n_refused = 2 * 8  # what numba asked for in vain counts as well: 2**47 keys, twice for each container
+        # What numba asked for in vain counts as well: 2**47 keys, twice for each, and 2**40 rows twice.
+        n_refused = 2 * 8 + 4 + 2
         assert stats.mi_alloc > 1000
         assert (stats.alloc - n_refused, stats.mi_alloc) == (stats.free, stats.mi_free), stats
     """

@@ -8,7 +8,19 @@ import numpy as np
 import pytest
 
 import structures
-from structures import ByteCounter, CountBuckets, IntMap, MaxHeap, MinHeap, PairIndex, SortedMap, TokenList
+from structures import (
+    ByteCounter,
+    CountBuckets,
+    IndexedMaxHeap,
+    IndexedMinHeap,
+    IntMap,
+    KBest,
+    MaxHeap,
+    MinHeap,
+    PairIndex,
+    SortedMap,
+    TokenList,
+)
 
 FOLDER = Path(__file__).parents[1] / "data" / "written_by_0.1.0"
 TOKENS = TokenList([1, 2, 1, 2, 3], [0, 2, 5])
@@ -22,7 +34,12 @@ CONTAINERS = {  # as in make.py.txt
     "TokenList": TOKENS,
     "PairIndex": PairIndex.build(TOKENS),
 }
-NEWER = {"SortedMap": SortedMap({1.5: 2, -5.0: 3})}
+LATER = {
+    "IndexedMaxHeap": IndexedMaxHeap.from_arrays([3, 9, 2], [7, 7, 1], 10),
+    "IndexedMinHeap": IndexedMinHeap.from_arrays([3, 9, 2], np.float32([1.5, 1.5, -1]), 10, "fifo"),
+    "KBest": KBest.from_arrays([[0.5, 1.5]], [[7, 3]]),
+    "SortedMap": SortedMap({1.5: 2, -5.0: 3}),
+}
 
 
 @pytest.mark.parametrize("protocol", [2, 5])
@@ -43,13 +60,13 @@ def test_order_is_read_too():
 
 def test_every_container_is_tested():
     classes = {name for name in structures.__all__ if isinstance(getattr(structures, name), type)}
-    assert classes <= {type(container).__name__ for container in CONTAINERS.values()} | NEWER.keys()
+    assert classes <= {type(container).__name__ for container in (CONTAINERS | LATER).values()}
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("name", [*CONTAINERS, *NEWER])
+@pytest.mark.parametrize("name", CONTAINERS | LATER)
 def test_a_new_pickle_names_the_package_alone(name, protocol):
-    container = {**CONTAINERS, **NEWER}[name]
+    container = (CONTAINERS | LATER)[name]
     written = pickle.dumps(container, protocol)
     assert b"structures" in written
     assert b"structures." not in written

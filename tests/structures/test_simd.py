@@ -8,10 +8,12 @@ from numba import njit
 from structures.simd import (
     LANES,
     QUAD,
+    ROW,
     lanes_with,
     larger,
     least_lanes,
     least_lanes_among,
+    least_of_row,
     lowest_lane,
     prefetch,
     rarely,
@@ -42,6 +44,31 @@ def test_least_lanes(row, start, lanes):
     of_all, among, lowest = _lanes(row, start, lanes)
     assert of_all == slow(row, start, 2**LANES - 1)[0]
     assert (among, lowest) == slow(row, start, lanes)
+
+
+@njit
+def _least_of_row(row, start, lanes):
+    return least_of_row(row, start, lanes)
+
+
+LONG_ROWS = hnp.arrays(np.int64, 2 * ROW, elements=st.one_of(st.integers(-1, 1), keys()))
+
+
+@given(LONG_ROWS, st.integers(0, ROW), st.integers(1, 2**ROW - 1))
+def test_least_of_row(row, start, lanes):
+    chosen = [lane for lane in range(ROW) if lanes >> lane & 1]
+    least = min(row[start + lane] for lane in chosen)
+    assert _least_of_row(row, start, lanes) == (
+        least,
+        sum(1 << lane for lane in chosen if row[start + lane] == least),
+    )
+
+
+def test_a_lane_that_was_not_chosen_does_not_count():
+    row = np.full(ROW, 2**63 - 1)
+    assert _least_of_row(row, 0, 1 << 31) == (2**63 - 1, 1 << 31)
+    row[:16] = 5
+    assert _least_of_row(row, 0, 0xF000_0100) == (5, 0x100)
 
 
 @pytest.mark.parametrize("value", [2**63 - 1, -(2**63), 0])

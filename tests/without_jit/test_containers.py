@@ -5,7 +5,10 @@ import pytest
 
 from structures import (
     CountBuckets,
+    IndexedMaxHeap,
+    IndexedMinHeap,
     IntMap,
+    KBest,
     MaxHeap,
     MinHeap,
     PairIndex,
@@ -17,6 +20,8 @@ from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, OK, OUT_OF_RANGE,
 from structures.testing import (
     LANGUAGES,
     HeapModel,
+    IndexedHeapModel,
+    KBestModel,
     MapModel,
     PairModel,
     SortedModel,
@@ -51,6 +56,19 @@ def test_maps(n_keys, numbers, rare):
 def test_heaps(n_keys, numbers, rare, heap_class, dtype):
     model = HeapModel(least_first=heap_class is MinHeap)
     heap = heap_class(dtype)
+    check_program(LANGUAGES[heap_class], heap, model, program_of(heap_class, n_keys, numbers, rare, dtype))
+
+
+@pytest.mark.parametrize("ties", ["key", "fifo"])
+@pytest.mark.parametrize("dtype", ["int64", "float64", "float32"])
+@pytest.mark.parametrize("heap_class", [IndexedMaxHeap, IndexedMinHeap])
+@shapes
+def test_indexed_heaps(n_keys, numbers, rare, heap_class, dtype, ties):
+    n_keys = max(n_keys, 99)
+    if dtype == "float32":
+        numbers = [min(max(number, -8), 8) for number in numbers]
+    heap = heap_class(n_keys, dtype, ties)
+    model = IndexedHeapModel({}, n_keys, heap_class is IndexedMinHeap, ties == "fifo")
     check_program(LANGUAGES[heap_class], heap, model, program_of(heap_class, n_keys, numbers, rare, dtype))
 
 
@@ -132,3 +150,15 @@ def test_an_index_without_memory_forgets_the_pair(monkeypatch):
     assert index._kernels.add_many(index, 1, 2, many) == NO_MEMORY
     assert (len(index), index.count(1, 2)) == (1, 1)
     index._check()
+
+
+@pytest.mark.parametrize("flags", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("k", [1, 3, 16, 40])
+def test_rows(k, dtype, flags):
+    numbers = [*np.linspace(0, 10, 9), np.inf, -np.inf, np.nan]
+    rng, language = np.random.default_rng(4), LANGUAGES[KBest]
+    program = random_program(language, rng, 500, range(300), numbers, 0.3, "float64")
+    check_program(
+        language, KBest(3, k, dtype, "int64", flags), KBestModel(3, k, dtype, "int64", flags), program
+    )

@@ -1,0 +1,126 @@
+"""Measure what the first use of a container takes, and print a Markdown table.
+
+    python asv_benchmarks/first_use_table.py [--small]
+
+Each use is the whole of a process, in seconds of processor time, the best of some rounds. *Never compiled*
+starts with an empty folder for compiled code, as the first process after an installation does. *Warm* loads
+what an earlier process has left. From both is taken what numba needs by itself: the time of a process that
+imports it and calls a function of one line from the cache, for which numba loads most of its modules.
+``--small`` makes one round of one use: to see that it runs, not for the figures.
+
+The last line is the time that an empty heap takes inside ``@njit``, from its making to its release.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+KEYED = "c.add(7, 2); c[8] = 3; c.get(7); len(c); c.update_many([7, 9], [1, 2]); c.to_arrays()"
+COUNTED = f"{KEYED}; c.sub(7); c.peek(); c.pop()"
+USES = {
+    "IntMap": f"import structures as st; c = st.IntMap(); {KEYED}",
+    "MaxHeap": f"import structures as st; c = st.MaxHeap(); {COUNTED}",
+    "MinHeap(float)": f"import structures as st; c = st.MinHeap(float); {COUNTED}",
+    "CountBuckets": f"import structures as st; c = st.CountBuckets(); {COUNTED}; c.peek_min()",
+    "IndexedMinHeap": f"import structures as st; c = st.IndexedMinHeap(10); {COUNTED}",
+    "SortedMap": f"import structures as st; c = st.SortedMap(); {KEYED}; c.floor(9); c.rank(8); c.select(0)",
+    "KBest": "import structures as st; c = st.KBest(9, 3); c.push(1, 0.5, 7); c.row(1); c.to_arrays()",
+    "ByteCounter": "import structures as st; c = st.ByteCounter(); c.update([b'a', b'b']); c.most_common(1)",
+    "TokenList": "import structures as st; c = st.TokenList([1, 2, 1, 2]); c.merge(0, 3); list(c)",
+    "PairIndex": (
+        "import structures as st; c = st.PairIndex.build(st.TokenList([1, 2, 1, 2])); c.postings(1, 2)"
+    ),
+    "a kernel with a heap: tests/examples/dijkstra.py": (
+        "from dijkstra import shortest_paths; shortest_paths([[1.0, 9.0, 1.0], [1.0, 1.0, 1.0]], (0, 0))"
+    ),
+}
+ONE_LINE = """
+from numba import njit
+
+@njit(cache=True)
+def f(x):
+    return x + 1
+"""
+EMPTY_HEAPS = """
+import time
+import numpy as np
+import structures as st
+from numba import njit
+
+@njit
+def many(n):
+    total = 0
+    for _ in range(n):
+        heap = st.MinHeap(np.float64)
+        total += len(heap)
+    return total
+
+many(1)
+n = {n}
+times = []
+for _ in range(5):
+    start = time.perf_counter()
+    many(n)
+    times.append(time.perf_counter() - start)
+print(min(times) / n)
+"""
+
+
+def used():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def run(code, cache):
+    """Run Python; return its output, and the processor time."""
+    paths = [cache, str(ROOT), str(ROOT / "tests" / "examples")]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "PYTHONPATH": os.pathsep.join(paths)}
+    start = used()
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, check=True, stdout=subprocess.PIPE, text=True
+    )
+    return done.stdout, used() - start
+
+
+def best(code, cache, n_rounds):
+    return min(run(code, cache)[1] for _ in range(n_rounds))
+
+
+def first_uses(code, n_rounds, base):
+    """Return the seconds of a first use with nothing compiled, and with all of it on disk."""
+    never = []
+    for _ in range(n_rounds):
+        with tempfile.TemporaryDirectory() as cache:
+            never.append(run(code, cache)[1])
+            warm = best(code, cache, 5 * n_rounds)
+    return min(never) - base, warm - base
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--small", action="store_true")
+    is_small = parser.parse_args().small
+    n_rounds = 1 if is_small else 2
+    uses = dict(list(USES.items())[:1] if is_small else USES)
+    with tempfile.TemporaryDirectory() as cache:
+        Path(cache, "one_line.py").write_text(ONE_LINE)
+        run("import one_line; one_line.f(1)", cache)
+        base = best("import one_line; one_line.f(1)", cache, 5 * n_rounds)
+        print(f"numba by itself takes {base:.2f} s.\n")
+        print("| first use | never compiled, s | warm, s |\n|---|---|---|")
+        for name, code in uses.items():
+            never, warm = first_uses(code, n_rounds, base)
+            print(f"| {name} | {never:.2f} | {warm:.3f} |", flush=True)
+        output, _ = run(EMPTY_HEAPS.format(n=1000 if is_small else 1_000_000), cache)
+        print(f"\nAn empty heap inside `@njit`: {float(output) * 1e9:.0f} ns.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import njit
+
+from structures import IntMap, IntSet
+from structures.status import INT64_MAX, INT64_MIN, MISSING, NO_MEMORY, OK
+from structures.testing import keys
+
+ENDS = [INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX]
+
+
+def test_against_a_set(rng):
+    real, model = IntSet(), set()
+    for step in range(6000):
+        key, verb = int(rng.integers(-200, 200)) << int(rng.integers(0, 50)), rng.integers(6)
+        assert (key in real) == (key in model)
+        if verb < 3:
+            real.add(key)
+            model.add(key)
+        elif verb == 3:
+            real.discard(key)
+            model.discard(key)
+        elif verb == 4 and key in model:
+            real.remove(key)
+            model.remove(key)
+        elif verb == 5 and step % 40 == 0:
+            real |= [key, key + 1]
+            model |= {key, key + 1}
+        assert len(real) == len(model)
+    real._check()
+    assert list(real) == sorted(model)
+
+
+@given(st.lists(keys()), st.lists(keys()))
+def test_bulk_forms(first, second):
+    one, model = IntSet(first), set(first)
+    assert one.contains_many(second).tolist() == [key in model for key in second]
+    one.update(np.array(second, np.int64))
+    model |= set(second)
+    one._check()
+    assert one.to_array().tolist() == list(one) == sorted(model)
+    assert (
+        one == IntSet(sorted(model)) == IntSet.from_array(list(model)) == IntSet(iter(model)) == IntSet(one)
+    )
+    one |= one
+    assert one == IntSet(model)
+    assert one != IntSet([*model, 5]) or 5 in model
+
+
+def test_edge_keys():
+    keys_of = IntSet(ENDS)
+    keys_of._check()
+    assert list(keys_of) == sorted(ENDS)
+    for key in ENDS:
+        keys_of.remove(key)
+        assert key not in keys_of
+        with pytest.raises(KeyError):
+            keys_of.remove(key)
+        keys_of.discard(key)
+    assert len(keys_of) == 0
+    assert "5" not in keys_of
+    assert 2**63 not in keys_of
+
+
+@pytest.mark.parametrize("bad", [[1, 2.5], ["1"], [[1]], [None], [1, 2**63]], ids=repr)
+def test_bad_keys_change_nothing(bad):
+    some = IntSet([4])
+    for call in (some.update, IntSet, some.contains_many, some.__ior__):
+        with pytest.raises((TypeError, ValueError, OverflowError)):
+            call(bad)
+    with pytest.raises(TypeError, match="key must be an integer"):
+        some.add(1.5)
+    with pytest.raises(OverflowError):
+        some.add(2**63)
+    assert list(some) == [4]
+
+
+def test_room():
+    some = IntSet()
+    with pytest.raises(ValueError, match="n_keys"):
+        some.reserve(-1)
+    with pytest.raises(MemoryError):
+        some.reserve(2**47)
+    some.reserve(1000)
+    nbytes = some.nbytes
+    some.update(range(1000))
+    assert some.nbytes == nbytes
+    some.clear()
+    assert (len(some), some.nbytes, list(some)) == (0, nbytes, [])
+
+
+def test_copies():
+    class Tagged(IntSet):
+        pass
+
+    some = Tagged([1, 2, 3])
+    some.tag = "seen"
+    for copied in (
+        some.copy(),
+        copy.copy(some),
+        copy.deepcopy(some),
+        pickle.loads(pickle.dumps(IntSet([1, 2, 3]))),
+    ):
+        assert list(copied) == [1, 2, 3]
+        copied.add(4)
+        copied._check()
+    assert list(some) == [1, 2, 3]
+    assert some.copy().tag == "seen"
+    assert repr(IntSet([1])) == "<IntSet of 1>"
+    with pytest.raises(TypeError):
+        hash(some)
+    assert some != IntMap({1: 0, 2: 0, 3: 0})
+
+
+@njit
+def primes_below(n, composite):
+    found = 0
+    for i in range(2, n):
+        if i not in composite:
+            found += 1
+            for multiple in range(i * i, n, i):
+                composite.add(multiple)
+    return found, len(composite)
+
+
+def test_inside_njit():
+    assert primes_below(1000, IntSet()) == (168, 998 - 168)
+
+    @njit
+    def use(some, keys):
+        statuses = some.add(5), some.update(keys), some.remove(99), some.discard(99), some.reserve(2**47)
+        other = some.copy()
+        some.clear()
+        return statuses, some.contains(5), other.to_array(), other.contains_many(keys), other
+
+    statuses, is_there, found, contained, other = use(IntSet([7]), np.array([3, 3, 9]))
+    assert statuses == (OK, OK, MISSING, OK, NO_MEMORY)
+    assert not is_there
+    assert found.tolist() == list(other) == [3, 5, 7, 9]
+    assert contained.all()

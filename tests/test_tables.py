@@ -1,0 +1,25 @@
+"""The commands that print tables run at tiny sizes: both sides agree, and every row comes out."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+import structures  # noqa: F401  # loads numba: the commands then leave the choice of its cache be
+
+FOLDER = Path(__file__).parents[1] / "asv_benchmarks"
+ROW = re.compile(r"\| .* \| [\d.]+ ns \| [\d.]+ ns \| [\d.]+ \|")
+
+
+@pytest.mark.parametrize(
+    ("command", "needed", "n_rows"), [("k_best_table", (), 16), ("examples_table", ("scipy", "skimage"), 13)]
+)
+def test_small(capsys, monkeypatch, command, needed, n_rows):
+    for name in needed:
+        pytest.importorskip(name, reason="one of those compared with")
+    monkeypatch.syspath_prepend(FOLDER)
+    importlib.import_module(command).main(["--small"])
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")][2:]
+    assert all(ROW.fullmatch(row) for row in rows), rows
+    assert len(rows) == n_rows
