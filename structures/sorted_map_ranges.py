@@ -133,7 +133,9 @@ class Ranged(Keyed):
         return self.range_arrays()
 
     def _equals(self, other: Any) -> bool:
-        return self._type == other._type and self._kernels.equals(self, other)
+        if self._type == other._type:
+            return self._kernels.equals(self, other)
+        return all(map(np.array_equal, self.to_arrays(), other.to_arrays()))  # 1 == 1.0
 
     def remove_range(self, low: Any = None, high: Any = None) -> int:
         """Remove the keys in ``[low, high)``; return how many there were.

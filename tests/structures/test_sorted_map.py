@@ -219,7 +219,11 @@ def test_types(key_dtype, dtype):
     assert (empty.key_dtype, empty.dtype) == (container.key_dtype, container.dtype)
     assert container._numba_type_ == sorted_map_type(key_dtype, dtype)
     others = [SortedMap(dtype=d, key_dtype=k) for k, d in TYPES if (k, d) != (key_dtype, dtype)]
-    assert not any(container == other for other in others)
+    container[3] = 4
+    for other in others:
+        assert container != other
+        other[3] = 4
+        assert container == other
 
 
 def test_types_of_the_first_items():
