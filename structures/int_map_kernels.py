@@ -50,7 +50,7 @@ class IntMapType(KeyedType):
     @cached_property
     def dtype(self) -> np.dtype:
         """The dtype of the values."""
-        return np.dtype(np.float64 if isinstance(self.field_dict["zero"], types.Float) else np.int64)
+        return np.dtype(np.float64 if isinstance(self.field_dict.get("zero"), types.Float) else np.int64)
 
     @property
     def float_parameters(self) -> Collection[str]:
