@@ -33,7 +33,7 @@ from structures.jit import inner, kernel, quiet
 from structures.keyed import KeyedType
 from structures.memory import copy_prefix, new_words
 from structures.priorities import as_count, sum_leaves_range
-from structures.simd import pointer_to, prefetch, rarely, smaller
+from structures.simd import larger, pointer_to, prefetch, rarely, smaller
 from structures.struct_type import fields_of, method, new, new_like
 from structures.words import number_in, word_of
 
@@ -50,7 +50,7 @@ class IntMapType(KeyedType):
     @cached_property
     def dtype(self) -> np.dtype:
         """The dtype of the values."""
-        return np.dtype(np.float64 if isinstance(self.field_dict["zero"], types.Float) else np.int64)
+        return np.dtype(np.float64 if isinstance(self.field_dict.get("zero"), types.Float) else np.int64)
 
     @property
     def float_parameters(self) -> Collection[str]:
@@ -141,7 +141,8 @@ def _plan(self):
     had_next = self.n_ready > 0
     self.n_ready = 0
     capacity = capacity_of(self.slots)
-    self.due = capacity if self.slots.size < LARGE else capacity - capacity // _LAST
+    # Not less than the size: a key that is there needs no room.
+    self.due = capacity if self.slots.size < LARGE else larger(capacity - capacity // _LAST, self.size)
     if had_next:
         self.next = new_words(0)
     return True

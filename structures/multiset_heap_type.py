@@ -52,7 +52,7 @@ class HeapType(CountedType):
     @cached_property
     def dtype(self) -> np.dtype:
         """The dtype of the counts."""
-        return np.dtype(np.float64 if isinstance(self.field_dict["zero"], types.Float) else np.int64)
+        return np.dtype(np.float64 if isinstance(self.field_dict.get("zero"), types.Float) else np.int64)
 
     @cached_property
     def ties(self) -> str:
