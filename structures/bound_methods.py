@@ -12,7 +12,7 @@ from typing import Any
 from numba import typeof, types
 from numba.extending import infer_getattr, register_model
 
-from structures.dispatchers import QuietType
+from structures.dispatchers import QuietType, widened
 from structures.numba_private import AttributeTemplate, BoundFunction
 
 
@@ -36,8 +36,15 @@ class BoundKernel(BoundFunction):
         self.check(self.this, (*names[: len(args)], *dict(kws)), (*args, *dict(kws).values()))
         function = typeof(self.function).get_call_type(context, (self.this, *args), kws)
         parameters = list(function.pysig.parameters.values())[1:]
+        # A quiet kernel takes int64. A uint64, as the index of a prange is, is cast by the lowering of the
+        # call, which checks it.
+        given = {**dict(zip(names, args, strict=False)), **dict(kws)}
+        passed = (
+            types.uint64 if given.get(name) == types.uint64 else typ
+            for name, typ in zip(names, function.args[1:], strict=True)
+        )
         return function.replace(
-            args=function.args[1:], recvr=self.this, pysig=function.pysig.replace(parameters=parameters)
+            args=tuple(passed), recvr=self.this, pysig=function.pysig.replace(parameters=parameters)
         )
 
     def get_call_signatures(self) -> Any:
@@ -50,6 +57,7 @@ class BoundKernel(BoundFunction):
         this = self.this
         if isinstance(kernel_type, QuietType):
             this = getattr(this, "passed_as", None) or this
+            sig = sig.replace(args=tuple(map(widened, sig.args)))
         return kernel_type.get_impl_key(sig.replace(args=(this, *sig.args[1:])))
 
 

@@ -40,7 +40,7 @@ from structures.stamps import leave_stamp
 _WIDE = {types.boolean: types.int64, types.float32: types.float64}
 
 
-def _widened(argument: Any) -> Any:
+def widened(argument: Any) -> Any:
     """Return the type that quiet kernels are compiled for in place of a literal or narrow one.
 
     A type may name another one that it is passed as: containers are passed as borrowed pointers.
@@ -78,12 +78,21 @@ class KernelType(DispatcherType):
         return lower
 
 
+def _cast(context: Any, builder: Any, argument: Any, given: Any, wanted: Any) -> Any:
+    """Emit a cast; of a uint64 past int64, which would wrap around, code that raises."""
+    if given == types.uint64:
+        is_past = builder.icmp_signed("<", argument, argument.type(0))
+        with cgutils.if_unlikely(builder, is_past):
+            context.call_conv.return_user_exc(builder, OverflowError, ("an integer is past int64",))
+    return context.cast(builder, argument, given, wanted)
+
+
 class QuietType(KernelType):
     """numba type of a quiet kernel."""
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        kws = {name: _widened(typ) for name, typ in dict(kws).items()}
-        signature = super().get_call_type(context, tuple(map(_widened, args)), kws)
+        kws = {name: widened(typ) for name, typ in dict(kws).items()}
+        signature = super().get_call_type(context, tuple(map(widened, args)), kws)
         # A kernel that can only return True has a literal type, which would hide the null value.
         return signature and signature.replace(return_type=types.unliteral(signature.return_type))
 
@@ -94,7 +103,7 @@ class QuietType(KernelType):
             self._leave_stamp(context)
             callee = overload.signature
             arguments = [
-                context.cast(builder, argument, given, wanted)
+                _cast(context, builder, argument, given, wanted)
                 for argument, given, wanted in zip(arguments, signature.args, callee.args, strict=True)
             ]
             status, result = context.call_internal_no_propagate(builder, overload.fndesc, callee, arguments)
@@ -179,7 +188,7 @@ class QuietDispatcher(KernelDispatcher):
         # functions, those of other packages included.
         given = tuple(sig)
         with global_compiler_lock:
-            entry_point = super().compile(tuple(map(_widened, given)))
+            entry_point = super().compile(tuple(map(widened, given)))
             self._look_up(given, entry_point)
         return entry_point
 
@@ -224,7 +233,7 @@ class _QuietInsideDispatcher(_InsideDispatcher):
         return QuietType(self)
 
     def compile(self, sig: Any) -> Any:
-        return super().compile(tuple(map(_widened, sig)))
+        return super().compile(tuple(map(widened, sig)))
 
     @functools.cached_property
     def _for_python(self) -> Any:

@@ -64,7 +64,6 @@ class KBestType(StructType):
     """numba type of :class:`KBest`: one concrete type for each dtype of distances and of ids."""
 
     number_parameters = ("distance", "distances")
-    unsigned_parameters = ("row", "place", "id", "rows", "ids")  # past int64 they are below 0, and refused
 
     @property
     def float_parameters(self) -> Collection[str]:

@@ -27,9 +27,8 @@ def check_arguments(this: Any, names: Iterable[str], arguments: Iterable[Any]) -
         problem = _problem_of(scalar, name, owner)
         if problem:
             raise TypingError(f"{name} {'is' if scalar is typ else 'are'} {scalar}{problem}")
-        if scalar == types.uint64 and name not in owner.unsigned_parameters:
-            converted = f"np.int64({name})" if scalar is typ else f"{name}.astype(np.int64)"
-            raise TypingError(f"{name} may be past int64, being {typ}: pass {converted}")
+        if typ is not scalar and scalar == types.uint64:
+            raise TypingError(f"{name} may be past int64, being {typ}: pass {name}.astype(np.int64)")
 
 
 def _problem_of(scalar: Any, name: str, owner: Any) -> str:

@@ -15,6 +15,7 @@ from numba import njit, types
 from numba.extending import overload, overload_method
 
 from structures.digests import stamped
+from structures.status import INT64_MAX
 
 
 def plain_kernel(function: Callable[..., Any]) -> Any:
@@ -40,8 +41,17 @@ def wide(value: Any) -> Any:
     """Stand for :func:`_wide`, in compiled code."""
 
 
+def checked(value: Any) -> Any:
+    """Return a uint64 as int64; one past it would wrap around."""
+    if value > INT64_MAX:
+        raise OverflowError("an integer is past int64")
+    return np.int64(value)
+
+
 @overload(wide)
 def _wide(value):
+    if value == types.uint64:
+        return checked
     if isinstance(value, (types.Integer, types.Boolean)):
         return lambda value: np.int64(value)
     if isinstance(value, types.Float):

@@ -83,7 +83,6 @@ class StructType(types.StructRef):
         return dict(self._plain_fields)
 
     number_parameters: Collection[str] = ()  # the parameters of methods that are counts or values
-    unsigned_parameters: Collection[str] = ()  # those that may be uint64, as the index of a prange is
 
     @property
     def float_parameters(self) -> Collection[str]:

@@ -235,16 +235,28 @@ def test_integers_of_every_width_are_one(dtype):
     assert len(with_default.overloads) == 2  # with the default and without
 
 
-def test_an_integer_that_may_be_past_int64_is_a_typing_error():
-    """It would wrap around to another key."""
+def test_an_integer_past_int64_does_not_wrap_around():
+    """It would become another key. The index of a prange is a uint64, so that these are keys as well."""
+
+    @njit
+    def named(container, key):
+        return container.get(key=key)
+
     for container in (IntMap(), MaxHeap(), CountBuckets()):
-        with pytest.raises(TypingError, match=r"key may be past int64, being uint64: pass np.int64\(key\)"):
-            _narrow(container, np.uint64(5), 1)
-        with pytest.raises(TypingError, match=r"(n|delta) may be past int64"):
-            _narrow(container, 1, np.uint64(5))
+        assert _narrow(container, np.uint64(120), np.uint64(100)) == (100, True, 300, 10_000)
+        before = container.copy()
+        for key in (2**63, 2**64 - 1):
+            for call in (_narrow, _set, _read, _contains):
+                with pytest.raises(OverflowError, match="an integer is past int64"):
+                    call(container, np.uint64(key), 1)
+            with pytest.raises(OverflowError, match="an integer is past int64"):
+                named(container, np.uint64(key))
+            with pytest.raises(OverflowError, match="an integer is past int64"):
+                _set(container, 1, np.uint64(key))
+        assert named(container, np.uint64(120)) == 100
         with pytest.raises(TypingError, match=r"keys may be past int64, .*keys.astype\(np.int64\)"):
             _update(container, np.zeros(3, np.uint64), np.zeros(3, np.int64))
-        assert len(container) == 0
+        assert container == before
 
 
 def test_truth_values_and_narrow_floats_widen():
