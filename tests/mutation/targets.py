@@ -62,6 +62,7 @@ TARGETS = [
         (*PLAIN, S + "test_multiset_heap.py::test_kernels_against_a_list"),
         CONTAINERS,
     ),
+    Target("heaps", "structures/multiset_heap_type.py", (S + "test_multiset_heap.py",), PLAIN, CONTAINERS),
     Target("heaps", "structures/count_buckets_cells.py", (S + "test_count_buckets.py",), PLAIN, CONTAINERS),
     Target("heaps", "structures/count_buckets_kernels.py", (S + "test_count_buckets.py",), PLAIN, CONTAINERS),
     Target(
@@ -109,6 +110,7 @@ TARGETS = [
         (S + "test_pair_index.py", *CONTAINERS),
     ),
     Target("index", "structures/pair_index_kernels.py", (S + "test_pair_index.py",), PLAIN, CONTAINERS),
+    Target("maps", "structures/int_set_kernels.py", (S + "test_int_set.py",), (), CONTAINERS),
     Target("rows", "structures/k_best_kernels.py", (S + "test_k_best.py",), PLAIN, (S + "test_no_leaks.py",)),
     Target("merging", "bpe/training/merging.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),

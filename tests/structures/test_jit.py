@@ -378,6 +378,7 @@ ONLY_IN_PYTHON = {
     "dtype": "that of the numbers",
     "most_common": "to_arrays",
     "n_postings": "a field",
+    "tie_order": "what the container was made with",
     "tokens": "a field",
     "type": "a class method",
     "update": "update_many, of a ByteCounter",
