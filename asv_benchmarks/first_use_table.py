@@ -101,12 +101,12 @@ def first_uses(code, n_rounds, base):
     return min(never) - base, warm - base
 
 
-def main():
+def main(arguments=None):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--small", action="store_true")
-    is_small = parser.parse_args().small
+    is_small = parser.parse_args(arguments).small
     n_rounds = 1 if is_small else 2
     uses = dict(list(USES.items())[:1] if is_small else USES)
     with tempfile.TemporaryDirectory() as cache:

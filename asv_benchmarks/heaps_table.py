@@ -56,11 +56,11 @@ def rows(n, seconds):
             )
 
 
-def main():
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--small", action="store_true", help="tiny sizes, to see that it runs")
     parser.add_argument("--largest", type=int, default=SIZES[-1], help="leave out larger sizes")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     print(f"load {os.getloadavg()[0]:.1f} at the start; a push and a pop of one key:\n")
     print("| keys, counts | heap | ours | heapq | times as fast |\n|---|---|---|---|---|")
     for n in (50,) if options.small else [size for size in SIZES if size <= options.largest]:

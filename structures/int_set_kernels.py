@@ -19,8 +19,11 @@ class IntSetType(StructType):
 
 
 int_set_type = IntSetType(
-    fields_of(map=int_map_type, size=types.int64)
-)  # key -> 0; `size` is that of the map
+    fields_of(
+        map=int_map_type,  # key -> 0
+        size=types.int64,  # that of the map
+    )
+)
 
 
 @kernel

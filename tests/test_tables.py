@@ -9,11 +9,12 @@ import pytest
 import structures  # noqa: F401  # loads numba: the commands then leave the choice of its cache be
 
 FOLDER = Path(__file__).parents[1] / "asv_benchmarks"
-ROW = re.compile(r"\| .* \| [\d.]+ ns \| [\d.]+ ns \| [\d.]+ \|")
+ROW = re.compile(r"\| .* \| [\d.]+ (ns|µs) \| [\d.]+ (ns|µs) \| [\d.]+ \|")
 
 
 @pytest.mark.parametrize(
-    ("command", "needed", "n_rows"), [("k_best_table", (), 16), ("examples_table", ("scipy", "skimage"), 13)]
+    ("command", "needed", "n_rows"),
+    [("k_best_table", (), 16), ("examples_table", ("scipy", "skimage"), 13), ("heaps_table", (), 8)],
 )
 def test_small(capsys, monkeypatch, command, needed, n_rows):
     for name in needed:
@@ -23,3 +24,12 @@ def test_small(capsys, monkeypatch, command, needed, n_rows):
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")][2:]
     assert all(ROW.fullmatch(row) for row in rows), rows
     assert len(rows) == n_rows
+
+
+def test_first_use(capsys, monkeypatch):
+    """One use, in processes of its own; what it takes depends on the machine."""
+    monkeypatch.syspath_prepend(FOLDER)
+    importlib.import_module("first_use_table").main(["--small"])
+    output = capsys.readouterr().out
+    assert re.search(r"^\| IntMap \| [\d.]+ \| -?[\d.]+ \|$", output, re.MULTILINE)
+    assert re.search(r"^An empty heap inside `@njit`: \d+ ns\.$", output, re.MULTILINE)
