@@ -8,13 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from numba import types
-from numba.core import cgutils
-from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from structures.jit import twin
 from structures.simd import NONE
-from structures.struct_type import BorrowedType
+from structures.struct_type import BorrowedType, borrow, payload_of
 
 
 def _py_swap_fields(container: Any, one: str, other: str) -> None:
@@ -26,16 +24,13 @@ def _py_swap_fields(container: Any, one: str, other: str) -> None:
 @twin(_py_swap_fields)
 @intrinsic(prefer_literal=True)
 def swap_fields(typingctx, container, one, other):
-    """Exchange two fields of the same type of a borrowed container; their names are constants."""
-    if not isinstance(container, BorrowedType):
-        raise TypingError(f"the container must be borrowed, not {container}")
-    data_type = container.owner.get_data_type()
+    """Exchange two fields of the same type of a container; their names are constants."""
+    is_borrowed = isinstance(container, BorrowedType)
+    owner = container.owner if is_borrowed else container
 
     def codegen(context, builder, signature, values):
-        pointer = context.data_model_manager[data_type].get_value_type().as_pointer()
-        fields = cgutils.create_struct_proxy(data_type)(
-            context, builder, ref=builder.bitcast(values[0], pointer)
-        )
+        pointer = values[0] if is_borrowed else borrow(context, builder, owner, values[0])
+        fields = payload_of(context, builder, owner.passed_as, pointer)
         names = one.literal_value, other.literal_value
         kept = [getattr(fields, name) for name in names]
         for name, value in zip(names, reversed(kept), strict=True):

@@ -151,7 +151,24 @@ class IntSet(Facade):
         self._done(self._kernels.add(self, int64(key)), key)
 
     def discard(self, key: int) -> None:
-        """Remove a key, if it is there."""
+        """Remove a key, if it is there.
+
+        Parameters
+        ----------
+        key : int
+
+        Complexity
+        ----------
+        O(1) expected.
+
+        Examples
+        --------
+        >>> s = IntSet([3])
+        >>> s.discard(3)
+        >>> s.discard(3)
+        >>> len(s)
+        0
+        """
         self._kernels.discard(self, int64(key))
 
     def remove(self, key: int) -> None:

@@ -27,7 +27,8 @@ def check_arguments(this: Any, names: Iterable[str], arguments: Iterable[Any]) -
         problem = _problem_of(scalar, name, owner)
         if problem:
             raise TypingError(f"{name} {'is' if scalar is typ else 'are'} {scalar}{problem}")
-        if typ is not scalar and scalar == types.uint64:
+        is_converted = name == "keys" or name in owner.number_parameters
+        if is_converted and typ is not scalar and scalar == types.uint64:
             raise TypingError(f"{name} may be past int64, being {typ}: pass {name}.astype(np.int64)")
 
 

@@ -144,7 +144,7 @@ class BorrowedType(types.Type):
 register_model(BorrowedType)(models.OpaqueModel)
 
 
-def _payload(context: Any, builder: Any, typ: BorrowedType, pointer: Any) -> Any:
+def payload_of(context: Any, builder: Any, typ: BorrowedType, pointer: Any) -> Any:
     """Return a proxy for the fields behind a borrowed pointer."""
     data_type = typ.owner.get_data_type()
     value_type = context.data_model_manager[data_type].get_value_type()
@@ -153,7 +153,7 @@ def _payload(context: Any, builder: Any, typ: BorrowedType, pointer: Any) -> Any
     )
 
 
-def _borrow(context: Any, builder: Any, owner: StructType, value: Any) -> Any:
+def borrow(context: Any, builder: Any, owner: StructType, value: Any) -> Any:
     """Return the borrowed pointer to the fields of an owned container."""
     meminfo = cgutils.create_struct_proxy(owner)(context, builder, value=value).meminfo
     return builder.bitcast(context.nrt.meminfo_data(builder, meminfo), cgutils.voidptr_t)
@@ -161,7 +161,7 @@ def _borrow(context: Any, builder: Any, owner: StructType, value: Any) -> Any:
 
 @lower_cast(StructType, BorrowedType)
 def _cast_to_borrowed(context, builder, from_type, to_type, value):
-    return _borrow(context, builder, from_type, value)
+    return borrow(context, builder, from_type, value)
 
 
 def _unbox(owner: StructType, obj: Any, c: Any) -> tuple[Any, Any]:
@@ -171,7 +171,7 @@ def _unbox(owner: StructType, obj: Any, c: Any) -> tuple[Any, Any]:
     struct.meminfo = c.unbox(MemInfoPointer(types.voidptr), held).value
     c.pyapi.decref(held)
     value = struct._getvalue()
-    return value, _borrow(c.context, c.builder, owner, value)
+    return value, borrow(c.context, c.builder, owner, value)
 
 
 def _claimed(owner: StructType, value: Any, pointer: Any, c: Any) -> NativeValue:
@@ -182,7 +182,7 @@ def _claimed(owner: StructType, value: Any, pointer: Any, c: Any) -> NativeValue
     for name in owner.also_claims:
         field = _get_borrowed_field(c.context, c.builder, owner.passed_as, pointer, name)
         typed.append((owner.field_dict[name], field))
-    payloads = [_payload(c.context, c.builder, each.passed_as, at) for each, at in typed]
+    payloads = [payload_of(c.context, c.builder, each.passed_as, at) for each, at in typed]
     return NativeValue(value, is_error=claim(c, payloads), cleanup=lambda: give_back(c, payloads))
 
 
@@ -216,9 +216,9 @@ def _unbox_owned(typ, obj, c):
 @lower_getattr_generic(BorrowedType)
 def _get_borrowed_field(context, builder, typ, value, attr):
     field_type = typ.owner.field_dict[attr]
-    field = getattr(_payload(context, builder, typ, value), attr)
+    field = getattr(payload_of(context, builder, typ, value), attr)
     if isinstance(field_type, StructType):
-        return _borrow(context, builder, field_type, field)
+        return borrow(context, builder, field_type, field)
     if isinstance(field_type, types.Array):
         # An array without an owner: numba counts nothing for it.
         array = cgutils.create_struct_proxy(field_type)(context, builder, value=field)
@@ -231,7 +231,7 @@ def _get_borrowed_field(context, builder, typ, value, attr):
 @lower_setattr_generic(BorrowedType)
 def _set_borrowed_field(context, builder, signature, arguments, attr):
     typ, value_type = signature.args
-    payload = _payload(context, builder, typ, arguments[0])
+    payload = payload_of(context, builder, typ, arguments[0])
     field_type = typ.owner.field_dict[attr]
     value = context.cast(builder, arguments[1], value_type, field_type)
     old = getattr(payload, attr)

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numba.experimental.structref import StructRefProxy
+from numba.experimental import structref
 
 
 class PlainContainer:
@@ -49,7 +49,7 @@ class PlainContainer:
 
 
 def _opened(value: Any) -> Any:
-    return value._meminfo if isinstance(value, StructRefProxy) else value
+    return value._meminfo if isinstance(value, structref.StructRefProxy) else value
 
 
 def _for_python(value: Any) -> Any:
@@ -67,7 +67,7 @@ def interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
-        if not any(isinstance(each, StructRefProxy) for each in arguments):
+        if not any(isinstance(each, structref.StructRefProxy) for each in arguments):
             return function(*arguments, **named)  # called by another kernel
         with np.errstate(over="ignore"):  # products of hashes wrap around
             return _for_python(function(*map(_opened, arguments), **named))

@@ -467,7 +467,8 @@ class PairIndexMachine(_Machine):
     @rule(follow=st.booleans())
     def continue_without_stale_postings(self, follow: bool) -> None:
         """Continue with an index built from the content, over the same token list or a pickled one."""
-        self.real, old = (pickled if follow else through_arrays)(self.real), self.real
+        old = self.real
+        self.real = pickled(old) if follow else PairIndex.from_arrays(*old.to_arrays())
         model = self.model
         model.lists = {pair: model.postings(*pair) for pair in model.lists if model.count(*pair)}
         if follow:

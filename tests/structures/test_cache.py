@@ -221,7 +221,8 @@ def test_callers_that_make_their_containers_are_never_stale(python, installation
     assert run() == "9 9 9 18 3 0 0 0 0 0\n"
     assert run() == "9 9 9 18 3 1 1 1 1 1\n"
     # A changed layout, whose fields older code would read at the wrong places.
-    change(kernels, "    return fields_of(\n", "    return fields_of(\n        padding=types.int64,\n")
+    layout = installation / "structures" / "multiset_heap_type.py"
+    change(layout, "    return fields_of(\n", "    return fields_of(\n        padding=types.int64,\n")
     assert run() == "9 9 9 18 3 0 0 0 0 0\n"
     change(
         installation / "structures" / "hashing.py",
@@ -398,7 +399,7 @@ def test_inner_kernels_serve_callers_of_later_processes(python, tmp_path):
     """What was compiled for one caller, and never for Python, serves the next, and Python after all."""
     code = """
         from numba import njit
-        from structures import MaxHeap, int_map_kernels, multiset_heap_kernels
+        from structures import MaxHeap, int_map_table, multiset_heap_kernels
         heap = MaxHeap()
         {use}
         print(*heap.peek(), sum(multiset_heap_kernels._become.stats.cache_hits.values()))
@@ -407,8 +408,8 @@ def test_inner_kernels_serve_callers_of_later_processes(python, tmp_path):
         "heap.add(7)": "7 1 0",
         "heap.add(7), heap.update_many([7, 8], [1, 5])": "8 5 1",
         "njit(lambda h: h.add(7, 2) + h.sub(7))(heap)": "7 1 1",  # sub calls what add called
-        "heap[3] = int_map_kernels.bucket_bits(100)": "3 6 0",
-        "heap[4] = int_map_kernels.bucket_bits(100)": "4 6 0",
+        "heap[3] = int_map_table.buckets_for(100)": "3 64 0",
+        "heap[4] = int_map_table.buckets_for(100)": "4 64 0",
     }
     for use, result in results.items():
         assert python(textwrap.dedent(code).format(use=use), NUMBA_CACHE_DIR=str(tmp_path)) == f"{result}\n"
