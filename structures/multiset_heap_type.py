@@ -67,7 +67,7 @@ class HeapType(CountedType):
     @property
     def label(self) -> str:
         """The name in messages."""
-        return f"{super().label}({self.dtype})"
+        return f"{super().label}({self.dtype}{', fifo' * (self.ties == 'fifo')})"
 
     @property
     def float_parameters(self) -> Collection[str]:
