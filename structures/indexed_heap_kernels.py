@@ -17,7 +17,7 @@ from structures.indexed_heap_tree import (
 from structures.indexed_heap_type import IndexedHeapType, IndexedMaxHeapType, IndexedMinHeapType
 from structures.jit import inner, kernel, quiet
 from structures.keyed import AHEAD
-from structures.memory import copy_prefix, new_words
+from structures.memory import are_equal, copy_prefix, new_words
 from structures.priorities import (
     as_count,
     difference_leaves_range,
@@ -312,6 +312,7 @@ def _change_each(self, keys, numbers, is_sum, ranks, ages):
     return status.OK, keys.size
 
 
+@method(IndexedHeapType, "_change_many")
 @kernel
 def _change_many(self, keys, numbers, is_sum):
     """Do what that of :class:`KeyedType` does, and restore the ages, too."""
@@ -327,25 +328,6 @@ def _change_many(self, keys, numbers, is_sum):
     return failure, n_done
 
 
-@method(IndexedHeapType, "update_many")
-@kernel
-def _update_many(self, keys, deltas):
-    return _change_many(self, keys, deltas, True)
-
-
-@method(IndexedHeapType, "set_many")
-@kernel
-def _set_many(self, keys, values):
-    return _change_many(self, keys, values, False)[0]
-
-
-@method(IndexedHeapType, "update")
-@kernel
-def _update(self, other):
-    keys, deltas = other.to_arrays()
-    return _change_many(self, keys, deltas, True)[0]
-
-
 @method(IndexedHeapType, "to_arrays")
 @kernel
 def _to_arrays(self):
@@ -358,11 +340,7 @@ def _equals(self, other):
     """Return whether both have the same keys with the same counts, in the same order."""
     keys, counts = self.to_arrays()
     other_keys, other_counts = other.to_arrays()
-    n = smaller(keys.size, other_keys.size)
-    n_same = 0
-    while n_same < n and keys[n_same] == other_keys[n_same] and counts[n_same] == other_counts[n_same]:
-        n_same += 1
-    return self.size == other.size == n_same
+    return are_equal(keys, other_keys) and are_equal(counts, other_counts)
 
 
 @method(IndexedHeapType, "reserve")

@@ -22,7 +22,7 @@ AHEAD = 16  # how many items ahead a key is prefetched
 class KeyedType(StructType):
     """Base of the types with methods ``get set add remove contains prefetch`` of a key."""
 
-    number_parameters = ("count", "counts", "n", "value", "values", "delta", "deltas", "default")
+    number_parameters = ("count", "counts", "n", "value", "values", "delta", "deltas", "numbers", "default")
 
 
 @inner
@@ -35,6 +35,7 @@ def _put_back(self, keys, before, was_in, n):
             self.remove(keys[i])
 
 
+@method(KeyedType, "_change_many")
 @kernel
 def _change_many(self, keys, numbers, is_sum):
     """Add or set all or nothing. Returns (status, index of the item that failed)."""
@@ -57,14 +58,14 @@ def _change_many(self, keys, numbers, is_sum):
 @kernel
 def _update_many(self, keys, deltas):
     """Add all or nothing. Returns (status, index of the item that failed)."""
-    return _change_many(self, keys, deltas, True)
+    return self._change_many(keys, deltas, True)
 
 
 @method(KeyedType, "set_many")
 @kernel
 def _set_many(self, keys, values):
     """Set all or nothing. Returns a status."""
-    return _change_many(self, keys, values, False)[0]
+    return self._change_many(keys, values, False)[0]
 
 
 @method(KeyedType, "update")
@@ -72,7 +73,7 @@ def _set_many(self, keys, values):
 def _update(self, other):
     """Add all numbers of another container, or nothing. Returns a status."""
     keys, deltas = other.to_arrays()
-    return _change_many(self, keys, deltas, True)[0]
+    return self._change_many(keys, deltas, True)[0]
 
 
 @method(KeyedType, "get_many")

@@ -169,3 +169,12 @@ def copy_words(source, start, target, target_start, n):
     """Copy `n` elements of one array to a place in another."""
     for i in range(n):
         target[target_start + i] = source[start + i]
+
+
+@inner
+def are_equal(array, other):
+    """Return whether two arrays have the same elements."""
+    n = 0
+    while n < array.size and n < other.size and array[n] == other[n]:
+        n += 1
+    return n == array.size == other.size

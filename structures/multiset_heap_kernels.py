@@ -7,7 +7,7 @@ from structures.int_map_kernels import find
 from structures.int_map_table import EMPTY, VALUE, write
 from structures.jit import inner, kernel, quiet
 from structures.keyed import AHEAD
-from structures.memory import new_words
+from structures.memory import are_equal, new_words
 from structures.multiset_heap_blocks import (
     GONE,
     KEYS,
@@ -214,6 +214,7 @@ def _restore(self, key, rank, tie):
     change_entry(parts_of(self.table), self.size, _slot(self, key), rank, tie)
 
 
+@method(HeapType, "_change_many")
 @kernel
 def _change_many(self, keys, numbers, is_sum):
     """Add or set all or nothing, ages too. Returns (status, index of the item that failed)."""
@@ -237,35 +238,13 @@ def _change_many(self, keys, numbers, is_sum):
     return status.OK, keys.size
 
 
-@method(HeapType, "update_many")
-@kernel
-def _update_many(self, keys, deltas):
-    return _change_many(self, keys, deltas, True)
-
-
-@method(HeapType, "set_many")
-@kernel
-def _set_many(self, keys, values):
-    return _change_many(self, keys, values, False)[0]
-
-
-@method(HeapType, "update")
-@kernel
-def _update(self, other):
-    keys, deltas = other.to_arrays()
-    return _change_many(self, keys, deltas, True)[0]
-
-
 @method(HeapType, "equals")
 @kernel
 def _equals(self, other):
     """Return whether both have the same keys with the same counts, in the same order."""
     keys, counts = self.to_arrays()
     other_keys, other_counts = other.to_arrays()
-    n = 0
-    while n < keys.size and n < other_keys.size and keys[n] == other_keys[n] and counts[n] == other_counts[n]:
-        n += 1
-    return n == keys.size == other_keys.size
+    return are_equal(keys, other_keys) and are_equal(counts, other_counts)
 
 
 @method(HeapType, "ties")

@@ -9,7 +9,7 @@ from numba.experimental import structref
 
 from structures import status
 from structures.jit import inner, kernel, quiet
-from structures.memory import copy_prefix, new_words
+from structures.memory import are_equal, copy_prefix, new_words
 from structures.struct_type import StructType, fields_of, method, new, new_like
 
 FIRST = 1
@@ -112,15 +112,6 @@ token_list_type = TokenListType(
         size=types.int64,
     )
 )
-
-
-@inner
-def are_equal(array, other):
-    """Return whether two arrays have the same elements."""
-    n = 0
-    while n < array.size and n < other.size and array[n] == other[n]:
-        n += 1
-    return n == array.size == other.size
 
 
 @kernel
