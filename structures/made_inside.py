@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numba import config, types
 from numba.core.errors import TypingError
+from numba.core.registry import cpu_target
 from numba.extending import models, overload, overload_method, register_model, typeof_impl
 
 
@@ -65,6 +66,9 @@ def _typeof_class(facade: Any, context: Any) -> ClassType:
     if context.purpose.name == "argument":
         name = facade.__name__
         raise TypingError(f"{name} is a class: pass a container, as {name}() makes one")
+    # The class may just have been imported, by the compiler that asks: what came with it is not known yet.
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
     return _class_type(facade)
 
 
@@ -167,10 +171,12 @@ def name_type(facade: Any) -> None:
     signature = inspect.signature(facade.type.__func__)
     names = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
     signature = signature.replace(parameters=names, return_annotation=signature.empty)
+    bare = signature.replace(parameters=[each.replace(default=each.empty) for each in names])
 
     def overloaded(cls, *arguments, **parameters):
         variables = {"container_type": facade.type(*arguments, **parameters)}
-        exec(f"def code{signature}: return container_type", variables)
+        exec(f"def code{bare}: return container_type", variables)
+        variables["code"].__defaults__ = facade.type.__func__.__defaults__
         return variables["code"]
 
     overloaded.__signature__ = signature  # type: ignore[attr-defined]

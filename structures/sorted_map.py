@@ -208,7 +208,8 @@ class SortedMap(Ordered):
             cls._dtype_of(keys) if key_dtype is None else key_dtype,
         )
         self = cls._like(new_sorted_map(map_type, *map_type.start))
-        self.set_many(keys, values)
+        if np.size(keys) or np.size(values):
+            self.set_many(keys, values)
         return self
 
     @staticmethod

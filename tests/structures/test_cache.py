@@ -35,8 +35,40 @@ def test_import_compiles_nothing_and_touches_no_cache(python, tmp_path):
     python(textwrap.dedent(code), NUMBA_CACHE_DIR=str(tmp_path))
 
 
+def test_the_compiler_may_be_the_first_to_ask_for_a_container(python):
+    """A container is imported at its first use, which may come in the middle of a compilation."""
+    code = """
+        import sys
+        import numpy as np
+        from numba import njit
+        from numba.typed import List
+        import structures as st
+
+        @njit
+        def everything():
+            heap, named = st.MaxHeap(), st.SortedMap(np.float64)
+            heap.add(3, 4)
+            named[3] = 1.5
+            rows = List.empty_list(st.KBest.type())
+            rows.append(st.KBest(3, 2))
+            index = st.PairIndex.build(st.TokenList(np.array([1, 2, 1, 2])))
+            total = len(heap) + len(index)
+            for key in named:
+                total += key
+            return total, len(rows), 3 in heap, st.pack_pair(1, 2), heap
+
+        assert "structures.int_map" not in sys.modules
+        total, n_lists, is_in, pair, heap = everything()
+        assert (total, n_lists, is_in, pair, heap.peek()) == (6, 1, True, 2**32 + 2, (3, 4))
+    """
+    python(textwrap.dedent(code))
+
+
 def test_public_names_are_importable():
     assert all(hasattr(st, name) for name in st.__all__)
+    assert set(st.__all__) <= set(dir(st))
+    with pytest.raises(AttributeError, match="has no attribute 'FibonacciHeap'"):
+        _ = st.FibonacciHeap
     assert sorted(st.__all__, key=str.lower) == sorted(set(st.__all__), key=str.lower)
 
 

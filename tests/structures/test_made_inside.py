@@ -166,9 +166,11 @@ def test_the_type_is_named_in_compiled_code():
         listed[0].add(3, 0.5)
         other = List.empty_list(st.IntMap.type())
         other.append(st.IntMap())
-        return listed[0].peek(), len(other)
+        rows = List.empty_list(st.KBest.type(np.float64))
+        rows.append(st.KBest(3, 2, np.float64))
+        return listed[0].peek(), len(other), len(rows)
 
-    assert named() == ((3, 0.5), 1)
+    assert named() == ((3, 0.5), 1, 1)
     assert st.MinHeap(float)._numba_type_ == st.MinHeap.type(float) != st.MinHeap.type()
 
 
