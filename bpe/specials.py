@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
+from copy import copy
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
 Ordinary: TypeAlias = Literal["ordinary"] | None
+Around: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 NO_TOKENS: frozenset[str] = frozenset()
+NOTHING_AROUND: Around = ((), ())
 
 Made = TypeVar("Made")
 _MOST_NEEDLES = 64
@@ -37,6 +40,7 @@ class SpecialOptions(TypedDict, total=False):
     allowed_special: Specials
     disallowed_special: Specials
     specials: Ordinary
+    add_special_tokens: bool
 
 
 def check_specials(special_tokens: Iterable[str]) -> tuple[str, ...]:
@@ -257,8 +261,9 @@ def _remembering(make: Callable[..., Made]) -> Callable[..., Made]:
     """Remember the last results, of many tokens only a few: each may take a hundred megabytes."""
     of_few, of_many = (functools.lru_cache(maxsize=size)(make) for size in (64, 4))
 
-    def remembered(*tokens: Any) -> Made:
-        return (of_few if sum(map(len, tokens)) <= MOST_STEPS else of_many)(*tokens)
+    def remembered(*given: Any) -> Made:
+        n_tokens = sum(len(each) for each in given if isinstance(each, (frozenset, str)))
+        return (of_few if n_tokens <= MOST_STEPS else of_many)(*given)
 
     return remembered
 
@@ -307,12 +312,20 @@ class Rules:
         Special and added tokens that are encoded as one id each.
     disallowed : frozenset of str
         Strings that are an error.
+    around : (tuple of int, tuple of int)
+        Ids that are put before and after those of a text.
+    always : bool
+        A text needs more than its tokens cut out: the encoder of ordinary text cannot take it as it is.
 
     Attributes
     ----------
     allowed, disallowed : SpecialSearch
+    around, always
+        As given.
+    cut_needles : tuple of bytes
+        A text that holds none of these is ordinary text.
     needles : tuple of bytes
-        A text that holds none of these holds nothing of either kind.
+        A text that holds none of these is ordinary text, and holds nothing that is an error.
 
     Complexity
     ----------
@@ -324,9 +337,22 @@ class Rules:
     (b'<a>',)
     """
 
-    def __init__(self, allowed: frozenset[str], disallowed: frozenset[str]) -> None:
+    def __init__(
+        self,
+        allowed: frozenset[str],
+        disallowed: frozenset[str],
+        around: Around = NOTHING_AROUND,
+        always: bool = False,
+    ) -> None:
         self.allowed, self.disallowed = search_for(allowed), search_for(disallowed)
-        self.needles = tuple({*self.allowed.needles, *self.disallowed.needles})
+        self.around, self.always = around, always
+        is_ordinary = not always and around == NOTHING_AROUND
+        self.cut_needles = self.allowed.needles if is_ordinary else (b"",)
+        self.needles = tuple({*self.cut_needles, *self.disallowed.needles})
+
+    def within(self) -> Rules:
+        """Return the rules for a part of a text: nothing is put around it, and errors were looked for."""
+        return Rules(self.allowed.tokens, NO_TOKENS, NOTHING_AROUND, self.always)
 
     def refuse(self, given: str | bytes, what: str = "text") -> None:
         """Raise if a text holds a disallowed string.
@@ -390,12 +416,17 @@ def refusal(token: str, where: str, what: str) -> ValueError:
 
 @_remembering
 def _rules(
-    special_tokens: frozenset[str], allowed: Specials, disallowed: Specials, added_tokens: frozenset[str]
+    special_tokens: frozenset[str],
+    allowed: Specials,
+    disallowed: Specials,
+    added_tokens: frozenset[str],
+    around: Around,
+    always: bool,
 ) -> Rules:
     """Return the rules of checked options: each is a frozenset, or "all"."""
     permitted = special_tokens if allowed == "all" else special_tokens.intersection(allowed)
     refused = special_tokens - permitted if disallowed == "all" else frozenset(disallowed)
-    return Rules(permitted | added_tokens if added_tokens else permitted, refused)
+    return Rules(permitted | added_tokens if added_tokens else permitted, refused, around, always)
 
 
 def rules_of(
@@ -404,6 +435,8 @@ def rules_of(
     disallowed: Specials,
     specials: Ordinary = None,
     added_tokens: frozenset[str] = NO_TOKENS,
+    around: Around = NOTHING_AROUND,
+    always: bool = False,
 ) -> Rules:
     """Return what the options of a public method stand for.
 
@@ -417,6 +450,8 @@ def rules_of(
         All text is ordinary. It replaces the other two.
     added_tokens : frozenset of str
         Always tokens, also in ordinary text.
+    around, always
+        As for :class:`Rules`.
 
     Returns
     -------
@@ -444,11 +479,11 @@ def rules_of(
             raise ValueError(f"specials must be 'ordinary' or None, not {specials!r}")
         if allowed or disallowed not in ("all", ()):
             raise ValueError("specials='ordinary' goes with neither allowed_special nor disallowed_special")
-        return _rules(NO_TOKENS, NO_TOKENS, NO_TOKENS, added_tokens)
+        return _rules(NO_TOKENS, NO_TOKENS, NO_TOKENS, added_tokens, around, always)
     # As they were given: sets of all tokens are made once, and their hashes are kept.
     options = {"allowed_special": allowed, "disallowed_special": disallowed}
     given = (each if each == "all" else _as_set(each, name) for name, each in options.items())
-    return _rules(special_tokens, *given, added_tokens)
+    return _rules(special_tokens, *given, added_tokens, around, always)
 
 
 def _as_set(tokens: Specials, name: str) -> frozenset[str]:

@@ -13,6 +13,7 @@ from bpe.unfolding import is_ordinary
 from bpe.vocabulary_checks import MAX_ID, check_id, check_merges, check_tokens, report_same_bytes
 
 DEFAULT_BYTE_IDS = list(range(256))
+NO_ID = -1
 
 Alphabet: TypeAlias = Literal["bytes", "gpt2"]
 
@@ -29,9 +30,10 @@ ALPHABETS: dict[str, list[int]] = {
 class Vocabulary:
     """Tokens and merges, checked; never changes.
 
-    There are three kinds of tokens: the 256 bytes, tokens that merges make, and tokens that no merge makes. A
+    There are three kinds of tokens: single bytes, tokens that merges make, and tokens that no merge makes. A
     merge makes the token whose bytes are those of its two parts together, so no two ids may have the same
-    bytes.
+    bytes; but a special token may have the id of the token with its bytes. A byte may have no token: a text
+    with it cannot be encoded then.
 
     Parameters
     ----------
@@ -63,7 +65,7 @@ class Vocabulary:
     merged_ids : list of int
         The same as `made`.
     byte_ids : list of int
-        The id of each byte value.
+        The id of each byte value, :data:`NO_ID` if it has none.
     special_tokens, added_tokens : dict from str to int
         Both are cut out of a text before it is split: special ones where the caller allows it, added ones
         always; see :meth:`with_added_tokens`.
@@ -103,12 +105,6 @@ class Vocabulary:
         id_of = {token: number for number, token in bytes_of.items()}
         if len(id_of) < len(bytes_of):
             report_same_bytes(bytes_of)
-        missing = [value for value in range(256) if bytes([value]) not in id_of]
-        if missing:
-            raise ValueError(
-                f"byte {missing[0]} has no token ({len(missing)} of 256 have none): "
-                "a vocabulary holds every single byte"
-            )
         pairs, made = check_merges(merges, bytes_of, id_of)
         self._set_whole(bytes_of, id_of, pairs, made, special_tokens)
 
@@ -123,7 +119,7 @@ class Vocabulary:
         self.added_tokens: dict[str, int] = {}
         self.special_tokens: dict[str, int] = {}  # for an error message
         self.special_tokens = self._check_special(special_tokens, ids)
-        self.size = max(int(ids.max()), *self.special_tokens.values(), 0) + 1
+        self.size = max(int(ids.max(initial=0)), *self.special_tokens.values(), 0) + 1
 
     def _set_whole(
         self,
@@ -134,7 +130,7 @@ class Vocabulary:
         special_tokens: Mapping[str, int],
     ) -> None:
         self.bytes_of, self.id_of = bytes_of, id_of
-        self.byte_ids = [id_of[bytes([value])] for value in range(256)]
+        self.byte_ids = [id_of.get(bytes([value]), NO_ID) for value in range(256)]
         self._set(pairs, made, np.fromiter(bytes_of, np.int64, len(bytes_of)), special_tokens)
         bytes_of.update((number, token.encode()) for token, number in self.special_tokens.items())
 
@@ -364,9 +360,8 @@ class Vocabulary:
         (256,)
         """
         whole_ids = tuple(sorted({*ids}))
-        special_ids = {*self.cut_tokens.values()}
         for number in whole_ids:
-            if number in special_ids or number not in self.bytes_of:
+            if self.id_of.get(self.bytes_of.get(number, b"")) != number:
                 raise ValueError(f"id {number} is that of no token that could be looked up")
         words = copy(self)
         words.whole_ids = whole_ids
@@ -385,7 +380,7 @@ class Vocabulary:
                 raise ValueError(
                     f"special tokens {token_of[number]!r} and {token!r} have the same id {number}"
                 )
-            if number in taken:
+            if number in taken and self.bytes_of[number] != token.encode():
                 raise ValueError(
                     f"special token {token!r} has id {number}, the id of token {self.bytes_of[number]!r}"
                 )
@@ -456,7 +451,8 @@ class Vocabulary:
         """
         token_bytes = dict(others or {})
         for value, number in enumerate(byte_ids):
-            _put(token_bytes, number, bytes([value]), "byte", value)
+            if number != NO_ID:
+                _put(token_bytes, number, bytes([value]), "byte", value)
         numbers = range(256, 256 + len(merges)) if merged_ids is None else merged_ids
         for rank, ((left, right), number) in enumerate(zip(merges, numbers, strict=True)):
             for part in (left, right):

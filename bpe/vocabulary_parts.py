@@ -134,8 +134,7 @@ def truncated(words: Vocabulary, vocab_size: int) -> Vocabulary:
         raise ValueError(
             f"vocab_size must be from {words.size - len(words.merges)} to {words.size}, not {vocab_size}"
         )
-    special_ids = {*words.cut_tokens.values()}
-    token_bytes = {number: token for number, token in words.bytes_of.items() if number not in special_ids}
+    token_bytes = {number: token for token, number in words.id_of.items()}
     end = max(token_bytes) + 1
     if sorted(words.merged_ids[n_left:]) != list(range(end - n_less, end)):
         raise ValueError(f"the last {n_less} merges do not make the last ids, up to {end - 1}")

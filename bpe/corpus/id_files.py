@@ -106,7 +106,8 @@ def encode_files(
         if not output.state.is_done:
             with output:
                 documents = _rest_of(source.documents(advance), output.state)
-                stretches = _stretches(documents, engine.pattern, search)
+                is_whole = rules.always or rules.around != NOTHING_AROUND
+                stretches = _stretches(documents, engine.pattern, search, is_whole)
                 saved = time.monotonic()
                 for batch in _batches(stretches, n_threads(threads) * BATCH_BYTES):
                     _write_batch(engine, output, batch, rules, n_threads(threads))
@@ -140,7 +141,8 @@ def _key(engine: Engine, corpus: Corpus, rules: Rules, dtype: np.dtype) -> str:
         files = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in corpus.paths()]
     except (ValueError, OSError):  # documents in memory, or a pipe: the checksum tells
         files = []
-    options = [sorted(rules.allowed.tokens), sorted(rules.disallowed.tokens), dtype.str]
+    options: list[Any] = [sorted(rules.allowed.tokens), sorted(rules.disallowed.tokens), dtype.str]
+    options += [rules.around] if rules.around != NOTHING_AROUND else []
     digest.update(repr([*options, files, corpus.field, corpus.errors]).encode())
     return digest.hexdigest()
 
@@ -182,15 +184,18 @@ def _own_ids(
 
 
 def _stretches(
-    documents: Iterable[Iterable[bytes]], pattern: Pattern, search: SpecialSearch
+    documents: Iterable[Iterable[bytes]], pattern: Pattern, search: SpecialSearch, is_whole: bool
 ) -> Iterator[_Stretch]:
-    """Cut documents into stretches of a block or more; the last of each has the rest, which may be empty."""
+    """Cut documents into stretches of a block or more; the last of each has the rest, which may be empty.
+
+    If `is_whole`, a document is one stretch.
+    """
     for blocks in documents:
         parts: list[bytes] = []
         n_held = n_fresh = 0
         for block in blocks:
             # What had no place to cut is looked at again only after it has doubled.
-            if n_fresh and n_fresh >= n_held:
+            if not is_whole and n_fresh and n_fresh >= n_held:
                 data = b"".join(parts)
                 place, end = decided(data, pattern, search)
                 if place:

@@ -68,7 +68,7 @@ def encode_stretches(
         for index in range(first, last):
             if any(needle in some[index - first] for needle in rules.needles):
                 rules.refuse(texts[index], f"{what} {index}")
-        return engine.encode_special(some, rules.allowed)
+        return engine.encode_special(some, rules)
 
     length, stretches = _stretches(texts, threads, what)
     return length, map_in_threads(encode_stretch, stretches, min(threads, max(len(stretches), 1)))

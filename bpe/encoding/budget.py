@@ -47,7 +47,7 @@ def truncate(engine: Engine, text: AnyStr, max_tokens: int, rules: Rules) -> Any
             first = int(np.searchsorted(ends, place, side="right"))
             if place and ends[first - 1] != place:  # inside a special token
                 place = first = 0
-            again = engine.encode_special([data[place:end]], rules.allowed)[0]
+            again = engine.encode_special([data[place:end]], rules)[0]
             if np.array_equal(again, ids[first:k]):
                 return text[: length_in(text, data[:end])]
     return text[:0]

@@ -28,6 +28,7 @@ import numpy as np
 from bpe.buffers import as_array
 from bpe.encoding.linked_pieces import Ranks, arrays_for, new_pieces
 from bpe.encoding.memory import encode_pieces, encode_small, make_room, new_memory
+from bpe.encoding.symbols import BYTES, ModelOptions, Symbols
 from bpe.pattern import Pattern
 from bpe.threads import in_background, n_threads
 from bpe.vocabulary import Vocabulary
@@ -90,6 +91,8 @@ class Encoder:
     ----------
     vocabulary : Vocabulary
     pattern : Pattern
+    options : ModelOptions, optional
+        How tokens are spelled, if not as bytes.
 
     Complexity
     ----------
@@ -108,13 +111,15 @@ class Encoder:
     ([256, 32, 111, 104, 32, 256], 1)
     """
 
-    def __init__(self, vocabulary: Vocabulary, pattern: Pattern) -> None:
+    def __init__(self, vocabulary: Vocabulary, pattern: Pattern, options: ModelOptions = BYTES) -> None:
         self._pattern = pattern
         self._scanner = pattern.scanner
-        self._ranks = Ranks.of(vocabulary.pairs, vocabulary.made, vocabulary.byte_ids)
+        self._symbols = Symbols.of(vocabulary, options)
+        self._ranks = Ranks.of(self._symbols.pairs, self._symbols.made, self._symbols.byte_ids)
         self._whole = ByteCounter({vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids})
         self._idle: deque[_Worker] = deque(maxlen=n_threads(None))  # if full, it drops the first
-        self._tables = self._scanner.only_tables if self._scanner else None
+        # What is no token is replaced where texts are encoded in blocks.
+        self._tables = self._scanner.only_tables if self._scanner and self._symbols.are_tokens else None
 
     @contextmanager
     def _worker(self) -> Iterator[_Worker]:
@@ -259,9 +264,36 @@ class Encoder:
         (array([256, 104], dtype=uint32), array([0, 1, 1, 2]))
         """
         ids, _, id_offsets = self._encode(data, np.asarray(ends, np.int64))
-        offsets = np.zeros(len(ends) + 1, np.int64)
-        offsets[len(offsets) - len(id_offsets) :] = id_offsets  # texts before the first byte have none
-        return ids, offsets
+        # Texts that end before the first byte have no ids.
+        return ids, np.append(np.zeros(len(ends) + 1 - len(id_offsets), np.int64), id_offsets)
+
+    def encode_pieces(
+        self, data: bytes | bytearray, offsets: np.ndarray, ends: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Encode pieces that are cut already.
+
+        Parameters
+        ----------
+        data : bytes or bytearray
+        offsets : (pieces + 1,) int32
+            Piece i is ``data[offsets[i]:offsets[i + 1]]``; none is empty.
+        ends : (texts,) integers
+            Text i ends at byte ``ends[i]``, where a piece ends, too.
+
+        Returns
+        -------
+        ids, offsets
+            As :meth:`encode_segments` returns them.
+
+        Examples
+        --------
+        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+        >>> encoder = Encoder(words, Pattern.of("none"))
+        >>> encoder.encode_pieces(b"hihi", np.array([0, 1, 2, 4], np.int32), np.array([4]))
+        (array([104, 105, 256], dtype=uint32), array([0, 3]))
+        """
+        ids, _, id_offsets = self._encode(data, np.asarray(ends, np.int64), given=offsets)
+        return ids, np.append(np.zeros(len(ends) + 1 - len(id_offsets), np.int64), id_offsets)
 
     def pieces(self, data: bytes | bytearray) -> tuple[np.ndarray, np.ndarray]:
         """Return where the pieces of a text lie, and their ids.
@@ -288,11 +320,16 @@ class Encoder:
 
     # ---------------------------------------------------------------------------------------- in blocks
     def _encode(
-        self, data: bytes | bytearray | np.ndarray, ends: np.ndarray, *, by_piece: bool = False
+        self,
+        data: bytes | bytearray | np.ndarray,
+        ends: np.ndarray,
+        *,
+        by_piece: bool = False,
+        given: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Encode texts in a row; return the ids, where the texts (or pieces) end, and where their ids end.
 
-        Texts that end at byte 0 are left out.
+        Texts that end at byte 0 are left out. The pieces begin at the `given` offsets, if there are any.
         """
         if len(data) > _MOST_BYTES:
             raise ValueError(f"a text of {len(data)} bytes is too long for one call: encode it as a stream")
@@ -301,13 +338,15 @@ class Encoder:
         ends = ends[np.searchsorted(ends, 0, side="right") :].astype(np.int32)
         all_marks, all_id_offsets = [_NO_MARKS], [_NO_OFFSETS]
         with self._worker() as worker:
-            for offsets, ends_here in self._blocks(worker, held, ends):
+            blocks = self._blocks(worker, held, ends) if given is None else [(given, ends)]
+            for offsets, ends_here in blocks:
                 marks = offsets[1:].copy() if by_piece else ends_here
                 n, id_offsets = self._encode_pieces(worker, held, offsets, ids, n, marks)
                 all_marks.append(marks)
                 all_id_offsets.append(id_offsets)
         ids.resize(n, refcheck=False)  # releases memory; a copy would take more
-        return ids, np.concatenate(all_marks), np.concatenate(all_id_offsets)
+        ids, id_offsets = self._symbols.ids(ids, np.concatenate(all_id_offsets))
+        return ids, np.concatenate(all_marks), id_offsets
 
     def _blocks(
         self, worker: _Worker, data: np.ndarray, ends: np.ndarray

@@ -22,7 +22,7 @@ import numpy as np
 
 from bpe.encoding.decoding import TokenTable, join_tokens
 from bpe.pattern import Pattern
-from bpe.specials import NO_TOKENS, Ordinary, Rules, Specials, SpecialSearch, rules_of
+from bpe.specials import NO_TOKENS, NOTHING_AROUND, Around, Ordinary, Rules, Specials, rules_of
 from bpe.vocabulary import Vocabulary
 from bpe.vocabulary_parts import Packed, packed, unpacked
 
@@ -139,25 +139,37 @@ class Engine:
     @made_once
     def default_rules(self) -> Rules:
         """The rules without options: special tokens are an error."""
-        return rules_of(self.special_tokens, NO_TOKENS, "all", None, self.added_tokens)
+        return self._rules(NO_TOKENS, "all", None)
 
     @made_once
     def ordinary_rules(self) -> Rules:
         """The rules of ordinary text: only added tokens are tokens."""
-        return rules_of(self.special_tokens, NO_TOKENS, "all", "ordinary", self.added_tokens)
+        return self._rules(NO_TOKENS, "all", "ordinary")
 
     def rules_of(
         self,
         allowed_special: Specials = NO_TOKENS,
         disallowed_special: Specials = "all",
         specials: Ordinary = None,
+        add_special_tokens: bool = False,
     ) -> Rules:
         """Return the rules that the options of a public method stand for."""
         # The defaults are recognised by identity and by a short str, which is quick.
-        if allowed_special is NO_TOKENS and specials is None and disallowed_special == "all":
+        is_default = allowed_special is NO_TOKENS and specials is None and disallowed_special == "all"
+        if is_default and not add_special_tokens:
             return self.default_rules
         options = allowed_special, disallowed_special, specials
-        return rules_of(self.special_tokens, *options, self.added_tokens)
+        return self._rules(*options, self.around if add_special_tokens else NOTHING_AROUND)
+
+    def _rules(
+        self,
+        allowed_special: Specials,
+        disallowed_special: Specials,
+        specials: Ordinary,
+        around: Around = NOTHING_AROUND,
+    ) -> Rules:
+        options = allowed_special, disallowed_special, specials
+        return rules_of(self.special_tokens, *options, self.added_tokens, around, self.is_prepared)
 
     def encode(self, data: bytes, given: str | bytes, rules: Rules, what: str = "text") -> np.ndarray:
         """Encode a text by some rules.
@@ -176,11 +188,11 @@ class Engine:
         for needle in rules.needles:
             if needle in data:
                 rules.refuse(given, what)
-                return self.encode_special([data], rules.allowed)[0]
+                return self.encode_special([data], rules)[0]
         return self.encoder.encode_to_numpy(data)
 
-    def encode_special(self, texts: Sequence[bytes], search: SpecialSearch) -> tuple[np.ndarray, np.ndarray]:
-        """Encode texts that hold special tokens.
+    def encode_special(self, texts: Sequence[bytes], rules: Rules) -> tuple[np.ndarray, np.ndarray]:
+        """Encode texts that are not ordinary: that hold special tokens, or get some around them.
 
         The texts between special tokens are encoded in one call, and the ids of the tokens put in.
 
@@ -190,7 +202,7 @@ class Engine:
         offsets : (texts + 1,) int64
             Those of text i are ``ids[offsets[i]:offsets[i + 1]]``.
         """
-        split = list(map(search.split, texts))
+        split = list(map(rules.allowed.split, texts))
         segments = [segment for parts in split for segment in parts[::2]]
         last_segment = np.cumsum([len(parts) // 2 + 1 for parts in split]) - 1
         ids, offsets = self.encoder.encode_segments(bytearray().join(segments), ends_of(segments))
@@ -200,7 +212,7 @@ class Engine:
         ids = np.insert(ids, offsets[1:][followed], np.array(special_ids, np.uint32))
         text_offsets = np.zeros(len(texts) + 1, np.int64)
         text_offsets[1:] = offsets[last_segment + 1] + np.cumsum(followed)[last_segment]
-        return ids, text_offsets
+        return put_around(ids, text_offsets, rules.around)
 
     def n_ids_of_tail(self, ids: Sequence[int] | np.ndarray, n_bytes: int) -> int:
         """Return how many of the last ids stand for the last `n_bytes` bytes of a text.
@@ -224,6 +236,36 @@ class Engine:
 
 def _unpacked(parts: Packed, pattern: Pattern) -> Engine:
     return Engine(unpacked(parts), pattern)
+
+
+def put_around(ids: np.ndarray, offsets: np.ndarray, around: Around) -> tuple[np.ndarray, np.ndarray]:
+    """Put ids before and after those of each text.
+
+    Parameters
+    ----------
+    ids : (n,) uint32
+    offsets : (texts + 1,) int64
+        Where the ids of each text begin, and where the last ones end.
+    around : (tuple of int, tuple of int)
+
+    Returns
+    -------
+    ids, offsets
+
+    Examples
+    --------
+    >>> put_around(np.array([7, 8], np.uint32), np.array([0, 2, 2]), ((1,), (2, 3)))
+    (array([1, 7, 8, 2, 3, 1, 2, 3], dtype=uint32), array([0, 5, 8]))
+    """
+    before, after = (np.array(each, np.uint32) for each in around)
+    n_texts, n_around = len(offsets) - 1, len(before) + len(after)
+    if n_around == 0:
+        return ids, offsets
+    # Where a text ends, the next one begins: what is after the first comes before what is before the second.
+    places = np.stack([offsets[:-1], offsets[1:]], axis=1)
+    lengths = [len(before), len(after)] * n_texts
+    put = np.tile(np.concatenate([before, after]), n_texts)
+    return np.insert(ids, np.repeat(places.ravel(), lengths), put), offsets + n_around * np.arange(n_texts + 1)
 
 
 def ends_of(texts: Sequence[str | bytes]) -> np.ndarray:

@@ -57,7 +57,7 @@ class IntervalCounter:
             self._is_odd = not _is_clean(text)
         elif not data.isascii():
             self._edges = np.cumsum([0, *widths_of(code_points(as_text(data)))])
-        if not self._is_odd:
+        if not self._is_odd and not engine.is_prepared:
             cuts = engine.pattern.cuts(data)
             self._cuts = cuts[~engine.ordinary_rules.allowed.crossed(data)[cuts]]
         if len(self._cuts):
@@ -163,7 +163,7 @@ class IntervalCounter:
         """Return how many ids there are up to the end of each part, after a 0."""
         row, rules = bytearray().join(parts), self._engine.ordinary_rules
         if any(needle in row for needle in rules.needles):
-            return self._engine.encode_special(parts, rules.allowed)[1]
+            return self._engine.encode_special(parts, rules)[1]
         return self._engine.encoder.encode_segments(row, ends_of(parts))[1]
 
 

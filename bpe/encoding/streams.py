@@ -9,7 +9,8 @@
 What is held is encoded again when more has come. If nothing can be decided, it is looked at again only after
 it has grown by half, so that the work stays linear. Every compiled pattern decides all but a piece or two, so
 that no more is held. A pattern that looks behind, or that is not compiled, decides nothing before the next
-special token, or the end.
+special token, or the end. A tokenizer that changes the text (:mod:`bpe.encoding.prepared`) decides nothing
+before the end.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class StreamEncoder:
 
     def __init__(self, engine: Engine, rules: Rules, name: str = "the stream") -> None:
         self._engine, self._rules, self._name = engine, rules, name
+        self._inside = rules.within()
         self._begin()
 
     def _begin(self) -> None:
@@ -55,6 +57,7 @@ class StreamEncoder:
         self._surrogate = ""  # the first half of a pair, at the end of the last str
         self._before = b""  # the last bytes that are no longer held: a disallowed token may begin there
         self._n_decided = 0
+        self._before_all = list(self._rules.around[0])
 
     def feed(self, text: str | bytes) -> list[int]:
         """Take more text; return the ids that are known now.
@@ -99,6 +102,8 @@ class StreamEncoder:
         del self._held[:n_decided]
         self._n_decided += n_decided
         self._n_looked = len(self._held)
+        if ids:
+            ids, self._before_all = self._before_all + ids, []
         return ids
 
     def finish(self) -> list[int]:
@@ -125,7 +130,8 @@ class StreamEncoder:
         >>> stream.feed("low"), stream.rest(), stream.feed("er"), stream.rest()
         ([], [257], [], [257, 101, 114])
         """
-        return self._ids_of(bytes(self._held) + utf8_of(self._surrogate))
+        ids = self._ids_of(bytes(self._held) + utf8_of(self._surrogate))
+        return [*self._before_all, *ids, *self._rules.around[1]]
 
     # ------------------------------------------------------------------------------------------ parts
     def _bytes_of(self, text: str | bytes) -> tuple[bytes, str]:
@@ -150,13 +156,14 @@ class StreamEncoder:
                 raise refusal(text[start:end].decode(), f"byte {place}", self._name)
 
     def _ids_of(self, data: bytes) -> list[int]:
-        search = self._rules.allowed
-        if any(needle in data for needle in search.needles):
-            return self._engine.encode_special([data], search)[0].tolist()
+        if any(needle in data for needle in self._inside.needles):
+            return self._engine.encode_special([data], self._inside)[0].tolist()
         return self._engine.encoder.encode(data)
 
     def _known_ids(self) -> tuple[list[int], int]:
         """Return the ids that no longer change, and of how many bytes they are."""
+        if self._rules.always:  # what is before the pieces may look at the whole text
+            return [], 0
         data = bytes(self._held)
         n_decided, end = decided(data, self._engine.pattern, self._rules.allowed)
         ids = self._ids_of(data[:end]) if end else []
@@ -198,7 +205,7 @@ def encode_blocks(
     >>> list(encode_blocks(engine, [b"low lo", b"wer"], engine.default_rules))
     [[257], [], [32, 257, 101, 114]]
     """
-    stream = StreamEncoder(engine, Rules(rules.allowed.tokens, NO_TOKENS))
+    stream = StreamEncoder(engine, Rules(rules.allowed.tokens, NO_TOKENS, rules.around, rules.always))
     for block in _checked(blocks, rules.disallowed, what):
         yield stream.feed(block)
     yield stream.finish()

@@ -1,0 +1,239 @@
+"""``Symbols``: what the bytes of a piece are before merges make tokens of them.
+
+Merging begins with a symbol for each byte, which most vocabularies have a token for. Others need more:
+
+=================================  ======================================================================
+a byte has no token                the symbol of the byte is no token: an error, if a text has the byte
+tokens are texts (SentencePiece)   *spelling merges*, before all others, join the bytes of each character that
+                                   is a token
+such a character is no token       its bytes become byte tokens (``byte_fallback``), or the token for what is
+                                   unknown (``unk_token``)
+``end_of_word_suffix`` (CLIP)      a byte :data:`END` after each piece; a spelling merge joins it with the
+                                   last character
+=================================  ======================================================================
+
+::
+
+    vocabulary    é -> 300   no other character; <0xC3> -> 198   <0xA8> -> 171
+    spelling      C3 A9 -> 300
+    text          é è
+    symbols       300 C3 A8        the last two are numbered after all tokens
+    ids           300 198 171
+
+So all encoders merge in one way, and a symbol that is no token becomes ids at the end.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bpe.vocabulary import NO_ID, Vocabulary
+
+END = b"\xff"  # a byte that UTF-8 never has
+
+
+class ModelOptions(NamedTuple):
+    """How a vocabulary of texts, not bytes, spells what is no token.
+
+    Attributes
+    ----------
+    unk_id : int or None
+        The id of characters that are no tokens.
+    fuse_unk : bool
+        Several of them in a row have one id together.
+    byte_ids : tuple of int, or empty
+        The id of the token of each byte, which comes before `unk_id`; :data:`NO_ID` where there is none.
+    suffix : str
+        Of the character that ends a piece.
+    is_text : bool
+        Tokens are texts. Otherwise they are bytes.
+    """
+
+    unk_id: int | None = None
+    fuse_unk: bool = False
+    byte_ids: tuple[int, ...] = ()
+    suffix: str = ""
+    is_text: bool = False
+
+
+BYTES = ModelOptions()
+
+
+class Symbols(NamedTuple):
+    r"""Merges from bytes on, and what symbols stand for that are no tokens.
+
+    Attributes
+    ----------
+    pairs : (merges, 2) int64
+        Spelling merges, then those of the vocabulary.
+    made : (merges,) int64
+    byte_ids : list of int
+        The symbol of each byte.
+    first : int
+        From here on, symbols are no tokens.
+    spelled : list of bytes
+        The bytes of each of those.
+    ids_of : list of tuple of int, or None
+        The ids that each of those stands for; None if there is no such id.
+
+    Examples
+    --------
+    >>> symbols = Symbols.of(Vocabulary([bytes([value]) for value in range(255)], [], {}))
+    >>> symbols.first, symbols.spelled, symbols.ids_of
+    (255, [b'\xff'], [None])
+    """
+
+    pairs: np.ndarray
+    made: np.ndarray
+    byte_ids: list[int]
+    first: int
+    spelled: list[bytes]
+    ids_of: list[tuple[int, ...] | None]
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary, options: ModelOptions = BYTES) -> Symbols:
+        """Return the symbols of a vocabulary.
+
+        Parameters
+        ----------
+        vocabulary : Vocabulary
+        options : ModelOptions
+
+        Returns
+        -------
+        Symbols
+
+        Complexity
+        ----------
+        O(n) for n tokens.
+        """
+        return _Speller(vocabulary, options).symbols()
+
+    @property
+    def are_tokens(self) -> bool:
+        """Whether all symbols are tokens."""
+        return not self.spelled
+
+    def ids(self, symbols: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Replace symbols that are no tokens.
+
+        Parameters
+        ----------
+        symbols : (n,) uint32
+        offsets : (k,) int64
+            Places among the symbols.
+
+        Returns
+        -------
+        ids : (m,) uint32
+        offsets : (k,) int64
+            The same places among the ids.
+
+        Raises
+        ------
+        ValueError
+            A symbol stands for no id; the message says for which bytes.
+
+        Complexity
+        ----------
+        O(n + m).
+        """
+        is_odd = symbols >= self.first
+        if not is_odd.any():
+            return symbols, offsets
+        places = np.flatnonzero(is_odd)
+        numbers = symbols[places].astype(np.int64) - self.first
+        for number in sorted({*numbers.tolist()}):
+            if self.ids_of[number] is None:
+                name = self._name(self.spelled[number])
+                raise ValueError(f"the text has {name}, which no token of the vocabulary stands for")
+        n_ids = np.ones(len(symbols), np.int64)
+        n_ids[places] = [len(self.ids_of[number] or ()) for number in numbers.tolist()]
+        ends = np.cumsum(n_ids)
+        ids = np.repeat(symbols, n_ids)
+        for place, number in zip(places.tolist(), numbers.tolist(), strict=True):
+            ids[ends[place] - n_ids[place] : ends[place]] = self.ids_of[number]
+        return ids, np.append(0, ends)[offsets]
+
+    @staticmethod
+    def _name(spelled: bytes) -> str:
+        hexadecimal = " ".join(f"0x{value:02X}" for value in spelled)
+        return f"the byte{'s' * (len(spelled) > 1)} {hexadecimal}"
+
+
+class _Speller:
+    """Makes the symbols of a vocabulary."""
+
+    def __init__(self, vocabulary: Vocabulary, options: ModelOptions) -> None:
+        self._words, self._options = vocabulary, options
+        self._suffix = options.suffix.encode()
+        self._spelled: list[bytes] = []
+        self._merges: dict[tuple[int, int], int] = {}
+
+    def symbols(self) -> Symbols:
+        """Return them."""
+        options, words = self._options, self._words
+        byte_ids = words.byte_ids
+        if NO_ID in byte_ids or options.is_text or self._suffix:
+            symbol_of = {bytes([value]): self._symbol_of_byte(value) for value in range(256)}
+            byte_ids = [*symbol_of.values()]
+            if options.is_text:
+                self._spell_characters(symbol_of)
+            if self._suffix:
+                self._spell_ends(symbol_of)
+        pairs = np.array([*self._merges], np.int64).reshape(-1, 2)
+        made = np.fromiter(self._merges.values(), np.int64, len(self._merges))
+        return Symbols(
+            np.concatenate([pairs, words.pairs]),
+            np.concatenate([made, words.made]),
+            byte_ids,
+            words.size,
+            self._spelled,
+            [self._ids(spelled) for spelled in self._spelled],
+        )
+
+    def _symbol_of_byte(self, value: int) -> int:
+        known = self._words.byte_ids[value]
+        is_part = self._options.is_text and value >= 0x80
+        is_end = bool(self._suffix) and value == END[0]
+        return self._new(bytes([value])) if known == NO_ID or is_part or is_end else known
+
+    def _new(self, spelled: bytes) -> int:
+        self._spelled.append(spelled)
+        return self._words.size + len(self._spelled) - 1
+
+    def _spell_characters(self, symbol_of: dict[bytes, int]) -> None:
+        """Join the bytes of every character that is a token, or is one at the end of a piece."""
+        known = self._words.id_of
+        tokens = [*known, *(token.removesuffix(self._suffix) for token in known if self._suffix)]
+        for token in tokens:
+            if not 1 < len(token) <= 4 or token[0] < 0xC0 or len(token.decode(errors="replace")) != 1:
+                continue
+            for end in range(2, len(token) + 1):
+                spelled = token[:end]
+                if spelled not in symbol_of:
+                    symbol_of[spelled] = known.get(spelled, NO_ID)
+                    if symbol_of[spelled] == NO_ID:
+                        symbol_of[spelled] = self._new(spelled)
+                    pair = symbol_of[spelled[:-1]], symbol_of[spelled[-1:]]
+                    self._merges[pair] = symbol_of[spelled]
+
+    def _spell_ends(self, symbol_of: dict[bytes, int]) -> None:
+        """Join the end of a piece with whatever is before it."""
+        for spelled, symbol in [*symbol_of.items()]:
+            number = self._words.id_of.get(spelled + self._suffix, NO_ID)
+            self._merges[symbol, symbol_of[END]] = self._new(spelled) if number == NO_ID else number
+
+    def _ids(self, spelled: bytes) -> tuple[int, ...] | None:
+        """Return what a symbol stands for."""
+        options = self._options
+        if options.byte_ids:
+            numbers = tuple(options.byte_ids[value] for value in spelled)
+            if NO_ID not in numbers:
+                return numbers
+        if options.unk_id is None:
+            return None
+        # A character has one id, at its first byte.
+        return () if options.is_text and 0x80 <= spelled[0] < 0xC0 else (options.unk_id,)
