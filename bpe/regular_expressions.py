@@ -10,7 +10,8 @@ import functools
 import importlib.metadata
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -169,6 +170,64 @@ SECONDS, SECONDS_PER_MEGABYTE = 10, 20
 """How many seconds of processor time a text may take: some, and more for each million characters."""
 
 
+def _seconds(text: str) -> float:
+    return SECONDS + SECONDS_PER_MEGABYTE * len(text) / 1_000_000
+
+
+@contextmanager
+def _explained(source: str, text: str) -> Iterator[None]:
+    """Say which expression took too much time or memory, and what to do."""
+    try:
+        yield
+    except TimeoutError:
+        raise TimeoutError(
+            f"the pattern {source!r:.200} takes more than {_seconds(text):.0f} seconds for a text of "
+            f"{len(text)} characters. It is run by the regex package, in which some patterns take "
+            "exponential time: use one that is compiled, or cut the text into shorter ones"
+        ) from None
+    except MemoryError:
+        raise MemoryError(f"the regex package has no memory for the pattern {source!r:.200}") from None
+
+
+def spans_of(source: str, text: str) -> list[tuple[int, int]]:
+    """Return where the matches of an expression are, in the order in which they are found.
+
+    Parameters
+    ----------
+    source, text : str
+
+    Returns
+    -------
+    list of (int, int)
+        The first character of each match, and the one after it.
+
+    Raises
+    ------
+    TimeoutError
+        It takes longer than :data:`SECONDS` allows.
+    MemoryError
+        The package needs more memory than it allows itself, which is 1 GiB.
+
+    Complexity
+    ----------
+    What the expression takes: exponential for some.
+
+    Examples
+    --------
+    >>> spans_of("[0-9]+", "ab12c3")
+    [(2, 4), (5, 6)]
+    """
+    end = time.process_time() + _seconds(text)
+    with _explained(source, text):
+        return [match.span() for match in compiled(source).finditer(text, **_limits(end))]
+
+
+def _limits(end: float | None) -> dict[str, Any]:
+    """Return the options of a search that stops at a time, by the clock of ``time.process_time``."""
+    # Not concurrent: releasing the GIL for every match takes longer than the match.
+    return {"concurrent": False, "timeout": None if end is None else max(end - time.process_time(), 1e-6)}
+
+
 def split_by_expressions(sources: Sequence[str], text: str) -> list[str]:
     """Cut a text by each expression in turn, as :func:`split_by_expression` does.
 
@@ -197,20 +256,11 @@ def split_by_expressions(sources: Sequence[str], text: str) -> list[str]:
     >>> split_by_expressions(["[0-9]", "[a-z]"], "ab1c")
     ['a', 'b', '1', 'c']
     """
-    seconds = SECONDS + SECONDS_PER_MEGABYTE * len(text) / 1_000_000
-    end = time.process_time() + seconds
+    end = time.process_time() + _seconds(text)
     pieces = [text] if text else []
     for source in sources:
-        try:
+        with _explained(source, text):
             pieces = [part for piece in pieces for part in split_by_expression(source, piece, end)]
-        except TimeoutError:
-            raise TimeoutError(
-                f"the pattern {source!r:.200} takes more than {seconds:.0f} seconds for a text of "
-                f"{len(text)} characters. It is split by the regex package, in which some patterns take "
-                "exponential time: use one that is compiled, or cut the text into shorter ones"
-            ) from None
-        except MemoryError:
-            raise MemoryError(f"the regex package has no memory for the pattern {source!r:.200}") from None
     return pieces
 
 
@@ -235,20 +285,15 @@ def split_by_expression(source: str, text: str, end: float | None = None) -> lis
     """
     expression = compiled(source)
 
-    def options() -> dict[str, Any]:
-        # Not concurrent: releasing the GIL for every match takes longer than the match.
-        left = None if end is None else max(end - time.process_time(), 1e-6)
-        return {"concurrent": False, "timeout": left}
-
     is_in_order = not expression.flags & regex.REVERSE and r"\K" not in source
     if is_in_order:
         if expression.groups:  # findall would return the groups
-            pieces = [match.group() for match in expression.finditer(text, **options())]
+            pieces = [match.group() for match in expression.finditer(text, **_limits(end))]
         else:
-            pieces = expression.findall(text, **options())
+            pieces = expression.findall(text, **_limits(end))
         if sum(map(len, pieces)) == len(text):
             return pieces if all(pieces) else [piece for piece in pieces if piece]
-    ends = {place for match in expression.finditer(text, **options()) for place in match.span()}
+    ends = {place for match in expression.finditer(text, **_limits(end)) for place in match.span()}
     return [text[start:stop] for start, stop in pairwise(sorted({0, len(text), *ends}))]
 
 

@@ -1,0 +1,201 @@
+r"""Added tokens with flags: where they are in a text, by the rules of ``tokenizers``.
+
+A text is searched twice: first for the tokens that are not normalized, in the text as it was given; then for
+the others, in the normalized stretches between those. The others are normalized themselves before they are
+looked for. :func:`two_searches` makes both searches.
+
+One search goes from left to right. Where several tokens begin, it takes the longest, and goes on after its
+end. Then the flags of the token count:
+
+``single_word``
+    The token is not taken if a word character (a letter, mark, digit, connector or joiner) is right before
+    or after it. No shorter token is tried instead, and no other token that begins inside of it.
+``lstrip``
+    The token takes the white space before it, but not what the token before it has taken.
+``rstrip``
+    The token takes the white space after it. A token that begins in this white space is found all the same:
+    then the two overlap. But one that would take nothing of its own is dropped.
+
+Which characters are letters or marks, the tables of the ``regex`` package say; those of ``tokenizers`` may be
+older or newer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import regex
+
+from bpe.specials import search_for
+
+_WORD_CHARACTER = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
+# Those of Unicode: str.isspace() has others, too.
+_WHITE_SPACE = (
+    "\t\n\x0b\x0c\r \x85\xa0\u1680"
+    + "".join(map(chr, range(0x2000, 0x200B)))
+    + "\u2028\u2029\u202f\u205f\u3000"
+)
+_NOT_SPACE = re.compile(f"[^{_WHITE_SPACE}]")
+
+
+class AddedToken(NamedTuple):
+    """A token and its flags, as ``added_tokens`` of a ``tokenizer.json`` has them."""
+
+    content: str
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    normalized: bool = False
+
+
+class Part(NamedTuple):
+    """A stretch of a text: characters `start` to `end`, and which token they are; None for text."""
+
+    start: int
+    end: int
+    token: str | None
+
+
+class AddedTokens:
+    """Finds the tokens of one of the two searches.
+
+    Parameters
+    ----------
+    tokens : iterable of AddedToken
+        Their flag `normalized` is not looked at.
+    normalize : callable, optional
+        From str to str: what is looked for in place of a token. If this is empty, the token is never found;
+        if it is the same for several tokens, the first of them is found, where ``tokenizers`` takes any.
+
+    Attributes
+    ----------
+    token_of : dict from str to AddedToken
+        The token of each text that is looked for.
+
+    Complexity
+    ----------
+    O(n) for n characters of all tokens, and for their normalization.
+
+    Examples
+    --------
+    >>> tokens = AddedTokens([AddedToken("<end>", lstrip=True), AddedToken("cat", single_word=True)])
+    >>> for part in tokens.split("a cat, cats <end>!"):
+    ...     print(part)
+    Part(start=0, end=2, token=None)
+    Part(start=2, end=5, token='cat')
+    Part(start=5, end=11, token=None)
+    Part(start=11, end=17, token='<end>')
+    Part(start=17, end=18, token=None)
+    """
+
+    def __init__(self, tokens: Iterable[AddedToken], normalize: Callable[[str], str] | None = None) -> None:
+        self.token_of: dict[str, AddedToken] = {}
+        for token in tokens:
+            self.token_of.setdefault(normalize(token.content) if normalize else token.content, token)
+        self.token_of.pop("", None)
+        self._search = search_for(frozenset(self.token_of))
+
+    def split(self, text: str) -> list[Part]:
+        """Cut a text at its tokens.
+
+        Parameters
+        ----------
+        text : str
+            Without surrogates.
+
+        Returns
+        -------
+        list of Part
+            From left to right; none is empty. Two of them overlap only where a token begins in the white
+            space that another one takes.
+
+        Complexity
+        ----------
+        O(n) for n characters.
+
+        Examples
+        --------
+        >>> AddedTokens([AddedToken("<a>", rstrip=True)]).split("<a> b")
+        [Part(start=0, end=4, token='<a>'), Part(start=4, end=5, token=None)]
+        """
+        parts, place = [], 0
+        for part in self._found(text):
+            if place < part.start:
+                parts.append(Part(place, part.start, None))
+            parts.append(part)
+            place = part.end
+        if place < len(text):
+            parts.append(Part(place, len(text), None))
+        return parts
+
+    def _found(self, text: str) -> Iterator[Part]:
+        """Find tokens, and apply their flags."""
+        taken = spaces_end = 0  # where the last token ends; where the last white space after one ends
+        for start, end in self._matches(text):
+            token = self.token_of[text[start:end]]
+            if token.single_word and _is_in_word(text, start, end):
+                continue
+            if token.lstrip:
+                start = taken + len(text[taken:start].rstrip(_WHITE_SPACE))
+            if token.rstrip:
+                if spaces_end < end:  # else known: white space is not read again for each token in it
+                    further = _NOT_SPACE.search(text, end)
+                    spaces_end = further.start() if further else len(text)
+                end = spaces_end
+            if start < end:
+                yield Part(start, end, token.content)
+                taken = end
+
+    def _matches(self, text: str) -> Iterator[tuple[int, int]]:
+        """Find the tokens as they are written, in characters."""
+        data = text.encode()
+        if not any(needle in data for needle in self._search.needles):
+            return
+        if len(data) == len(text):
+            yield from self._search.find_all(data)
+            return
+        n_bytes = n_characters = 0
+        for first, last in self._search.find_all(data):
+            start = n_characters + len(data[n_bytes:first].decode())
+            n_bytes, n_characters = last, start + len(data[first:last].decode())
+            yield start, n_characters
+
+
+def _is_in_word(text: str, start: int, end: int) -> bool:
+    around = text[start - 1 : start] + text[end : end + 1]  # the first is empty where start is 0
+    return _WORD_CHARACTER.search(around) is not None
+
+
+def two_searches(
+    tokens: Iterable[AddedToken], normalize: Callable[[str], str]
+) -> tuple[AddedTokens, AddedTokens]:
+    """Return the search in the given text, and the one in the normalized stretches.
+
+    Parameters
+    ----------
+    tokens : iterable of AddedToken
+    normalize : callable
+        From str to str: the normalizer.
+
+    Returns
+    -------
+    (AddedTokens, AddedTokens)
+
+    Complexity
+    ----------
+    As :class:`AddedTokens`.
+
+    Examples
+    --------
+    >>> tokens = [AddedToken("<A>"), AddedToken("Day", normalized=True)]
+    >>> first, second = two_searches(tokens, str.lower)
+    >>> first.split("<A>"), second.split("day")
+    ([Part(start=0, end=3, token='<A>')], [Part(start=0, end=3, token='Day')])
+    """
+    given = tuple(tokens)
+    return (
+        AddedTokens(token for token in given if not token.normalized),
+        AddedTokens((token for token in given if token.normalized), normalize),
+    )
