@@ -11,6 +11,7 @@ import numpy as np
 
 from bpe.encoding import batches, budget, offsets
 from bpe.encoding.dropout import encode_with_dropout
+from bpe.encoding.decoding import join_tokens
 from bpe.encoding.engine import Engine
 from bpe.encoding.intervals import IntervalCounter
 from bpe.encoding.streams import AppendableEncoder, StreamDecoder, StreamEncoder
@@ -92,13 +93,13 @@ class Tokenizer:
         special_tokens: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         split_by = Pattern.of(pattern)
-        self.engine = Engine(Vocabulary(token_bytes, merges, special_tokens), split_by)
+        self.engine: Engine = Engine(Vocabulary(token_bytes, merges, special_tokens), split_by)
 
     @classmethod
     def _of(cls, vocabulary: Vocabulary, pattern: Pattern) -> Any:
         """Return the tokenizer of parts that are checked."""
         self = cls.__new__(cls)
-        self.engine = Engine(vocabulary, pattern)
+        self.engine = Engine.of(vocabulary, pattern)
         return self
 
     @property
@@ -150,7 +151,7 @@ class Tokenizer:
 
     def token_bytes(self, token_id: int) -> bytes:
         """Return the bytes of an id, for a special token its UTF-8; ValueError if no token has the id."""
-        return self.engine.decode([token_id])
+        return join_tokens(self.engine.vocabulary, [token_id])
 
     def token_id(self, token: bytes | str) -> int:
         """Return the id of a token, a special one if no other has the text; KeyError if there is none."""

@@ -21,6 +21,7 @@ from structures.kernels import inner, quiet
 
 _BITS_A_PAIR = 16
 _FEWEST_BITS = 1 << 12
+_CHARACTER_BITS = 21
 _MULTIPLIER = 0x9E3779B1
 _LAST = 0x1F, 0x0F, 0x07  # the bits of a first byte that are the character's, of 2, 3, 4 bytes
 
@@ -43,12 +44,16 @@ class Crossings:
     """
 
     def __init__(self, tokens: Iterable[str]) -> None:
-        pairs = {token[i : i + 2] for token in tokens for i in range(len(token) - 1)}
+        texts = list(tokens)
+        characters = np.frombuffer("".join(texts).encode("utf-32-le"), np.int32).astype(np.int64)
+        is_last = np.zeros(len(characters), bool)  # of a token
+        is_last[np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts))) - 1] = True
+        pairs = np.unique((characters[:-1] << _CHARACTER_BITS | characters[1:])[~is_last[:-1]])
         n_bits = _FEWEST_BITS
         while n_bits < _BITS_A_PAIR * len(pairs):
             n_bits *= 2
         self._crossed = np.zeros(n_bits >> 6, np.int64)
-        note_pairs(self._crossed, np.frombuffer("".join(pairs).encode("utf-32-le"), np.int32))
+        note_pairs(self._crossed, pairs)
 
     def cut(self, data: bytes | bytearray, ends: np.ndarray) -> np.ndarray:
         """Return where the pieces of texts begin, and where the last one ends.
@@ -80,17 +85,17 @@ class Crossings:
 
 
 @inner
-def bit_of(one, other, n_words):
+def bit_of(pair, n_words):
     """Return where the table has the bit of a pair of characters."""
-    mixed = ((one << 21) ^ other) * _MULTIPLIER
+    mixed = pair * _MULTIPLIER
     return (mixed ^ (mixed >> 29)) & ((n_words << 6) - 1)
 
 
 @quiet
-def note_pairs(crossed, characters):
-    """Set the bits of pairs; two characters after each other are one."""
-    for i in range(0, characters.size, 2):
-        bit = bit_of(np.int64(characters[i]), np.int64(characters[i + 1]), crossed.size)
+def note_pairs(crossed, pairs):
+    """Set the bits of pairs."""
+    for pair in pairs:
+        bit = bit_of(pair, crossed.size)
         crossed[bit >> 6] |= np.int64(1) << (bit & 63)
     return 0
 
@@ -123,7 +128,7 @@ def cut_pieces(crossed, data, ends, offsets):
             n = n_bytes_of(np.int64(data[place]))
             character = character_at(data, place, n)
             if before >= 0:
-                bit = bit_of(before, character, crossed.size)
+                bit = bit_of(before << _CHARACTER_BITS | character, crossed.size)
                 if crossed[bit >> 6] >> (bit & 63) & 1 == 0:
                     n_pieces += 1
                     offsets[n_pieces] = place

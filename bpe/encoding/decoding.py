@@ -160,7 +160,7 @@ def join_tokens(
         data = table.join(ids)
         if data is not None:
             return data
-    numbers: list[Any] = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    numbers = _listed(ids)
     if table is not None and len(numbers) > _FEW:
         try:
             array = np.array(numbers)
@@ -170,12 +170,40 @@ def join_tokens(
         data = table.join(array) if array.ndim == 1 and array.dtype.kind in "iu" else None
         if data is not None:
             return data
+    return b"".join(map(vocabulary.bytes_of.__getitem__, checked_ids(vocabulary, numbers)))
+
+
+def checked_ids(vocabulary: Vocabulary, ids: Iterable[int] | np.ndarray) -> list[int]:
+    """Return ids as a list.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    ids : iterable of int, or (n,) array of integers
+
+    Returns
+    -------
+    list of int
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`join_tokens`.
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> checked_ids(Vocabulary([bytes([value]) for value in range(256)], [], {}), np.array([104, 105]))
+    [104, 105]
+    """
+    numbers = _listed(ids)
     # A float that equals an id would be found, too.
-    if all(issubclass(kind, (int, np.integer)) for kind in set(map(type, numbers))):
-        try:
-            return b"".join(map(vocabulary.bytes_of.__getitem__, numbers))
-        except KeyError:
-            pass
+    are_integers = all(issubclass(kind, (int, np.integer)) for kind in set(map(type, numbers)))
+    if are_integers and vocabulary.bytes_of.keys() >= {*numbers}:
+        return numbers
     for index, number in enumerate(numbers):
         if not isinstance(number, (int, np.integer)):
             raise TypeError(f"ids[{index}] must be an integer, not {type(number).__name__}")
@@ -183,3 +211,7 @@ def join_tokens(
             problem = "is not used" if 0 <= number < vocabulary.size else "is out of range"
             raise ValueError(f"ids[{index}]: {number} {problem}; ids are 0 to {vocabulary.size - 1}")
     raise AssertionError("unreachable")
+
+
+def _listed(ids: Iterable[int] | np.ndarray) -> list[Any]:
+    return ids.tolist() if isinstance(ids, np.ndarray) else list(ids)

@@ -79,8 +79,29 @@ class Engine:
     b'h<a>'
     """
 
+    is_prepared = False
+    """Whether something is done to a text before it is merged, other than cutting it by the pattern."""
+
     def __init__(self, vocabulary: Vocabulary, pattern: Pattern) -> None:
         self.vocabulary, self.pattern = vocabulary, pattern
+
+    @staticmethod
+    def of(vocabulary: Vocabulary, pattern: Pattern) -> Engine:
+        """Return the engine of a vocabulary: a prepared one, if it keeps steps that change a text.
+
+        Raises
+        ------
+        ValueError
+            A step is malformed or of an unknown type.
+        """
+        if vocabulary.kept:
+            from bpe.encoding.preparation import Preparation
+            from bpe.encoding.prepared import PreparedEngine
+
+            preparation = Preparation.of(vocabulary)
+            if preparation is not None:
+                return PreparedEngine(vocabulary, pattern, preparation)
+        return Engine(vocabulary, pattern)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Engine):
@@ -93,6 +114,7 @@ class Engine:
             and mine.added_tokens == theirs.added_tokens
             and mine.whole_ids == theirs.whole_ids
             and mine.bytes_of == theirs.bytes_of
+            and self.is_prepared == other.is_prepared
         )
 
     def __hash__(self) -> int:
@@ -135,6 +157,15 @@ class Engine:
     def special_ids(self) -> dict[bytes, int]:
         """The ids of special and added tokens, by their UTF-8."""
         return {token.encode(): number for token, number in self.vocabulary.cut_tokens.items()}
+
+    @made_once
+    def around(self) -> Around:
+        """What ``add_special_tokens`` puts before and after the ids of a text."""
+        from bpe.formats.kept import from_text
+        from bpe.pipeline.post_processors import PostProcessor
+
+        post = PostProcessor.of(from_text(self.vocabulary.kept)["document"].get("post_processor"))
+        return post.before, post.after
 
     @made_once
     def default_rules(self) -> Rules:
@@ -235,7 +266,7 @@ class Engine:
 
 
 def _unpacked(parts: Packed, pattern: Pattern) -> Engine:
-    return Engine(unpacked(parts), pattern)
+    return Engine.of(unpacked(parts), pattern)
 
 
 def put_around(ids: np.ndarray, offsets: np.ndarray, around: Around) -> tuple[np.ndarray, np.ndarray]:

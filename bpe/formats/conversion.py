@@ -309,7 +309,7 @@ def encoders(
     given: dict[str, Any] = {}
     if format == "tiktoken":
         given = {"pattern": pattern, "special_tokens": vocabulary.cut_tokens}
-    back = Engine(*read(path, format, **given))
+    back = Engine.of(*read(path, format, **given))
     found = {"read back": lambda text: _encode(back, text)}
     try:
         if format == "tiktoken" and len(pattern.sources) == 1:
@@ -366,7 +366,7 @@ def differences(
     ...     differences(tok.engine.vocabulary, tok.pattern, pathlib.Path(folder, "tok.json"), "native")
     """
     text = "".join(f"{PROBE}{token}" for token in ["", *vocabulary.cut_tokens])
-    wanted = _encode(Engine(vocabulary, pattern), text)
+    wanted = _encode(Engine.of(vocabulary, pattern), text)
     for who, encode in encoders(vocabulary, pattern, path, format).items():
         ids = encode(text)
         if ids != wanted:

@@ -1,0 +1,128 @@
+"""``Preparation``: what a tokenizer does to a text before it merges, and to tokens when it decodes them.
+
+A vocabulary keeps what its ``tokenizer.json`` says of that (:mod:`bpe.formats.kept`). Most byte-level
+tokenizers do nothing to a text but cut it by their pattern: they have no preparation. The steps themselves are
+in :mod:`bpe.pipeline`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from bpe.encoding.symbols import ModelOptions
+from bpe.formats.kept import from_text
+from bpe.pipeline.added_tokens import AddedToken
+from bpe.pipeline.decoders import Decoder
+from bpe.pipeline.normalizers import Normalizer
+from bpe.pipeline.pre_tokenizers import PreTokenizer
+from bpe.pipeline.steps import flattened
+from bpe.vocabulary import NO_ID, Vocabulary
+
+_MODEL_ENTRIES = ("unk_token", "byte_fallback", "end_of_word_suffix", "continuing_subword_prefix")
+_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
+
+
+class Preparation(NamedTuple):
+    """The steps of one tokenizer.
+
+    Attributes
+    ----------
+    normalizer : Normalizer
+    pre_tokenizer : PreTokenizer or None
+        None: the pattern of the tokenizer cuts.
+    decoder : Decoder or None
+        None: the bytes of the tokens are joined.
+    added : tuple of AddedToken
+        Special and added tokens, with their flags.
+    options : ModelOptions
+
+    Examples
+    --------
+    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
+    >>> Preparation.of(words) is None
+    True
+    >>> kept = '{"document": {"normalizer": {"type": "NFC"}}}'
+    >>> Preparation.of(words.keeping(kept)).normalizer("e\\u0301")
+    'é'
+    """
+
+    normalizer: Normalizer
+    pre_tokenizer: PreTokenizer | None
+    decoder: Decoder | None
+    added: tuple[AddedToken, ...]
+    options: ModelOptions
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> Preparation | None:
+        """Read the steps that a vocabulary keeps.
+
+        Parameters
+        ----------
+        vocabulary : Vocabulary
+
+        Returns
+        -------
+        Preparation or None
+            None if no step changes anything.
+
+        Raises
+        ------
+        ValueError
+            A step is malformed or of an unknown type; the message says where.
+
+        Complexity
+        ----------
+        O(n) for what is kept and n added tokens.
+        """
+        if not vocabulary.kept:
+            return None
+        kept = from_text(vocabulary.kept)
+        document, model = kept["document"], kept["model"]
+        normalizer = Normalizer.of(document.get("normalizer"))
+        pre_tokenizer = None
+        if "pre_tokenizer" in document and not is_pattern(document["pre_tokenizer"]):
+            pre_tokenizer = PreTokenizer.of(document["pre_tokenizer"])
+        is_text = pre_tokenizer is not None and not _writes_bytes(document)
+        options = _options_of(model, vocabulary, is_text)
+        decoder = Decoder.of(document["decoder"]) if "decoder" in document else None
+        flags = kept["added_tokens"]
+        steps = normalizer.is_nothing, pre_tokenizer is None, not is_text, not options.suffix
+        if all(steps) and not any(some.get(key) for some in flags.values() for key in _FLAGS[:3]):
+            return None
+        added = tuple(
+            AddedToken(token, **{key: flags.get(token, {}).get(key, False) for key in _FLAGS})
+            for token in vocabulary.cut_tokens
+        )
+        is_joined = decoder is None or decoder.is_byte_level or not is_text
+        return cls(normalizer, pre_tokenizer, None if is_joined else decoder, added, options)
+
+
+def is_pattern(pre_tokenizer: Any) -> bool:
+    """Say whether a pre-tokenizer does nothing but what a pattern does."""
+    from bpe.formats.pre_tokenizers import pattern_of
+
+    try:
+        return pattern_of(pre_tokenizer) is not None
+    except ValueError:
+        return False
+
+
+def _writes_bytes(document: dict[str, Any]) -> bool:
+    """Say whether some step writes bytes as characters, so that tokens are bytes."""
+    steps = flattened(document.get("pre_tokenizer"), "pre_tokenizer", "pretokenizers")
+    steps += flattened(document.get("normalizer"), "normalizer", "normalizers")
+    return any(step["type"] == "ByteLevel" for _, step in steps)
+
+
+def _options_of(model: dict[str, Any], words: Vocabulary, is_text: bool) -> ModelOptions:
+    unk_id = None
+    if isinstance(unk := model.get("unk_token"), str):
+        unk_id = words.id_of.get(unk.encode(), words.cut_tokens.get(unk))
+    byte_ids: tuple[int, ...] = ()
+    if model.get("byte_fallback"):
+        names = [f"<0x{value:02X}>" for value in range(256)]
+        byte_ids = tuple(
+            words.id_of.get(name.encode(), words.cut_tokens.get(name, NO_ID)) for name in names
+        )
+    suffix = model.get("end_of_word_suffix") or ""
+    return ModelOptions(unk_id, bool(model.get("fuse_unk")), byte_ids, suffix, is_text)
