@@ -189,12 +189,37 @@ def _explained(source: str, text: str) -> Iterator[None]:
         raise MemoryError(f"the regex package has no memory for the pattern {source!r:.200}") from None
 
 
-def spans_of(source: str, text: str) -> list[tuple[int, int]]:
+def end_of_time(text: str) -> float:
+    """Return when work for a text has to stop, by the clock of ``time.process_time``.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    float
+
+    Complexity
+    ----------
+    O(1).
+
+    Examples
+    --------
+    >>> end_of_time("") - time.process_time() > SECONDS - 1
+    True
+    """
+    return time.process_time() + _seconds(text)
+
+
+def spans_of(source: str, text: str, end: float | None = None) -> list[tuple[int, int]]:
     """Return where the matches of an expression are, in the order in which they are found.
 
     Parameters
     ----------
     source, text : str
+    end : float, optional
+        When to stop; by default, :func:`end_of_time` of the text.
 
     Returns
     -------
@@ -217,9 +242,45 @@ def spans_of(source: str, text: str) -> list[tuple[int, int]]:
     >>> spans_of("[0-9]+", "ab12c3")
     [(2, 4), (5, 6)]
     """
-    end = time.process_time() + _seconds(text)
+    limits = _limits(end or end_of_time(text))
     with _explained(source, text):
-        return [match.span() for match in compiled(source).finditer(text, **_limits(end))]
+        return [match.span() for match in compiled(source).finditer(text, **limits)]
+
+
+def divided(source: str, text: str, end: float | None = None) -> tuple[list[str], list[str]]:
+    """Return the stretches between the matches of an expression, and the matches.
+
+    Parameters
+    ----------
+    source, text : str
+    end : float, optional
+        When to stop; by default, :func:`end_of_time` of the text.
+
+    Returns
+    -------
+    stretches : list of str
+        One more than matches: before each of them, and after the last. They may be empty.
+    matches : list of str
+
+    Raises
+    ------
+    TimeoutError, MemoryError
+        As :func:`spans_of`.
+
+    Complexity
+    ----------
+    As :func:`spans_of`.
+
+    Examples
+    --------
+    >>> divided("[0-9]+", "ab12c3")
+    (['ab', 'c', ''], ['12', '3'])
+    """
+    expression, limits = compiled(f"({source})"), _limits(end or end_of_time(text))
+    with _explained(source, text):
+        parts = expression.split(text, **limits)
+    step = 1 + expression.groups
+    return parts[::step], parts[1::step]
 
 
 def _limits(end: float | None) -> dict[str, Any]:
@@ -256,7 +317,7 @@ def split_by_expressions(sources: Sequence[str], text: str) -> list[str]:
     >>> split_by_expressions(["[0-9]", "[a-z]"], "ab1c")
     ['a', 'b', '1', 'c']
     """
-    end = time.process_time() + _seconds(text)
+    end = end_of_time(text)
     pieces = [text] if text else []
     for source in sources:
         with _explained(source, text):

@@ -1,0 +1,445 @@
+r"""``PreTokenizer``: how a text becomes pieces, which no token crosses.
+
+Every type of ``tokenizers`` but UnicodeScripts is known. Each is written with four operations:
+
+==========================  ============================================================================
+``ByteLevel``               put " " before; cut as GPT-2 does; bytes become characters
+``Metaspace``               " " becomes the replacement; put the replacement before; cut before each one
+``Split``                   cut at the matches of a text or an expression
+``Punctuation``             cut at ``[\p{P}$+<=>^`|~]``
+``Digits``                  cut at ``\p{N}``; without ``individual_digits``, at runs of them
+``Whitespace``              keep the matches of ``\w+|[^\w\s]+``
+``WhitespaceSplit``         cut at ``\s``, which is dropped
+``CharDelimiterSplit``      cut at a character, which is dropped
+``BertPreTokenizer``        cut at ``\s``, which is dropped, then at punctuation
+``FixedLength``             cut after each so many characters
+``Sequence``                one after the other
+==========================  ============================================================================
+
+A step after ``ByteLevel`` sees its characters, each of which stands for a byte. In the end all pieces are
+bytes: those that the characters stand for, or UTF-8 where no ``ByteLevel`` is.
+
+But: which characters are letters, numbers or punctuation, the tables of the ``regex`` package say. Those of
+``tokenizers`` are older, and differ in the characters that are new; for ``Punctuation`` and
+``BertPreTokenizer``, in those that are newer than Unicode 8.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bpe.formats.byte_level import bytes_of, text_of
+from bpe.pattern import PATTERNS
+from bpe.pipeline.splits import BEHAVIORS, Split
+from bpe.pipeline.steps import FromEntry, SearchPattern, flattened, unknown, value_of
+from bpe.pipeline.tracked import Tracked
+from bpe.regular_expressions import MAX_EXPRESSIONS, check_expressions, end_of_time
+
+_MOST_LONGER = 4  # operations that may make a text twice as long
+_BYTE_CHARACTERS = frozenset(text_of(bytes(range(256))))
+
+
+@dataclass(frozen=True, eq=False)
+class TrackedPiece:
+    """A piece, and where its bytes came from.
+
+    Parameters
+    ----------
+    data : bytes
+    starts, ends : (len(data),) int64
+        Byte i came from the characters ``starts[i]:ends[i]`` of the given text.
+    """
+
+    data: bytes
+    starts: np.ndarray
+    ends: np.ndarray
+
+
+class _Piece(NamedTuple):
+    """A piece on its way."""
+
+    text: Tracked
+    is_first: bool
+    """Whether the given text begins with it."""
+
+
+# ------------------------------------------------------------------------------------------- operations
+# Each has a fast way, for all pieces of a text at once, and a slow one, for one piece with its origins.
+@dataclass(frozen=True)
+class Cut:
+    """Cuts pieces at the matches of a pattern."""
+
+    split: Split
+
+    def fast(self, pieces: list[str], is_first: bool, end: float) -> list[str]:
+        """Cut pieces."""
+        if len(pieces) == 1:
+            return self.split.pieces(pieces[0], end)
+        return [part for piece in pieces for part in self.split.pieces(piece, end)]
+
+    def slow(self, piece: _Piece, end: float) -> list[_Piece]:
+        """Cut a piece."""
+        spans = self.split.spans(piece.text.text, end)
+        return [_Piece(piece.text[start:stop], piece.is_first and start == 0) for start, stop in spans]
+
+
+@dataclass(frozen=True)
+class CutByLength:
+    """Cuts pieces after each `length` characters."""
+
+    length: int
+
+    def fast(self, pieces: list[str], is_first: bool, end: float) -> list[str]:
+        """Cut pieces."""
+        n = self.length
+        return [piece[i : i + n] for piece in pieces for i in range(0, len(piece), n)]
+
+    def slow(self, piece: _Piece, end: float) -> list[_Piece]:
+        """Cut a piece."""
+        starts = range(0, len(piece.text), self.length)
+        return [_Piece(piece.text[i : i + self.length], piece.is_first and i == 0) for i in starts]
+
+
+@dataclass(frozen=True)
+class Put:
+    """Puts a text before pieces that do not begin with it."""
+
+    text: str
+    only_first: bool = False
+    """Whether before the piece only with which the given text begins."""
+
+    def fast(self, pieces: list[str], is_first: bool, end: float) -> list[str]:
+        """Put the text before pieces."""
+        text, n = self.text, int(is_first) if self.only_first else len(pieces)
+        return [piece if piece.startswith(text) else text + piece for piece in pieces[:n]] + pieces[n:]
+
+    def slow(self, piece: _Piece, end: float) -> list[_Piece]:
+        """Put the text before a piece."""
+        if piece.text.text.startswith(self.text) or (self.only_first and not piece.is_first):
+            return [piece]
+        return [_Piece(piece.text.prepended(self.text), piece.is_first)]
+
+
+@dataclass(frozen=True)
+class Replace:
+    """Replaces a character by another."""
+
+    old: str
+    new: str
+
+    def fast(self, pieces: list[str], is_first: bool, end: float) -> list[str]:
+        """Replace the character in pieces."""
+        return [piece.replace(self.old, self.new) for piece in pieces]
+
+    def slow(self, piece: _Piece, end: float) -> list[_Piece]:
+        """Replace the character in a piece."""
+        places = [match.start() for match in re.finditer(re.escape(self.old), piece.text.text)]
+        return [_Piece(piece.text.edited((at, at + 1, self.new) for at in places), piece.is_first)]
+
+
+@dataclass(frozen=True)
+class WriteBytes:
+    """Writes the bytes of a text as characters."""
+
+    def fast(self, pieces: list[str], is_first: bool, end: float) -> list[str]:
+        """Write pieces."""
+        return [text_of(piece.encode()) for piece in pieces]
+
+    def slow(self, piece: _Piece, end: float) -> list[_Piece]:
+        """Write a piece: each byte came from where its character came from."""
+        data, places = _encoded(piece.text.text)
+        return [_Piece(piece.text.taking(text_of(data), places), piece.is_first)]
+
+
+Operation = Cut | CutByLength | Put | Replace | WriteBytes
+
+
+def _encoded(text: str) -> tuple[bytes, np.ndarray]:
+    """Return UTF-8, and for each byte the character that it is of."""
+    data = text.encode()
+    is_start = (np.frombuffer(data, np.uint8) & 0xC0) != 0x80
+    return data, np.cumsum(is_start) - 1
+
+
+# ---------------------------------------------------------------------------------------------- reading
+def _cut(source: str, behavior: str, invert: bool = False) -> Cut:
+    return Cut(Split(SearchPattern(None, source), behavior, invert))
+
+
+_CUT_LIKE_GPT2 = _cut(str(PATTERNS["gpt2"]), "Isolated")
+_DROP_SPACE = _cut(r"\s+", "Removed")
+_PUNCTUATION = r"[\p{P}$+<=>^`|~]"
+
+
+def _byte_level(step: dict[str, Any], where: str) -> list[Operation]:
+    value_of(step, where, "trim_offsets", bool, True)
+    puts = value_of(step, where, "add_prefix_space", bool, True)
+    cuts = value_of(step, where, "use_regex", bool, True)
+    return [*[Put(" ")][:puts], *[_CUT_LIKE_GPT2][:cuts], WriteBytes()]
+
+
+def _metaspace(step: dict[str, Any], where: str) -> list[Operation]:
+    optional = ("add_prefix_space", "split", "str_rep")
+    step = {key: value for key, value in step.items() if value is not None or key not in optional}
+    character = _character(step, where, "replacement", "▁")
+    value_of(step, where, "str_rep", str, "")
+    puts = value_of(step, where, "add_prefix_space", bool, True)
+    scheme = value_of(step, where, "prepend_scheme", str, "always" if puts else "never")
+    if scheme not in ("always", "first", "never"):
+        raise ValueError(f"{where}.prepend_scheme must be 'always', 'first' or 'never', not {scheme!r:.80}")
+    if not puts and scheme != "never":
+        raise ValueError(f"{where} has add_prefix_space false, and prepend_scheme {scheme!r}: which of them?")
+    operations: list[Operation] = [Replace(" ", character)]
+    if scheme != "never":
+        operations.append(Put(character, scheme == "first"))
+    if value_of(step, where, "split", bool, True):
+        operations.append(Cut(Split(SearchPattern(character, re.escape(character)), "MergedWithNext")))
+    return operations
+
+
+def _split(step: dict[str, Any], where: str) -> list[Operation]:
+    pattern = SearchPattern.of(step.get("pattern"), f"{where}.pattern")
+    return [Cut(Split(pattern, _behavior(step, where), value_of(step, where, "invert", bool, False)))]
+
+
+def _fixed_length(step: dict[str, Any], where: str) -> list[Operation]:
+    length = value_of(step, where, "length", int, 5)
+    if length < 1:
+        raise ValueError(f"{where}.length must be at least 1, not {length}")
+    return [CutByLength(length)]
+
+
+def _digits(step: dict[str, Any], where: str) -> list[Operation]:
+    each = value_of(step, where, "individual_digits", bool, False)
+    return [_cut(r"\p{N}", "Isolated" if each else "Contiguous")]
+
+
+def _delimiter(step: dict[str, Any], where: str) -> list[Operation]:
+    character = _character(step, where, "delimiter")
+    return [Cut(Split(SearchPattern(character, re.escape(character)), "Removed"))]
+
+
+def _behavior(step: dict[str, Any], where: str, default: str | None = None) -> str:
+    behavior = value_of(step, where, "behavior", str, *[default] * (default is not None))
+    if behavior not in BEHAVIORS:
+        raise ValueError(f"{where}.behavior must be one of {', '.join(BEHAVIORS)}, not {behavior!r:.80}")
+    return behavior
+
+
+def _character(step: dict[str, Any], where: str, key: str, default: str | None = None) -> str:
+    character = value_of(step, where, key, str, *[default] * (default is not None))
+    if len(character) != 1:
+        raise ValueError(f"{where}.{key} must be one character, not {character!r:.80}")
+    return character
+
+
+_READERS: dict[str, Callable[[dict[str, Any], str], list[Operation]]] = {
+    "ByteLevel": _byte_level,
+    "Metaspace": _metaspace,
+    "Split": _split,
+    "Punctuation": lambda step, where: [_cut(_PUNCTUATION, _behavior(step, where, "Isolated"))],
+    "Digits": _digits,
+    "Whitespace": lambda step, where: [_cut(r"\w+|[^\w\s]+", "Removed", True)],
+    "WhitespaceSplit": lambda step, where: [_DROP_SPACE],
+    "CharDelimiterSplit": _delimiter,
+    "BertPreTokenizer": lambda step, where: [_DROP_SPACE, _cut(_PUNCTUATION, "Isolated")],
+    "FixedLength": _fixed_length,
+}
+
+
+class Step(NamedTuple):
+    """A step of a pre-tokenizer that is no Sequence."""
+
+    where: str
+    """Where its entry is."""
+    type: str
+    operations: tuple[Operation, ...]
+
+
+class PreTokenizer(FromEntry):
+    r"""What cuts a text into pieces; make one with :meth:`of`.
+
+    Immutable, hashable, picklable; equal where the entries are.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+        Sequences are written out.
+    is_nothing : bool
+        Whether a text is one piece, without a change.
+    is_byte_level : bool
+        Whether some step is ``ByteLevel``, so that the model's tokens are written with its characters.
+
+    Examples
+    --------
+    >>> cut = PreTokenizer.of({"type": "Metaspace", "replacement": "_", "prepend_scheme": "first"})
+    >>> cut("one two", True), cut("one two", False)
+    ([b'_one', b'_two'], [b'one', b'_two'])
+    >>> entry = {"type": "ByteLevel", "add_prefix_space": False}
+    >>> [piece.decode() for piece in PreTokenizer.of(entry)("Où est-il ?", True)]
+    ['Où', ' est', '-', 'il', ' ?']
+    """
+
+    def __init__(self, entry: Any, where: str) -> None:
+        super().__init__(entry, where)
+        steps = flattened(self.entry, where, "pretokenizers")
+        if len(steps) > MAX_EXPRESSIONS:
+            raise ValueError(f"{where} has {len(steps)} steps; it has more than {MAX_EXPRESSIONS}")
+        self.steps = tuple(_read(place, step) for place, step in steps)
+        operations = [operation for step in self.steps for operation in step.operations]
+        self._operations = tuple(operations)
+        self.is_nothing = not operations
+        self.is_byte_level = WriteBytes() in operations
+        self._check(where)
+        # The characters of the last ByteLevel stand for UTF-8: where nothing sees them, none are written.
+        is_last = bool(operations) and isinstance(operations[-1], WriteBytes)
+        self._fast_operations = self._operations[:-1] if is_last else self._operations
+        self._writes_bytes = self.is_byte_level and not is_last
+        firsts = [i for i, each in enumerate(operations) if isinstance(each, Put) and each.only_first]
+        self._needs_places = any(isinstance(each, Cut) for each in operations[: max(firsts, default=0)])
+
+    def _check(self, where: str) -> None:
+        """Raise if the operations together take too much, or leave what no bytes stand for."""
+        operations = self._operations
+        check_expressions([each.split.source for each in operations if isinstance(each, Cut)])
+        n_longer = sum(isinstance(each, (Put, WriteBytes)) for each in operations)
+        if n_longer > _MOST_LONGER:
+            raise ValueError(
+                f"{where} makes a text longer {n_longer} times, with bytes as characters or what is put "
+                f"before pieces; at most {_MOST_LONGER} can be read"
+            )
+        for i, operation in enumerate(operations):
+            is_after = WriteBytes() in operations[:i] and WriteBytes() not in operations[i:]
+            if is_after and isinstance(operation, Put) and operation.text not in _BYTE_CHARACTERS:
+                raise ValueError(
+                    f"{where} puts {operation.text!r} before pieces after ByteLevel, where characters stand "
+                    "for bytes: it stands for none"
+                )
+
+    @classmethod
+    def of(cls, entry: Any, where: str = "pre_tokenizer") -> PreTokenizer:
+        """Read a pre-tokenizer.
+
+        Parameters
+        ----------
+        entry : object
+            Any JSON value. None and a Sequence without steps do nothing.
+        where : str
+            What to call it in errors.
+
+        Returns
+        -------
+        PreTokenizer
+
+        Raises
+        ------
+        ValueError
+            It is no pre-tokenizer, or an expression is invalid or has a part that cannot be translated, or it
+            takes too much; the message says where.
+
+        Complexity
+        ----------
+        O(n), and what translating the expressions takes.
+
+        Examples
+        --------
+        >>> PreTokenizer.of({"type": "Sequence", "pretokenizers": []}).is_nothing
+        True
+        >>> PreTokenizer.of({"type": "CharDelimiterSplit", "delimiter": "--"})
+        Traceback (most recent call last):
+        ...
+        ValueError: pre_tokenizer.delimiter must be one character, not '--'
+        """
+        return cls(entry, where)
+
+    def __call__(self, text: str, is_first: bool) -> list[bytes]:
+        """Cut a text into pieces.
+
+        Parameters
+        ----------
+        text : str
+            Without surrogates.
+        is_first : bool
+            Whether it is at the beginning of the given text. Metaspace can make a difference of it.
+
+        Returns
+        -------
+        list of bytes
+            None is empty. What is dropped is in none of them.
+
+        Raises
+        ------
+        TimeoutError
+            An expression takes longer than :data:`bpe.regular_expressions.SECONDS` allows.
+        MemoryError
+            It needs more memory than the ``regex`` package allows itself.
+
+        Complexity
+        ----------
+        O(n), usually; what the expressions take otherwise.
+
+        Examples
+        --------
+        >>> PreTokenizer.of({"type": "Whitespace"})("one, two", True)
+        [b'one', b',', b'two']
+        """
+        if self._needs_places:
+            return [piece.data for piece in self.tracked(Tracked.of(text), is_first)]
+        pieces, end = [text] if text else [], end_of_time(text)
+        for operation in self._fast_operations:
+            pieces = operation.fast(pieces, is_first, end)
+        if self._writes_bytes:
+            return [bytes_of(piece) or b"" for piece in pieces]
+        return list(map(str.encode, pieces))
+
+    def tracked(self, text: Tracked, is_first: bool) -> list[TrackedPiece]:
+        """Cut a text into the same pieces, each with where its bytes came from: the slow way.
+
+        Parameters
+        ----------
+        text : Tracked
+        is_first : bool
+            As for a call.
+
+        Returns
+        -------
+        list of TrackedPiece
+
+        Raises
+        ------
+        TimeoutError, MemoryError
+            As a call.
+
+        Complexity
+        ----------
+        As a call.
+
+        Examples
+        --------
+        >>> cut = PreTokenizer.of({"type": "ByteLevel", "add_prefix_space": True})
+        >>> piece = cut.tracked(Tracked.of("é"), True)[0]
+        >>> piece.data.decode(), piece.starts.tolist(), piece.ends.tolist()
+        (' é', [0, 0, 0], [1, 1, 1])
+        """
+        pieces, end = [_Piece(text, is_first)] if len(text) else [], end_of_time(text.text)
+        for operation in self._operations:
+            pieces = [part for piece in pieces for part in operation.slow(piece, end)]
+        return [self._finished(piece.text) for piece in pieces]
+
+    def _finished(self, text: Tracked) -> TrackedPiece:
+        if self.is_byte_level:
+            return TrackedPiece(bytes_of(text.text) or b"", text.starts, text.ends)
+        data, places = _encoded(text.text)
+        return TrackedPiece(data, text.starts[places], text.ends[places])
+
+
+def _read(where: str, step: dict[str, Any]) -> Step:
+    reader = _READERS.get(step["type"])
+    if reader is None:
+        raise unknown(step, where, _READERS)
+    return Step(where, step["type"], tuple(reader(step, where)))

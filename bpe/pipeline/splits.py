@@ -1,0 +1,179 @@
+r"""How a text is cut at the matches of a pattern: the behaviors of ``tokenizers``.
+
+Matches and the stretches between them are the parts of a text. Some of them are joined, some are dropped:
+
+======================  ========================================================
+``Isolated``            each part is a piece
+``Removed``             each part but for the matches, which are dropped
+``MergedWithPrevious``  a match is joined to the stretch before it
+``MergedWithNext``      a match is joined to the stretch after it
+``Contiguous``          matches that touch are joined
+======================  ========================================================
+
+With ``invert`` the stretches count as matches, and the matches as stretches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import add
+
+from bpe.pipeline.steps import SearchPattern
+from bpe.regular_expressions import divided, spans_of
+
+BEHAVIORS = ("Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous")
+"""What can be done with the parts of a text."""
+
+# A stretch that is joined to the match after it is a match that is joined to the stretch before it.
+_INVERTED = {
+    "Isolated": "Isolated",
+    "Removed": "Kept",
+    "MergedWithPrevious": "MergedWithNext",
+    "MergedWithNext": "MergedWithPrevious",
+    "Contiguous": "Contiguous",
+}
+
+
+@dataclass(frozen=True)
+class Split:
+    """Cuts a text at the matches of a pattern.
+
+    Parameters
+    ----------
+    pattern : SearchPattern
+    behavior : str
+        One of :data:`BEHAVIORS`.
+    invert : bool
+        Whether stretches count as matches, and matches as stretches.
+
+    Examples
+    --------
+    >>> dash = SearchPattern.of({"String": "-"}, "pattern")
+    >>> Split(dash, "MergedWithPrevious").pieces("one--two-")
+    ['one-', '-', 'two-']
+    >>> Split(dash, "Removed").spans("one--two-")
+    [(0, 3), (5, 8)]
+    """
+
+    pattern: SearchPattern
+    behavior: str
+    invert: bool = False
+
+    @property
+    def rule(self) -> str:
+        """The behavior without `invert`; "Kept" if the matches are kept, and the stretches dropped."""
+        return _INVERTED[self.behavior] if self.invert else self.behavior
+
+    @property
+    def source(self) -> str:
+        """The expression that matches what the rule is about: all matches that touch, if it joins those."""
+        source = self.pattern.source
+        return f"(?:{source})+" if self.behavior == "Contiguous" else source
+
+    def pieces(self, text: str, end: float | None = None) -> list[str]:
+        """Return the pieces of a text.
+
+        Parameters
+        ----------
+        text : str
+        end : float, optional
+            When to stop, by the clock of ``time.process_time``.
+
+        Returns
+        -------
+        list of str
+            None is empty.
+
+        Raises
+        ------
+        TimeoutError
+            It takes longer.
+
+        Complexity
+        ----------
+        O(n), usually; what the expression takes otherwise.
+
+        Examples
+        --------
+        >>> Split(SearchPattern.of({"Regex": "[0-9]"}, "pattern"), "Contiguous").pieces("a12b")
+        ['a', '12', 'b']
+        """
+        if self.pattern.text and self.behavior != "Contiguous":
+            stretches = text.split(self.pattern.text)
+            found = [self.pattern.text] * (len(stretches) - 1)
+        else:
+            stretches, found = divided(self.source, text, end)
+        match self.rule:
+            case "Removed":
+                parts = stretches
+            case "Kept":
+                parts = found
+            case "MergedWithPrevious":
+                parts = [*map(add, stretches, found), stretches[-1]]
+            case "MergedWithNext":
+                parts = [stretches[0], *map(add, found, stretches[1:])]
+            case _:
+                parts = [""] * (len(stretches) + len(found))
+                parts[::2], parts[1::2] = stretches, found
+        return list(filter(None, parts))
+
+    def spans(self, text: str, end: float | None = None) -> list[tuple[int, int]]:
+        """Return where the pieces of a text are: the slow way, part by part.
+
+        Parameters
+        ----------
+        text : str
+        end : float, optional
+            When to stop, by the clock of ``time.process_time``.
+
+        Returns
+        -------
+        list of (int, int)
+            The first character of each piece, and the one after it.
+
+        Raises
+        ------
+        TimeoutError
+            It takes longer.
+
+        Complexity
+        ----------
+        As :meth:`pieces`.
+
+        Examples
+        --------
+        >>> Split(SearchPattern.of({"String": " "}, "pattern"), "MergedWithNext").spans("an ox")
+        [(0, 2), (2, 5)]
+        """
+        spans: list[tuple[int, int]] = []
+        was_match: bool | None = None
+        for start, stop, is_match in self._parts(text, end):
+            if was_match is not None and self._joins(was_match, is_match):
+                spans[-1] = (spans[-1][0], stop)
+            elif not (is_match and self.behavior == "Removed"):
+                spans.append((start, stop))
+            was_match = is_match
+        return [(start, stop) for start, stop in spans if start < stop]
+
+    def _parts(self, text: str, end: float | None) -> Iterator[tuple[int, int, bool]]:
+        """Yield where each part is, and whether it counts as a match."""
+        last = 0
+        for start, stop in spans_of(self.pattern.source, text, end):
+            if last < start:
+                yield last, start, self.invert
+            yield start, stop, not self.invert
+            last = stop
+        if last < len(text):
+            yield last, len(text), self.invert
+
+    def _joins(self, was_match: bool, is_match: bool) -> bool:
+        """Whether a part is joined to the part before it."""
+        match self.behavior:
+            case "MergedWithPrevious":
+                return is_match and not was_match
+            case "MergedWithNext":
+                return was_match and not is_match
+            case "Contiguous":
+                return was_match == is_match
+        return False
