@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, AnyStr, TypeAlias
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, AnyStr
 
 import numpy as np
 
 from bpe.encoding import batches, budget, offsets
 from bpe.encoding.dropout import encode_with_dropout
-from bpe.encoding.decoding import join_tokens
-from bpe.encoding.engine import Engine
 from bpe.encoding.intervals import IntervalCounter
 from bpe.encoding.streams import AppendableEncoder, StreamDecoder, StreamEncoder
-from bpe.pattern import Dialect, Pattern
 from bpe.progress import Progress
 from bpe.specials import NO_TOKENS, Ordinary, SpecialOptions, Specials
-from bpe.text import as_bytes, as_text, utf8_of
-from bpe.vocabulary import Vocabulary
-from bpe.vocabulary_parts import Packed, packed, truncated, unpacked
+from bpe.stored_tokenizer import PathLike, StoredTokenizer
+from bpe.text import utf8_of
 
 if TYPE_CHECKING:
-    import tiktoken
-    import tokenizers
     from typing_extensions import Unpack
 
     from bpe.corpus import CorpusLike
     from bpe.corpus.id_files import EncodedFiles
 
-PathLike: TypeAlias = str | os.PathLike[str]
 
-
-class Tokenizer:
+class Tokenizer(StoredTokenizer):
     r"""A vocabulary with its merges, split pattern and special tokens: encodes text and decodes ids.
 
     It never changes. Two are equal if all parts that decide ids are. Any number of threads may use one, and
     processes that fork while no thread compiles. Bytes are encoded as they are, valid UTF-8 or not, and
-    decode to the same bytes. In a str, surrogate pairs are joined; any other surrogate is encoded as U+FFFD.
+    decode to the same bytes, if :attr:`is_lossless`. In a str, surrogate pairs are joined; any other
+    surrogate is encoded as U+FFFD.
 
     * one text: :meth:`encode`, :meth:`encode_ordinary`, :meth:`encode_to_numpy`, :meth:`encode_with_offsets`,
       :meth:`encode_with_dropout`
@@ -84,97 +75,6 @@ class Tokenizer:
 
     __module__ = "bpe"  # the name in pickles: users import it from there
 
-    def __init__(
-        self,
-        *,
-        token_bytes: Sequence[bytes | None] | Mapping[int, bytes],
-        merges: Iterable[tuple[int, int]],
-        pattern: str | Iterable[str] | Pattern,
-        special_tokens: Mapping[str, int] = MappingProxyType({}),
-    ) -> None:
-        split_by = Pattern.of(pattern)
-        self.engine: Engine = Engine(Vocabulary(token_bytes, merges, special_tokens), split_by)
-
-    @classmethod
-    def _of(cls, vocabulary: Vocabulary, pattern: Pattern) -> Any:
-        """Return the tokenizer of parts that are checked."""
-        self = cls.__new__(cls)
-        self.engine = Engine.of(vocabulary, pattern)
-        return self
-
-    @property
-    def pattern(self) -> Pattern:
-        """How text is split."""
-        return self.engine.pattern
-
-    def __repr__(self) -> str:
-        specials = f", {len(self.special_tokens)} special" if self.special_tokens else ""
-        return f"<Tokenizer of {self.vocab_size} tokens{specials}, pattern {self.pattern.spec!r}>"
-
-    def __eq__(self, other: object) -> bool:
-        return self.engine == other.engine if isinstance(other, Tokenizer) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.engine)
-
-    def __reduce__(self) -> Any:
-        derived = {"engine", *(name for cls in type(self).__mro__ for name in vars(cls))}
-        others = {name: value for name, value in vars(self).items() if name not in derived}
-        return self._unpacked, (self.pattern, packed(self.engine.vocabulary), others)
-
-    @classmethod
-    def _unpacked(cls, pattern: Pattern, parts: Packed, others: dict[str, Any]) -> Tokenizer:
-        self = cls._of(unpacked(parts), pattern)
-        vars(self).update(others)
-        return self
-
-    # ------------------------------------------------------------------------------------- vocabulary
-    @property
-    def vocab_size(self) -> int:
-        """The greatest id plus 1, special tokens included; ids that are not used count."""
-        return self.engine.vocabulary.size
-
-    @property
-    def merges(self) -> list[tuple[int, int]]:
-        """(left id, right id) in the order of their ranks; a copy."""
-        return list(self.engine.vocabulary.merges)
-
-    @property
-    def special_tokens(self) -> dict[str, int]:
-        """Special token -> id; a copy."""
-        return dict(self.engine.vocabulary.special_tokens)
-
-    @property
-    def added_tokens(self) -> dict[str, int]:
-        """Token -> id of those that are one id in every text and need not be allowed; a copy."""
-        return dict(self.engine.vocabulary.added_tokens)
-
-    def token_bytes(self, token_id: int) -> bytes:
-        """Return the bytes of an id, for a special token its UTF-8; ValueError if no token has the id."""
-        return join_tokens(self.engine.vocabulary, [token_id])
-
-    def token_id(self, token: bytes | str) -> int:
-        """Return the id of a token, a special one if no other has the text; KeyError if there is none."""
-        text, words = as_text(token, "a token"), self.engine.vocabulary
-        number = words.id_of.get(as_bytes(text), words.cut_tokens.get(text))
-        if number is None:
-            raise KeyError(token)
-        return number
-
-    def truncated(self, vocab_size: int) -> Tokenizer:
-        """Return the tokenizer without its last merges: what training to a smaller vocabulary gives.
-
-        Special tokens that come after all others stay after them; other ids do not change. ValueError if
-        there are not so many merges, or the last ones do not make the last ids.
-
-        Examples
-        --------
-        >>> import bpe
-        >>> bpe.train(["low lower"], vocab_size=258).truncated(257).merges
-        [(108, 111)]
-        """
-        return self._of(truncated(self.engine.vocabulary, vocab_size), self.pattern)
-
     # --------------------------------------------------------------------------------------- one text
     def encode(
         self,
@@ -183,6 +83,7 @@ class Tokenizer:
         allowed_special: Specials = NO_TOKENS,
         disallowed_special: Specials = "all",
         specials: Ordinary = None,
+        add_special_tokens: bool = False,
     ) -> list[int]:
         """Encode a text.
 
@@ -199,6 +100,8 @@ class Tokenizer:
             neither allowed nor disallowed is encoded as the text it is.
         specials : "ordinary", optional
             All text is ordinary: no special token is looked for. It replaces the other two options.
+        add_special_tokens : bool
+            Put before and after the ids what the post-processor of a ``tokenizer.json`` says.
 
         Raises
         ------
@@ -216,7 +119,7 @@ class Tokenizer:
         """
         # A short text is encoded in a few microseconds: every call counts.
         engine = self.engine
-        rules = engine.rules_of(allowed_special, disallowed_special, specials)
+        rules = engine.rules_of(allowed_special, disallowed_special, specials, add_special_tokens)
         data = utf8_of(text)
         for needle in rules.needles:
             if needle in data:
@@ -396,7 +299,13 @@ class Tokenizer:
         """Decode ids to bytes; ValueError if an id has no token, TypeError if one is not an integer."""
         return self.engine.decode(ids)
 
-    def decode(self, ids: Iterable[int] | np.ndarray, errors: str = "replace") -> str:
+    def decode(
+        self,
+        ids: Iterable[int] | np.ndarray,
+        errors: str = "replace",
+        *,
+        skip_special_tokens: bool = False,
+    ) -> str:
         r"""Decode ids to text; `errors` is for bytes that are not valid UTF-8, as in ``bytes.decode``.
 
         Examples
@@ -405,93 +314,22 @@ class Tokenizer:
         >>> tok.decode([104, 105]), tok.decode_bytes([255])
         ('hi', b'\xff')
         """
-        return self.engine.decode(ids).decode("utf-8", errors)
+        some = self.engine.without_special(ids) if skip_special_tokens else ids
+        return self.engine.decode(some).decode("utf-8", errors)
 
-    def decode_batch(self, batch: Iterable[Iterable[int] | np.ndarray], errors: str = "replace") -> list[str]:
+    def decode_batch(
+        self,
+        batch: Iterable[Iterable[int] | np.ndarray],
+        errors: str = "replace",
+        *,
+        skip_special_tokens: bool = False,
+    ) -> list[str]:
         """Decode several lists of ids to texts, each as :meth:`decode`."""
-        return [self.decode(ids, errors) for ids in batch]
+        return [self.decode(ids, errors, skip_special_tokens=skip_special_tokens) for ids in batch]
 
     def stream_decoder(self, errors: str = "replace") -> StreamDecoder:
         """Return a decoder of ids that come one after the other, with ``feed(ids)`` and ``finish()``."""
         return StreamDecoder(self.engine, errors)
-
-    # ------------------------------------------------------------------------------------------ files
-    def save(self, path: PathLike) -> None:
-        """Write the tokenizer to a JSON file, which holds the old content or the new one, never a part."""
-        self._write(path, "native")
-
-    @classmethod
-    def load(cls, path: PathLike, *, compiled_only: bool = False) -> Tokenizer:
-        """Read a tokenizer that :meth:`save` wrote; ValueError names the place where the file is damaged."""
-        return cls._read(path, "native", compiled_only=compiled_only)
-
-    # bpe.formats.conversion has a table of what each format can hold; the rest is a ValueError.
-    @classmethod
-    def from_tiktoken(
-        cls,
-        path: PathLike,
-        *,
-        pattern: str | Iterable[str] | Pattern,
-        special_tokens: Mapping[str, int] = MappingProxyType({}),
-        dialect: Dialect = "regex",
-    ) -> Tokenizer:
-        """Read a rank file of tiktoken, which holds no pattern or special tokens; its dialect is "rust"."""
-        return cls._read(path, "tiktoken", pattern=pattern, special_tokens=special_tokens, dialect=dialect)
-
-    @classmethod
-    def from_huggingface(cls, path: PathLike, *, compiled_only: bool = False) -> Tokenizer:
-        """Read a ``tokenizer.json`` of byte-level BPE; a warning says what is kept, but not applied."""
-        return cls._read(path, "huggingface", compiled_only=compiled_only)
-
-    @classmethod
-    def from_gpt2(cls, path: PathLike) -> Tokenizer:
-        """Read GPT-2's ``vocab.json`` and ``merges.txt``; `path` is their folder, or the first of them."""
-        return cls._read(path, "gpt2")
-
-    @classmethod
-    def from_minbpe(cls, path: PathLike, *, compiled_only: bool = False) -> Tokenizer:
-        """Read a ``.model`` file of minbpe."""
-        return cls._read(path, "minbpe", compiled_only=compiled_only)
-
-    @classmethod
-    def _read(cls, path: PathLike, format: str, **given: Any) -> Tokenizer:
-        from bpe.formats.conversion import naming, read
-
-        with naming(path):
-            return cls._of(*read(path, format, **given))
-
-    def save_tiktoken(self, path: PathLike) -> None:
-        """Write a rank file of tiktoken, which has no place for the pattern and the special tokens."""
-        self._write(path, "tiktoken")
-
-    def save_huggingface(self, path: PathLike) -> None:
-        """Write a ``tokenizer.json``, with all that one held which was read."""
-        self._write(path, "huggingface")
-
-    def save_gpt2(self, path: PathLike) -> None:
-        """Write GPT-2's ``vocab.json`` and ``merges.txt`` to a folder, which is made if there is none."""
-        self._write(path, "gpt2")
-
-    def save_minbpe(self, path: PathLike) -> None:
-        """Write a ``.model`` file of minbpe."""
-        self._write(path, "minbpe")
-
-    def _write(self, path: PathLike, format: str) -> None:
-        from bpe.formats.conversion import write
-
-        write(self.engine.vocabulary, self.pattern, path, format)
-
-    def to_tiktoken(self, name: str = "bpe") -> tiktoken.Encoding:
-        """Return an ``Encoding`` of tiktoken; it drops what the pattern leaves between matches."""
-        from bpe.formats.tiktoken import encoding_of
-
-        return encoding_of(self.engine.vocabulary, self.pattern, name)
-
-    def to_huggingface(self) -> tokenizers.Tokenizer:
-        """Return a ``Tokenizer`` of the package tokenizers, which must be installed."""
-        from bpe.formats.huggingface import tokenizer_of
-
-        return tokenizer_of(self.engine.vocabulary, self.pattern)
 
 
 __test__ = {"Tokenizer": Tokenizer}  # doctest passes over a class that has the name of another module

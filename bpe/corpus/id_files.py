@@ -30,7 +30,7 @@ from bpe.encoding.engine import Engine
 from bpe.formats import native
 from bpe.pattern import Pattern
 from bpe.progress import Progress, progress_bar
-from bpe.specials import Rules, SpecialSearch, search_for
+from bpe.specials import NOTHING_AROUND, Rules, SpecialSearch, search_for
 from bpe.threads import n_threads
 
 BATCH_BYTES = 4 << 20

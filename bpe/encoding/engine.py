@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bpe.encoding.decoding import TokenTable, join_tokens
+from bpe.encoding.decoding import TokenTable, checked_ids, join_tokens
 from bpe.pattern import Pattern
 from bpe.specials import NO_TOKENS, NOTHING_AROUND, Around, Ordinary, Rules, Specials, rules_of
 from bpe.vocabulary import Vocabulary
@@ -260,6 +260,11 @@ class Engine:
             n_bytes -= len(self.vocabulary.bytes_of[int(ids[-n])])
         return n
 
+    def without_special(self, ids: Iterable[int] | np.ndarray) -> list[int]:
+        """Return ids without those of special tokens; added tokens stay."""
+        special = {*self.vocabulary.special_tokens.values()}
+        return [number for number in checked_ids(self.vocabulary, ids) if number not in special]
+
     def decode(self, ids: Iterable[int] | np.ndarray) -> bytes:
         """Return the bytes of ids, joined."""
         return join_tokens(self.vocabulary, ids, self.table)
@@ -296,7 +301,9 @@ def put_around(ids: np.ndarray, offsets: np.ndarray, around: Around) -> tuple[np
     places = np.stack([offsets[:-1], offsets[1:]], axis=1)
     lengths = [len(before), len(after)] * n_texts
     put = np.tile(np.concatenate([before, after]), n_texts)
-    return np.insert(ids, np.repeat(places.ravel(), lengths), put), offsets + n_around * np.arange(n_texts + 1)
+    return np.insert(ids, np.repeat(places.ravel(), lengths), put), offsets + n_around * np.arange(
+        n_texts + 1
+    )
 
 
 def ends_of(texts: Sequence[str | bytes]) -> np.ndarray:

@@ -1,8 +1,8 @@
 """``Preparation``: what a tokenizer does to a text before it merges, and to tokens when it decodes them.
 
 A vocabulary keeps what its ``tokenizer.json`` says of that (:mod:`bpe.formats.kept`). Most byte-level
-tokenizers do nothing to a text but cut it by their pattern: they have no preparation. The steps themselves are
-in :mod:`bpe.pipeline`.
+tokenizers do nothing to a text but cut it by their pattern: they have no preparation. The steps themselves
+are in :mod:`bpe.pipeline`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
 
 
 class Preparation(NamedTuple):
-    """The steps of one tokenizer.
+    r"""The steps of one tokenizer.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Preparation(NamedTuple):
     >>> Preparation.of(words) is None
     True
     >>> kept = '{"document": {"normalizer": {"type": "NFC"}}}'
-    >>> Preparation.of(words.keeping(kept)).normalizer("e\\u0301")
+    >>> Preparation.of(words.keeping(kept)).normalizer("e\u0301")
     'é'
     """
 
@@ -82,7 +82,7 @@ class Preparation(NamedTuple):
         pre_tokenizer = None
         if "pre_tokenizer" in document and not is_pattern(document["pre_tokenizer"]):
             pre_tokenizer = PreTokenizer.of(document["pre_tokenizer"])
-        is_text = pre_tokenizer is not None and not _writes_bytes(document)
+        is_text = pre_tokenizer is not None and not writes_bytes(document)
         options = _options_of(model, vocabulary, is_text)
         decoder = Decoder.of(document["decoder"]) if "decoder" in document else None
         flags = kept["added_tokens"]
@@ -107,7 +107,7 @@ def is_pattern(pre_tokenizer: Any) -> bool:
         return False
 
 
-def _writes_bytes(document: dict[str, Any]) -> bool:
+def writes_bytes(document: dict[str, Any]) -> bool:
     """Say whether some step writes bytes as characters, so that tokens are bytes."""
     steps = flattened(document.get("pre_tokenizer"), "pre_tokenizer", "pretokenizers")
     steps += flattened(document.get("normalizer"), "normalizer", "normalizers")
@@ -121,8 +121,6 @@ def _options_of(model: dict[str, Any], words: Vocabulary, is_text: bool) -> Mode
     byte_ids: tuple[int, ...] = ()
     if model.get("byte_fallback"):
         names = [f"<0x{value:02X}>" for value in range(256)]
-        byte_ids = tuple(
-            words.id_of.get(name.encode(), words.cut_tokens.get(name, NO_ID)) for name in names
-        )
+        byte_ids = tuple(words.id_of.get(name.encode(), words.cut_tokens.get(name, NO_ID)) for name in names)
     suffix = model.get("end_of_word_suffix") or ""
     return ModelOptions(unk_id, bool(model.get("fuse_unk")), byte_ids, suffix, is_text)

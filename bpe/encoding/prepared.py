@@ -1,13 +1,13 @@
-"""``PreparedEngine``: an engine that does something to a text before it merges.
+r"""``PreparedEngine``: an engine that does something to a text before it merges.
 
 ::
 
-    given         Ｃafé <end> cat                                     characters
-    cut           Ｃafé |<end>| cat                                   added tokens that are not normalized
+    given         Cafe\u0301 <end> cat           characters
+    cut           Cafe\u0301 |<end>| cat         at added tokens that are not normalized
     normalized    Café |<end>| cat
-    cut           ...                                                 added tokens that are normalized
-    words         Café, |<end>| cat                                   by the pattern, or a pre-tokenizer
-    ids           505 734, 2, 1505
+    cut           Café |<end>| cat              at added tokens that are normalized
+    words         Café| |<end>| cat             by the pattern, or by a pre-tokenizer
+    ids           505 32 2 1505
 
 Bytes that are not UTF-8 are U+FFFD here, as steps are made for characters. Where tokens are texts, a word may
 be as long as the text: it is cut where no token crosses (:mod:`bpe.encoding.crossings`).
@@ -63,7 +63,7 @@ class PreparedEngine(Engine):
 
     @made_once
     def encoder(self) -> Encoder:
-        """The encoder of words."""
+        """Return the encoder of words."""
         return Encoder(self.vocabulary, self.pattern, self.preparation.options)
 
     @made_once
@@ -94,6 +94,9 @@ class PreparedEngine(Engine):
         first_search, second_search = self._searches(rules.allowed.tokens)
         normalizer, id_of = self.preparation.normalizer, self.vocabulary.cut_tokens
         for data in texts:
+            if not second_search.token_of and not first_search.has_flags:
+                self._cut_plainly(data, rules, found)
+                continue
             text = data.decode(errors="replace")
             for part in first_search.split(text):
                 if part.token is not None:
@@ -111,10 +114,21 @@ class PreparedEngine(Engine):
             found.ends.append((len(found.words), len(found.tokens)))
         return found
 
+    def _cut_plainly(self, data: bytes, rules: Rules, found: _Cut) -> None:
+        """Cut a text whose tokens have no flags."""
+        normalizer, words = self.preparation.normalizer, found.words
+        for i, part in enumerate(rules.allowed.split(data)):
+            if i % 2:
+                found.tokens.append(self.special_ids[part])
+                found.n_before.append(len(words))
+            elif part:
+                words += self._words_of(normalizer(part.decode(errors="replace")), i == 0)
+        found.ends.append((len(words), len(found.tokens)))
+
     def _words_of(self, text: str, is_first: bool) -> list[bytes]:
         pre_tokenizer = self.preparation.pre_tokenizer
         if pre_tokenizer is None or pre_tokenizer.is_nothing:
-            return [text.encode()]
+            return [text.encode()] if text else []
         return pre_tokenizer(text, is_first)
 
     def _encode_words(self, words: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
@@ -135,9 +149,11 @@ class PreparedEngine(Engine):
     # ------------------------------------------------------------------------------------------ decoding
     @made_once
     def token_texts(self) -> dict[int, str]:
-        """The text of each id, as a decoder takes it."""
+        """Return the text of each id, as a decoder takes it."""
         if self.preparation.options.is_text:
-            return {number: token.decode(errors="replace") for number, token in self.vocabulary.bytes_of.items()}
+            return {
+                number: token.decode(errors="replace") for number, token in self.vocabulary.bytes_of.items()
+            }
         texts = {number: text_of(token) for token, number in self.vocabulary.id_of.items()}
         return texts | {number: token for token, number in self.vocabulary.cut_tokens.items()}
 

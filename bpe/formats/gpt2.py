@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from bpe.formats.byte_level import bytes_of, text_of
 from bpe.formats.json_text import read_json
@@ -26,7 +26,9 @@ FIRST_LINE = f"{COMMENT}: 0.2"
 
 
 # ------------------------------------------------------------------------ tokens as text, merges as text
-def texts_of(vocabulary: Vocabulary, needed_by: str) -> dict[str, int]:
+def texts_of(
+    vocabulary: Vocabulary, needed_by: str, text_of: Callable[[bytes], str] = text_of
+) -> dict[str, int]:
     """Return the ids of all tokens by their text: bytes as characters, special tokens as they are.
 
     Parameters
@@ -34,6 +36,8 @@ def texts_of(vocabulary: Vocabulary, needed_by: str) -> dict[str, int]:
     vocabulary : Vocabulary
     needed_by : str
         The format that needs both in one table, for the message.
+    text_of : callable
+        From the bytes of a token to its text.
 
     Returns
     -------
@@ -57,7 +61,7 @@ def texts_of(vocabulary: Vocabulary, needed_by: str) -> dict[str, int]:
     """
     ids = {text_of(token): number for token, number in vocabulary.id_of.items()}
     for token, number in vocabulary.cut_tokens.items():
-        if token in ids:
+        if ids.get(token, number) != number:
             raise ValueError(
                 f"{needed_by} has one table for all tokens, where special token {token!r:.80} (id {number}) "
                 f"and token {vocabulary.bytes_of[ids[token]]!r:.80} (id {ids[token]}) would be the same "
@@ -67,7 +71,12 @@ def texts_of(vocabulary: Vocabulary, needed_by: str) -> dict[str, int]:
     return dict(sorted(ids.items(), key=lambda item: item[1]))
 
 
-def tokens_of(ids: dict[str, int], special_tokens: Collection[str], where: str) -> dict[int, bytes]:
+def tokens_of(
+    ids: dict[str, int],
+    special_tokens: Collection[str],
+    where: str,
+    bytes_of: Callable[[str], bytes | None] = bytes_of,
+) -> dict[int, bytes]:
     """Return the bytes of each id in a table of :func:`texts_of`, without the special tokens.
 
     Parameters
@@ -77,6 +86,8 @@ def tokens_of(ids: dict[str, int], special_tokens: Collection[str], where: str) 
     special_tokens : collection of str
     where : str
         Name of the table, for errors.
+    bytes_of : callable
+        From the text of a token to its bytes, or None.
 
     Returns
     -------
@@ -107,7 +118,7 @@ def tokens_of(ids: dict[str, int], special_tokens: Collection[str], where: str) 
         if text in special_tokens:
             continue
         token = bytes_of(text)
-        if not token:
+        if token is None:
             raise ValueError(
                 f"{where}[{text!r:.80}] is no token: its characters do not stand for bytes as GPT-2's do"
             )

@@ -1,9 +1,10 @@
 """Hugging Face's ``tokenizer.json``, and its ``tokenizers.Tokenizer``.
 
-Such a file can describe many kinds of tokenizers. Only byte-level BPE can be read: without a normalizer, with
-a pre-tokenizer that is a pattern (:mod:`bpe.formats.pre_tokenizers`), with bytes written as characters.
-Anything else is refused by name. What does not change the ids of a text itself is kept and written back
-(:mod:`bpe.formats.kept`). Post-processor, truncation and padding are not applied, which a warning says.
+Such a file can describe many kinds of tokenizers. Every kind of BPE can be read; other models, such as
+Unigram and WordPiece, are refused by name. A pre-tokenizer that cuts as a pattern does becomes one
+(:mod:`bpe.formats.pre_tokenizers`). All other steps, the flags of added tokens and the options of the model
+are kept as they are (:mod:`bpe.formats.kept`), and applied (:mod:`bpe.encoding.preparation`). Truncation and
+padding are kept, and not applied, which a warning says.
 
 What is read and written again is an equal JSON document, except: entries that the file left out have their
 usual values, merges are pairs of tokens, added tokens are in the order of their ids, and in ``model.vocab``,
@@ -13,25 +14,25 @@ With ``ignore_merges``, a piece that is a token is not merged. If no merges lead
 whole (:meth:`bpe.vocabulary.Vocabulary.taking_whole`); for all other tokens this makes no difference.
 
 Added tokens that are marked as special become special tokens; the others are added ones, which need not be
-allowed. Both kinds are cut out of the text before it is split, in one search. ``tokenizers`` looks for those
-with ``normalized`` after all others, so that tokens which overlap with one of them are refused. Tokens are
-written to the table of tokens, too, so that they keep their ids even if there are gaps between the ids.
+allowed. Tokens are written to the table of tokens, too, so that they keep their ids even if there are gaps
+between the ids.
 """
 
 from __future__ import annotations
 
 import json
 import warnings
-from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
+from bpe.encoding.preparation import Preparation, writes_bytes
+from bpe.formats.byte_level import bytes_of, text_of
 from bpe.formats.gpt2 import merges_of_texts, texts_of, tokens_of
 from bpe.formats.json_text import need, read_json
 from bpe.formats.kept import different, from_text, to_text
 from bpe.formats.pre_tokenizers import byte_level, pattern_of, pre_tokenizer_of
 from bpe.formats.ranks import unreached
 from bpe.pattern import Pattern
-from bpe.specials import SpecialSearch
+from bpe.pipeline.pre_tokenizers import PreTokenizer
 from bpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -73,13 +74,18 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
                 "a tokenizer.json takes whole either all tokens that no merges lead to, or none: here some, "
                 f"but not id {number}, {vocabulary.bytes_of[number]!r:.80}"
             )
-    ids = texts_of(vocabulary, "a tokenizer.json")
-    text = {number: token for token, number in ids.items()}
     kept = from_text(vocabulary.kept)
+    steps = Preparation.of(vocabulary)
+    is_text = steps is not None and steps.options.is_text
+    texts = {token.encode(): token for token in kept["texts"]}
+    written = bytes.decode if is_text else lambda token: texts.get(token) or text_of(token)
+    ids = texts_of(vocabulary, "a tokenizer.json", written)
+    text = {number: token for token, number in ids.items()}
     for token in _outside(vocabulary, ids, kept["outside"]):
         del ids[token]
     document = _FRAME | {"pre_tokenizer": None} | kept["document"]
-    if not _is_pre_tokenizer(document["pre_tokenizer"], pattern):
+    has_own = steps is not None and steps.pre_tokenizer is not None
+    if not has_own and not _is_pre_tokenizer(document["pre_tokenizer"], pattern):
         document["pre_tokenizer"] = pre_tokenizer_of(pattern)
     document["added_tokens"] = [
         {"id": number, "content": token}
@@ -194,12 +200,12 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     Raises
     ------
     ValueError
-        It is not such a file, is damaged, or is not byte-level BPE; the message names the entry.
+        It is not such a file, is damaged, or is not BPE; the message names the entry.
 
     Warns
     -----
     UserWarning
-        The file has a post-processor, truncation or padding, which is kept, but not applied.
+        The file has truncation or padding, which is kept, but not applied.
 
     Complexity
     ----------
@@ -216,20 +222,55 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     need(isinstance(document, dict) and isinstance(document.get("model"), dict), '"model" is no object')
     model = document["model"]
     _check_model(model)
-    _check_around(document)
-    pattern = pattern_of(document.get("pre_tokenizer"))
+    _warn_of_unused(document)
+    pattern = _pattern_of(document.get("pre_tokenizer"))
+    is_text = pattern is None and not writes_bytes(document)
+    pattern = pattern or Pattern.of("none")
     ids = model.get("vocab")
     need(isinstance(ids, dict), "model.vocab is no object that maps tokens to ids")
     entries = _added_tokens(document.get("added_tokens") or [], ids)
-    token_bytes = tokens_of(ids, entries, "model.vocab")
-    merges = merges_of_texts(_pairs(model.get("merges")), ids, "model.merges")
+    texts = _pairs(model.get("merges"))
+    spelled = _as_text if is_text else _as_bytes
+    token_bytes = tokens_of(ids, _only_cut(entries, texts, is_text), "model.vocab", spelled)
+    merges = merges_of_texts(texts, ids, "model.merges")
     words = Vocabulary(token_bytes, merges, {token: entry["id"] for token, entry in entries.items()})
     added = [token for token, entry in entries.items() if not entry.get("special", True)]
     words = words.with_added_tokens(added) if added else words
+    # A token that is written as text, not as bytes, is that of no text.
+    written = [] if is_text else [token for token in ids if token not in entries and bytes_of(token) is None]
     if model.get("ignore_merges"):
-        words = words.taking_whole(unreached(words))
-    kept = to_text(_kept(document, pattern, entries, bool(words.whole_ids)))
-    return words.keeping(kept) if kept else words, pattern
+        words = words.taking_whole({*unreached(words)} - {*map(ids.__getitem__, written)})
+    kept = to_text(_kept(document, pattern, entries, bool(words.whole_ids)) | {"texts": written})
+    words = words.keeping(kept) if kept else words
+    Preparation.of(words)  # checks the steps
+    return words, pattern
+
+
+def _pattern_of(pre_tokenizer: Any) -> Pattern | None:
+    """Return the pattern that cuts as a pre-tokenizer does; None if none does."""
+    try:
+        return pattern_of(pre_tokenizer)
+    except ValueError:
+        PreTokenizer.of(pre_tokenizer)  # says what is wrong, if anything is
+        return None
+
+
+def _only_cut(entries: dict[str, Any], merges: list[tuple[str, str]], is_text: bool) -> set[str]:
+    """Return the added tokens that nothing but a search for them finds."""
+    needed = {text for pair in merges for text in (*pair, "".join(pair))}
+    return {token for token in entries if token not in needed and not (is_text and len(token) == 1)}
+
+
+def _as_bytes(token: str) -> bytes | None:
+    token_bytes = bytes_of(token)
+    return _as_text(token) if token_bytes is None else token_bytes
+
+
+def _as_text(token: str) -> bytes | None:
+    try:
+        return token.encode()
+    except UnicodeEncodeError:
+        return None
 
 
 def _kept(
@@ -261,38 +302,21 @@ def _kept(
 def _check_model(model: dict[str, Any]) -> None:
     kind = model.get("type", "BPE")
     need(kind == "BPE", f"model.type is {kind!r:.50}: only BPE can be read")
-    need(
-        not model.get("byte_fallback"),
-        "model.byte_fallback is set: its tokens are characters, and bytes where there is none. "
-        "Only byte-level BPE can be read",
-    )
-    for key in ("continuing_subword_prefix", "end_of_word_suffix"):
-        need(
-            not model.get(key),
-            f"model.{key} is {model.get(key)!r:.50}: its tokens are not bytes of the text alone",
-        )
+    prefix = model.get("continuing_subword_prefix")
+    need(not prefix, f"model.continuing_subword_prefix is {prefix!r:.50}: no such vocabulary can be read")
     need(not model.get("dropout"), "model.dropout is set: the ids of a text would be a matter of chance")
+    for key, kind in (("unk_token", str), ("end_of_word_suffix", str), ("byte_fallback", bool)):
+        value = model.get(key)
+        need(value is None or isinstance(value, kind), f"model.{key} is no {kind.__name__}: {value!r:.50}")
+    both = model.get("end_of_word_suffix") and model.get("byte_fallback")
+    need(not both, "model has byte_fallback and end_of_word_suffix: no such vocabulary can be read")
 
 
-def _check_around(document: dict[str, Any]) -> None:
-    normalizer = document.get("normalizer")
-    if normalizer is not None and normalizer != {"type": "Sequence", "normalizers": []}:
-        kind = normalizer.get("type") if isinstance(normalizer, dict) else normalizer
-        raise ValueError(
-            f"normalizer is {kind!r:.50}: it changes the text, and bpe never does. Set it to null in the "
-            "file, and change the text before you encode it"
-        )
-    decoder = document.get("decoder")
-    kind = decoder.get("type") if isinstance(decoder, dict) else decoder
-    need(kind in (None, "ByteLevel"), f"decoder is {kind!r:.50}: only ByteLevel can be read")
-    post = document.get("post_processor")
+def _warn_of_unused(document: dict[str, Any]) -> None:
     unused = [key for key in ("truncation", "padding") if document.get(key) is not None]
-    if post is not None and not (isinstance(post, dict) and post.get("type") == "ByteLevel"):
-        unused.append("post_processor")
     if unused:
         warnings.warn(
-            f"{' and '.join(unused)} of the tokenizer.json: kept, but not applied. The ids are those of the "
-            "text alone, as with add_special_tokens=False; those of a post-processor are not added",
+            f"{' and '.join(unused)} of the tokenizer.json: kept, but not applied",
             UserWarning,
             stacklevel=4,
         )
@@ -309,42 +333,15 @@ def _added_tokens(entries: Any, ids: dict[str, Any]) -> dict[str, dict[str, Any]
         need(isinstance(token, str) and bool(token), f"{where}.content is no token: {token!r:.50}")
         need(type(number) is int, f"{where}.id is not an id: {number!r:.50}")
         need(token not in found, f"{where} gives {token!r:.50} again")
-        for key in ("single_word", "lstrip", "rstrip"):
-            need(
-                not entry.get(key),
-                f"{where}, {token!r:.50}, has {key}: bpe finds special tokens wherever they stand. "
-                f"Set {key} to false in the file",
-            )
         need(
             ids.get(token, number) == number,
             f"{where}, {token!r:.50}, has id {number}, but in model.vocab {ids.get(token)!r:.50}",
         )
-        for key in ("normalized", "special"):
+        for key in ("normalized", "special", "single_word", "lstrip", "rstrip"):
             value = entry.get(key, True)
             need(type(value) is bool, f"{where}.{key} is not true or false: {value!r:.50}")
         found[token] = entry
-    _check_overlaps(found)
     return found
-
-
-def _check_overlaps(entries: dict[str, dict[str, Any]]) -> None:
-    """Refuse tokens of the second search, if one of the first search can begin inside of them."""
-    second = [token for token, entry in entries.items() if entry.get("normalized", False)]
-    if not second:
-        return
-    first = sorted({*entries} - {*second})
-    search = SpecialSearch(frozenset(first))
-    for token in second:
-        data = token.encode()
-        overlapping = [data[start:end].decode() for start, end in search.find_all(data)][:1]
-        for start in range(1, len(token)):  # one may also begin inside and end after it
-            place = bisect_left(first, token[start:])
-            overlapping += [other for other in first[place : place + 1] if other.startswith(token[start:])]
-        for other in overlapping[:1]:
-            raise ValueError(
-                f"added token {token!r:.50} has normalized, and overlaps with {other!r:.50}, which has not: "
-                "which of them is found first depends on it. Set normalized to the same value in the file"
-            )
 
 
 def _pairs(entries: Any) -> list[tuple[str, str]]:

@@ -73,6 +73,8 @@ class AddedTokens:
     ----------
     token_of : dict from str to AddedToken
         The token of each text that is looked for.
+    has_flags : bool
+        Some token has a flag that decides where it is found.
 
     Complexity
     ----------
@@ -95,6 +97,7 @@ class AddedTokens:
         for token in tokens:
             self.token_of.setdefault(normalize(token.content) if normalize else token.content, token)
         self.token_of.pop("", None)
+        self.has_flags = any(t.single_word or t.lstrip or t.rstrip for t in self.token_of.values())
         self._search = search_for(frozenset(self.token_of))
 
     def split(self, text: str) -> list[Part]:
