@@ -1,0 +1,351 @@
+"""Decoders: from the texts of tokens, as ``model.vocab`` has them, to the text that they stand for.
+
+A decoder is a list of steps (:mod:`bpe.pipeline.decoder_steps`), which the slow way takes one by one. Most
+decoders are of this shape::
+
+    steps that change each token    one that joins                    steps that change the text
+    Replace                         ByteFallback and Fuse, ByteLevel  Strip
+    ------------- head ------------ ------------- join -------------- ---------- tail ----------
+
+Then the bytes of every token are made in advance, and decoding is to join them (:class:`DecoderTable`). This
+is right for byte tokens, too: all bytes together are UTF-8 where each run of byte tokens is, because every
+other token ends with the end of a character. Where they are not, the slow way says what becomes of the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from bpe.pipeline.decoder_steps import (
+    READERS,
+    ByteFallback,
+    ByteLevel,
+    EachToken,
+    Fuse,
+    Spaced,
+    Step,
+    byte_level_of,
+    byte_of,
+)
+from bpe.pipeline.steps import FromEntry, flattened, unknown
+
+MAX_GROWTH = 1000
+"""How many times as long as its tokens a text may become."""
+
+_JOINS = ((), (Fuse(),), (ByteLevel(),), (ByteFallback(), Fuse()))
+
+
+class Decoder(FromEntry):
+    """Makes text of the texts of tokens; make one with :meth:`of`.
+
+    Known are ``BPEDecoder``, ``ByteFallback``, ``ByteLevel``, ``CTC``, ``Fuse``, ``Metaspace``, ``Replace``,
+    ``Strip``, ``WordPiece``, ``Sequence``. No decoder, None, puts a space between tokens. ``tokenizers``
+    fails where ``Strip`` has nothing left to drop; this does not.
+
+    Parameters
+    ----------
+    entry : object
+        Any JSON value.
+    where : str
+        What to call it in errors.
+
+    Attributes
+    ----------
+    is_nothing : bool
+        It has no steps: the texts of tokens are joined as they are.
+    is_byte_level : bool
+        It is ByteLevel and nothing else.
+    head : tuple of EachToken
+        The steps that change each token by itself, before others.
+    join : tuple of Step
+        The steps that join tokens after those; empty if there are none.
+    tail : tuple of Step
+        The steps after those.
+    has_table : bool
+        Whether the three are all steps, so that :meth:`table` knows a faster way.
+
+    Examples
+    --------
+    >>> space = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
+    >>> decode = Decoder.of({"type": "Sequence", "decoders": [space, {"type": "ByteFallback"}]})
+    >>> decode(["▁one", "<0xC3>", "<0xA9>", "▁two"])
+    ' oneé two'
+    """
+
+    def __init__(self, entry: Any, where: str) -> None:
+        super().__init__(entry, where)
+        steps: list[Step] = []
+        for place, step in flattened(entry, where, "decoders"):
+            if step["type"] not in READERS:
+                raise unknown(step, place, READERS)
+            steps.append(READERS[step["type"]](step, place))
+        if prod(step.growth for step in steps) > MAX_GROWTH:
+            raise ValueError(
+                f"{where} may make a text more than {MAX_GROWTH} times as long as its tokens: "
+                "its steps put in too much"
+            )
+        if entry is None:
+            steps.append(Spaced())
+        self.is_nothing = not steps
+        self.is_byte_level = steps == [ByteLevel()]
+        self._steps = tuple(steps)
+        self._take_apart()
+
+    def _take_apart(self) -> None:
+        """Say what are head, join and tail."""
+        steps = self._steps
+        n_head = next((i for i, step in enumerate(steps) if not isinstance(step, EachToken)), len(steps))
+        self.head = tuple(step for step in steps[:n_head] if isinstance(step, EachToken))
+        rest = steps[n_head:]
+        n_join = 2 if rest[:2] == (ByteFallback(), Fuse()) else len(rest[:1])
+        self.join, self.tail = rest[:n_join], rest[n_join:]
+        # After ByteFallback alone, there are still several tokens.
+        self.has_table = self.join in _JOINS or (self.join == (ByteFallback(),) and not self.tail)
+
+    @classmethod
+    def of(cls, entry: Any, where: str = "decoder") -> Decoder:
+        """Read a decoder.
+
+        Parameters
+        ----------
+        entry : object
+            Any JSON value.
+        where : str
+            What to call it in errors.
+
+        Returns
+        -------
+        Decoder
+
+        Raises
+        ------
+        ValueError
+            It is malformed, or of an unknown type, or makes texts more than :data:`MAX_GROWTH` times as long.
+
+        Complexity
+        ----------
+        O(n), and what translating expressions takes.
+
+        Examples
+        --------
+        >>> Decoder.of({"type": "ByteLevel"}).is_byte_level
+        True
+        """
+        return cls(entry, where)
+
+    def __call__(self, tokens: Sequence[str]) -> str:
+        """Return the text of tokens.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            Their texts, without surrogates.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        TimeoutError
+            An expression takes longer than :data:`bpe.regular_expressions.SECONDS` allows.
+
+        Complexity
+        ----------
+        O(n) for n characters and each step; what an expression takes otherwise.
+
+        Examples
+        --------
+        >>> Decoder.of({"type": "WordPiece", "prefix": "##", "cleanup": True})(["a", "##b", "c", "."])
+        'ab c.'
+        """
+        texts = [*tokens]
+        for step in self._steps:
+            texts = step(texts)
+        return "".join(texts)
+
+    def changed(self, tokens: list[str], is_first: bool, is_last: bool) -> list[str]:
+        """Return the texts of tokens that follow each other, after the head.
+
+        Parameters
+        ----------
+        tokens : list of str
+        is_first, is_last : bool
+            Whether they begin the text, and whether they end it.
+
+        Returns
+        -------
+        list of str
+
+        Complexity
+        ----------
+        As a call.
+
+        Examples
+        --------
+        >>> Decoder.of({"type": "BPEDecoder", "suffix": "</w>"}).changed(["a</w>"], True, False)
+        ['a ']
+        """
+        for step in self.head:
+            tokens = step.change_all(tokens, is_first, is_last)
+        return tokens
+
+    def finished(self, text: str) -> str:
+        """Return the joined text after the tail.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        str
+
+        Complexity
+        ----------
+        As a call.
+
+        Examples
+        --------
+        >>> strip = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
+        >>> Decoder.of({"type": "Sequence", "decoders": [{"type": "Fuse"}, strip]}).finished("  a")
+        ' a'
+        """
+        texts = [text]
+        for step in self.tail:
+            texts = step(texts)
+        return "".join(texts)
+
+    def table(self, tokens: Sequence[str]) -> DecoderTable | None:
+        """Return a faster way for the tokens of a vocabulary, or None if there is none.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            All of them.
+
+        Returns
+        -------
+        DecoderTable or None
+
+        Raises
+        ------
+        TimeoutError
+            As a call.
+
+        Complexity
+        ----------
+        O(n) for n characters in all tokens; what an expression takes otherwise.
+
+        Examples
+        --------
+        >>> Decoder.of({"type": "ByteLevel"}).table(["Ġa", "b"])([1, 0])
+        'b a'
+        """
+        return DecoderTable(self, tokens) if self.has_table else None
+
+
+class DecoderTable:
+    """The bytes of all tokens, which decoding joins; made by :meth:`Decoder.table`.
+
+    Parameters
+    ----------
+    decoder : Decoder
+        With `has_table`.
+    tokens : sequence of str
+
+    Attributes
+    ----------
+    pieces : list of bytes
+        ``pieces[i]`` are the bytes of token `i` where it is neither the first nor the last.
+    minds_first, minds_last : bool
+        Whether it has other bytes where it is the first, or the last; :meth:`piece` knows them.
+
+    Complexity
+    ----------
+    O(n) for n characters in all tokens.
+
+    Examples
+    --------
+    >>> metaspace = {"type": "Metaspace", "replacement": "_", "prepend_scheme": "always"}
+    >>> table = DecoderTable(Decoder.of(metaspace), ["_a", "_b"])
+    >>> table.pieces, table([0, 1])
+    ([b' a', b' b'], 'a b')
+    """
+
+    def __init__(self, decoder: Decoder, tokens: Sequence[str]) -> None:
+        self._decoder, self._tokens = decoder, [*tokens]
+        self._has_byte_tokens = decoder.join[:1] == (ByteFallback(),)
+        self._is_byte_level = decoder.join == (ByteLevel(),)
+        self.minds_first = any(step.minds_first for step in decoder.head)
+        self.minds_last = any(step.minds_last for step in decoder.head)
+        self.pieces = [*map(self._bytes_of, decoder.changed(self._tokens, False, False))]
+
+    def _bytes_of(self, text: str) -> bytes:
+        """Return the bytes of a text as the join takes them."""
+        if self._is_byte_level:
+            return byte_level_of(text)
+        byte = byte_of(text) if self._has_byte_tokens else None
+        return text.encode() if byte is None else bytes([byte])
+
+    def piece(self, number: int, is_first: bool, is_last: bool) -> bytes:
+        """Return the bytes of a token at a place of a text.
+
+        Parameters
+        ----------
+        number : int
+            Which of the tokens.
+        is_first, is_last : bool
+            Whether it begins the text, and whether it ends it.
+
+        Returns
+        -------
+        bytes
+
+        Complexity
+        ----------
+        O(n) for n characters of the token; O(1) where the place does not matter.
+
+        Examples
+        --------
+        >>> DecoderTable(Decoder.of(None), ["a", "b"]).piece(0, is_first=True, is_last=False)
+        b'a'
+        """
+        if not (is_first and self.minds_first) and not (is_last and self.minds_last):
+            return self.pieces[number]
+        return self._bytes_of(*self._decoder.changed([self._tokens[number]], is_first, is_last))
+
+    def __call__(self, numbers: Sequence[int]) -> str:
+        """Return the text of tokens.
+
+        Parameters
+        ----------
+        numbers : sequence of int
+            Which of the tokens.
+
+        Returns
+        -------
+        str
+            The same as the decoder makes of their texts.
+
+        Complexity
+        ----------
+        O(n) for n bytes, and the tail of the decoder.
+
+        Examples
+        --------
+        >>> Decoder.of({"type": "Fuse"}).table(["a", "b"])([1, 0, 1])
+        'bab'
+        """
+        parts = [self.pieces[number] for number in numbers]
+        if parts:
+            parts[0] = self.piece(numbers[0], True, len(parts) == 1)
+            parts[-1] = self.piece(numbers[-1], len(parts) == 1, True)
+        data = b"".join(parts)
+        try:
+            text = data.decode(errors="replace" if self._is_byte_level else "strict")
+        except UnicodeDecodeError:  # runs of byte tokens that are no UTF-8
+            return self._decoder([self._tokens[number] for number in numbers])
+        return self._decoder.finished(text)
