@@ -69,6 +69,8 @@ class Vocabulary:
     special_tokens, added_tokens : dict from str to int
         Both are cut out of a text before it is split: special ones where the caller allows it, added ones
         always; see :meth:`with_added_tokens`.
+    idle_tokens : dict from str to int
+        Tokens that have an id and a text, but that no text is encoded to; see :meth:`with_idle_tokens`.
     kept : str
         What a file held besides, as JSON; see :mod:`bpe.formats.kept`.
     whole_ids : tuple of int
@@ -117,6 +119,7 @@ class Vocabulary:
         """
         self.pairs, self.made = pairs, made
         self.added_tokens: dict[str, int] = {}
+        self.idle_tokens: dict[str, int] = {}
         self.special_tokens: dict[str, int] = {}  # for an error message
         self.special_tokens = self._check_special(special_tokens, ids)
         self.size = max(int(ids.max(initial=0)), *self.special_tokens.values(), 0) + 1
@@ -147,7 +150,8 @@ class Vocabulary:
             for left, right, number in zip(lefts, rights, self.made.tolist(), strict=True):
                 bytes_of[number] = bytes_of[left] + bytes_of[right]
             self.__dict__.setdefault("id_of", {token: number for number, token in bytes_of.items()})
-            bytes_of.update((number, token.encode()) for token, number in self.cut_tokens.items())
+            uncut = {**self.idle_tokens, **self.cut_tokens}
+            bytes_of.update((number, token.encode()) for token, number in uncut.items())
             self.__dict__.setdefault("bytes_of", bytes_of)
             value = self.__dict__[name]
         else:
@@ -323,6 +327,46 @@ class Vocabulary:
         words.added_tokens = {t: i for t, i in self.cut_tokens.items() if t in added}
         return words
 
+    def with_idle_tokens(self, tokens: Mapping[str, int]) -> Vocabulary:
+        """Return this vocabulary with tokens that no text is encoded to: their ids can only be decoded.
+
+        Some files have such tokens: an empty one, or one whose bytes are those of another.
+
+        Parameters
+        ----------
+        tokens : mapping from str to int
+            Their text, which may be empty, and their ids.
+
+        Returns
+        -------
+        Vocabulary
+
+        Raises
+        ------
+        ValueError
+            An id is not one, or is that of another token.
+
+        Complexity
+        ----------
+        O(n) for n tokens of any kind.
+
+        Examples
+        --------
+        >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {}).with_idle_tokens({"": 300})
+        >>> words.bytes_of[300], b"" in words.id_of, words.size
+        (b'', False, 301)
+        """
+        bytes_of = dict(self.bytes_of)
+        for token, number in tokens.items():
+            number = check_id(number, f"the id of {token!r:.80}")
+            if number in bytes_of:
+                raise ValueError(f"{token!r:.80} has id {number}, the id of token {bytes_of[number]!r:.80}")
+            bytes_of[number] = token.encode()
+        words = copy(self)
+        words.bytes_of, words.idle_tokens = bytes_of, {**self.idle_tokens, **tokens}
+        words.size = max(self.size, *(number + 1 for number in tokens.values()))
+        return words
+
     def keeping(self, kept: str) -> Vocabulary:
         """Return this vocabulary together with what a file held besides."""
         words = copy(self)
@@ -408,7 +452,7 @@ class Vocabulary:
         for pair, merged in zip(self.merges, self.merged_ids, strict=True):
             others.update((number, self.bytes_of[number]) for number in pair if number not in known)
             known.update((*pair, merged))
-        known.update(self.cut_tokens.values())
+        known.update((*self.cut_tokens.values(), *self.idle_tokens.values()))
         others.update((number, token) for number, token in self.bytes_of.items() if number not in known)
         return others
 

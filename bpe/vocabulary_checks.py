@@ -34,6 +34,8 @@ def check_tokens(token_bytes: Sequence[bytes | None] | Mapping[int, bytes]) -> d
         number = check_id(number, "an id")
         if not isinstance(token, bytes):
             raise TypeError(f"the token of id {number} must be bytes, not {type(token).__name__}")
+        if not token:
+            raise ValueError(f"the token of id {number} is empty")
         bytes_of[number] = token
     return bytes_of
 

@@ -38,6 +38,8 @@ class VocabularyParts(NamedTuple):
     added_tokens : mapping from str to int
     kept : str
         What a file held besides.
+    idle_tokens : mapping from str to int
+        Tokens that no text is encoded to.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class VocabularyParts(NamedTuple):
     whole_ids: tuple[int, ...]
     added_tokens: Mapping[str, int] = MappingProxyType({})
     kept: str = ""
+    idle_tokens: Mapping[str, int] = MappingProxyType({})
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> VocabularyParts:
@@ -87,6 +90,7 @@ class VocabularyParts(NamedTuple):
             vocabulary.whole_ids,
             vocabulary.added_tokens,
             vocabulary.kept,
+            vocabulary.idle_tokens,
         )
 
     def vocabulary(self, check: Callable[..., None] | None = None) -> Vocabulary:
@@ -122,6 +126,7 @@ class VocabularyParts(NamedTuple):
         cut = {**self.special_tokens, **self.added_tokens}
         words = Vocabulary.unfold(self.pairs, cut, byte_ids, self.made, self.others, check)
         words = words.with_added_tokens(self.added_tokens) if self.added_tokens else words
+        words = words.with_idle_tokens(self.idle_tokens) if self.idle_tokens else words
         words = words.keeping(self.kept) if self.kept else words
         return words.taking_whole(self.whole_ids) if self.whole_ids else words
 
@@ -144,6 +149,8 @@ def truncated(words: Vocabulary, vocab_size: int) -> Vocabulary:
         token: number - n_less if number >= end else number for token, number in words.cut_tokens.items()
     }
     fewer = Vocabulary(token_bytes, words.merges[:n_left], special_tokens)
+    idle_tokens = {t: number - n_less if number >= end else number for t, number in words.idle_tokens.items()}
+    fewer = fewer.with_idle_tokens(idle_tokens) if idle_tokens else fewer
     fewer = fewer.keeping(words.kept if special_tokens == words.cut_tokens else without_ids(words.kept))
     return fewer.with_added_tokens(words.added_tokens).taking_whole(words.whole_ids)
 
@@ -229,8 +236,9 @@ def packed(vocabulary: Vocabulary) -> Packed:
     """
     parts = VocabularyParts.of(vocabulary)
     made = None if parts.made is None else bytes_of_ids(parts.made)
-    last = parts[2:] if parts.added_tokens or parts.kept else parts[2:-2]
-    return (bytes_of_ids(parts.pairs), made, *last)
+    n_left_out = next((n for n, last in enumerate(reversed(parts[-3:])) if last), 3)
+    n_left_out -= n_left_out == 2  # `kept` is never without `added_tokens` before it
+    return (bytes_of_ids(parts.pairs), made, *parts[2 : len(parts) - n_left_out])
 
 
 def unpacked(parts: Packed) -> Vocabulary:

@@ -33,6 +33,7 @@ from typing import Any
 
 from bpe.atomic_files import atomic_write
 from bpe.encoding.engine import Engine
+from bpe.encoding.preparation import Preparation
 from bpe.formats.json_text import read_json
 from bpe.formats.limits import check_longest
 from bpe.pattern import Dialect, Pattern
@@ -253,6 +254,11 @@ def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str]
     ['merges.txt', 'vocab.json']
     """
     check_longest(vocabulary.bytes_of.values())
+    if format not in ("native", "huggingface") and Preparation.of(vocabulary):
+        raise ValueError(
+            f"the format {format} has no place for what this tokenizer does to a text before it splits it, "
+            "and ids would change. A tokenizer.json has"
+        )
     if format == "gpt2":
         vocab_json, merges_txt = _module_of(format).dump(vocabulary, pattern)
         folder = Path(path).parent if Path(path).name == "vocab.json" else Path(path)

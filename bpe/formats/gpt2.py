@@ -16,7 +16,7 @@ from bpe.formats.byte_level import bytes_of, text_of
 from bpe.formats.json_text import read_json
 from bpe.formats.kept import warn_lost
 from bpe.formats.limits import check_longest
-from bpe.formats.ranks import check_merges_alone, check_no_added
+from bpe.formats.ranks import check_merges_alone, check_no_added, check_no_idle
 from bpe.pattern import Pattern
 from bpe.vocabulary import Vocabulary
 from bpe.vocabulary_checks import MAX_ID
@@ -68,6 +68,7 @@ def texts_of(
                 "entry. The native format holds both"
             )
         ids[token] = number
+    ids.update((token, number) for token, number in vocabulary.idle_tokens.items() if token not in ids)
     return dict(sorted(ids.items(), key=lambda item: item[1]))
 
 
@@ -202,6 +203,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> tuple[bytes, bytes]:
         )
     check_merges_alone(vocabulary, "vocab.json with merges.txt")
     check_no_added(vocabulary, "vocab.json")
+    check_no_idle(vocabulary, "vocab.json")
     warn_lost(vocabulary.kept, "vocab.json")
     ids = texts_of(vocabulary, "vocab.json")
     text = {number: token for token, number in ids.items()}

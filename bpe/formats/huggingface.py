@@ -77,9 +77,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     kept = from_text(vocabulary.kept)
     steps = Preparation.of(vocabulary)
     is_text = steps is not None and steps.options.is_text
-    texts = {token.encode(): token for token in kept["texts"]}
-    written = bytes.decode if is_text else lambda token: texts.get(token) or text_of(token)
-    ids = texts_of(vocabulary, "a tokenizer.json", written)
+    ids = texts_of(vocabulary, "a tokenizer.json", bytes.decode if is_text else text_of)
     text = {number: token for token, number in ids.items()}
     for token in _outside(vocabulary, ids, kept["outside"]):
         del ids[token]
@@ -230,17 +228,19 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     need(isinstance(ids, dict), "model.vocab is no object that maps tokens to ids")
     entries = _added_tokens(document.get("added_tokens") or [], ids)
     texts = _pairs(model.get("merges"))
-    spelled = _as_text if is_text else _as_bytes
-    token_bytes = tokens_of(ids, _only_cut(entries, texts, is_text), "model.vocab", spelled)
+    spelled = _as_text if is_text else bytes_of
+    # Nothing makes an empty token, nor one whose characters do not stand for bytes.
+    idle = {text: number for text, number in ids.items() if not spelled(text) and text not in entries}
+    others = {text: number for text, number in ids.items() if text not in idle}
+    token_bytes = tokens_of(others, _only_cut(entries, texts, is_text), "model.vocab", spelled)
     merges = merges_of_texts(texts, ids, "model.merges")
     words = Vocabulary(token_bytes, merges, {token: entry["id"] for token, entry in entries.items()})
     added = [token for token, entry in entries.items() if not entry.get("special", True)]
     words = words.with_added_tokens(added) if added else words
-    # A token that is written as text, not as bytes, is that of no text.
-    written = [] if is_text else [token for token in ids if token not in entries and bytes_of(token) is None]
     if model.get("ignore_merges"):
-        words = words.taking_whole({*unreached(words)} - {*map(ids.__getitem__, written)})
-    kept = to_text(_kept(document, pattern, entries, bool(words.whole_ids)) | {"texts": written})
+        words = words.taking_whole(unreached(words))
+    words = words.with_idle_tokens(idle) if idle else words
+    kept = to_text(_kept(document, pattern, entries, bool(words.whole_ids)))
     words = words.keeping(kept) if kept else words
     Preparation.of(words)  # checks the steps
     return words, pattern
@@ -259,11 +259,6 @@ def _only_cut(entries: dict[str, Any], merges: list[tuple[str, str]], is_text: b
     """Return the added tokens that nothing but a search for them finds."""
     needed = {text for pair in merges for text in (*pair, "".join(pair))}
     return {token for token in entries if token not in needed and not (is_text and len(token) == 1)}
-
-
-def _as_bytes(token: str) -> bytes | None:
-    token_bytes = bytes_of(token)
-    return _as_text(token) if token_bytes is None else token_bytes
 
 
 def _as_text(token: str) -> bytes | None:

@@ -7,8 +7,7 @@ be written anyway is kept, as one JSON text that nobody looks into (``Vocabulary
     {"document": {"post_processor": {...}},         entries of the file
      "model": {"unk_token": "<unk>"},               entries of its model
      "added_tokens": {"<think>": {"normalized": true}},
-     "outside": ["<think>"],                        tokens that are not in model.vocab
-     "texts": ["caf\u00e9"]}                           tokens of bytes that are written as text
+     "outside": ["<think>"]}                        tokens that are not in model.vocab
 
 Native files and pickles carry it, too. Other formats have no place for it: :func:`warn_lost` says so.
 """
@@ -23,7 +22,7 @@ from typing import Any
 from bpe.formats.json_text import need
 
 _DEEPEST = 100
-_PARTS = {"document": dict, "model": dict, "added_tokens": dict, "outside": list, "texts": list}
+_PARTS = {"document": dict, "model": dict, "added_tokens": dict, "outside": list}
 
 
 def to_text(parts: Mapping[str, Any]) -> str:
@@ -56,8 +55,7 @@ def to_text(parts: Mapping[str, Any]) -> str:
         need(key in _PARTS and isinstance(value, _PARTS.get(key, ())), f"{key!r:.80} is no part that is kept")
     for token, flags in parts.get("added_tokens", {}).items():
         need(isinstance(flags, dict), f"the flags of {token!r:.80} are no object")
-    for key in ("outside", "texts"):
-        need(all(isinstance(token, str) for token in parts.get(key, ())), f'"{key}" is no list of tokens')
+    need(all(isinstance(token, str) for token in parts.get("outside", ())), '"outside" is no list of tokens')
     _check_depth(parts, _DEEPEST)
     full = {key: value for key, value in parts.items() if value}
     try:

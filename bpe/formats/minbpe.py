@@ -19,7 +19,7 @@ import regex
 from bpe.formats.expressions import render
 from bpe.formats.kept import warn_lost
 from bpe.formats.limits import check_lengths
-from bpe.formats.ranks import check_merges_alone, check_no_added
+from bpe.formats.ranks import check_merges_alone, check_no_added, check_no_idle
 from bpe.pattern import PATTERNS, Pattern
 from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
@@ -132,6 +132,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
             )
     check_merges_alone(vocabulary, "minbpe")
     check_no_added(vocabulary, "minbpe")
+    check_no_idle(vocabulary, "minbpe")
     warn_lost(vocabulary.kept, "minbpe")
     if others := vocabulary.other_tokens():
         number, token = next(iter(others.items()))

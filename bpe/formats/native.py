@@ -4,16 +4,17 @@
 
     {
     "format": "bpe-structures",
-    "version": 1,                             2 with one of the last two entries
+    "version": 1,                             2 or 3 if an earlier release could not read it
     "pattern": "gpt2",                        a name, or a list of expressions
     "unicode": "17.0.0",                      the version that defined letters and numbers in training
     "special_tokens": {"<|endoftext|>": 512},
     "merges": "aAAAAGUAAAA...",               left and right id, in the order of the ranks
-    "byte_ids": [...],                        absent if the id of each byte is its value
+    "byte_ids": [...],                        -1 for none; absent if the id of each byte is its value
     "merged_ids": "AAEAAAEB...",              absent if the merges make 256, 257, ...
     "other_tokens": {"700": "YWJj"},          base64; absent if all tokens are bytes or made by merges
     "whole_tokens": [700],                    looked up before anything is merged; absent if there are none
     "added_tokens": {"<think>": 513},         absent if there are none
+    "idle_tokens": {"": 514},                 that no text is encoded to; absent if there are none
     "kept": {...},                            of a tokenizer.json (bpe.formats.kept); absent if there is none
     "crc32": 123456789                        of all the above; optional in a file written by hand
     }
@@ -36,15 +37,16 @@ from typing import Any
 
 import numpy as np
 
+from bpe.encoding.preparation import Preparation
 from bpe.formats.json_text import need, read_json
 from bpe.formats.kept import to_text
 from bpe.formats.limits import check_lengths, check_longest
 from bpe.pattern import Pattern
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary import NO_ID, Vocabulary
 from bpe.vocabulary_parts import VocabularyParts, bytes_of_ids, ids_of_bytes
 
-FORMAT, VERSION = "bpe-structures", 2
-_SINCE = {"added_tokens": 2, "kept": 2}  # the version of the first releases that know an entry
+FORMAT, VERSION = "bpe-structures", 3
+_SINCE = {"added_tokens": 2, "kept": 2, "idle_tokens": 3}  # the version that an entry is there since
 
 
 # ------------------------------------------------------------------------------ parts of a tokenizer
@@ -92,9 +94,13 @@ def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
         document["whole_tokens"] = [*parts.whole_ids]
     if parts.added_tokens:
         document["added_tokens"] = parts.added_tokens
+    if parts.idle_tokens:
+        document["idle_tokens"] = parts.idle_tokens
     if parts.kept:
         document["kept"] = json.loads(parts.kept)
     document["version"] = max(_SINCE.get(key, 1) for key in document)
+    if NO_ID in vocabulary.byte_ids or Preparation.of(vocabulary):  # others would leave out the steps
+        document["version"] = 3
     return document
 
 
@@ -144,8 +150,9 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
         raise ValueError(f'{len(pairs)} "merges" but {len(made)} "merged_ids"')
     for key in ("byte_ids", "whole_tokens"):
         for i, number in enumerate(document.get(key, ())):
-            need(_is_id(number), f'"{key}"[{i}] is not an id: {number!r:.50}')
-    for key in ("special_tokens", "added_tokens"):
+            is_none = key == "byte_ids" and number == NO_ID
+            need(is_none or _is_id(number), f'"{key}"[{i}] is not an id: {number!r:.50}')
+    for key in ("special_tokens", "added_tokens", "idle_tokens"):
         for token, number in document.get(key, {}).items():
             need(_is_id(number), f'"{key}"[{token!r}] is not an id: {number!r:.50}')
     try:
@@ -161,6 +168,7 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
         tuple(document.get("whole_tokens", ())),
         document.get("added_tokens", {}),
         kept,
+        document.get("idle_tokens", {}),
     )
     return parts.vocabulary(check_lengths), Pattern.of(document["pattern"])
 
@@ -227,6 +235,7 @@ _CHECKS: dict[str, tuple[bool, Callable[[Any], bool], str]] = {
     "other_tokens": (False, lambda value: isinstance(value, dict), "an object"),
     "whole_tokens": (False, lambda value: isinstance(value, list), "a list of ids"),
     "added_tokens": (False, lambda value: isinstance(value, dict), "an object"),
+    "idle_tokens": (False, lambda value: isinstance(value, dict), "an object"),
     "kept": (False, lambda value: isinstance(value, dict), "an object"),
 }
 

@@ -168,6 +168,15 @@ def check_no_added(vocabulary: Vocabulary, what: str) -> None:
         )
 
 
+def check_no_idle(vocabulary: Vocabulary, what: str) -> None:
+    """Raise an error if there are tokens that no text is encoded to, which a format has no place for."""
+    for token, number in [*vocabulary.idle_tokens.items()][:1]:
+        raise ValueError(
+            f"{what} has no place for id {number}, {token!r:.80}, which no text is encoded to. "
+            "A tokenizer.json has"
+        )
+
+
 def check_ranks(vocabulary: Vocabulary, needed_by: str) -> None:
     """Raise an error unless the merges of a vocabulary follow from its ids as ranks.
 
