@@ -75,7 +75,29 @@ class _Machine(RuleBasedStateMachine):
         return other
 
 
-class _KeyedMachine(_Machine):
+class _RoomyMachine(_Machine):
+    """The methods of all containers that have room for more than they hold."""
+
+    @rule(n_keys=st.one_of(st.integers(-2, 40), st.just(TOO_MANY)))
+    def reserve(self, n_keys: int) -> None:
+        """Make room, sometimes for more than there is memory."""
+        expected = ValueError if n_keys < 0 else MemoryError if n_keys == TOO_MANY else None
+        assert outcome(self.real.reserve, n_keys) == expected
+
+    @precondition(lambda self: len(self.model) > 12)
+    @rule()
+    def clear(self) -> None:
+        """Remove everything."""
+        self.alike("clear")
+
+    @invariant()
+    def holds(self) -> None:
+        """Check the container's own invariants."""
+        self.real._check()
+        assert len(self.real) == len(self.model)
+
+
+class _KeyedMachine(_RoomyMachine):
     """The methods that maps and heaps share."""
 
     container: Any
@@ -142,24 +164,6 @@ class _KeyedMachine(_Machine):
         other._check()
         assert list(other.items()) == [(5, 5)]
 
-    @rule(n_keys=st.one_of(st.integers(-2, 40), st.just(TOO_MANY)))
-    def reserve(self, n_keys: int) -> None:
-        """Make room, sometimes for more than there is memory."""
-        expected = ValueError if n_keys < 0 else MemoryError if n_keys == TOO_MANY else None
-        assert outcome(self.real.reserve, n_keys) == expected
-
-    @precondition(lambda self: len(self.model) > 12)
-    @rule()
-    def clear(self) -> None:
-        """Remove everything."""
-        self.alike("clear")
-
-    @invariant()
-    def holds(self) -> None:
-        """Check the container's own invariants."""
-        self.real._check()
-        assert len(self.real) == len(self.model)
-
     @invariant()
     def has_the_content_of_the_model(self) -> None:
         """Compare everything."""
@@ -212,7 +216,7 @@ class IntMapMachine(_KeyedMachine):
 class HeapMachine(_KeyedMachine):
     """:class:`~structures.MaxHeap` of int64 against a dict that is sorted for every question.
 
-    A subclass sets another container, dtype and order.
+    A subclass sets another container, dtype and order; ``is_fifo`` is for heaps with ``ties="fifo"``.
 
     Examples
     --------
@@ -226,10 +230,16 @@ class HeapMachine(_KeyedMachine):
 
     container: Any = MaxHeap
     least_first = False
+    is_fifo = False
+
+    def new_container(self, items: dict[int, Any]) -> Any:
+        """Return a heap of `items`."""
+        counts, ties = np.array(list(items.values()), self.dtype), ["fifo"] * self.is_fifo
+        return self.container.from_arrays(list(items), counts, *ties)
 
     def new_model(self, items: dict[int, Any]) -> HeapModel:
         """Return the model."""
-        return HeapModel(items, least_first=self.least_first)
+        return HeapModel(items, self.least_first, self.is_fifo)
 
     @rule(key=KNOWN, n=st.lists(COUNT, max_size=1))
     def sub(self, key: int, n: list[Any]) -> None:
