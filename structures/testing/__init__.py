@@ -35,13 +35,8 @@ True
 from structures.testing.indexed_machine import IndexedHeapMachine
 from structures.testing.int_sets import IntSetMachine, IntSetModel, SetOperation
 from structures.testing.languages import LANGUAGES, Operation
-from structures.testing.machines import (
-    CountBucketsMachine,
-    HeapMachine,
-    IntMapMachine,
-    PairIndexMachine,
-    TokenListMachine,
-)
+from structures.testing.list_machines import PairIndexMachine, TokenListMachine
+from structures.testing.machines import CountBucketsMachine, HeapMachine, IntMapMachine
 from structures.testing.models import (
     HeapModel,
     IndexedHeapModel,
