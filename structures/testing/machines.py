@@ -179,6 +179,10 @@ class IntMapMachine(_KeyedMachine):
 
     container = IntMap
 
+    def new_container(self, items: dict[int, Any]) -> Any:
+        """Return a map of `items`."""
+        return self.container.from_arrays(list(items), np.array(list(items.values()), self.dtype), self.dtype)
+
     def new_model(self, items: dict[int, Any]) -> MapModel:
         """Return the model."""
         return MapModel(items)
@@ -204,7 +208,7 @@ class IntMapMachine(_KeyedMachine):
         items = list(self.real.items())
         assert list(self.real) == self.real.keys().tolist() == [key for key, _ in items]
         assert self.real.values().tolist() == [value for _, value in items]
-        assert self.real == IntMap(self.model)
+        assert self.real == self.new_container(self.model)
 
 
 class HeapMachine(_KeyedMachine):
