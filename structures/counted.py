@@ -262,7 +262,8 @@ class Counted(Keyed):
         Returns
         -------
         (m,) int64
-            Ascending; empty if there are no keys.
+            In the order in which they leave: ascending, or by age with ``ties="fifo"``. Empty if there
+            are no keys.
 
         Complexity
         ----------

@@ -66,7 +66,7 @@ from structures.facade import named_by_package
 from structures.indexed_heap_invariants import assert_invariants
 from structures.indexed_heap_kernels import fill, is_by_age, new_indexed_heap, state
 from structures.indexed_heap_type import IndexedMaxHeapType, IndexedMinHeapType, indexed_heap_type
-from structures.made_inside import constructor
+from structures.made_inside import constructor, must_be_integer
 from structures.status import (
     DTYPE_HINT,
     as_array,
@@ -474,8 +474,7 @@ def _indexed_min_heap(n, dtype=np.int64, ties="key"):
 
 def _made(facade: Any, n: Any, dtype: Any, ties: Any) -> Any:
     """Return the code that makes a heap in compiled code."""
-    if not isinstance(n, (int, types.Integer)):
-        raise TypeError(f"n must be an integer, not {n}")
+    must_be_integer(n, "n")
     if isinstance(ties, types.Type):
         raise TypeError('ties must be written in the call: "key" or "fifo"')
     heap_type, by_age = facade.type(dtype), _by_age(ties)

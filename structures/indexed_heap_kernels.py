@@ -27,6 +27,7 @@ from structures.priorities import (
     to_order,
 )
 from structures.simd import larger, pointer_to, prefetch, rarely, smaller
+from structures.sorting import BYTES, sort_entries
 from structures.struct_type import method, new, new_like
 
 
@@ -268,9 +269,16 @@ def _replace(self, key, count):
 @method(IndexedHeapType, "ties")
 @kernel
 def _ties(self):
+    """Return the keys with the count of the top, in the order in which they would leave."""
     if self.size == 0:
         return new_words(0)
-    return tied_keys(self.ranks, self.winners, self.ages)
+    keys = tied_keys(self.ranks, self.winners, self.ages)
+    if self.ages.size == 0:
+        return keys
+    ages, other_ages, other_keys = new_words(keys.size), new_words(keys.size), new_words(keys.size)
+    for i in range(keys.size):
+        ages[i] = self.ages[keys[i]]
+    return other_keys if sort_entries(ages, keys, other_ages, other_keys, new_words(BYTES)) else keys
 
 
 @inner

@@ -57,6 +57,7 @@ from structures.k_best_checks import (
 )
 from structures.k_best_kernels import (
     KBestType,
+    checked_k_best,
     fill,
     k_best_type,
     new_k_best,
@@ -64,7 +65,7 @@ from structures.k_best_kernels import (
     take_rows,
 )
 from structures.k_best_reading import SortedRows
-from structures.made_inside import constructor
+from structures.made_inside import constructor, must_be_integer
 from structures.sorted_lanes import ROW_LANES
 from structures.struct_type import bind
 
@@ -76,8 +77,9 @@ class KBest(SortedRows):
     Distances are rounded to the dtype. Of equal distances, the least ids are kept and come first. So,
     unless an id is pushed with different distances, the result does not depend on the order of pushes.
 
-    Inside ``@njit`` the same verbs are methods. Nothing is checked there, except that a distance that is not
-    a number and an id that does not fit do not come in. ``row(row)`` and ``to_arrays()`` return no flags,
+    Inside ``@njit`` the same verbs are methods. Only the constructor raises there; of the other arguments
+    nothing is checked, except that a distance that is not a number and an id that does not fit do not come
+    in. ``row(row)`` and ``to_arrays()`` return no flags,
     and ``nbytes()`` is a call. There are methods for single places, 0 the best: ``entry(row, place)``
     returns (distance, id), ``flag(row, place)`` a flag, and ``set_flag(row, place, flag)`` changes it.
     ``sort(row)`` is for code written for heaps: it does nothing, rows are sorted at all times.
@@ -364,10 +366,12 @@ bind(KBestType, KBest)
 
 @constructor(KBest)
 def _k_best(n_rows, k, dtype=np.float32, id_dtype=np.int32, flags=False):
+    must_be_integer(n_rows, "n_rows")
+    must_be_integer(k, "k")
     row_type = KBest.type(dtype, id_dtype)
     infinity, no_id = row_type.last
-    return lambda n_rows, k, dtype=np.float32, id_dtype=np.int32, flags=False: new_k_best(
-        row_type, n_rows, k, infinity, no_id, flags
+    return lambda n_rows, k, dtype=np.float32, id_dtype=np.int32, flags=False: checked_k_best(
+        row_type, np.int64(n_rows), np.int64(k), infinity, no_id, flags
     )
 
 

@@ -180,6 +180,18 @@ def new_k_best(typ, n_rows, k, infinity, no_id, has_flags):
     return self
 
 
+@kernel
+def checked_k_best(typ, n_rows, k, infinity, no_id, has_flags):
+    """Return empty rows, or raise as the class in Python does, before anything is allocated."""
+    if not 0 <= n_rows < 2**48:
+        raise ValueError("n_rows must be in [0, 2**48)")
+    if not 1 <= k < 2**48:
+        raise ValueError("k must be in [1, 2**48)")
+    if n_rows >= 2**46 // (k + ROW_LANES):
+        raise MemoryError
+    return new_k_best(typ, n_rows, k, infinity, no_id, has_flags)
+
+
 @inner
 def _insert(self, start, place, distance, id, flag):
     insert_lane(pointer_to(self.distances, start), place, self.k, distance)

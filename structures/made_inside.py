@@ -146,6 +146,19 @@ def class_method(facade: Any, name: str) -> Callable[[Any], Any]:
     return _overload(overload_method, _class_type(facade), name)
 
 
+def must_be_integer(argument: Any, name: str) -> None:
+    """Raise for an argument of a constructor, or what is known of it, that is no integer."""
+    if not isinstance(argument, (int, types.Integer)):
+        raise TypeError(f"{name} must be an integer, not {argument}")
+
+
+def must_be_integers(argument: Any, name: str) -> None:
+    """Raise for an argument of a constructor that is no array of integers."""
+    is_array = isinstance(argument, types.Array) and argument.ndim == 1
+    if not (is_array and isinstance(argument.dtype, types.Integer)):
+        raise TypeError(f"{name} must be an array of integers with one dimension, not {argument}")
+
+
 def makes_empty(facade: Any, new: Any) -> None:
     """Let compiled code call a class without arguments; the kernel `new` makes the container."""
 

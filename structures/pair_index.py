@@ -58,6 +58,7 @@ from structures.pair_index_kernels import (
 from structures.status import int64, int64_array
 from structures.struct_type import bind
 from structures.token_list import TokenList
+from structures.token_list_kernels import TokenListType
 
 
 class PairIndex(Facade):
@@ -472,12 +473,20 @@ bind(PairIndexType, PairIndex)
 
 @constructor(PairIndex)
 def _pair_index(tokens):
+    _must_be_tokens(tokens)
     return lambda tokens: new_pair_index(tokens)
 
 
 @class_method(PairIndex, "build")
 def _build(cls, tokens):
+    _must_be_tokens(tokens)
     return lambda cls, tokens: built(tokens)
+
+
+def _must_be_tokens(tokens: Any) -> None:
+    """Raise where the argument in compiled code is no token list."""
+    if not isinstance(tokens, TokenListType):
+        raise TypeError(f"tokens must be a TokenList, not {tokens}")
 
 
 __test__ = named_by_package(PairIndex)

@@ -41,7 +41,7 @@ import numpy as np
 
 from structures.facade import Facade, named_by_package
 from structures.hashing import MAX_ID
-from structures.made_inside import constructor
+from structures.made_inside import constructor, must_be_integers
 from structures.status import error, int64, int64_array
 from structures.struct_type import bind
 from structures.token_list_kernels import (
@@ -50,8 +50,9 @@ from structures.token_list_kernels import (
     MAX_RUN,
     TOMBSTONE,
     TokenListType,
+    checked_segment,
+    checked_token_list,
     new_token_list,
-    one_segment,
     state,
     token_list_type,
 )
@@ -64,8 +65,9 @@ class TokenList(Facade):
     merge keeps the position of its left token and leaves a tombstone at the position of its right one.
     Calls from several threads take turns (:mod:`structures.claims`).
 
-    Inside ``@njit`` the same verbs are methods. Nothing is checked there, :meth:`segment` returns an array,
-    :meth:`compact` returns a status, and ``n_segments()``, ``n_positions()`` and ``nbytes()`` are calls.
+    Inside ``@njit`` the same verbs are methods. The constructor checks its arguments there, too; nothing
+    else is checked. :meth:`segment` returns an array, :meth:`compact` returns a status, and
+    ``n_segments()``, ``n_positions()`` and ``nbytes()`` are calls.
 
     * :meth:`next`, :meth:`prev`, :meth:`token`, :meth:`segment_at`, ``len(t)``
     * :meth:`merge`, :meth:`compact`
@@ -470,9 +472,11 @@ bind(TokenListType, TokenList)
 
 @constructor(TokenList)
 def _token_list(tokens, segment_offsets=None):
+    must_be_integers(tokens, "tokens")
     if segment_offsets is None:
-        return lambda tokens, segment_offsets=None: one_segment(tokens)
-    return lambda tokens, segment_offsets=None: new_token_list(tokens, segment_offsets)
+        return lambda tokens, segment_offsets=None: checked_segment(tokens)
+    must_be_integers(segment_offsets, "segment_offsets")
+    return lambda tokens, segment_offsets=None: checked_token_list(tokens, segment_offsets)
 
 
 __test__ = named_by_package(TokenList)

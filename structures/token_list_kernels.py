@@ -8,6 +8,7 @@ from numba import types
 from numba.experimental import structref
 
 from structures import status
+from structures.hashing import MAX_ID
 from structures.jit import inner, kernel, quiet
 from structures.memory import are_equal, copy_prefix, new_words
 from structures.struct_type import StructType, fields_of, method, new, new_like
@@ -16,6 +17,7 @@ FIRST = 1
 LAST = 2
 MAX_RUN = 2**30 - 1
 TOMBSTONE = -1
+NO_TOKENS = "tokens must be in [0, 2**31)"
 
 
 # ------------------------------------------------------------------------------ kernels on plain arrays
@@ -74,6 +76,27 @@ def fill_cells(tokens, segment_offsets, cells, segment_of):
             segment_of[position] = segment
 
 
+@inner
+def are_tokens(tokens):
+    """Return whether all `tokens`, of any integer dtype, are in ``[0, 2**31)``."""
+    seen = 0  # the bits of all of them
+    for i in range(tokens.size):
+        seen |= np.int64(tokens[i])
+    return 0 <= seen <= MAX_ID
+
+
+@inner
+def are_offsets(segment_offsets, n_tokens):
+    """Return whether `segment_offsets` rise from 0 to `n_tokens`."""
+    n_segments = segment_offsets.size - 1
+    if n_segments < 0 or segment_offsets[0] != 0 or np.int64(segment_offsets[n_segments]) != n_tokens:
+        return False
+    for segment in range(n_segments):
+        if np.int64(segment_offsets[segment]) >= np.int64(segment_offsets[segment + 1]):
+            return False
+    return True
+
+
 @kernel
 def live_positions(cells, start, end, size):
     """Return where the `size` tokens in ``[start, end)`` start, ``(size,) int64``, ascending."""
@@ -128,8 +151,20 @@ def new_token_list(tokens, segment_offsets):
 
 
 @kernel
-def one_segment(tokens):
-    """Return a list of `tokens` in one segment, or none if there are no tokens."""
+def checked_token_list(tokens, segment_offsets):
+    """Return a list of `tokens`, or raise as the class in Python does, before anything is allocated."""
+    if not are_tokens(tokens):
+        raise ValueError(NO_TOKENS)
+    if not are_offsets(segment_offsets, tokens.size):
+        raise ValueError("segment_offsets must rise from 0 to the number of tokens, none empty")
+    return new_token_list(tokens, segment_offsets)
+
+
+@kernel
+def checked_segment(tokens):
+    """Return a list of `tokens` in one segment, or none if there are no tokens; or raise."""
+    if not are_tokens(tokens):
+        raise ValueError(NO_TOKENS)
     segment_offsets = new_words(1 + (tokens.size > 0))
     segment_offsets[0] = 0
     segment_offsets[-1] = tokens.size

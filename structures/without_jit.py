@@ -38,6 +38,16 @@ class PlainContainer:
     def __contains__(self, key: Any) -> bool:
         return self.contains(key)
 
+    def __iter__(self) -> Any:
+        return iter(self.__getattr__("__iter__")())  # an array: what is there when the loop begins
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PlainContainer) or other.struct_type != self.struct_type:
+            return NotImplemented
+        return self.equals(other)
+
+    __hash__ = None  # type: ignore[assignment]  # containers change
+
     def __getitem__(self, key: Any) -> Any:
         return self.get(key)
 

@@ -4,11 +4,11 @@ This package needs ``hypothesis``; no other module of ``structures`` imports it.
 
 * :func:`keys`, :func:`counts`: hypothesis strategies, biased to where integer containers break
 * :class:`MapModel`, :class:`HeapModel`, :class:`IndexedHeapModel`, :class:`TokenModel`, :class:`PairModel`,
-  :class:`SortedModel`, :class:`KBestModel`: what the containers do, in plain Python
+  :class:`SortedModel`, :class:`KBestModel`, :class:`IntSetModel`: what the containers do, in plain Python
 * :class:`IntMapMachine`, :class:`HeapMachine`, :class:`IndexedHeapMachine`, :class:`CountBucketsMachine`,
   :class:`TokenListMachine`, :class:`PairIndexMachine`, :class:`SortedMapMachine`,
-  :class:`FloatSortedMapMachine`, :class:`KBestMachine`: any methods in any order from Python, compared with
-  the model
+  :class:`FloatSortedMapMachine`, :class:`KBestMachine`, :class:`IntSetMachine`: any methods in any order
+  from Python, compared with the model
 * :func:`random_program`, :func:`check_program`, :data:`LANGUAGES`: the same inside ``@njit``, thousands of
   operations in one call
 
@@ -33,14 +33,10 @@ True
 """
 
 from structures.testing.indexed_machine import IndexedHeapMachine
+from structures.testing.int_sets import IntSetMachine, IntSetModel, SetOperation
 from structures.testing.languages import LANGUAGES, Operation
-from structures.testing.machines import (
-    CountBucketsMachine,
-    HeapMachine,
-    IntMapMachine,
-    PairIndexMachine,
-    TokenListMachine,
-)
+from structures.testing.list_machines import PairIndexMachine, TokenListMachine
+from structures.testing.machines import CountBucketsMachine, HeapMachine, IntMapMachine
 from structures.testing.models import (
     HeapModel,
     IndexedHeapModel,
@@ -68,6 +64,8 @@ __all__ = [
     "IndexedHeapMachine",
     "IndexedHeapModel",
     "IntMapMachine",
+    "IntSetMachine",
+    "IntSetModel",
     "KBestMachine",
     "KBestModel",
     "Language",
@@ -77,6 +75,7 @@ __all__ = [
     "PairModel",
     "Program",
     "RowOperation",
+    "SetOperation",
     "SortedMapMachine",
     "SortedModel",
     "SortedOperation",

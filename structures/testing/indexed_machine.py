@@ -30,7 +30,6 @@ class IndexedHeapMachine(HeapMachine):
 
     container: Any = IndexedMaxHeap
     n_keys = 1030
-    is_fifo = False
 
     def keys(self) -> st.SearchStrategy[int]:  # type: ignore[override]
         """Return a strategy for keys: in one row, at the ends of rows, and anywhere."""

@@ -9,12 +9,14 @@ from typing import Any
 from structures.count_buckets import CountBuckets
 from structures.indexed_heap import IndexedMaxHeap, IndexedMinHeap
 from structures.int_map import IntMap
+from structures.int_set import IntSet
 from structures.jit import kernel
 from structures.k_best import KBest
 from structures.multiset_heap import MaxHeap, MinHeap
 from structures.pair_index import PairIndex
 from structures.sorted_map import SortedMap
 from structures.status import MISSING, NEGATIVE, NOT_A_NUMBER, OK, OUT_OF_RANGE, OVERFLOW
+from structures.testing.int_sets import INT_SET_LANGUAGE
 from structures.testing.models import NotANumber, PairModel, TokenModel
 from structures.testing.programs import Language
 from structures.testing.rows import K_BEST_LANGUAGE
@@ -398,6 +400,7 @@ _INDEX: _Meanings = {
 
 LANGUAGES: dict[type, Language] = {
     IntMap: Language(_run_map, _MAP),
+    IntSet: INT_SET_LANGUAGE,
     MaxHeap: Language(_run_heap, _HEAP),
     MinHeap: Language(_run_heap, _HEAP),
     IndexedMaxHeap: Language(_run_indexed, _INDEXED),

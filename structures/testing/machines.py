@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -28,19 +27,14 @@ from hypothesis.stateful import (
 from structures.count_buckets import CountBuckets
 from structures.int_map import IntMap
 from structures.multiset_heap import MaxHeap
-from structures.pair_index import PairIndex
-from structures.testing.models import HeapModel, MapModel, PairModel, TokenModel, outcome, plain
+from structures.testing.models import HeapModel, MapModel, outcome, plain
 from structures.testing.strategies import counts, keys
-from structures.token_list import TokenList
 
 KNOWN = Bundle("known")
 COUNT = st.runner().flatmap(lambda machine: counts(machine.dtype))
 KEY = st.runner().flatmap(lambda machine: machine.keys())
 SOME = st.dictionaries(KEY, COUNT, min_size=1, max_size=20)
 TOO_MANY = 2**47
-TOKEN = st.one_of(st.integers(0, 4), st.just(2**31 - 1))
-SEGMENTS = st.lists(st.lists(TOKEN, min_size=1, max_size=10), max_size=4)
-POSITION = st.integers(-1, 40)
 
 
 def pickled(container: Any) -> Any:
@@ -75,7 +69,29 @@ class _Machine(RuleBasedStateMachine):
         return other
 
 
-class _KeyedMachine(_Machine):
+class _RoomyMachine(_Machine):
+    """The methods of all containers that have room for more than they hold."""
+
+    @rule(n_keys=st.one_of(st.integers(-2, 40), st.just(TOO_MANY)))
+    def reserve(self, n_keys: int) -> None:
+        """Make room, sometimes for more than there is memory."""
+        expected = ValueError if n_keys < 0 else MemoryError if n_keys == TOO_MANY else None
+        assert outcome(self.real.reserve, n_keys) == expected
+
+    @precondition(lambda self: len(self.model) > 12)
+    @rule()
+    def clear(self) -> None:
+        """Remove everything."""
+        self.alike("clear")
+
+    @invariant()
+    def holds(self) -> None:
+        """Check the container's own invariants."""
+        self.real._check()
+        assert len(self.real) == len(self.model)
+
+
+class _KeyedMachine(_RoomyMachine):
     """The methods that maps and heaps share."""
 
     container: Any
@@ -142,24 +158,6 @@ class _KeyedMachine(_Machine):
         other._check()
         assert list(other.items()) == [(5, 5)]
 
-    @rule(n_keys=st.one_of(st.integers(-2, 40), st.just(TOO_MANY)))
-    def reserve(self, n_keys: int) -> None:
-        """Make room, sometimes for more than there is memory."""
-        expected = ValueError if n_keys < 0 else MemoryError if n_keys == TOO_MANY else None
-        assert outcome(self.real.reserve, n_keys) == expected
-
-    @precondition(lambda self: len(self.model) > 12)
-    @rule()
-    def clear(self) -> None:
-        """Remove everything."""
-        self.alike("clear")
-
-    @invariant()
-    def holds(self) -> None:
-        """Check the container's own invariants."""
-        self.real._check()
-        assert len(self.real) == len(self.model)
-
     @invariant()
     def has_the_content_of_the_model(self) -> None:
         """Compare everything."""
@@ -180,6 +178,10 @@ class IntMapMachine(_KeyedMachine):
     """
 
     container = IntMap
+
+    def new_container(self, items: dict[int, Any]) -> Any:
+        """Return a map of `items`."""
+        return self.container.from_arrays(list(items), np.array(list(items.values()), self.dtype), self.dtype)
 
     def new_model(self, items: dict[int, Any]) -> MapModel:
         """Return the model."""
@@ -206,13 +208,13 @@ class IntMapMachine(_KeyedMachine):
         items = list(self.real.items())
         assert list(self.real) == self.real.keys().tolist() == [key for key, _ in items]
         assert self.real.values().tolist() == [value for _, value in items]
-        assert self.real == IntMap(self.model)
+        assert self.real == self.new_container(self.model)
 
 
 class HeapMachine(_KeyedMachine):
     """:class:`~structures.MaxHeap` of int64 against a dict that is sorted for every question.
 
-    A subclass sets another container, dtype and order.
+    A subclass sets another container, dtype and order; ``is_fifo`` is for heaps with ``ties="fifo"``.
 
     Examples
     --------
@@ -226,10 +228,16 @@ class HeapMachine(_KeyedMachine):
 
     container: Any = MaxHeap
     least_first = False
+    is_fifo = False
+
+    def new_container(self, items: dict[int, Any]) -> Any:
+        """Return a heap of `items`."""
+        counts, ties = np.array(list(items.values()), self.dtype), ["fifo"] * self.is_fifo
+        return self.container.from_arrays(list(items), counts, *ties)
 
     def new_model(self, items: dict[int, Any]) -> HeapModel:
         """Return the model."""
-        return HeapModel(items, least_first=self.least_first)
+        return HeapModel(items, self.least_first, self.is_fifo)
 
     @rule(key=KNOWN, n=st.lists(COUNT, max_size=1))
     def sub(self, key: int, n: list[Any]) -> None:
@@ -313,179 +321,3 @@ class CountBucketsMachine(HeapMachine):
     def pop_min(self, default: list[None]) -> None:
         """Pop from the other end."""
         self.alike("pop_min", *default)
-
-
-# ------------------------------------------------------------------------------------- lists and indexes
-def token_list_of(segments: list[list[int]]) -> TokenList:
-    """Return a token list of segments."""
-    return TokenList(list(chain.from_iterable(segments)), np.cumsum([0, *map(len, segments)]))
-
-
-class TokenListMachine(_Machine):
-    """:class:`~structures.TokenList` against a list of segments, each a list of (position, token)."""
-
-    @initialize(segments=SEGMENTS)
-    def start(self, segments: list[list[int]]) -> None:
-        """Build list and model."""
-        self.real, self.model = token_list_of(segments), TokenModel(segments)
-
-    @rule(position=POSITION, token=TOKEN)
-    def merge(self, position: int, token: int) -> None:
-        """Merge anywhere, possible or not."""
-        self.alike("merge", position, token)
-
-    @rule(i=st.integers(0, 40), token=TOKEN)
-    def merge_live(self, i: int, token: int) -> None:
-        """Merge at a position that holds a token."""
-        positions = self.model.positions()
-        if positions:
-            self.alike("merge", positions[i % len(positions)], token)
-
-    @rule(position=POSITION)
-    def look(self, position: int) -> None:
-        """Read one position in every way."""
-        for verb in ("next", "prev", "token", "segment_at"):
-            self.alike(verb, position)
-
-    @rule(number=st.integers(-1, 4))
-    def segment(self, number: int) -> None:
-        """Read a segment."""
-        self.alike("segment", number)
-        self.alike("segment_positions", number)
-
-    @rule()
-    def compact(self) -> None:
-        """Remove the tombstones."""
-        self.alike("compact")
-
-    @rule(way=st.sampled_from([copy.copy, copy.deepcopy]), change_old=st.booleans())
-    def continue_with_a_copy(self, way: Callable[[Any], Any], change_old: bool) -> None:
-        """Continue with a copy and change the original, or the other way round."""
-        other = self.copied(way, change_old)
-        other.compact()
-        while len(other) > other.n_segments:
-            last = next(p for p in other.positions().tolist() if other.next(p) >= 0)
-            other.merge(last, 3)
-        other._check()
-
-    @rule(way=st.sampled_from([pickled, through_arrays]))
-    def continue_without_tombstones(self, way: Callable[[Any], Any]) -> None:
-        """Replace the list by one built from its content."""
-        self.real, old = way(self.real), self.real
-        self.model.compact()
-        assert self.real == old
-
-    @invariant()
-    def holds(self) -> None:
-        """Check the list's own invariants, and compare everything."""
-        self.real._check()
-        assert len(self.real) == len(self.model.live())
-        assert self.real.n_segments == len(self.model.segments)
-        assert self.real.n_positions == self.model.n_positions
-        assert list(self.real) == self.model.to_arrays()[0]
-        self.alike("positions")
-        self.alike("to_arrays")
-
-
-class PairIndexMachine(_Machine):
-    """:class:`~structures.PairIndex`, over a token list that merges, against a dict of lists."""
-
-    @initialize(segments=SEGMENTS, full=st.booleans())
-    def start(self, segments: list[list[int]], full: bool) -> None:
-        """Build index and model over a token list."""
-        tokens = token_list_of(segments)
-        self.real = PairIndex.build(tokens) if full else PairIndex(tokens)
-        self.model = PairModel(TokenModel(segments))
-        if full:
-            self.model.rebuild()
-
-    @rule(i=st.integers(0, 40), token=TOKEN, post=st.booleans())
-    def merge(self, i: int, token: int, post: bool) -> None:
-        """Merge two tokens, and post the new pairs or do not."""
-        tokens = self.model.tokens
-        mergeable = [position for position in tokens.positions() if tokens.next(position) >= 0]
-        if not mergeable:
-            return
-        position = mergeable[i % len(mergeable)]
-        self.real.tokens.merge(position, token)
-        tokens.merge(position, token)
-        for left in (tokens.prev(position), position) if post else ():
-            pair = tokens.pair_at(left)
-            if pair is not None:
-                self.alike("add", *pair, left)
-
-    @rule(left=TOKEN, right=TOKEN, position=POSITION)
-    def add(self, left: int, right: int, position: int) -> None:
-        """Post anything, stale postings included."""
-        self.alike("add", left, right, position)
-
-    @rule(left=TOKEN, right=TOKEN, positions=st.lists(st.integers(0, 12), max_size=12))
-    def add_many(self, left: int, right: int, positions: list[int]) -> None:
-        """Post many."""
-        self.alike("add_many", left, right, positions)
-
-    @rule(left=TOKEN, right=TOKEN)
-    def drop(self, left: int, right: int) -> None:
-        """Drop a list that may be missing."""
-        self.alike("drop", left, right)
-
-    @rule(i=st.integers(0, 40))
-    def drop_known(self, i: int) -> None:
-        """Drop a list that is there."""
-        if self.model.lists:
-            self.alike("drop", *sorted(self.model.lists)[i % len(self.model.lists)])
-
-    @rule()
-    def rebuild(self) -> None:
-        """Post everything again."""
-        self.alike("rebuild")
-        assert self.real.stale_fraction() == 0
-
-    @rule()
-    def compact(self) -> None:
-        """Remove the tombstones of the token list, and rebuild."""
-        assert self.real.tokens.compact().tolist() == self.model.tokens.compact()
-        self.alike("rebuild")
-
-    @rule(left=TOKEN, right=TOKEN)
-    def look(self, left: int, right: int) -> None:
-        """Read one pair in every way."""
-        self.alike("postings", left, right)
-        assert ((left, right) in self.real) == (self.alike("count", left, right) > 0)
-
-    @rule(way=st.sampled_from([copy.copy, copy.deepcopy]), change_old=st.booleans())
-    def continue_with_a_copy(self, way: Callable[[Any], Any], change_old: bool) -> None:
-        """Continue with a copy and change the original, or the other way round."""
-        other = self.copied(way, change_old)
-        other.tokens.compact()
-        other.rebuild()
-        for pair in other.pairs():
-            other.drop(*pair)
-        other._check()
-        assert (len(other), other.n_postings) == (0, 0)
-
-    @rule(follow=st.booleans())
-    def continue_without_stale_postings(self, follow: bool) -> None:
-        """Continue with an index built from the content, over the same token list or a pickled one."""
-        old = self.real
-        self.real = pickled(old) if follow else PairIndex.from_arrays(*old.to_arrays())
-        model = self.model
-        model.lists = {pair: model.postings(*pair) for pair in model.lists if model.count(*pair)}
-        if follow:
-            place = {old: new for new, old in enumerate(model.tokens.compact())}
-            model.lists = {pair: [place[p] for p in postings] for pair, postings in model.lists.items()}
-        else:
-            assert self.real == old
-
-    @invariant()
-    def holds(self) -> None:
-        """Check the index's own invariants, and compare everything."""
-        self.real._check()
-        self.real.tokens._check()
-        assert list(self.real.tokens) == self.model.tokens.to_arrays()[0]
-        assert len(self.real) == len(self.model.lists)
-        assert self.real.n_postings == self.model.n_postings
-        self.alike("pairs")
-        self.alike("stale_fraction")
-        for pair in self.model.lists:
-            self.alike("postings", *pair)

@@ -102,6 +102,8 @@ class HeapModel(_Counts):
     items : mapping or iterable of (int, int or float), optional
     least_first : bool
         The order of :class:`~structures.MinHeap`.
+    is_fifo : bool
+        Of equal counts, the one that came first leaves first, not the smallest key.
 
     Examples
     --------
@@ -110,14 +112,20 @@ class HeapModel(_Counts):
     (8, 5)
     """
 
-    def __init__(self, items: Any = (), least_first: bool = False) -> None:
+    def __init__(self, items: Any = (), least_first: bool = False, is_fifo: bool = False) -> None:
         super().__init__(items)
-        self.least_first = least_first
+        self.least_first, self.is_fifo = least_first, is_fifo
+
+    def __setitem__(self, key: int, count: Any) -> None:
+        if key in self and self[key] != count:
+            del self[key]  # a dict is in the order in which its keys came
+        super().__setitem__(key, count)
 
     def in_order(self, least_first: bool) -> list[tuple[int, Any]]:
-        """Return the items, ties by smallest key."""
+        """Return the items, ties by age or by smallest key."""
         sign = 1 if least_first else -1
-        return sorted(super().items(), key=lambda item: (sign * item[1], item[0]))
+        items = super().items() if self.is_fifo else sorted(super().items())
+        return sorted(items, key=lambda item: sign * item[1])
 
     def items(self) -> Any:
         """Return the items in the order of :meth:`pop`."""
@@ -141,11 +149,14 @@ class HeapModel(_Counts):
 
     def update_many(self, keys: Iterable[int], deltas: Iterable[Any]) -> None:
         """Add all or nothing."""
-        after = HeapModel(self)
-        for key, delta in zip(keys, deltas, strict=True):
-            after.add(key, delta)
-        self.clear()
-        self.update(after)
+        before = list(super().items())
+        try:
+            for key, delta in zip(keys, deltas, strict=True):
+                self.add(key, delta)
+        except (ValueError, OverflowError, IndexError):
+            self.clear()
+            self.update(before)
+            raise
 
     def _first(self, least_first: bool) -> tuple[int, Any]:
         if not self:
@@ -192,8 +203,8 @@ class HeapModel(_Counts):
         return self.keys_at(self.peek()[1]) if self else []
 
     def keys_at(self, count: Any) -> list[int]:
-        """Return the keys of a count."""
-        return sorted(key for key, number in super().items() if number == count)
+        """Return the keys of a count, in order."""
+        return [key for key, number in self.items() if number == count]
 
     def keys_in(self, low: Any = None, high: Any = None) -> list[int]:
         """Return the keys with counts in a range, in order."""
@@ -228,7 +239,7 @@ class HeapModel(_Counts):
 
 
 class IndexedHeapModel(HeapModel):
-    """The indexed heaps: keys have an end, and equal counts may leave in the order in which they came.
+    """The indexed heaps: keys have an end.
 
     Parameters
     ----------
@@ -248,8 +259,8 @@ class IndexedHeapModel(HeapModel):
     """
 
     def __init__(self, items: Any, n_keys: int, least_first: bool = False, is_fifo: bool = False) -> None:
-        super().__init__(items, least_first)
-        self.n_keys, self.is_fifo = n_keys, is_fifo
+        super().__init__(items, least_first, is_fifo)
+        self.n_keys = n_keys
 
     def _in_range(self, key: int) -> int:
         if not 0 <= key < self.n_keys:
@@ -260,21 +271,13 @@ class IndexedHeapModel(HeapModel):
         return super().__getitem__(self._in_range(key))
 
     def __setitem__(self, key: int, count: Any) -> None:
-        if self._in_range(key) in self and self[key] != count:
-            del self[key]  # a dict is in the order in which its keys came
-        super().__setitem__(key, count)
+        super().__setitem__(self._in_range(key), count)
 
     def __delitem__(self, key: int) -> None:
         super().__delitem__(self._in_range(key))
 
     def _become(self, key: int, count: Any) -> None:
         super()._become(self._in_range(key), count)
-
-    def in_order(self, least_first: bool) -> list[tuple[int, Any]]:
-        """Return the items."""
-        sign = 1 if least_first else -1
-        items = super().in_order(least_first)
-        return sorted(dict.items(self), key=lambda item: sign * item[1]) if self.is_fifo else items
 
     def improve(self, key: int, count: Any) -> bool:
         """Insert a key, or move it towards the top."""
@@ -283,17 +286,6 @@ class IndexedHeapModel(HeapModel):
             return False
         self[key] = count
         return True
-
-    def update_many(self, keys: Iterable[int], deltas: Iterable[Any]) -> None:
-        """Add all or nothing."""
-        before = list(dict.items(self))
-        try:
-            for key, delta in zip(keys, deltas, strict=True):
-                self.add(key, delta)
-        except (ValueError, OverflowError, IndexError):
-            self.clear()
-            self.update(before)
-            raise
 
 
 class TokenModel:

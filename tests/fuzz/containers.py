@@ -7,25 +7,23 @@ whole, and see documented errors only.
 from __future__ import annotations
 
 import copy
-import pickle
 import random
 import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from operator import attrgetter, methodcaller
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import structures as st
-from structures import int_map_kernels
 from structures.testing import (
     LANGUAGES,
     HeapModel,
+    IndexedHeapModel,
     MapModel,
     PairModel,
     Program,
@@ -34,26 +32,71 @@ from structures.testing import (
     check_program,
     random_program,
 )
+from tests.fuzz import rows_and_sets
+from tests.fuzz.keys import hostile_keys
+from tests.fuzz.threads import DOCUMENTED, Note, copied, in_threads, pickled
 
-KEYED: list[tuple[Any, str]] = [
-    (st.IntMap, "int64"),
-    (st.CountBuckets, "int64"),
-    *((each, dtype) for each in (st.MaxHeap, st.MinHeap, st.SortedMap) for dtype in ("int64", "float64")),
-]
+N_DENSE = 6000  # how many keys there can be where keys are 0 ... n - 1
+_DENSE = (st.IndexedMaxHeap, st.IndexedMinHeap)
 _MAPS = {st.IntMap: MapModel, st.SortedMap: SortedModel}
-_ENDS = [0, 1, -1, 2**63 - 1, -(2**63), -(2**63) + 1, 2**62, 2**32, 2**31 - 1]
+
+
+class Kind(NamedTuple):
+    """A container class with the dtype of its numbers, and for heaps what is first of equal ones."""
+
+    container: Any
+    dtype: str = "int64"
+    ties: str = "key"
+
+    def new(self) -> Any:
+        """Return an empty container."""
+        if self.container in _DENSE:
+            return self.container(N_DENSE, self.dtype, self.ties)
+        named = {"dtype": self.dtype} if self.dtype != "int64" else {}
+        return self.container(**named, **({"ties": self.ties} if self.ties != "key" else {}))
+
+    def new_model(self) -> Any:
+        """Return the model of an empty container."""
+        if self.container in _MAPS:
+            return _MAPS[self.container]()
+        least_first, is_fifo = self.container in (st.MinHeap, st.IndexedMinHeap), self.ties == "fifo"
+        if self.container in _DENSE:
+            return IndexedHeapModel({}, N_DENSE, least_first, is_fifo)
+        return HeapModel((), least_first, is_fifo)
+
+    def keys(self, chance: random.Random, rng: np.random.Generator, n: int) -> np.ndarray:
+        """Return `n` distinct keys, or nearly so many."""
+        if self.container in _DENSE:
+            return rng.choice(N_DENSE, n, replace=False)
+        return hostile_keys(chance, rng, n)
+
+    def __str__(self) -> str:
+        return f"{self.container.__name__}, {self.dtype}, {self.ties}"
+
+
+KEYED = [
+    Kind(st.CountBuckets),
+    *(Kind(each, dtype) for each in _MAPS for dtype in ("int64", "float64")),
+    *(
+        Kind(each, dtype, ties)
+        for each in (st.MaxHeap, st.MinHeap, *_DENSE)
+        for dtype in ("int64", "float64")
+        for ties in ("key", "fifo")
+    ),
+    *(Kind(each, "float32", ties) for each in _DENSE for ties in ("key", "fifo")),
+]
 _NUMBERS: dict[str, list[Any]] = {
     "int64": [*range(-2, 5), 2**62, 2**63 - 1, -(2**63)],
     "float64": [*range(-2, 5), 0.5, -0.0, float("inf"), 5e-324],
+    "float32": [*range(-2, 5), 0.5, -0.0, float("inf"), 2.0**-20],
 }
-_DOCUMENTED = (KeyError, IndexError, ValueError, OverflowError)
-Note = Callable[[str], object]
 
 
 def run(chance: random.Random, note: Note) -> None:
     """Run one of the checks."""
-    alone = [check_alone, check_lists_alone]
-    check = chance.choice([*alone, check_sums, check_sums, check_anything, check_words, check_lists])
+    alone = [check_alone, check_alone, check_lists_alone, rows_and_sets.check_alone]
+    shared = [check_sums, check_sums, check_anything, check_words, check_lists]
+    check = chance.choice([*alone, *shared, *rows_and_sets.SHARED])
     note(check.__name__)
     rng = np.random.default_rng(chance.getrandbits(32))
     interval = sys.getswitchinterval()
@@ -64,59 +107,22 @@ def run(chance: random.Random, note: Note) -> None:
         sys.setswitchinterval(interval)
 
 
-# --------------------------------------------------------------------------------------- keys, threads
-def hostile_keys(chance: random.Random, rng: np.random.Generator, n: int) -> np.ndarray:
-    """Return distinct keys of the kinds on which hash tables do badly."""
-    some = np.arange(n, dtype=np.uint64)
-    match chance.randrange(7):
-        case 0:
-            keys = some * np.uint64(chance.getrandbits(64)) + np.uint64(chance.getrandbits(64))
-        case 1:
-            keys = some << np.uint64(chance.randrange(64 - n.bit_length()))
-        case 2:
-            keys = some + np.uint64(chance.choice([0, 2**63 - n // 2, 2**64 - n // 2]))
-        case 3:  # one place of any table below 2**40 places, if the hash had no secret
-            keys = some * np.uint64(pow(0x9E3779B97F4A7C15, -1, 2**64))
-            keys ^= keys >> np.uint64(32)
-        case 4:
-            keys = rng.integers(0, 2**64, n, dtype=np.uint64)
-        case 5:  # in the order in which another table has them
-            other = st.IntMap.from_arrays(rng.integers(-(2**63), 2**63, 2 * n), np.ones(2 * n, np.int64))
-            slots = int_map_kernels.state(other)[0]
-            keys = slots[:-8].reshape(-1, 8)[:, :4].ravel()[:n].view(np.uint64)
-        case 6:
-            keys = np.array(_ENDS + [chance.getrandbits(63) >> chance.randrange(63) for _ in range(n)])
-            keys = keys.view(np.uint64)
-    return np.array([*dict.fromkeys(keys.view(np.int64).tolist())], np.int64)
-
-
-def in_threads(works: list[Callable[[], object]]) -> None:
-    """Run functions at the same time, each in a thread."""
-    barrier = threading.Barrier(len(works))
-
-    def begin(work: Callable[[], object]) -> None:
-        barrier.wait()
-        work()
-
-    with ThreadPoolExecutor(len(works)) as executor:
-        for future in [executor.submit(begin, work) for work in works]:
-            future.result()
-
-
 # -------------------------------------------------------------------------------------------- one thread
 def check_alone(chance: random.Random, rng: np.random.Generator, note: Note) -> None:
     """Compare a compiled program with the model."""
-    container, dtype = chance.choice(KEYED)
-    keys = hostile_keys(chance, rng, chance.choice([5, 60, 500]))
-    numbers = chance.sample(_NUMBERS[dtype], 4) if chance.random() < 0.5 else range(-2, 4)
-    language = LANGUAGES[container]
+    kind = chance.choice(KEYED)
+    keys = kind.keys(chance, rng, chance.choice([5, 60, 500]))
+    if kind.container in _DENSE:
+        keys[0] = chance.choice([-1, N_DENSE, 2**40])
+    numbers = chance.sample(_NUMBERS[kind.dtype], 4) if chance.random() < 0.5 else range(-2, 4)
+    language = LANGUAGES[kind.container]
     n_rows, rare = chance.choice([300, 1500]), chance.choice([0.1, 0.5, 1.0])
-    program = random_program(language, rng, n_rows, keys, numbers, rare, dtype)
-    note(f"{container.__name__}, {dtype}, {n_rows} rows, {list(numbers)}, keys {keys[:5].tolist()} ...")
-    model = _MAPS[container]() if container in _MAPS else HeapModel(least_first=container is st.MinHeap)
-    first = {"dtype": dtype} if dtype == "float64" else {}
-    done = check_program(language, container(**first), model, program)
+    program = random_program(language, rng, n_rows, keys, numbers, rare, kind.dtype)
+    note(f"{kind}, {n_rows} rows, {list(numbers)}, keys {keys[:5].tolist()} ...")
+    model = kind.new_model()
+    done = check_program(language, kind.new(), model, program)
     assert dict(done.items()) == dict(model.items())
+    assert kind.container in _MAPS or list(done.items()) == model.items(), "order"
 
 
 def check_lists_alone(chance: random.Random, rng: np.random.Generator, note: Note) -> None:
@@ -138,11 +144,11 @@ def check_lists_alone(chance: random.Random, rng: np.random.Generator, note: Not
 # -------------------------------------------------------------------------------------- threads that add
 def check_sums(chance: random.Random, rng: np.random.Generator, note: Note) -> None:
     """Add in several threads, one by one and in bulk, and look meanwhile."""
-    container, dtype = chance.choice(KEYED)
-    shared = container(**({"dtype": dtype} if dtype == "float64" else {}))
-    keys = hostile_keys(chance, rng, chance.choice([3, 100, 5000]))
+    kind = chance.choice(KEYED)
+    container, shared = kind.container, kind.new()
+    keys = kind.keys(chance, rng, chance.choice([3, 100, 5000]))
     n_threads, n_steps = chance.randrange(2, 5), chance.choice([20, 200])
-    note(f"{container.__name__}, {dtype}, {len(keys)} keys, {n_threads} threads of {n_steps} steps")
+    note(f"{kind}, {len(keys)} keys, {n_threads} threads of {n_steps} steps")
     plans = [_plan(random.Random(chance.random()), keys, n_steps, container) for _ in range(n_threads)]
 
     def follow(steps: list[Callable[[Any], object]]) -> None:
@@ -182,17 +188,9 @@ def _plan(
             steps.append(methodcaller("add", key, n))
             sums[key] += n
         if chance.random() < 0.1:
-            looks = [len, list, repr, attrgetter("nbytes"), _copied, _pickled, _all_of]
+            looks = [len, list, repr, attrgetter("nbytes"), copied, pickled, _all_of]
             steps.append(chance.choice(looks))
     return steps, sums
-
-
-def _copied(container: Any) -> None:
-    copy.copy(container)._check()
-
-
-def _pickled(container: Any) -> None:
-    pickle.loads(pickle.dumps(container))._check()
 
 
 def _all_of(container: Any) -> None:
@@ -223,7 +221,7 @@ def check_words(chance: random.Random, rng: np.random.Generator, note: Note) -> 
                 counter.update_many(b"".join(some), np.cumsum([0, *map(len, some)]), [3] * len(some))
             mine.update(some * 3)
             if chance.random() < 0.1:
-                look = chance.choice([len, list, repr, _copied, _pickled, st.ByteCounter.most_common])
+                look = chance.choice([len, list, repr, copied, pickled, st.ByteCounter.most_common])
                 look(counter)
                 assert counter.word(counter.id_of(some[0])) == some[0]
         with lock:
@@ -253,17 +251,17 @@ def _merge_both_ways(one: st.ByteCounter, other: st.ByteCounter) -> None:
 # ---------------------------------------------------------------------------------- threads that do anything
 def check_anything(chance: random.Random, rng: np.random.Generator, note: Note) -> None:
     """Call any methods in any order, in several threads."""
-    container, dtype = chance.choice(KEYED)
-    shared = container(**({"dtype": dtype} if dtype == "float64" else {}))
-    keys = hostile_keys(chance, rng, chance.choice([3, 100, 3000]))
+    kind = chance.choice(KEYED)
+    shared, dtype = kind.new(), kind.dtype
+    keys = kind.keys(chance, rng, chance.choice([3, 100, 3000]))
     numbers = [number for number in _NUMBERS[dtype] if number == number // 1]
-    language = LANGUAGES[container]
-    note(f"{container.__name__}, {dtype}, {len(keys)} keys")
+    language = LANGUAGES[kind.container]
+    note(f"{kind}, {len(keys)} keys")
 
     def work(chance: random.Random, program: Program) -> None:
         for _ in range(chance.choice([20, 200])):
             key, number = int(chance.choice(keys)), chance.choice(numbers)
-            with suppress(*_DOCUMENTED):
+            with suppress(*DOCUMENTED):
                 _any_call(shared, chance, key, number, keys)
         first = np.zeros(program.operations.size, np.int64)
         language.driver(shared, *program, first, np.zeros(program.operations.size, dtype))
@@ -273,7 +271,8 @@ def check_anything(chance: random.Random, rng: np.random.Generator, note: Note) 
     shared._check()
     found = dict(shared.items())
     assert len(found) == len(shared)
-    assert container.from_arrays(*shared.to_arrays()) == shared == copy.deepcopy(shared)
+    from_arrays, arrays, *_ = shared.__reduce__()
+    assert from_arrays(*arrays) == shared == copy.deepcopy(shared)
     assert all(shared[key] == number and key in shared for key, number in found.items())
 
 
@@ -287,8 +286,8 @@ def _any_call(shared: Any, chance: random.Random, key: int, number: Any, keys: n
         lambda: shared.__delitem__(key),
         lambda: shared.get(key, number),
         lambda: shared.reserve(chance.randrange(2000)),
-        lambda: _copied(shared),
-        lambda: _pickled(shared),
+        lambda: copied(shared),
+        lambda: pickled(shared),
         lambda: _all_of(shared),
         lambda: chance.random() < 0.1 and shared.clear(),
     ]
@@ -316,6 +315,11 @@ def _any_call(shared: Any, chance: random.Random, key: int, number: Any, keys: n
             lambda: shared.pop_many(chance.randrange(100)),
             lambda: shared.ties(),
             lambda: shared.peek(),
+        ]
+    if isinstance(shared, _DENSE):
+        calls += [
+            lambda: shared.improve(key, number),
+            lambda: shared.improve(N_DENSE, number),
         ]
     if isinstance(shared, st.CountBuckets):
         calls += [
@@ -385,12 +389,12 @@ def _use_index(index: st.PairIndex, chance: random.Random) -> None:
         lambda: index.rebuild(),
         lambda: index.stale_fraction(),
         lambda: index.pairs(),
-        lambda: _copied(index),
-        lambda: _pickled(index),
+        lambda: copied(index),
+        lambda: pickled(index),
         lambda: tokens.next(position),
         lambda: tokens.segment_positions(tokens.segment_at(position)),
-        lambda: _copied(tokens),
-        lambda: _pickled(tokens),
+        lambda: copied(tokens),
+        lambda: pickled(tokens),
     ]
-    with suppress(*_DOCUMENTED):
+    with suppress(*DOCUMENTED):
         chance.choice(calls)()

@@ -72,7 +72,7 @@ class Forgetful(st.MaxHeap):
 
 
 def test_additions_that_are_lost_are_seen(monkeypatch):
-    monkeypatch.setattr(containers, "KEYED", [(Forgetful, "int64")])
+    monkeypatch.setattr(containers, "KEYED", [containers.Kind(Forgetful)])
     monkeypatch.setattr(
         containers, "_plan", lambda chance, keys, n, kind: ([lambda c: c.add(5)] * 500, {5: 500})
     )

@@ -43,6 +43,7 @@ PLAIN_ENCODING = ("tests/without_jit/test_encoding.py",)
 PLAIN_TRAINING = ("tests/without_jit/test_training.py",)
 PLAIN_SCANNING = ("tests/without_jit/test_scanning.py",)
 CONTAINERS = (S + "test_contract.py", "tests/examples")
+HEAPS = (S + "test_multiset_heap.py", S + "test_first_come.py")
 TRAINING = (B + "test_training.py", B + "test_resume.py")
 TOKENIZER = (B + "test_tokenizer_methods.py", B + "test_streams.py", B + "test_tokenizer.py")
 SPLITTING = (B + "test_pattern.py", *TOKENIZER)
@@ -51,18 +52,18 @@ TARGETS = [
     Target(
         "heaps",
         "structures/multiset_heap_kernels.py",
-        (S + "test_multiset_heap.py",),
+        HEAPS,
         (*PLAIN, S + "test_multiset_heap.py::test_kernels_against_a_list"),
         CONTAINERS,
     ),
     Target(
         "heaps",
         "structures/multiset_heap_blocks.py",
-        (S + "test_multiset_heap.py",),
+        HEAPS,
         (*PLAIN, S + "test_multiset_heap.py::test_kernels_against_a_list"),
         CONTAINERS,
     ),
-    Target("heaps", "structures/multiset_heap_type.py", (S + "test_multiset_heap.py",), PLAIN, CONTAINERS),
+    Target("heaps", "structures/multiset_heap_type.py", HEAPS, PLAIN, CONTAINERS),
     Target("heaps", "structures/count_buckets_cells.py", (S + "test_count_buckets.py",), PLAIN, CONTAINERS),
     Target("heaps", "structures/count_buckets_kernels.py", (S + "test_count_buckets.py",), PLAIN, CONTAINERS),
     Target(
@@ -110,8 +111,13 @@ TARGETS = [
         (S + "test_pair_index.py", *CONTAINERS),
     ),
     Target("index", "structures/pair_index_kernels.py", (S + "test_pair_index.py",), PLAIN, CONTAINERS),
-    Target("maps", "structures/int_set_kernels.py", (S + "test_int_set.py",), (), CONTAINERS),
+    Target(
+        "maps", "structures/int_set_kernels.py", (S + "test_int_set.py",), PLAIN, (S + "test_no_leaks.py",)
+    ),
+    Target("dense", "structures/indexed_heap_tree.py", (S + "test_indexed_heap.py",), PLAIN, CONTAINERS),
+    Target("dense", "structures/indexed_heap_kernels.py", (S + "test_indexed_heap.py",), PLAIN, CONTAINERS),
     Target("rows", "structures/k_best_kernels.py", (S + "test_k_best.py",), PLAIN, (S + "test_no_leaks.py",)),
+    Target("rows", "structures/sorted_lanes.py", (S + "test_sorted_lanes.py", S + "test_k_best.py"), PLAIN),
     Target("merging", "bpe/training/merging.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/front.py", TRAINING, PLAIN_TRAINING),

@@ -9,79 +9,62 @@ from numba import njit
 
 from structures import MaxHeap, MinHeap
 from structures.multiset_heap_kernels import heap_type
+from structures.status import INT64_MAX, INT64_MIN
+from structures.testing import LANGUAGES, HeapMachine, HeapModel, check_program, random_program
 
 KINDS = [(MaxHeap, "int64"), (MinHeap, "int64"), (MaxHeap, "float64"), (MinHeap, "float64")]
 NAMES = ["max-int", "min-int", "max-float", "min-float"]
 BOTH = pytest.mark.parametrize("heap_class", [MaxHeap, MinHeap])
 
 
-class FifoModel:
-    """Entries with ages in a dict; slow and simple."""
-
-    def __init__(self, least_first):
-        self.entries, self.age, self.sign = {}, 0, 1 if least_first else -1
-
-    def set(self, key, count):
-        if key not in self.entries or self.entries[key][0] != count:
-            self.age += 1
-            self.entries[key] = count, self.age
-
-    def add(self, key, n):
-        count = self.entries.get(key, (0, 0))[0] + n
-        if count < 0:
-            raise ValueError(key)
-        if count == 0:
-            self.entries.pop(key, None)
-        else:
-            self.set(key, count)
-
-    def items(self):
-        in_order = sorted(self.entries.items(), key=lambda item: (self.sign * item[1][0], item[1][1]))
-        return [(key, count) for key, (count, _) in in_order]
+# ------------------------------------------------------------------------------------ against the model
+class FifoMachine(HeapMachine):
+    is_fifo = True
 
 
-def ties_of(items):
-    return [key for key, count in items if count == items[0][1]]
+class FifoMinMachine(FifoMachine):
+    container, least_first = MinHeap, True
+
+
+class FloatFifoMachine(FifoMachine):
+    dtype = "float64"
+
+
+class FloatFifoMinMachine(FifoMinMachine):
+    dtype = "float64"
+
+
+TestFifo = FifoMachine.TestCase
+TestFifoMin = FifoMinMachine.TestCase
+TestFloatFifo = FloatFifoMachine.TestCase
+TestFloatFifoMin = FloatFifoMinMachine.TestCase
 
 
 @pytest.mark.parametrize(("heap_class", "dtype"), KINDS, ids=NAMES)
-@pytest.mark.parametrize("n_keys", [5, 60, 900])
-def test_first_come_first_out_against_a_model(rng, heap_class, dtype, n_keys):
-    heap, model = heap_class(dtype=dtype, ties="fifo"), FifoModel(heap_class is MinHeap)
-    look = heap.nlargest if heap_class is MaxHeap else heap.nsmallest
-    for step in range(3000):
-        key, number, verb = (int(number) for number in rng.integers((n_keys, 5, 8)))
-        if verb < 3:
-            heap[key] = number + 1
-            model.set(key, number + 1)
-        elif verb < 5:
-            heap.add(key, number)
-            model.add(key, number)
-        elif verb == 5 and key in heap:
-            number = min(number, int(heap[key]))
-            heap.sub(key, number)
-            model.add(key, -number)
-        elif verb == 6 and key in heap:
-            del heap[key], model.entries[key]
-        elif verb == 7 and len(heap):
-            assert heap.peek() == model.items()[0]
-            assert heap.pop() == model.items()[0]
-            del model.entries[model.items()[0][0]]
-        if step % 300 == 0:
-            heap._check()
-            items = model.items()
-            assert list(heap.items()) == items
-            assert (
-                list(zip(*(array.tolist() for array in look(n_keys // 2)), strict=True))
-                == items[: n_keys // 2]
-            )
-            assert not items or heap.ties().tolist() == ties_of(items)
-            heap = heap.copy() if step % 600 else pickle.loads(pickle.dumps(heap))
-            look = heap.nlargest if heap_class is MaxHeap else heap.nsmallest
-            assert heap.tie_order == "fifo"
+@pytest.mark.parametrize(
+    ("n_keys", "numbers", "rare"),
+    [
+        (4, range(-3, 4), 0.7),  # often empty
+        (300, [1], 0.1),  # moves by one
+        (300, range(3), 0.2),  # many ties
+        (2000, range(-5, 100), 0.05),
+        (100, [INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX - 1, INT64_MAX], 0.3),
+    ],
+    ids=["empty", "ones", "ties", "large", "ends"],
+)
+def test_programs(rng, heap_class, dtype, n_keys, numbers, rare):
+    language, spread = LANGUAGES[heap_class], range(-n_keys // 3, n_keys)
+    program = random_program(language, rng, 4000, keys=spread, numbers=numbers, rare=rare, dtype=dtype)
+    model = HeapModel(least_first=heap_class is MinHeap, is_fifo=True)
+    heap = check_program(language, heap_class(dtype=dtype, ties="fifo"), model, program)
     assert list(heap.items()) == model.items()
+    assert heap.ties().tolist() == model.ties()
+    look = heap.nlargest if heap_class is MaxHeap else heap.nsmallest
+    assert tuple(array.tolist() for array in look(n_keys // 2)) == model.first_many(n_keys // 2)
+    assert heap.tie_order == "fifo"
 
 
+# ------------------------------------------------------------------------------------------------- ages
 def test_ages():
     heap = MinHeap([(9, 1), (3, 1), (5, 1)], ties="fifo")
     assert list(heap) == [9, 3, 5]

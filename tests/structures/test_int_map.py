@@ -12,7 +12,13 @@ from structures.secret import WORDS
 from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, NOT_A_NUMBER, OK, OUT_OF_RANGE, OVERFLOW
 from structures.testing import LANGUAGES, IntMapMachine, MapModel, check_program, random_program
 
+
+class FloatMachine(IntMapMachine):
+    dtype = "float64"
+
+
 TestMachine = IntMapMachine.TestCase
+TestFloatMachine = FloatMachine.TestCase
 ENDS = [INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX]
 
 

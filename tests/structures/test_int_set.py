@@ -9,31 +9,25 @@ from numba import njit
 
 from structures import IntMap, IntSet
 from structures.status import INT64_MAX, INT64_MIN, MISSING, NO_MEMORY, OK
-from structures.testing import keys
+from structures.testing import LANGUAGES, IntSetMachine, IntSetModel, check_program, keys, random_program
 
+TestMachine = IntSetMachine.TestCase
 ENDS = [INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX]
+KEYS = {
+    "few": range(-3, 6),
+    "dense": range(-500, 500),
+    "high-bits": [i << 52 for i in range(-300, 300)],
+    "ends": [*ENDS, *(2**i for i in range(63)), *(-(2**i) for i in range(63))],
+}
 
 
-def test_against_a_set(rng):
-    real, model = IntSet(), set()
-    for step in range(6000):
-        key, verb = int(rng.integers(-200, 200)) << int(rng.integers(0, 50)), rng.integers(6)
-        assert (key in real) == (key in model)
-        if verb < 3:
-            real.add(key)
-            model.add(key)
-        elif verb == 3:
-            real.discard(key)
-            model.discard(key)
-        elif verb == 4 and key in model:
-            real.remove(key)
-            model.remove(key)
-        elif verb == 5 and step % 40 == 0:
-            real |= [key, key + 1]
-            model |= {key, key + 1}
-        assert len(real) == len(model)
-    real._check()
-    assert list(real) == sorted(model)
+@pytest.mark.parametrize("rare", [0.1, 0.6])
+@pytest.mark.parametrize("keys", KEYS.values(), ids=KEYS)
+def test_programs(rng, keys, rare):
+    language, model = LANGUAGES[IntSet], IntSetModel()
+    program = random_program(language, rng, 4000, keys, [0, 1, -7, 2**32, INT64_MAX, INT64_MIN], rare)
+    some = check_program(language, IntSet(), model, program)
+    assert list(some) == sorted(model)
 
 
 @given(st.lists(keys()), st.lists(keys()))

@@ -194,6 +194,19 @@ MISTAKES = {
     "st.MaxHeap(TOKENS)": "compiled code makes an empty MaxHeap",
     "st.IntMap(TOKENS)": "compiled code makes an empty IntMap: fill it afterwards",
     "st.CountBuckets({1: 2})": "compiled code makes an empty CountBuckets",
+    "st.IndexedMinHeap(2.5)": "n must be an integer, not float64",
+    "st.KBest(2.5, 1)": "n_rows must be an integer, not float64",
+    "st.KBest(2, 'word')": "k must be an integer, not word",
+    "st.TokenList(5)": "tokens must be an array of integers with one dimension, not 5",
+    "st.TokenList([1, 2])": r"tokens must be an array .* not list\(int64\)",
+    "st.TokenList(TOKENS / 2)": r"tokens must be an array .* not array\(float64",
+    "st.TokenList(TOKENS > 1)": r"tokens must be an array .* not array\(bool",
+    "st.TokenList(TOKENS.reshape(5, 1))": r"tokens must be an array .* not readonly array\(int64, 2d",
+    "st.TokenList(TOKENS, 2)": "segment_offsets must be an array of integers with one dimension, not 2",
+    "st.TokenList(TOKENS, OFFSETS / 2)": r"segment_offsets must be an array .* not array\(float64",
+    "st.PairIndex(TOKENS)": r"tokens must be a TokenList, not readonly array\(int64",
+    "st.PairIndex.build(5)": "tokens must be a TokenList, not 5",
+    "st.PairIndex.build(st.IntMap())": "tokens must be a TokenList, not IntMap",
 }
 
 
@@ -201,6 +214,103 @@ MISTAKES = {
 def test_mistakes(mistake):
     with pytest.raises(TypingError, match=MISTAKES[mistake]):
         njit(eval(f"lambda: {mistake}"))()
+
+
+@njit
+def _rows(n_rows, k):
+    return st.KBest(n_rows, k).n_rows
+
+
+@pytest.mark.parametrize("integer", [np.int64, np.int8, np.uint64])
+def test_rows_that_cannot_be_are_refused(integer):
+    assert (_rows(integer(3), integer(1)), _rows(integer(0), integer(127))) == (3, 0)
+    with pytest.raises(ValueError, match=r"k must be in \[1, 2\*\*48\)"):
+        _rows(integer(3), integer(0))
+    if integer is not np.uint64:
+        with pytest.raises(ValueError, match=r"k must be in \[1, 2\*\*48\)"):
+            _rows(integer(3), integer(-1))
+        with pytest.raises(ValueError, match=r"n_rows must be in \[0, 2\*\*48\)"):
+            _rows(integer(-1), integer(1))
+    if integer is not np.int8:
+        for n_rows, k, expected in [
+            (2**48, 1, ValueError),
+            (2**63 - 1, 1, ValueError),
+            (1, 2**48, ValueError),
+            (1, 2**63 - 1, ValueError),
+            (2**47, 2**47, MemoryError),  # 2**94 entries are none in 64 bits
+            (2**40, 16, MemoryError),
+        ]:
+            with pytest.raises(expected):
+                _rows(integer(n_rows), integer(k))
+            with pytest.raises(expected):
+                st.KBest(n_rows, k)
+    if integer is np.uint64:
+        with pytest.raises(ValueError, match="n_rows must be"):
+            _rows(integer(2**64 - 1), integer(1))
+
+
+def test_rows_whose_shape_is_written_in_the_call_are_refused():
+    with pytest.raises(ValueError, match="k must be"):
+        njit(lambda: st.KBest(3, 0).n_rows)()
+    with pytest.raises(ValueError, match="n_rows must be"):
+        njit(lambda: st.KBest(n_rows=-1, k=1).n_rows)()
+
+
+@njit
+def _one_segment(tokens):
+    return st.TokenList(tokens)
+
+
+@njit
+def _segments(tokens, offsets):
+    return st.TokenList(tokens, offsets)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int8", "uint8", "uint16", "uint32", "uint64"])
+def test_tokens_that_cannot_be_are_refused(dtype):
+    info, all_there = np.iinfo(dtype), np.array([0, 2])
+    for extreme in {int(info.min), int(info.max), min(int(info.max), 2**31 - 1), min(int(info.max), 2**31)}:
+        tokens = np.array([5, extreme], dtype)
+        if 0 <= extreme < 2**31:
+            for made in (_one_segment(tokens), _segments(tokens, all_there), _one_segment(tokens[::-1])):
+                made._check()
+                assert sorted(made) == sorted(tokens.tolist())
+        else:
+            for make in (_one_segment, lambda tokens: _segments(tokens, all_there), st.TokenList):
+                with pytest.raises((ValueError, OverflowError), match="tokens"):
+                    make(tokens)
+    for n in range(3):
+        made = _one_segment(np.ones(n, dtype))
+        made._check()
+        assert made == st.TokenList(np.ones(n, dtype))
+
+
+@pytest.mark.parametrize(
+    "offsets",
+    [
+        [],
+        [0],
+        [5],
+        [0, 4],
+        [0, 6],
+        [1, 5],
+        [-1, 5],
+        [0, 0, 5],
+        [0, 5, 5],
+        [0, 3, 2, 5],
+        [0, 7, 5],
+        [0, -1, 5],
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "int8"])
+def test_offsets_that_cannot_be_are_refused(offsets, dtype):
+    offsets = np.array(offsets, np.int64).astype(dtype)
+    for make in (_segments, st.TokenList):
+        with pytest.raises((ValueError, OverflowError), match="segment_offsets"):
+            make(TOKENS, offsets)
+    assert _segments(TOKENS, np.array([0, 1, 5], dtype)) == st.TokenList(TOKENS, [0, 1, 5])
+    assert len(_segments(TOKENS[:0], np.array([0], dtype))) == 0
 
 
 def test_a_class_or_a_constant_is_no_container():
@@ -239,7 +349,11 @@ def test_nothing_leaks(python):
             tokens = st.TokenList(np.arange(n))
             index = st.PairIndex.build(tokens)
             counter, buckets = st.ByteCounter(), st.CountBuckets()
-            return kept, named, (index, counter), buckets
+            rows, keys, ordered = st.KBest(n, 2), st.IntSet(), st.SortedMap(float)
+            rows.push(1, 0.5, 3), keys.add(5), ordered.add(5, 0.5)
+            by_age, dense = st.MaxHeap(ties="fifo"), st.IndexedMinHeap(n, np.float32, "fifo")
+            by_age.add(5), dense.add(5, 0.5)
+            return kept, named, (index, counter), (buckets, rows, keys, ordered, by_age, dense)
 
         @njit
         def fail(n):
@@ -256,8 +370,18 @@ def test_nothing_leaks(python):
                 total += heap.pop()[1]
             return total
 
+        @njit
+        def refused(n_rows, k):
+            return st.KBest(n_rows, k).n_rows
+
         def everything():
             make(100), make(10), fail(5), many(100)
+            for n_rows, k in [(-1, 1), (1, 0), (2**45, 1)]:
+                try:
+                    refused(n_rows, k)
+                except (ValueError, MemoryError):
+                    continue
+                raise AssertionError((n_rows, k))
 
         everything()
         gc.collect()

@@ -10,7 +10,7 @@ from structures import TokenList
 from structures import token_list_kernels as module
 from structures.status import OK
 from structures.testing import LANGUAGES, TokenListMachine, TokenModel, check_program, random_program
-from structures.testing.machines import token_list_of
+from structures.testing.list_machines import token_list_of
 
 TestMachine = TokenListMachine.TestCase
 LARGEST = 2**31 - 1

@@ -8,6 +8,7 @@ from structures import (
     IndexedMaxHeap,
     IndexedMinHeap,
     IntMap,
+    IntSet,
     KBest,
     MaxHeap,
     MinHeap,
@@ -21,6 +22,7 @@ from structures.testing import (
     LANGUAGES,
     HeapModel,
     IndexedHeapModel,
+    IntSetModel,
     KBestModel,
     MapModel,
     PairModel,
@@ -50,12 +52,24 @@ def test_maps(n_keys, numbers, rare):
     check_program(LANGUAGES[IntMap], IntMap(), MapModel(), program_of(IntMap, n_keys, numbers, rare))
 
 
+@shapes
+def test_maps_to_floats(n_keys, numbers, rare):
+    program = program_of(IntMap, n_keys, numbers, rare, "float64")
+    check_program(LANGUAGES[IntMap], IntMap(dtype=float), MapModel(), program)
+
+
+@shapes
+def test_sets(n_keys, numbers, rare):
+    check_program(LANGUAGES[IntSet], IntSet(), IntSetModel(), program_of(IntSet, n_keys, numbers, rare))
+
+
+@pytest.mark.parametrize("ties", ["key", "fifo"])
 @pytest.mark.parametrize("dtype", ["int64", "float64"])
 @pytest.mark.parametrize("heap_class", [MaxHeap, MinHeap])
 @shapes
-def test_heaps(n_keys, numbers, rare, heap_class, dtype):
-    model = HeapModel(least_first=heap_class is MinHeap)
-    heap = heap_class(dtype)
+def test_heaps(n_keys, numbers, rare, heap_class, dtype, ties):
+    model = HeapModel((), heap_class is MinHeap, ties == "fifo")
+    heap = heap_class(dtype, ties=ties)
     check_program(LANGUAGES[heap_class], heap, model, program_of(heap_class, n_keys, numbers, rare, dtype))
 
 

@@ -42,6 +42,25 @@ def lists(tokens):
     return total, linked.n_positions(), index.count(1, 2), linked == linked.copy()
 
 
+@st.kernel
+def loops(container, other):
+    """Loop over a container that changes, and compare, in a kernel of this package's kind."""
+    total = 0
+    for key in container:
+        container.remove(key)
+        total = 10 * total + key
+    return total, container == other, container != other, container == other.copy()
+
+
+def test_loops_and_comparisons_in_kernels():
+    for kind in (st.IntMap, st.MaxHeap, st.CountBuckets, st.SortedMap):
+        assert loops(kind({2: 5, 3: 4}), kind()) == (23, True, False, True)
+        assert loops(kind({2: 5}), kind({2: 5})) == (2, False, True, False)
+    heap = st.IndexedMaxHeap.from_arrays([2, 3], [5, 4])
+    assert loops(heap, st.IndexedMaxHeap(4)) == (23, True, False, True)
+    assert loops(st.IntSet([3, 2]), st.IntSet()) == (23, True, False, True)
+
+
 def test_they_give_the_same():
     assert config.DISABLE_JIT
     assert counts(np.array([5, 3, 5, 4])) == (1034, 75.0, 4, 2)
