@@ -353,6 +353,12 @@ class Rules:
         """Return the rules for a part of a text: nothing is put around it, and errors were looked for."""
         return Rules(self.allowed.tokens, NO_TOKENS, NOTHING_AROUND, self.always)
 
+    def alone(self) -> Rules:
+        """Return the rules that put nothing around a text."""
+        if self.around == NOTHING_AROUND:
+            return self
+        return Rules(self.allowed.tokens, self.disallowed.tokens, NOTHING_AROUND, self.always)
+
     def refuse(self, given: str | bytes, what: str = "text") -> None:
         """Raise if a text holds a disallowed string.
 

@@ -11,7 +11,7 @@ from typing import AnyStr
 import numpy as np
 
 from bpe.encoding.engine import Engine
-from bpe.encoding.offsets import length_in
+from bpe.encoding.offsets import encode_with_offsets, length_in
 from bpe.encoding.streams import StreamEncoder
 from bpe.specials import Rules
 from bpe.text import utf8_of
@@ -31,7 +31,11 @@ def count(engine: Engine, text: str | bytes, limit: int | None, rules: Rules) ->
 
 def truncate(engine: Engine, text: AnyStr, max_tokens: int, rules: Rules) -> AnyStr:
     """Return the longest beginning of a text that ``Tokenizer.truncate`` promises."""
-    most = _not_negative(max_tokens, "max_tokens")
+    before, after = rules.around
+    most = max(_not_negative(max_tokens, "max_tokens") - len(before) - len(after), 0)
+    rules = rules.alone()
+    if engine.is_prepared:
+        return _truncate_prepared(engine, text, most, rules)
     ids = _first_ids(engine, text, most + 1, rules)
     if len(ids) <= most:
         return text
@@ -50,6 +54,24 @@ def truncate(engine: Engine, text: AnyStr, max_tokens: int, rules: Rules) -> Any
             again = engine.encode_special([data[place:end]], rules)[0]
             if np.array_equal(again, ids[first:k]):
                 return text[: length_in(text, data[:end])]
+    return text[:0]
+
+
+def _truncate_prepared(engine: Engine, text: AnyStr, most: int, rules: Rules) -> AnyStr:
+    """Return a beginning of a text whose ids are the first ones; where steps look far ahead, not the longest.
+
+    Each try takes as long as encoding the text, so that the steps become larger after some.
+    """
+    ids, _, ends = encode_with_offsets(engine, text, rules)
+    if len(ids) <= most:
+        return text
+    n, n_tries = most, 0
+    while n > 0:
+        part = text[: int(ends[n - 1])]
+        again = engine.encode(utf8_of(part), part, rules)
+        if len(again) <= most and np.array_equal(again, ids[: len(again)]):
+            return part
+        n, n_tries = n - (1 << (n_tries >> 3)), n_tries + 1
     return text[:0]
 
 

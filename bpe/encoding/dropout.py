@@ -27,14 +27,16 @@ def encode_with_dropout(
         raise TypeError(f"dropout must be a number, not {type(dropout).__name__}")
     if not 0 <= dropout <= 1:
         raise ValueError(f"dropout must be a probability, from 0 to 1, not {dropout}")
+    if engine.is_prepared:
+        raise ValueError("dropout is only for tokenizers that do nothing to a text but split it")
     data = utf8_of(text)
     state = np.array([index(seed) & 2**64 - 1], np.uint64)
     if any(needle in data for needle in rules.needles):
         rules.refuse(text)
-    ids: list[int] = []
+    ids: list[int] = [*rules.around[0]]
     for i, part in enumerate(rules.allowed.split(data)):
         if i % 2:
             ids.append(engine.special_ids[part])
         elif part:
             ids += engine.merger.merge(engine.pattern.split_bytes(part), dropout, state)
-    return ids
+    return [*ids, *rules.around[1]]

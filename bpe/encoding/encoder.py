@@ -116,6 +116,7 @@ class Encoder:
         self._scanner = pattern.scanner
         self._symbols = Symbols.of(vocabulary, options)
         self._ranks = Ranks.of(self._symbols.pairs, self._symbols.made, self._symbols.byte_ids)
+        self._bytes_of, self._suffix = vocabulary.bytes_of, options.suffix.encode()
         self._whole = ByteCounter({vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids})
         self._idle: deque[_Worker] = deque(maxlen=n_threads(None))  # if full, it drops the first
         # What is no token is replaced where texts are encoded in blocks.
@@ -295,6 +296,44 @@ class Encoder:
         ids, _, id_offsets = self._encode(data, np.asarray(ends, np.int64), given=offsets)
         return ids, np.append(np.zeros(len(ends) + 1 - len(id_offsets), np.int64), id_offsets)
 
+    def encode_with_lengths(
+        self, data: bytes, offsets: np.ndarray | None, ends: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Encode texts, or pieces that are cut already, and say how many bytes each id stands for.
+
+        Parameters
+        ----------
+        data : bytes
+        offsets : (pieces + 1,) int32, optional
+            As for :meth:`encode_pieces`; without them, the pattern cuts.
+        ends : (texts,) integers
+
+        Returns
+        -------
+        ids : (n,) uint32
+        offsets : (texts + 1,) int64
+        lengths : (n,) int64
+
+        Examples
+        --------
+        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+        >>> Encoder(words, Pattern.of("none")).encode_with_lengths(b"hih", None, np.array([3]))
+        (array([256, 104], dtype=uint32), array([0, 2]), array([2, 1]))
+        """
+        symbols, _, id_offsets = self._encode(data, np.asarray(ends, np.int64), given=offsets, spelled=True)
+        id_offsets = np.append(np.zeros(len(ends) + 1 - len(id_offsets), np.int64), id_offsets)
+        lengths = self._symbols.lengths(symbols, self._lengths_of(symbols))
+        return *self._symbols.ids(symbols, id_offsets), lengths
+
+    def _lengths_of(self, symbols: np.ndarray) -> np.ndarray:
+        """Return how many bytes of a text tokens are; of symbols that are no tokens 0."""
+        bytes_of, suffix = self._bytes_of, self._suffix
+        lengths = [
+            len(token) - (len(suffix) - 1 if suffix and token.endswith(suffix) else 0)
+            for token in (bytes_of.get(symbol, b"") for symbol in symbols.tolist())
+        ]
+        return np.array(lengths, np.int64)
+
     def pieces(self, data: bytes | bytearray) -> tuple[np.ndarray, np.ndarray]:
         """Return where the pieces of a text lie, and their ids.
 
@@ -326,10 +365,12 @@ class Encoder:
         *,
         by_piece: bool = False,
         given: np.ndarray | None = None,
+        spelled: bool = False,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Encode texts in a row; return the ids, where the texts (or pieces) end, and where their ids end.
 
-        Texts that end at byte 0 are left out. The pieces begin at the `given` offsets, if there are any.
+        Texts that end at byte 0 are left out. The pieces begin at the `given` offsets, if there are any. If
+        `spelled`, the symbols are returned, of which some may be no ids.
         """
         if len(data) > _MOST_BYTES:
             raise ValueError(f"a text of {len(data)} bytes is too long for one call: encode it as a stream")
@@ -345,8 +386,11 @@ class Encoder:
                 all_marks.append(marks)
                 all_id_offsets.append(id_offsets)
         ids.resize(n, refcheck=False)  # releases memory; a copy would take more
-        ids, id_offsets = self._symbols.ids(ids, np.concatenate(all_id_offsets))
-        return ids, np.concatenate(all_marks), id_offsets
+        marks, id_offsets = np.concatenate(all_marks), np.concatenate(all_id_offsets)
+        if spelled or self._symbols.are_tokens:
+            return ids, marks, id_offsets
+        ids, id_offsets = self._symbols.ids(ids, id_offsets)
+        return ids, marks, id_offsets
 
     def _blocks(
         self, worker: _Worker, data: np.ndarray, ends: np.ndarray

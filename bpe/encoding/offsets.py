@@ -5,6 +5,9 @@
     text        c a f é !         characters 0 to 4; a surrogate pair is two characters of the str
     UTF-8       c a f C3 A9 !     bytes 0 to 5
     tokens      caf|C3|A9 !       the bytes of "é" are cut: both tokens lie at character 3
+
+Where a step changes the text before it is merged, each character of the result knows where it came from
+(:mod:`bpe.pipeline.tracked`).
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from bpe.encoding.engine import Engine
+from bpe.encoding.prepared import PreparedEngine
 from bpe.specials import Rules
 from bpe.text import utf8_of
 
@@ -21,15 +25,30 @@ def encode_with_offsets(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the ids of a text, and where each token begins and ends, in characters or bytes."""
     data = utf8_of(text)
-    ids = engine.encode(data, text, rules)
-    lengths = engine.table.lengths(ids)
-    ends = np.cumsum(lengths)
-    starts = ends - lengths
-    if isinstance(text, str) and len(data) != len(text):
-        n_begun = np.cumsum(_begins_character(data))  # characters that begin up to each byte
-        position_of = _positions(text, int(n_begun[-1]))
-        starts, ends = position_of[n_begun[starts] - 1], position_of[n_begun[ends - 1]]
-    return ids, starts, ends
+    if isinstance(engine, PreparedEngine):
+        rules.refuse(text)
+        ids, starts, ends = engine.encode_with_origins(data, rules)
+        if isinstance(text, bytes):
+            byte_of = np.append(np.flatnonzero(_begins_character(data)), len(data))
+            starts, ends = byte_of[starts], byte_of[ends]
+        elif len(text) and len(data) != len(text):
+            position_of = _positions(text, int(np.count_nonzero(_begins_character(data))))
+            starts, ends = position_of[starts], position_of[ends]
+    else:
+        ids = engine.encode(data, text, rules.alone())
+        lengths = engine.table.lengths(ids)
+        ends = np.cumsum(lengths)
+        starts = ends - lengths
+        if isinstance(text, str) and len(data) != len(text):
+            n_begun = np.cumsum(_begins_character(data))  # characters that begin up to each byte
+            position_of = _positions(text, int(n_begun[-1]))
+            starts, ends = position_of[n_begun[starts] - 1], position_of[n_begun[ends - 1]]
+    before, after = rules.around
+    return (
+        np.concatenate([np.array(before, np.uint32), ids, np.array(after, np.uint32)]),
+        np.concatenate([np.zeros(len(before), np.int64), starts, np.full(len(after), len(text))]),
+        np.concatenate([np.zeros(len(before), np.int64), ends, np.full(len(after), len(text))]),
+    )
 
 
 def length_in(text: str | bytes, data: bytes) -> int:

@@ -30,6 +30,8 @@ from bpe.encoding.symbols import END
 from bpe.formats.byte_level import text_of
 from bpe.pattern import Pattern
 from bpe.pipeline.added_tokens import AddedTokens, two_searches
+from bpe.pipeline.pre_tokenizers import TrackedPiece
+from bpe.pipeline.tracked import Tracked
 from bpe.specials import Rules
 from bpe.vocabulary import Vocabulary
 
@@ -77,6 +79,12 @@ class PreparedEngine(Engine):
     def _searches_for(self, tokens: frozenset[str]) -> tuple[AddedTokens, AddedTokens]:
         steps = self.preparation
         return two_searches((token for token in steps.added if token.content in tokens), steps.normalizer)
+
+    def __eq__(self, other: object) -> bool:
+        same = super().__eq__(other)
+        return same and isinstance(other, PreparedEngine) and self.preparation == other.preparation
+
+    __hash__ = Engine.__hash__
 
     # ------------------------------------------------------------------------------------------ encoding
     def encode_special(self, texts: Sequence[bytes], rules: Rules) -> tuple[np.ndarray, np.ndarray]:
@@ -144,7 +152,92 @@ class PreparedEngine(Engine):
         else:
             pieces = self._crossings.cut(data, ends)
         ids, offsets = self.encoder.encode_pieces(data, pieces, ends)
-        return _fused(ids, offsets, options.unk_id) if options.fuse_unk else (ids, offsets)
+        if options.fuse_unk:
+            is_kept = _kept(ids, offsets, options.unk_id)
+            if not is_kept.all():
+                ids, offsets = ids[is_kept], np.append(0, np.cumsum(is_kept))[offsets]
+        return ids, offsets
+
+    # ------------------------------------------------------------------------------------------- origins
+    def encode_with_origins(self, data: bytes, rules: Rules) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Encode a text, and say which characters each id came from; nothing is put around it.
+
+        Returns
+        -------
+        ids : (n,) uint32
+        starts, ends : (n,) int64
+
+        Raises
+        ------
+        ValueError
+            The text is no UTF-8.
+        """
+        try:
+            given = Tracked.of(data.decode())
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"the text is not UTF-8 at byte {error.start}, and this tokenizer changes characters: decode "
+                "the text first"
+            ) from None
+        found = self._cut_tracked(given, rules)
+        words = [part for part in found if isinstance(part, TrackedPiece)]
+        ids, offsets, lengths = self._encode_with_lengths([word.data for word in words])
+        columns: tuple[list[np.ndarray], ...] = ([], [], [])  # ids, starts, ends
+        n_words = 0
+        for part in found:
+            if isinstance(part, TrackedPiece):
+                of_word = slice(offsets[n_words], offsets[n_words + 1])
+                last = np.cumsum(lengths[of_word])
+                starts = part.starts[last - lengths[of_word]]
+                ends = part.ends[np.minimum(last, len(part.data)) - 1]
+                new = [ids[of_word], starts, ends]
+                n_words += 1
+            else:
+                new = [np.array([number]) for number in part]
+            for column, values in zip(columns, new, strict=True):
+                column.append(values)
+        all_ids, starts, ends = (np.concatenate([np.empty(0, np.int64), *column]) for column in columns)
+        return all_ids.astype(np.uint32), starts, ends
+
+    def _cut_tracked(self, given: Tracked, rules: Rules) -> list[TrackedPiece | tuple[int, int, int]]:
+        """Cut a text into words and tokens; those are an id, and where they begin and end."""
+        found: list[TrackedPiece | tuple[int, int, int]] = []
+        first_search, second_search = self._searches(rules.allowed.tokens)
+        id_of = self.vocabulary.cut_tokens
+        for part in first_search.split(given.text):
+            if part.token is not None:
+                found.append((id_of[part.token], part.start, part.end))
+                continue
+            text = self.preparation.normalizer.tracked(given[part.start : part.end])
+            for inner in second_search.split(text.text):
+                stretch = text[inner.start : inner.end]
+                if inner.token is not None:
+                    found.append((id_of[inner.token], int(stretch.starts[0]), int(stretch.ends[-1])))
+                else:
+                    found += self._tracked_words_of(stretch, part.start == inner.start == 0)
+        return found
+
+    def _tracked_words_of(self, text: Tracked, is_first: bool) -> list[TrackedPiece]:
+        pre_tokenizer = self.preparation.pre_tokenizer
+        if pre_tokenizer is not None and not pre_tokenizer.is_nothing:
+            return pre_tokenizer.tracked(text, is_first)
+        n_bytes = [len(character.encode()) for character in text.text]
+        starts, ends = np.repeat(text.starts, n_bytes), np.repeat(text.ends, n_bytes)
+        return [TrackedPiece(text.text.encode(), starts, ends)]
+
+    def _encode_with_lengths(self, words: list[bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the ids of words, where those of each begin, and how many bytes each stands for."""
+        options = self.preparation.options
+        words = [word + END for word in words] if options.suffix else words
+        data, ends = b"".join(words), ends_of(words)
+        pieces = None if self.preparation.pre_tokenizer is None else np.append(0, ends).astype(np.int32)
+        ids, offsets, lengths = self.encoder.encode_with_lengths(data, pieces, ends)
+        if options.fuse_unk:
+            is_kept = _kept(ids, offsets, options.unk_id)
+            starts = np.cumsum(lengths) - lengths
+            lengths = np.diff(np.append(starts[is_kept], len(data)))
+            ids, offsets = ids[is_kept], np.append(0, np.cumsum(is_kept))[offsets]
+        return ids, offsets, lengths
 
     # ------------------------------------------------------------------------------------------ decoding
     @made_once
@@ -166,13 +259,10 @@ class PreparedEngine(Engine):
         return decoder(list(map(self.token_texts.__getitem__, numbers))).encode()
 
 
-def _fused(ids: np.ndarray, offsets: np.ndarray, unk_id: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """Leave out the id of what is unknown after another one in the same word."""
+def _kept(ids: np.ndarray, offsets: np.ndarray, unk_id: int | None) -> np.ndarray:
+    """Say for each id whether it stays: not that of what is unknown, after another one in the same word."""
     is_unknown = ids == unk_id
-    if not is_unknown.any():
-        return ids, offsets
-    is_left_out = is_unknown.copy()
-    is_left_out[1:] &= is_unknown[:-1]
-    is_left_out[offsets[:-1][offsets[:-1] < len(ids)]] = False
-    n_kept = np.append(0, np.cumsum(~is_left_out))
-    return ids[~is_left_out], n_kept[offsets]
+    is_kept = ~is_unknown
+    is_kept[1:] |= ~is_unknown[:-1]
+    is_kept[offsets[:-1][offsets[:-1] < len(ids)]] = True
+    return is_kept

@@ -25,6 +25,7 @@ So all encoders merge in one way, and a symbol that is no token becomes ids at t
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -140,22 +141,51 @@ class Symbols(NamedTuple):
         ----------
         O(n + m).
         """
-        is_odd = symbols >= self.first
-        if not is_odd.any():
+        places = np.flatnonzero(symbols >= self.first)
+        if not len(places):
             return symbols, offsets
-        places = np.flatnonzero(is_odd)
-        numbers = symbols[places].astype(np.int64) - self.first
-        for number in sorted({*numbers.tolist()}):
-            if self.ids_of[number] is None:
-                name = self._name(self.spelled[number])
-                raise ValueError(f"the text has {name}, which no token of the vocabulary stands for")
+        ids_of = [self._ids_of(symbol) for symbol in symbols[places].tolist()]
         n_ids = np.ones(len(symbols), np.int64)
-        n_ids[places] = [len(self.ids_of[number] or ()) for number in numbers.tolist()]
-        ends = np.cumsum(n_ids)
+        n_ids[places] = list(map(len, ids_of))
         ids = np.repeat(symbols, n_ids)
-        for place, number in zip(places.tolist(), numbers.tolist(), strict=True):
-            ids[ends[place] - n_ids[place] : ends[place]] = self.ids_of[number]
-        return ids, np.append(0, ends)[offsets]
+        ids[np.repeat(symbols >= self.first, n_ids)] = list(chain.from_iterable(ids_of))
+        return ids, np.append(0, np.cumsum(n_ids))[offsets]
+
+    def lengths(self, symbols: np.ndarray, n_bytes: np.ndarray) -> np.ndarray:
+        """Return how many bytes of the text each id stands for.
+
+        Parameters
+        ----------
+        symbols : (n,) uint32
+        n_bytes : (n,) int64
+            How many bytes each symbol that is a token has; anything for others.
+
+        Returns
+        -------
+        (m,) int64
+            In the order of the ids that :meth:`ids` returns.
+
+        Complexity
+        ----------
+        O(n + m).
+        """
+        lengths: list[int] = []
+        for symbol, size in zip(symbols.tolist(), n_bytes.tolist(), strict=True):
+            spelled = self.spelled[symbol - self.first] if symbol >= self.first else b""
+            n_ids = len(self._ids_of(symbol)) if spelled else 1
+            if n_ids == 0:  # the rest of an unknown character
+                lengths[-1] += len(spelled)
+            else:
+                size = len(spelled) if spelled else size
+                lengths += [1] * size if n_ids == size > 1 else [size]
+        return np.array(lengths, np.int64)
+
+    def _ids_of(self, symbol: int) -> tuple[int, ...]:
+        ids = self.ids_of[symbol - self.first]
+        if ids is None:
+            name = self._name(self.spelled[symbol - self.first])
+            raise ValueError(f"the text has {name}, which no token of the vocabulary stands for")
+        return ids
 
     @staticmethod
     def _name(spelled: bytes) -> str:
