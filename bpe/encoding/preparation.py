@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from bpe.encoding.symbols import ModelOptions
 from bpe.formats.kept import from_text
-from bpe.pipeline.added_tokens import AddedToken
+from bpe.pipeline.added_tokens import AddedToken, overlap
 from bpe.pipeline.decoders import Decoder
 from bpe.pipeline.normalizers import Normalizer
 from bpe.pipeline.pre_tokenizers import PreTokenizer
@@ -86,13 +86,13 @@ class Preparation(NamedTuple):
         options = _options_of(model, vocabulary, is_text)
         decoder = Decoder.of(document["decoder"]) if "decoder" in document else None
         flags = kept["added_tokens"]
-        steps = normalizer.is_nothing, pre_tokenizer is None, not is_text, not options.suffix
-        if all(steps) and not any(some.get(key) for some in flags.values() for key in _FLAGS[:3]):
-            return None
         added = tuple(
             AddedToken(token, **{key: flags.get(token, {}).get(key, False) for key in _FLAGS})
             for token in vocabulary.cut_tokens
         )
+        is_plain = normalizer.is_nothing and pre_tokenizer is None and not is_text and not options.suffix
+        if is_plain and not any(t.single_word or t.lstrip or t.rstrip for t in added) and not overlap(added):
+            return None
         is_joined = decoder is None or decoder.is_byte_level or not is_text
         return cls(normalizer, pre_tokenizer, None if is_joined else decoder, added, options)
 

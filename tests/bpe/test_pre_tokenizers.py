@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import pickle
 
 import pytest
 import regex
@@ -12,8 +11,7 @@ from hypothesis import strategies as st
 from bpe.formats.byte_level import bytes_of
 from bpe.pattern import PATTERNS
 from bpe.pipeline.pre_tokenizers import PreTokenizer
-from bpe.pipeline.splits import BEHAVIORS, Split
-from bpe.pipeline.steps import SearchPattern
+from bpe.pipeline.splits import BEHAVIORS
 from bpe.pipeline.tracked import Tracked
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -47,10 +45,10 @@ SPACES = {"type": "WhitespaceSplit"}
 _CASES = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 _END = r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-O200K = (
-    rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_CASES}?|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_CASES}?{_END}"
+O200K = rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_CASES}?|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_CASES}?{_END}"
+NEMO = (
+    rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*|\p{{N}}{_END[12:]}"
 )
-NEMO = rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*|\p{{N}}{_END[12:]}"
 CLIP = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 # The pre-tokenizers of models, as their files have them.
 MODELS = {
