@@ -1,7 +1,7 @@
 """Hugging Face's ``tokenizer.json``, and its ``tokenizers.Tokenizer``.
 
 Such a file can describe many kinds of tokenizers. Only byte-level BPE can be read: without a normalizer, with
-a pre-tokenizer that is a pattern (:mod:`bpe.formats.pre_tokenizers`), with bytes written as characters.
+a pre-tokenizer that is a pattern (:mod:`bpe.formats.pattern_entries`), with bytes written as characters.
 Anything else is refused by name. What does not change the ids of a text itself is kept and written back
 (:mod:`bpe.formats.kept`). Post-processor, truncation and padding are not applied, which a warning says.
 
@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from bpe.formats.gpt2 import merges_of_texts, texts_of, tokens_of
 from bpe.formats.json_text import need, read_json
 from bpe.formats.kept import different, from_text, to_text
-from bpe.formats.pre_tokenizers import byte_level, pattern_of, pre_tokenizer_of
+from bpe.formats.pattern_entries import byte_level, pattern_of, pre_tokenizer_of
 from bpe.formats.ranks import unreached
 from bpe.pattern import Pattern
 from bpe.specials import SpecialSearch
