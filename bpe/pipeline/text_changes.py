@@ -1,0 +1,233 @@
+r"""The changes that normalizers are made of.
+
+Each :class:`TextChange` changes a text in two ways, which give the same text: :meth:`TextChange.plain` is
+fast, and :meth:`TextChange.tracked` keeps where each character came from.
+
+Each also says where a text can be cut: :meth:`TextChange.heads` is asked about a cut before a character c.
+If changing both parts is the same as changing the whole, whatever else is before and after, it answers with
+what the second part may begin with, after the change. Otherwise it answers None. What a part begins with is a
+character, or ``""``: anything, or nothing at all. So the cut goes through several changes in a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import regex
+
+from bpe.pipeline.steps import MAX_CONTENT, SearchPattern
+from bpe.pipeline.tracked import Tracked
+
+Heads: TypeAlias = frozenset[str] | None
+ANYTHING: frozenset[str] = frozenset({""})
+MAX_GROWTH = 100
+"""How many characters a normalizer may make of each; and :data:`bpe.pipeline.steps.MAX_CONTENT` more."""
+# What Rust takes for white space: U+001C to U+001F are not, as they are for Python.
+WHITE_SPACE = (
+    "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+)
+
+
+def most_of(text: str) -> int:
+    """Return how many characters may be made of a text, which is not empty."""
+    return MAX_GROWTH * len(text) + MAX_CONTENT
+
+
+def check_size(size: int, most: int) -> None:
+    """Raise a ValueError if a text would have more characters than it may."""
+    if size > most:
+        raise ValueError(
+            f"the normalizer makes a text of {size} characters, and at most {most} are allowed here: "
+            f"{MAX_GROWTH} for each character given, and {MAX_CONTENT}"
+        )
+
+
+class TextChange:
+    """A change of texts that are not empty."""
+
+    is_at_beginning = False
+    """Whether only the beginning of the text is changed."""
+
+    def plain(self, text: str, most: int) -> str:
+        """Return the changed text, or raise a ValueError if it has more characters than `most`."""
+        raise NotImplementedError
+
+    def tracked(self, text: Tracked, most: int) -> Tracked:
+        """Return the changed text with its origins."""
+        raise NotImplementedError
+
+    def heads(self, before: str, after: str) -> Heads:
+        """Return what the second part begins with, if a text can be cut here, as the module docstring says.
+
+        Parameters
+        ----------
+        before : str
+            The character before the cut; ``""`` if it is not known.
+        after : str
+            The character after it; ``""`` if it is not known, and maybe there is none.
+
+        Returns
+        -------
+        frozenset of str, or None
+        """
+        raise NotImplementedError
+
+
+class ByCharacter(TextChange):
+    """A change of each character by itself.
+
+    Parameters
+    ----------
+    new_of : callable
+        Gives the text that a character becomes. ASCII must stay as it is, or become ASCII.
+    """
+
+    def __init__(self, new_of: Callable[[str], str]) -> None:
+        self.new_of = new_of
+        self._table = _Table(new_of)
+        self._keeps_ascii = all(new_of(chr(code)) == chr(code) for code in range(128))
+
+    def plain(self, text: str, most: int) -> str:
+        return text if self._keeps_ascii and text.isascii() else text.translate(self._table)
+
+    def tracked(self, text: Tracked, most: int) -> Tracked:
+        parts = [*map(self.new_of, text.text)]
+        return text.taking("".join(parts), [i for i, part in enumerate(parts) for _ in part])
+
+    def heads(self, before: str, after: str) -> Heads:
+        return frozenset({self.new_of(after)[:1]}) if after else ANYTHING
+
+
+class _Table(dict[int, str]):
+    """What ``str.translate`` looks characters up in."""
+
+    _MOST = 10_000
+
+    def __init__(self, new_of: Callable[[str], str]) -> None:
+        super().__init__()
+        self.new_of = new_of
+
+    def __missing__(self, code: int) -> str:
+        new = self.new_of(chr(code))
+        if len(self) < self._MOST:
+            self[code] = new
+        return new
+
+
+class Lowercase(ByCharacter):
+    """Lower case, of each character by itself: a sigma at the end of a word is like any other."""
+
+    def __init__(self) -> None:
+        super().__init__(str.lower)
+
+    def plain(self, text: str, most: int) -> str:
+        return text.replace("\u03a3", "\u03c3").lower()
+
+
+class Prepend(TextChange):
+    """A text put before the given one."""
+
+    is_at_beginning = True
+
+    def __init__(self, new: str) -> None:
+        self.new = new
+
+    def plain(self, text: str, most: int) -> str:
+        return self.new + text
+
+    def tracked(self, text: Tracked, most: int) -> Tracked:
+        return text.prepended(self.new)
+
+    def heads(self, before: str, after: str) -> Heads:
+        return frozenset({after})
+
+
+class StripLeft(TextChange):
+    """White space at the beginning left out."""
+
+    is_at_beginning = True
+
+    def plain(self, text: str, most: int) -> str:
+        return text.lstrip(WHITE_SPACE)
+
+    def tracked(self, text: Tracked, most: int) -> Tracked:
+        return text[len(text) - len(text.text.lstrip(WHITE_SPACE)) :]
+
+    def heads(self, before: str, after: str) -> Heads:
+        return frozenset({after})
+
+
+class StripRight(TextChange):
+    """White space at the end left out. No text can be cut: white space may be at the end of a part only."""
+
+    def plain(self, text: str, most: int) -> str:
+        return text.rstrip(WHITE_SPACE)
+
+    def tracked(self, text: Tracked, most: int) -> Tracked:
+        return text[: len(text.text.rstrip(WHITE_SPACE))]
+
+    def heads(self, before: str, after: str) -> Heads:
+        return None
+
+
+# An expression that matches one character of a class, or a run of them that is as long as it can be.
+_RUN = regex.compile(
+    r"(?P<one>[^\\.^$|?*+(){}\[\]]|(?P<class>\\[dDsSwWnrtfv]|\\[pP]\{\^?[\w=]+\})|\\[^\w\s]"
+    r"|\[\^?(?:[^\\\[\]]|(?&class)|\\[^\w\s])+\])(?P<times>\+|\{[1-9][0-9]*,\})?"
+)
+
+
+class Replace(TextChange):
+    """Every match of a pattern replaced by a text.
+
+    Parameters
+    ----------
+    pattern : SearchPattern
+    new : str
+    """
+
+    def __init__(self, pattern: SearchPattern, new: str) -> None:
+        self.pattern, self.new = pattern, new
+        self._heads_of_new = frozenset({new[:1]})
+        # What one character of a match is, if nothing else is known of it, and whether it is all of a match.
+        self._one: regex.Pattern[str] | None = None
+        self._is_all = pattern.text is not None and len(pattern.text) == 1
+        if self._is_all:
+            self._one = regex.compile(pattern.source)
+        elif pattern.text is None and (run := _RUN.fullmatch(pattern.source)):
+            self._one, self._is_all = regex.compile(run["one"]), not run["times"]
+
+    def plain(self, text: str, most: int) -> str:
+        old = self.pattern.text
+        if old is None:
+            spans = self._spans(text, most)
+            if not spans:
+                return text
+            ends = [0, *(end for _, end in spans)]
+            starts = [*(start for start, _ in spans), len(text)]
+            return self.new.join([text[end:start] for end, start in zip(ends, starts, strict=True)])
+        if len(self.new) > len(old):
+            check_size(len(text) + text.count(old) * (len(self.new) - len(old)), most)
+        return text.replace(old, self.new)
+
+    def tracked(self, text: Tracked, most: int) -> Tracked:
+        return text.edited((start, end, self.new) for start, end in self._spans(text.text, most))
+
+    def _spans(self, text: str, most: int) -> list[tuple[int, int]]:
+        spans = self.pattern.spans(text)
+        check_size(len(text) + sum(len(self.new) - (end - start) for start, end in spans), most)
+        return spans
+
+    def heads(self, before: str, after: str) -> Heads:
+        is_one = bool(after) and self._one is not None and self._one.fullmatch(after) is not None
+        if self._is_all:
+            return self._heads_of_new if is_one else frozenset({after})
+        if not after or is_one:
+            return None
+        if self._one:
+            return frozenset({after})
+        text = self.pattern.text
+        if not text or after in text[1:]:
+            return None
+        return self._heads_of_new | {after} if after == text[0] else frozenset({after})
