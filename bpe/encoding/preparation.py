@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from bpe.encoding.symbols import ModelOptions
 from bpe.formats.kept import from_text
+from bpe.formats.pattern_entries import pattern_like
 from bpe.pipeline.added_tokens import AddedToken, overlap
 from bpe.pipeline.decoders import Decoder
 from bpe.pipeline.normalizers import Normalizer
@@ -79,9 +80,9 @@ class Preparation(NamedTuple):
         kept = from_text(vocabulary.kept)
         document, model = kept["document"], kept["model"]
         normalizer = Normalizer.of(document.get("normalizer"))
-        pre_tokenizer = None
-        if "pre_tokenizer" in document and not is_pattern(document["pre_tokenizer"]):
-            pre_tokenizer = PreTokenizer.of(document["pre_tokenizer"])
+        pre_tokenizer = PreTokenizer.of(document["pre_tokenizer"]) if "pre_tokenizer" in document else None
+        if pre_tokenizer is not None and pre_tokenizer.is_byte_level and pattern_like(pre_tokenizer):
+            pre_tokenizer = None
         is_text = pre_tokenizer is not None and not writes_bytes(document)
         options = _options_of(model, vocabulary, is_text)
         decoder = Decoder.of(document["decoder"]) if "decoder" in document else None
@@ -95,16 +96,6 @@ class Preparation(NamedTuple):
             return None
         is_joined = decoder is None or decoder.is_byte_level or not is_text
         return cls(normalizer, pre_tokenizer, None if is_joined else decoder, added, options)
-
-
-def is_pattern(pre_tokenizer: Any) -> bool:
-    """Say whether a pre-tokenizer does nothing but what a pattern does."""
-    from bpe.formats.pre_tokenizers import pattern_of
-
-    try:
-        return pattern_of(pre_tokenizer) is not None
-    except ValueError:
-        return False
 
 
 def writes_bytes(document: dict[str, Any]) -> bool:

@@ -2,7 +2,7 @@
 
 Such a file can describe many kinds of tokenizers. Every kind of BPE can be read; other models, such as
 Unigram and WordPiece, are refused by name. A pre-tokenizer that cuts as a pattern does becomes one
-(:mod:`bpe.formats.pre_tokenizers`). All other steps, the flags of added tokens and the options of the model
+(:mod:`bpe.formats.pattern_entries`). All other steps, the flags of added tokens and the options of the model
 are kept as they are (:mod:`bpe.formats.kept`), and applied (:mod:`bpe.encoding.preparation`). Truncation and
 padding are kept, and not applied, which a warning says.
 
@@ -29,7 +29,7 @@ from bpe.formats.byte_level import bytes_of, text_of
 from bpe.formats.gpt2 import merges_of_texts, texts_of, tokens_of
 from bpe.formats.json_text import need, read_json
 from bpe.formats.kept import different, from_text, to_text
-from bpe.formats.pre_tokenizers import byte_level, pattern_of, pre_tokenizer_of
+from bpe.formats.pattern_entries import byte_level, pattern_of, pre_tokenizer_of
 from bpe.formats.ranks import unreached
 from bpe.pattern import Pattern
 from bpe.pipeline.pre_tokenizers import PreTokenizer
@@ -247,12 +247,9 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
 
 
 def _pattern_of(pre_tokenizer: Any) -> Pattern | None:
-    """Return the pattern that cuts as a pre-tokenizer does; None if none does."""
-    try:
-        return pattern_of(pre_tokenizer)
-    except ValueError:
-        PreTokenizer.of(pre_tokenizer)  # says what is wrong, if anything is
-        return None
+    """Return the pattern that cuts as a pre-tokenizer does, and leaves bytes; None if none does."""
+    read = PreTokenizer.of(pre_tokenizer)
+    return pattern_like(read) if read.is_byte_level else None
 
 
 def _only_cut(entries: dict[str, Any], merges: list[tuple[str, str]], is_text: bool) -> set[str]:

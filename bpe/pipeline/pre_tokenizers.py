@@ -29,6 +29,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,57 +70,54 @@ class _Piece(NamedTuple):
 
 
 # ------------------------------------------------------------------------------------------- operations
-# Each has a fast way, for all pieces of a text at once, and a slow one, for one piece with its origins.
+# Each has two ways: the fast one is given the text of a piece, the slow one where it came from, too.
 @dataclass(frozen=True)
 class Cut:
-    """Cuts pieces at the matches of a pattern."""
+    """Cuts a piece at the matches of a pattern."""
 
     split: Split
 
-    def fast(self, pieces: list[str], is_first: bool, end: float) -> list[str]:
-        """Cut pieces."""
-        if len(pieces) == 1:
-            return self.split.pieces(pieces[0], end)
-        return [part for piece in pieces for part in self.split.pieces(piece, end)]
+    def fast(self, piece: str, is_first: bool, end: float) -> list[str]:
+        """Cut a piece."""
+        return self.split.pieces(piece, end)
 
     def slow(self, piece: _Piece, end: float) -> list[_Piece]:
-        """Cut a piece."""
+        """Cut a piece, slowly."""
         spans = self.split.spans(piece.text.text, end)
         return [_Piece(piece.text[start:stop], piece.is_first and start == 0) for start, stop in spans]
 
 
 @dataclass(frozen=True)
 class CutByLength:
-    """Cuts pieces after each `length` characters."""
+    """Cuts a piece after each `length` characters."""
 
     length: int
 
-    def fast(self, pieces: list[str], is_first: bool, end: float) -> list[str]:
-        """Cut pieces."""
-        n = self.length
-        return [piece[i : i + n] for piece in pieces for i in range(0, len(piece), n)]
+    def fast(self, piece: str, is_first: bool, end: float) -> list[str]:
+        """Cut a piece."""
+        return [piece[i : i + self.length] for i in range(0, len(piece), self.length)]
 
     def slow(self, piece: _Piece, end: float) -> list[_Piece]:
-        """Cut a piece."""
+        """Cut a piece, slowly."""
         starts = range(0, len(piece.text), self.length)
         return [_Piece(piece.text[i : i + self.length], piece.is_first and i == 0) for i in starts]
 
 
 @dataclass(frozen=True)
 class Put:
-    """Puts a text before pieces that do not begin with it."""
+    """Puts a text before a piece that does not begin with it."""
 
     text: str
     only_first: bool = False
     """Whether before the piece only with which the given text begins."""
 
-    def fast(self, pieces: list[str], is_first: bool, end: float) -> list[str]:
-        """Put the text before pieces."""
-        text, n = self.text, int(is_first) if self.only_first else len(pieces)
-        return [piece if piece.startswith(text) else text + piece for piece in pieces[:n]] + pieces[n:]
+    def fast(self, piece: str, is_first: bool, end: float) -> list[str]:
+        """Put the text before a piece."""
+        is_put = (is_first or not self.only_first) and not piece.startswith(self.text)
+        return [self.text + piece if is_put else piece]
 
     def slow(self, piece: _Piece, end: float) -> list[_Piece]:
-        """Put the text before a piece."""
+        """Put the text before a piece, slowly."""
         if piece.text.text.startswith(self.text) or (self.only_first and not piece.is_first):
             return [piece]
         return [_Piece(piece.text.prepended(self.text), piece.is_first)]
@@ -132,26 +130,26 @@ class Replace:
     old: str
     new: str
 
-    def fast(self, pieces: list[str], is_first: bool, end: float) -> list[str]:
-        """Replace the character in pieces."""
-        return [piece.replace(self.old, self.new) for piece in pieces]
+    def fast(self, piece: str, is_first: bool, end: float) -> list[str]:
+        """Replace the character in a piece."""
+        return [piece.replace(self.old, self.new)]
 
     def slow(self, piece: _Piece, end: float) -> list[_Piece]:
-        """Replace the character in a piece."""
+        """Replace the character in a piece, slowly."""
         places = [match.start() for match in re.finditer(re.escape(self.old), piece.text.text)]
         return [_Piece(piece.text.edited((at, at + 1, self.new) for at in places), piece.is_first)]
 
 
 @dataclass(frozen=True)
 class WriteBytes:
-    """Writes the bytes of a text as characters."""
+    """Writes the bytes of a piece as characters."""
 
-    def fast(self, pieces: list[str], is_first: bool, end: float) -> list[str]:
-        """Write pieces."""
-        return [text_of(piece.encode()) for piece in pieces]
+    def fast(self, piece: str, is_first: bool, end: float) -> list[str]:
+        """Write a piece."""
+        return [text_of(piece.encode())]
 
     def slow(self, piece: _Piece, end: float) -> list[_Piece]:
-        """Write a piece: each byte came from where its character came from."""
+        """Write a piece, slowly: each byte came from where its character came from."""
         data, places = _encoded(piece.text.text)
         return [_Piece(piece.text.taking(text_of(data), places), piece.is_first)]
 
@@ -289,7 +287,7 @@ class PreTokenizer(FromEntry):
         super().__init__(entry, where)
         steps = flattened(self.entry, where, "pretokenizers")
         if len(steps) > MAX_EXPRESSIONS:
-            raise ValueError(f"{where} has {len(steps)} steps; it has more than {MAX_EXPRESSIONS}")
+            raise ValueError(f"{where} has {len(steps)} steps; at most {MAX_EXPRESSIONS} can be read")
         self.steps = tuple(_read(place, step) for place, step in steps)
         operations = [operation for step in self.steps for operation in step.operations]
         self._operations = tuple(operations)
@@ -301,7 +299,8 @@ class PreTokenizer(FromEntry):
         self._fast_operations = self._operations[:-1] if is_last else self._operations
         self._writes_bytes = self.is_byte_level and not is_last
         firsts = [i for i, each in enumerate(operations) if isinstance(each, Put) and each.only_first]
-        self._needs_places = any(isinstance(each, Cut) for each in operations[: max(firsts, default=0)])
+        before = operations[: max(firsts, default=0)]  # they may drop the beginning
+        self._needs_places = any(isinstance(each, Cut) and each.split.drops for each in before)
 
     def _check(self, where: str) -> None:
         """Raise if the operations together take too much, or leave what no bytes stand for."""
@@ -392,7 +391,11 @@ class PreTokenizer(FromEntry):
             return [piece.data for piece in self.tracked(Tracked.of(text), is_first)]
         pieces, end = [text] if text else [], end_of_time(text)
         for operation in self._fast_operations:
-            pieces = operation.fast(pieces, is_first, end)
+            others = pieces[1:]  # words, of which many are there more than once
+            parts_of = {piece: operation.fast(piece, False, end) for piece in set(others)}
+            parts = chain.from_iterable(map(parts_of.__getitem__, others))
+            pieces = [part for piece in pieces[:1] for part in operation.fast(piece, is_first, end)]
+            pieces += parts
         if self._writes_bytes:
             return [bytes_of(piece) or b"" for piece in pieces]
         return list(map(str.encode, pieces))

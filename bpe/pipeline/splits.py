@@ -66,6 +66,11 @@ class Split:
         return _INVERTED[self.behavior] if self.invert else self.behavior
 
     @property
+    def drops(self) -> bool:
+        """Whether a part of a text may be in no piece."""
+        return self.behavior == "Removed"
+
+    @property
     def source(self) -> str:
         """The expression that matches what the rule is about: all matches that touch, if it joins those."""
         source = self.pattern.source

@@ -98,6 +98,26 @@ class Automaton:
         """Whether matches depend on the character before them."""
         return bool(np.ptp(self.start_of) or np.ptp(self.start_not_empty_of))
 
+    @property
+    def covers(self) -> bool:
+        """Whether every text is matches and nothing else; False if some match may be empty."""
+        if not np.array_equal(self.start_of, self.start_not_empty_of):
+            return False
+        edge = self.n_symbols
+        pending = np.unique(self.start_of).tolist()  # more states than a match of some text begins in
+        known = set(pending)
+        for state in pending:
+            for follower in set(self.next_state[state, :edge].tolist()):
+                if self.delay_of[follower] != NO_MATCH:
+                    continue
+                can_end = self.delay_of[self.next_state[follower, edge]] == NO_MATCH
+                if can_end or not self.alive[follower]:
+                    return False  # a text ends here, or goes on, without a match where it began
+                if follower not in known:
+                    known.add(follower)
+                    pending.append(follower)
+        return True
+
     def reachable(self, first: Iterable[int], symbols: slice | list[int]) -> list[int]:
         """Return the states that can be reached from the `first` with some symbols, these included."""
         found = sorted(set(first))

@@ -42,6 +42,8 @@ class Scanner:
         Whether some expression remembers what failed, so as not to read a text again and again.
     steps : int
         The work of compiling.
+    covers : bool
+        Whether it is certain that the matches of the first expression cover every text.
     looks_behind : bool
         Whether pieces depend on the character before them.
     cuts : Cuts
@@ -77,6 +79,7 @@ class Scanner:
             self._tail_bytes.append(-(-len(tails.endless) // 8) if tails.meet else 0)
         self.steps += work.done
         self.has_windows, self.remembers = all(has_windows), any(self._tail_bytes)
+        self.covers = automata[0].covers
         self.looks_behind = any(automaton.looks_behind for automaton in automata)
         self.cuts = Cuts(automata)
 

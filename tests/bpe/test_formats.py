@@ -177,7 +177,10 @@ def split(pattern, behavior="Isolated", invert=False):
     [
         (split({"Regex": bpe.PATTERNS["cl100k"]}), bpe.PATTERNS["cl100k"]),
         (split({"Regex": bpe.PATTERNS["llama3"]}, "Removed", True), bpe.PATTERNS["llama3"]),
+        (split({"Regex": r"\w+|\W(?!b)|\W"}, "Removed", True), None),
         (split({"Regex": r"[ab]|\x{e9}"}, "Contiguous"), r"(?:[ab]|é)+"),
+        (split({"Regex": r"[ab]"}, "MergedWithNext"), None),
+        (split({"String": "."}, "MergedWithPrevious"), None),
         (split({"String": "."}), r"\."),
         (split({"Regex": r"(?m:.)\w[\w\x{e9}]"}), None),
         (

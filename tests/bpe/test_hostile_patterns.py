@@ -510,10 +510,11 @@ def test_readers_can_refuse_what_is_not_compiled(format, tmp_path):
 
 def test_a_tokenizer_json_of_many_splits():
     split = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "invert": False}
-    from bpe.formats.pre_tokenizers import pattern_of
+    from bpe.formats.pattern_entries import pattern_of
 
-    with pytest.raises(ValueError, match="it has more than 32"):
-        pattern_of({"type": "Sequence", "pretokenizers": [split] * 100_000})
+    for n, message in [(100_000, "more than 1000 steps"), (33, "33 steps; at most 32")]:
+        with pytest.raises(ValueError, match=message):
+            pattern_of({"type": "Sequence", "pretokenizers": [split] * n})
     split["pattern"] = {"Regex": r"\w" * 10_000}  # each is written as a set of nine items
     with pytest.raises(ValueError, match="characters, which is more than"):
         pattern_of({"type": "Sequence", "pretokenizers": [split]})
