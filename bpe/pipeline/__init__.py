@@ -5,6 +5,7 @@
     text --> added tokens --> normalizer --> pre-tokenizer --> merges --> post-processor --> ids
     ids --> tokens --> decoder --> text
 
+* :mod:`bpe.pipeline.added_tokens`: tokens that are cut out of a text, before it is normalized and after
 * :mod:`bpe.pipeline.normalizers`: text to text
 * :mod:`bpe.pipeline.pre_tokenizers`: text to pieces, which no token crosses
 * :mod:`bpe.pipeline.post_processors`: ids put before and after those of a text

@@ -29,16 +29,11 @@ from typing import NamedTuple
 
 import regex
 
+from bpe.pipeline.text_changes import WHITE_SPACE
 from bpe.specials import search_for
 
 _WORD_CHARACTER = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
-# Those of Unicode: str.isspace() has others, too.
-_WHITE_SPACE = (
-    "\t\n\x0b\x0c\r \x85\xa0\u1680"
-    + "".join(map(chr, range(0x2000, 0x200B)))
-    + "\u2028\u2029\u202f\u205f\u3000"
-)
-_NOT_SPACE = re.compile(f"[^{_WHITE_SPACE}]")
+_NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
 
 
 class AddedToken(NamedTuple):
@@ -67,8 +62,8 @@ class AddedTokens:
     tokens : iterable of AddedToken
         Their flag `normalized` is not looked at.
     normalize : callable, optional
-        From str to str: what is looked for in place of a token. If this is empty, the token is never found;
-        if it is the same for several tokens, the first of them is found, where ``tokenizers`` takes any.
+        From str to str: what is looked for in place of a token. If this is empty, the token is never found.
+        If it is the same for several tokens, the first of them is found; ``tokenizers`` takes any.
 
     Attributes
     ----------
@@ -142,7 +137,7 @@ class AddedTokens:
             if token.single_word and _is_in_word(text, start, end):
                 continue
             if token.lstrip:
-                start = taken + len(text[taken:start].rstrip(_WHITE_SPACE))
+                start = taken + len(text[taken:start].rstrip(WHITE_SPACE))
             if token.rstrip:
                 if spaces_end < end:  # else known: white space is not read again for each token in it
                     further = _NOT_SPACE.search(text, end)

@@ -43,7 +43,7 @@ class EachToken(Step):
     Attributes
     ----------
     minds_first, minds_last : bool
-        Whether it treats the first token, or the last, in another way.
+        Whether it treats the first token, or the last, in another way. No step minds both.
     """
 
     minds_first = minds_last = False
@@ -76,9 +76,9 @@ class EachToken(Step):
         """
         changed = [self.change(token, False, False) for token in tokens]
         if tokens and is_first and self.minds_first:
-            changed[0] = self.change(tokens[0], True, is_last and len(tokens) == 1)
+            changed[0] = self.change(tokens[0], True, False)
         if tokens and is_last and self.minds_last:
-            changed[-1] = self.change(tokens[-1], is_first and len(tokens) == 1, True)
+            changed[-1] = self.change(tokens[-1], False, True)
         return changed
 
     def __call__(self, tokens: list[str]) -> list[str]:
@@ -174,7 +174,7 @@ class Metaspace(EachToken):
         return cls(_character(entry, where, "replacement"), scheme != "never")
 
     def change(self, token: str, is_first: bool, is_last: bool) -> str:
-        return token.replace(self.replacement, "" if is_first and self.minds_first else " ")
+        return token.replace(self.replacement, "" if is_first else " ")
 
 
 @dataclass(frozen=True)
@@ -260,7 +260,7 @@ def _character(entry: Entry, where: str, key: str) -> str:
 
 
 # ------------------------------------------------------------------------------------- tokens that are joined
-_BYTE_TOKEN = re.compile(r"<0x\+?([0-9A-Fa-f]{1,2})>", re.ASCII)
+_BYTE_TOKEN = re.compile(r"<0x\+?([0-9A-Fa-f]{1,2})>")
 
 
 def byte_of(token: str) -> int | None:

@@ -113,7 +113,7 @@ class DecoderStream:
 
     def _text(self, tokens: list[str], is_last: bool) -> str:
         texts = self._decoder.changed(tokens, self._is_first, is_last)
-        self._is_first = self._is_first and not tokens
+        self._is_first = False
         return self._stripped(self._joined(texts, is_last))
 
     def _joined(self, texts: list[str], is_last: bool) -> str:

@@ -99,7 +99,7 @@ class Decoder(FromEntry):
         n_head = next((i for i, step in enumerate(steps) if not isinstance(step, EachToken)), len(steps))
         self.head = tuple(step for step in steps[:n_head] if isinstance(step, EachToken))
         rest = steps[n_head:]
-        n_join = 2 if rest[:2] == (ByteFallback(), Fuse()) else len(rest[:1])
+        n_join = 2 if rest[:1] == (ByteFallback(),) else 1
         self.join, self.tail = rest[:n_join], rest[n_join:]
         # After ByteFallback alone, there are still several tokens.
         self.has_table = self.join in _JOINS or (self.join == (ByteFallback(),) and not self.tail)

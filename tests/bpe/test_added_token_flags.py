@@ -10,8 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bpe.pipeline.added_tokens import AddedToken, AddedTokens, Part, two_searches
+from bpe.pipeline.normalizers import Normalizer
+from bpe.pipeline.tracked import Tracked
 
-LOWERCASE = {"type": "Lowercase"}
 words = st.sampled_from(
     ["a", "b", "A", "ab", "<", ">", " ", "  ", "\n", "\x1c", "\u2003", "é", "_", "-", "<a>", "\u200d"]
 )
@@ -24,7 +25,7 @@ token_lists = st.dictionaries(st.lists(words, min_size=1, max_size=3).map("".joi
 
 def oracle_of(tokens, text, normalizer=None):
     """Return a tokenizer to which every other character is a token."""
-    characters = sorted({*text, *text.lower()})
+    characters = sorted({*text, *Normalizer.of(normalizer)(text), *"▁"})
     return tokenizers.Tokenizer.from_str(
         json.dumps(
             {
@@ -54,40 +55,47 @@ def encoded(oracle, text):
     return list(zip(encoding.ids, encoding.offsets, strict=True))
 
 
-def found(oracle, tokens, text, normalize):
-    """Return ids and offsets as `encoded` does; the normalizer must keep the number of characters."""
-    first, second = two_searches(tokens, normalize)
+def found(oracle, tokens, text, normalizer=None):
+    """Return ids and offsets as `encoded` does."""
+    normalizer = Normalizer.of(normalizer)
+    first, second = two_searches(tokens, normalizer)
     pairs = []
     for part in first.split(text):
         if part.token is not None:
             pairs.append((oracle.token_to_id(part.token), part[:2]))
             continue
-        normalized = normalize(text[part.start : part.end])
-        for start, end, token in second.split(normalized):
+        normalized = normalizer.tracked(Tracked.of(text)[part.start : part.end])
+        for start, end, token in second.split(normalized.text):
             spans = [(start, end)] if token is not None else [(i, i + 1) for i in range(start, end)]
-            pairs += [
-                (oracle.token_to_id(token or normalized[i:j]), (part.start + i, part.start + j))
-                for i, j in spans
-            ]
+            for i, j in spans:
+                number = oracle.token_to_id(token or normalized.text[i:j])
+                pairs.append((number, (int(normalized.starts[i]), int(normalized.ends[j - 1]))))
     return pairs
-
-
-def same(text):
-    return text
 
 
 @given(token_lists, texts)
 def test_ids_and_offsets(tokens, text):
     oracle = oracle_of(tokens, text)
-    assert found(oracle, tokens, text, same) == encoded(oracle, text)
+    assert found(oracle, tokens, text) == encoded(oracle, text)
 
 
-@given(token_lists, texts)
-def test_ids_and_offsets_of_normalized_tokens(tokens, text):
-    lowered = [token.content.lower() for token in tokens if token.normalized]
-    assume(len({*lowered}) == len(lowered))  # else it takes any of them
-    oracle = oracle_of(tokens, text, LOWERCASE)
-    assert found(oracle, tokens, text, str.lower) == encoded(oracle, text)
+REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+NORMALIZERS = [
+    {"type": "Lowercase"},
+    {"type": "Prepend", "prepend": "▁"},
+    {"type": "Strip", "strip_left": True, "strip_right": True},
+    {"type": "NFD"},
+    {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"}, REPLACE]},
+]
+
+
+@given(token_lists, texts, st.sampled_from(NORMALIZERS))
+def test_ids_and_offsets_of_normalized_tokens(tokens, text, entry):
+    normalized = [Normalizer.of(entry)(token.content) for token in tokens if token.normalized]
+    assume(all(normalized))  # else it runs out of memory
+    assume(len({*normalized}) == len(normalized))  # else it takes any of them
+    oracle = oracle_of(tokens, text, entry)
+    assert found(oracle, tokens, text, entry) == encoded(oracle, text)
 
 
 def assigned_characters():
@@ -115,6 +123,9 @@ def test_flags_next_to_all_characters():
 
 
 # ------------------------------------------------------------------------------------------- rule by rule
+OVERTAKEN = "x   b"  # tokenizers fails: the second token would begin after its end
+
+
 @pytest.mark.parametrize(
     ("tokens", "text", "expected"),
     [
@@ -130,9 +141,14 @@ def test_flags_next_to_all_characters():
             ".  b",
             ["<.  >", "< >", " b"],
         ),
+        (
+            [AddedToken(".", rstrip=True), AddedToken(" ", single_word=True), AddedToken("y", lstrip=True)],
+            ".  y",
+            ["<.  >", "< >", "< y>"],
+        ),
         # Nothing is left for the second one.
         ([AddedToken("x", rstrip=True), AddedToken(" ", lstrip=True)], "x b", ["<x >", "b"]),
-        ([AddedToken("x", rstrip=True), AddedToken(" ", lstrip=True)], "x   b", ["<x   >", "b"]),
+        ([AddedToken("x", rstrip=True), AddedToken(" ", lstrip=True)], OVERTAKEN, ["<x   >", "b"]),
         ([], "a", ["a"]),
         ([AddedToken("a")], "", []),
         ([AddedToken("é")], "éaé", ["<é>", "a", "<é>"]),
@@ -142,6 +158,9 @@ def test_rules(tokens, text, expected):
     parts = AddedTokens(tokens).split(text)
     shown = [text[start:end] if token is None else f"<{text[start:end]}>" for start, end, token in parts]
     assert shown == expected
+    if text != OVERTAKEN:
+        oracle = oracle_of(tokens, text)
+        assert found(oracle, tokens, text) == encoded(oracle, text)
 
 
 def test_tokens_that_are_normalized_to_the_same_or_to_nothing():

@@ -157,6 +157,8 @@ def test_tables_against_the_slow_way(entry, texts, data):
 FALLBACK, FUSE = {"type": "ByteFallback"}, {"type": "Fuse"}
 CTC = {"type": "CTC", "pad_token": "", "word_delimiter_token": "|", "cleanup": False}
 WORDS = {"type": "WordPiece", "prefix": "##", "cleanup": True}
+SUFFIX = {"type": "BPEDecoder", "suffix": "</w>"}
+METASPACE = {"type": "Metaspace", "replacement": "▁"}
 
 
 @pytest.mark.parametrize(
@@ -185,6 +187,33 @@ def test_a_table_does_not_take_the_slow_way(monkeypatch):
     table = decoder.table(["▁a", "<0xC3>", "<0xA9>"])
     monkeypatch.setattr(Decoder, "__call__", None)
     assert table([0, 1, 2, 0]) == "aé a"
+
+
+@given(st.lists(st.sampled_from([0x41, 0xC3, 0xA9, 0xE2, 0x82, 0xAC, 256]), max_size=8))
+def test_tables_of_byte_tokens(numbers):
+    texts = [*map("<0x{:02X}>".format, range(256)), "é"]
+    for entry in (FALLBACK, LLAMA2):
+        decoder = Decoder.of(entry)
+        assert decoder.table(texts)(numbers) == decoder([texts[number] for number in numbers])
+
+
+@pytest.mark.parametrize(
+    ("entry", "texts"),
+    [
+        ({**WORDS, "cleanup": True}, ["a", ". ? ! , '", " ' n't 'm do not 's", "'ve", "'re", " 've 're '"]),
+        (sequence_of(CTC, {**WORDS, "cleanup": False}), ["a", "", "b", "b", "", "", "##c", "c"]),
+        (sequence_of(WORDS, WORDS, CTC), ["a", "b", "##b", "##b"]),
+        ({"type": "Replace", "pattern": {"String": ""}, "content": "x"}, ["ab", "", "c"]),
+        (sequence_of(SUFFIX, METASPACE), ["▁a</w>"]),
+        (sequence_of(METASPACE, SUFFIX, WORDS), ["▁a</w>", "▁</w>", "##c</w>"]),
+    ],
+)
+def test_cases_against_tokenizers(entry, texts):
+    decoder = Decoder.of(entry)
+    expected = decoded(entry, texts)
+    assert decoder(texts) == expected
+    if decoder.has_table:
+        assert decoder.table(texts)(range(len(texts))) == expected
 
 
 def test_attributes():
@@ -217,7 +246,6 @@ def test_slow_expressions_stop(monkeypatch):
 
 REPLACE = {"type": "Replace", "pattern": {"String": "a"}, "content": "b"}
 STRIP = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
-METASPACE = {"type": "Metaspace", "replacement": "▁"}
 
 
 @pytest.mark.parametrize(
