@@ -135,7 +135,7 @@ STEPS = [
     *(replace("e", "e\u0301"), replace("^", "> ", "Regex"), replace("a|ab", "", "Regex")),
     *(replace(" {2,}", " ", "Regex"), replace(r"\s+", " ", "Regex"), replace("[a-e]", "x", "Regex")),
     *(replace(r"[^\s]+", "\u0301", "Regex"), replace("e", "", "Regex"), replace(r"\p{Mn}+", "", "Regex")),
-    *({"type": "Prepend", "prepend": new} for new in ("", "\u2581", "> ", "\u0301")),
+    *({"type": "Prepend", "prepend": new} for new in ("\u2581", "> ", "\u0301")),
     *({"type": "Strip", "strip_left": left, "strip_right": right} for left in BOTH for right in BOTH),
     *(bert(clean_text=True), bert(handle_chinese_chars=True), bert(strip_accents=True)),
     *(bert(lowercase=True), bert(lowercase=True, strip_accents=False)),
@@ -345,7 +345,7 @@ def test_table_that_leads_out():
     whole = table_of({"a": "bc"})
     far = bytearray(whole)
     far[4 + 4 * (256 + 97) + 3] |= 0x40  # where the units after the one of "a" are
-    with pytest.raises(ValueError, match="leads to unit 1048832, of 768"):
+    with pytest.raises(ValueError, match="leads to unit 1049088, of 768"):
         Normalizer.of(precompiled(bytes(far)))
     for value, wrong in ((4, 4), (1, 1)):
         table = bytearray(table_of({"a": "\xe9"}))
@@ -416,7 +416,7 @@ def test_cuts_are_found():
         (sequence(STRIP_LEFT), "  a ", 4),
         (sequence(STRIP_LEFT), "   ", 0),
         ({"type": "Strip", "strip_left": False, "strip_right": True}, "one two", 0),
-        (precompiled(MANY), "one two\u0301", 5),
+        (precompiled(MANY), "one two\u0301", 6),
     ]:
         assert Normalizer.of(entry).last_cut(text) == place, (entry, text)
 
@@ -531,6 +531,7 @@ def test_objects():
     assert Normalizer.of(None).is_nothing
     assert Normalizer.of(sequence()).is_nothing
     assert not one.is_nothing
+    assert Normalizer.of({"type": "Prepend", "prepend": ""}).is_nothing
     assert SearchPattern.of({"Regex": "a"}, "") != SearchPattern.of({"String": "a"}, "")
 
 
@@ -546,11 +547,11 @@ def test_growth():
         assert len(normalizer("a")) == 10_000
         for run in (normalizer, lambda text, n=normalizer: n.tracked(Tracked.of(text))):
             with pytest.raises(ValueError, match="are allowed here: 100 for each character given, and 10000"):
-                run("a" * 20_000_000 if run is normalizer else "a" * 20_000)
+                run("a" * 200_000)
 
 
 def test_expressions_that_take_long(monkeypatch):
     monkeypatch.setattr(regular_expressions, "SECONDS", 0.2)
-    normalizer = Normalizer.of(replace("(?:a|b|ab)+c", "", "Regex"))
+    normalizer = Normalizer.of(replace("(?:a|aa)+[bc]", "", "Regex"))
     with pytest.raises(TimeoutError, match="takes more than 0 seconds"):
-        normalizer("ab" * 40)
+        normalizer("a" * 60)
