@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from bpe.encoding.symbols import ModelOptions
 from bpe.formats.kept import from_text
-from bpe.formats.pattern_entries import pattern_like
+from bpe.formats.pattern_entries import byte_level, pattern_like
+from bpe.pattern import Pattern
 from bpe.pipeline.added_tokens import AddedToken, overlap
 from bpe.pipeline.decoders import Decoder
 from bpe.pipeline.normalizers import Normalizer
@@ -81,11 +82,12 @@ class Preparation(NamedTuple):
         document, model = kept["document"], kept["model"]
         normalizer = Normalizer.of(document.get("normalizer"))
         pre_tokenizer = PreTokenizer.of(document["pre_tokenizer"]) if "pre_tokenizer" in document else None
-        if pre_tokenizer is not None and pre_tokenizer.is_byte_level and pattern_like(pre_tokenizer):
+        suffix = model.get("end_of_word_suffix")
+        if pre_tokenizer is not None and cutting_pattern(pre_tokenizer, has_suffix=bool(suffix)) is not None:
             pre_tokenizer = None
         is_text = pre_tokenizer is not None and not writes_bytes(document)
         options = _options_of(model, vocabulary, is_text)
-        decoder = Decoder.of(document["decoder"]) if "decoder" in document else None
+        decoder = Decoder.of(document.get("decoder", byte_level(use_regex=True)))
         flags = kept["added_tokens"]
         added = tuple(
             AddedToken(token, **{key: flags.get(token, {}).get(key, False) for key in _FLAGS})
@@ -94,8 +96,16 @@ class Preparation(NamedTuple):
         is_plain = normalizer.is_nothing and pre_tokenizer is None and not is_text and not options.suffix
         if is_plain and not any(t.single_word or t.lstrip or t.rstrip for t in added) and not overlap(added):
             return None
-        is_joined = decoder is None or decoder.is_byte_level or not is_text
+        # tokenizers decodes a normalized token to its normalized text.
+        are_same = all(normalizer(token.content) == token.content for token in added if token.normalized)
+        is_joined = (decoder.is_byte_level or not is_text) and are_same
         return cls(normalizer, pre_tokenizer, None if is_joined else decoder, added, options)
+
+
+def cutting_pattern(pre_tokenizer: PreTokenizer, *, has_suffix: bool) -> Pattern | None:
+    """Return the pattern that does all that a pre-tokenizer does; None if there is none."""
+    # The end of each piece is marked where tokens have a suffix, so that the encoder must not cut.
+    return pattern_like(pre_tokenizer) if pre_tokenizer.is_byte_level and not has_suffix else None
 
 
 def writes_bytes(document: dict[str, Any]) -> bool:

@@ -16,6 +16,7 @@ be as long as the text: it is cut where no token crosses (:mod:`bpe.encoding.cro
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -117,7 +118,7 @@ class PreparedEngine(Engine):
                         found.tokens.append(id_of[inner.token])
                         found.n_before.append(len(found.words))
                     else:
-                        is_first = part.start == inner.start == 0
+                        is_first = part.start == inner.start == 0 and self._begins(text[: part.end])
                         found.words.extend(self._words_of(normalized[inner.start : inner.end], is_first))
             found.ends.append((len(found.words), len(found.tokens)))
         return found
@@ -130,8 +131,22 @@ class PreparedEngine(Engine):
                 found.tokens.append(self.special_ids[part])
                 found.n_before.append(len(words))
             elif part:
-                words += self._words_of(normalizer(part.decode(errors="replace")), i == 0)
+                text = part.decode(errors="replace")
+                words += self._words_of(normalizer(text), i == 0 and self._begins(text))
         found.ends.append((len(words), len(found.tokens)))
+
+    def _begins(self, text: str) -> bool:
+        """Say whether what a text is normalized to begins with what came from its first character."""
+        normalizer = self.preparation.normalizer
+        if not self._looks_at_start or normalizer.is_nothing:
+            return True
+        return normalizer.tracked(Tracked.of(text)).starts[:1].tolist() == [0]
+
+    @made_once
+    def _looks_at_start(self) -> bool:
+        """Whether the pre-tokenizer treats the beginning of a text otherwise than the rest."""
+        pre_tokenizer = self.preparation.pre_tokenizer
+        return pre_tokenizer is not None and '"first"' in json.dumps(pre_tokenizer.entry)
 
     def _words_of(self, text: str, is_first: bool) -> list[bytes]:
         pre_tokenizer = self.preparation.pre_tokenizer
@@ -214,7 +229,7 @@ class PreparedEngine(Engine):
                 if inner.token is not None:
                     found.append((id_of[inner.token], int(stretch.starts[0]), int(stretch.ends[-1])))
                 else:
-                    found += self._tracked_words_of(stretch, part.start == inner.start == 0)
+                    found += self._tracked_words_of(stretch, len(stretch) > 0 and stretch.starts[0] == 0)
         return found
 
     def _tracked_words_of(self, text: Tracked, is_first: bool) -> list[TrackedPiece]:
@@ -243,12 +258,17 @@ class PreparedEngine(Engine):
     @made_once
     def token_texts(self) -> dict[int, str]:
         """Return the text of each id, as a decoder takes it."""
-        if self.preparation.options.is_text:
-            return {
-                number: token.decode(errors="replace") for number, token in self.vocabulary.bytes_of.items()
-            }
-        texts = {number: text_of(token) for token, number in self.vocabulary.id_of.items()}
-        return texts | {number: token for token, number in self.vocabulary.cut_tokens.items()}
+        words, steps = self.vocabulary, self.preparation
+        spelled = bytes.decode if steps.options.is_text else text_of
+        texts = {number: spelled(token) for token, number in words.id_of.items()}
+        texts |= {number: token for token, number in {**words.idle_tokens, **words.cut_tokens}.items()}
+        normalized = [token.content for token in steps.added if token.normalized]
+        return texts | {words.cut_tokens[token]: steps.normalizer(token) for token in normalized}
+
+    def without_special(self, ids: Iterable[int] | np.ndarray) -> list[int]:
+        """Return ids without those of special tokens; as tokenizers, by the texts that are decoded."""
+        texts, special = self.token_texts, self.special_tokens
+        return [number for number in checked_ids(self.vocabulary, ids) if texts[number] not in special]
 
     def decode(self, ids: Iterable[int] | np.ndarray) -> bytes:
         """Return the bytes of ids: the UTF-8 of what the decoder makes of them."""

@@ -24,7 +24,7 @@ import json
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from bpe.encoding.preparation import Preparation, writes_bytes
+from bpe.encoding.preparation import Preparation, cutting_pattern, writes_bytes
 from bpe.formats.byte_level import bytes_of, text_of
 from bpe.formats.gpt2 import merges_of_texts, texts_of, tokens_of
 from bpe.formats.json_text import need, read_json
@@ -221,7 +221,8 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     model = document["model"]
     _check_model(model)
     _warn_of_unused(document)
-    pattern = _pattern_of(document.get("pre_tokenizer"))
+    pre_tokenizer = PreTokenizer.of(document.get("pre_tokenizer"))
+    pattern = cutting_pattern(pre_tokenizer, has_suffix=bool(model.get("end_of_word_suffix")))
     is_text = pattern is None and not writes_bytes(document)
     pattern = pattern or Pattern.of("none")
     ids = model.get("vocab")
@@ -244,12 +245,6 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     words = words.keeping(kept) if kept else words
     Preparation.of(words)  # checks the steps
     return words, pattern
-
-
-def _pattern_of(pre_tokenizer: Any) -> Pattern | None:
-    """Return the pattern that cuts as a pre-tokenizer does, and leaves bytes; None if none does."""
-    read = PreTokenizer.of(pre_tokenizer)
-    return pattern_like(read) if read.is_byte_level else None
 
 
 def _only_cut(entries: dict[str, Any], merges: list[tuple[str, str]], is_text: bool) -> set[str]:

@@ -224,7 +224,10 @@ SPLIT = split({"Regex": "a"})
         ({"pre_tokenizer": split({"Regex": "[a&&]"})}, "'&&' without something after it in the set"),
         ({"pre_tokenizer": split({"Regex": r"a\Rb"})}, "at character 1 has no equal"),
         ({"pre_tokenizer": split({"Regex": r"(?P<n>a)"})}, "at character 0 has no equal"),
-        ({"pre_tokenizer": split({"Glob": "a"})}, r'pattern must be an object with either "String" or "Regex"'),
+        (
+            {"pre_tokenizer": split({"Glob": "a"})},
+            r'pattern must be an object with either "String" or "Regex"',
+        ),
         ({"pre_tokenizer": {"type": "Sequence", "pretokenizers": 5}}, "pretokenizers must be a list"),
         ({"added_tokens__0__id": 301}, r"added_tokens\[0\], '<end>', has id 301, but in model.vocab 300"),
         ({"added_tokens__0__id": 7}, "has id 7"),

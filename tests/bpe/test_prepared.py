@@ -79,10 +79,12 @@ AROUND = {
 }
 
 
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
+
+
 def flags(chance, number, content, special):
-    names = ("single_word", "lstrip", "rstrip", "normalized")
     return {"id": number, "content": content, "special": special} | {
-        name: chance.random() < 0.2 for name in names
+        name: chance.random() < 0.2 for name in FLAGS
     }
 
 
@@ -127,7 +129,7 @@ def random_document(chance):
         "normalizer": chance.choice(NORMALIZERS),
         "pre_tokenizer": chance.choice(OF_TEXT if is_text else OF_BYTES),
         "post_processor": chance.choice([None, AROUND]),
-        "decoder": chance.choice([LLAMA_DECODER, METASPACE]) if is_text else BYTE_LEVEL,
+        "decoder": chance.choice([LLAMA_DECODER, METASPACE, None]) if is_text else BYTE_LEVEL,
         "model": model,
     }
 
@@ -177,7 +179,7 @@ def some_tokenizer(tmp_path, **changes):
     vocab = {token: number for number, token in enumerate(["<x>", "<s>", *BYTE_TOKENS, *LETTERS[:-1], "ab"])}
     model = {"type": "BPE", "vocab": vocab, "merges": [["a", "b"]], "unk_token": "<x>", "fuse_unk": True}
     document = {
-        "added_tokens": [{"id": 1, "content": "<s>", "special": True}],
+        "added_tokens": [flags(random.Random(0), 1, "<s>", True) | dict.fromkeys(FLAGS, False)],
         "normalizer": NORMALIZERS[4],
         "pre_tokenizer": None,
         "post_processor": AROUND | {"special_tokens": {"<s>": {"id": "<s>", "ids": [1], "tokens": ["<s>"]}}},
@@ -232,7 +234,7 @@ def test_bytes_that_are_not_utf_8(tmp_path):
     assert tok.encode(b"a\xffb\xe6\x97") == tok.encode("a\ufffdb\ufffd")
     with pytest.raises(ValueError, match="not UTF-8 at byte 1, and this tokenizer changes characters"):
         tok.encode_with_offsets(b"a\xff")
-    ids, starts, ends = tok.encode_with_offsets("aé日".encode())
+    _, starts, ends = tok.encode_with_offsets("aé日".encode())
     assert list(zip(starts.tolist(), ends.tolist(), strict=True)) == [(0, 1), (0, 1), (1, 3), (3, 6)]
 
 
@@ -275,8 +277,9 @@ def test_idle_tokens(tmp_path):
     for other in (bpe.Tokenizer.load(tmp_path / "tok.json"), pickle.loads(pickle.dumps(tok))):
         assert other == tok
         assert other.decode([256, 257]) == "\u200d"
-    with pytest.raises(ValueError, match="has no place for id 256"):
-        tok.save_minbpe(tmp_path / "a.model")
+    with pytest.raises(ValueError, match="has no place for id 300"):
+        words = Vocabulary([bytes([value]) for value in range(256)], [], {}).with_idle_tokens({"": 300})
+        bpe.Tokenizer._of(words, bpe.Pattern.of("gpt2")).save_minbpe(tmp_path / "a.model")
     with pytest.raises(ValueError, match="id 97, the id of token b'a'"):
         tok.engine.vocabulary.with_idle_tokens({"x": 97})
 
