@@ -64,7 +64,8 @@ class Decoder(FromEntry):
     tail : tuple of Step
         The steps after those.
     has_table : bool
-        Whether the three are all steps, so that :meth:`table` knows a faster way.
+        Whether decoding is to join the bytes of tokens, and then to take the steps of the tail, so that
+        :meth:`table` knows a faster way.
 
     Examples
     --------

@@ -61,11 +61,21 @@ def test_the_same_as_at_once(entry, blocks, others):
         assert text == decoder([token for block in some for token in block])
 
 
-@pytest.mark.parametrize("parts", [["", " ", "", "  a", " "], [" ", "a", " "], ["  ", "", " "], ["a", "  "]])
-def test_strip_at_the_start(parts):
-    decoder = Decoder.of(sequence_of(FUSE, strip(2, 0)))
+@pytest.mark.parametrize(
+    ("entry", "tokens"),
+    [
+        (sequence_of(FUSE, strip(2, 0)), ["", " ", "", "  a", " "]),
+        (sequence_of(FUSE, strip(2, 0)), [" ", "a", " "]),
+        (sequence_of(FUSE, strip(2, 0)), ["  ", "", " "]),
+        (sequence_of(FUSE, strip(2, 0)), ["a", "  "]),
+        (sequence_of(SUFFIX, FALLBACK), ["a</w>", "<0xC3>", "<0xA9>"]),
+        (sequence_of(FALLBACK, FUSE, strip(2, 0)), ["<0x20>", "<0x20>", "<0x20>", " ", "<0xC3>"]),
+    ],
+)
+def test_one_by_one(entry, tokens):
+    decoder = Decoder.of(entry)
     stream = DecoderStream(decoder)
-    assert "".join([*(stream.feed([part]) for part in parts), stream.finish()]) == decoder(parts)
+    assert "".join([*(stream.feed([token]) for token in tokens), stream.finish()]) == decoder(tokens)
 
 
 @pytest.mark.parametrize("entry", INCREMENTAL + OTHERS)

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import tracemalloc
 
 import pytest
 import tokenizers
@@ -123,6 +124,10 @@ SIMPLE = template_of(["<s>"], [], {"<s>": [1]})
             "special_tokens\\['<s>'\\].ids\\[0\\] must be an id, not 1.0",
         ),
         (sequence_of(SIMPLE, BERT), r"processors\[1\], BertProcessing, stands after .*processors\[0\]"),
+        (
+            sequence_of(SIMPLE, {"type": "ByteLevel"}, SIMPLE),
+            r"processors\[2\], TemplateProcessing, stands after",
+        ),
         (template_of(["<s>"] * 11, [], {"<s>": [0] * 10_000}), "more than 100000 ids around a text"),
         (
             template_of(["<s>"] * 6, ["<s>"] * 6, {"<s>": [0] * 10_000}),
@@ -133,3 +138,13 @@ SIMPLE = template_of(["<s>"], [], {"<s>": [1]})
 def test_what_is_refused(entry, message):
     with pytest.raises(ValueError, match=message):
         PostProcessor.of(entry)
+
+
+def test_too_many_ids_are_not_put_together():
+    entry = template_of(["<s>"] * 2000, [], {"<s>": [0] * 10_000})
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="more than 100000 ids"):
+        PostProcessor.of(entry)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20_000_000  # all of them would take eight times as much
