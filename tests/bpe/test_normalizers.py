@@ -30,6 +30,7 @@ KNOWN = [
     and unicodedata.ucd_3_2_0.category(character) == category
 ]
 HARD = [
+    "e\u030d\u0301",
     *("", " ", "  a  b ", "a\r\nb\r\r\n", "\t\n\x0b\x0c\r\x1c\x1d\x85\xa0\u3000x\u2003\u200b"),
     *(
         "e\u0301\u0323",
@@ -379,8 +380,9 @@ def check_cuts(entry, text, more):
 @example(sequence({"type": "Prepend", "prepend": ">"}, replace(" ", "_")), "a b", " c")
 @example(sequence(replace("a", ""), {"type": "NFC"}), "ea", "\u0301")
 @example(sequence(STRIP_LEFT), "  ", " a")
-@example(precompiled(MANY), "a\u0600", "a")
-@example(precompiled(MANY), "a\r", "\n")
+@example(precompiled(MANY), "\u0600a", "")
+@example(precompiled(MANY), "\r\n", "")
+@example(sequence(replace("ab", "x"), replace("yx", "z")), "ya", "b")
 def test_cuts_are_safe(entry, text, more):
     check_cuts(entry, text, more)
 
