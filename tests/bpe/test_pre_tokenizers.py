@@ -230,6 +230,8 @@ def test_first_is_where_the_text_begins():
     assert ours("ab", True) == [b"b"]
     assert ours("ba", True) == ["▁b".encode()]
     assert ours("ba", False) == [b"b"]
+    ours = PreTokenizer.of(sequence(split("a", kind="String"), metaspace("first")))
+    assert ours("aba", True) == ["▁a".encode(), b"b", b"a"]
 
 
 @pytest.mark.parametrize(
