@@ -17,7 +17,7 @@ Sequence               one after the other
 
 But: which characters are marks or letters, Python's tables of Unicode say
 (``unicodedata.unidata_version``). Those of ``tokenizers`` are older for marks and newer for lower case. So
-results can differ for characters that are newer than Unicode 8.
+results can differ for characters that are newer than Unicode 8, or have been of another kind then.
 """
 
 from __future__ import annotations
@@ -80,9 +80,10 @@ class Normalizer(FromEntry):
 
     def __init__(self, entry: Any, where: str = "normalizer") -> None:
         super().__init__(entry, where)
-        self._steps = [step for _, step in flattened(entry, where, "normalizers")]
+        steps = flattened(self.entry, where, "normalizers")
+        self._steps = [step for _, step in steps]
         self._changes: list[TextChange] = []
-        for place, step in flattened(entry, where, "normalizers"):
+        for place, step in steps:
             if step["type"] not in _CHANGES_OF:
                 raise unknown(step, place, _CHANGES_OF)
             self._changes += _CHANGES_OF[step["type"]](step, place)

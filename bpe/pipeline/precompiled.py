@@ -24,7 +24,20 @@ import regex
 from bpe.pipeline.text_changes import ANYTHING, MAX_GROWTH, Heads, TextChange, check_size
 from bpe.pipeline.tracked import Tracked
 
-_CLUSTER = regex.compile(r"\X")
+# A grapheme cluster, by the expression of Unicode's annex 29. \X of the regex package is not used: it takes
+# quadratic time for a run of flags, and joins some letters of India that no letter comes before.
+_CLUSTER = regex.compile(
+    r"""\r\n
+    |(?:\p{GCB=Prepend}*+(?:
+        \p{GCB=L}*+(?:\p{GCB=V}++|\p{GCB=LV}\p{GCB=V}*+|\p{GCB=LVT})\p{GCB=T}*+|\p{GCB=L}++|\p{GCB=T}++
+        |\p{GCB=Regional_Indicator}{1,2}
+        |\p{ExtPict}(?:\p{GCB=Extend}*+\p{GCB=ZWJ}\p{ExtPict})*+
+        |\p{InCB=Consonant}(?:\p{InCB=Extend}*+\p{InCB=Linker}[\p{InCB=Extend}\p{InCB=Linker}]*+\p{InCB=Consonant})*+
+        |[^\p{GCB=Control}\p{GCB=CR}\p{GCB=LF}\p{GCB=Prepend}]
+      )|\p{GCB=Prepend}++)[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*+
+    |[\p{GCB=Control}\p{GCB=CR}\p{GCB=LF}]""",
+    regex.VERBOSE,
+)
 _LONGEST = 5  # bytes of what is looked up
 _IN_BLOCK = 256  # the units after one are in one block of so many
 _HAS_VALUE, _IS_FAR = 1 << 8, 1 << 9
