@@ -1,6 +1,6 @@
 r"""``PreTokenizer``: how a text becomes pieces, which no token crosses.
 
-Every type of ``tokenizers`` but UnicodeScripts is known. Each is written with four operations:
+Every type of ``tokenizers`` but UnicodeScripts is known. Each is written with a few operations:
 
 ==========================  ============================================================================
 ``ByteLevel``               put " " before; cut as GPT-2 does; bytes become characters
@@ -150,16 +150,18 @@ class WriteBytes:
 
     def slow(self, piece: _Piece, end: float) -> list[_Piece]:
         """Write a piece, slowly: each byte came from where its character came from."""
-        data, places = _encoded(piece.text.text)
-        return [_Piece(piece.text.taking(text_of(data), places), piece.is_first)]
+        text, (data, places) = piece.text, _encoded(piece.text.text)
+        return [_Piece(Tracked(text_of(data), text.starts[places], text.ends[places]), piece.is_first)]
 
 
 Operation = Cut | CutByLength | Put | Replace | WriteBytes
 
 
-def _encoded(text: str) -> tuple[bytes, np.ndarray]:
+def _encoded(text: str) -> tuple[bytes, np.ndarray | slice]:
     """Return UTF-8, and for each byte the character that it is of."""
     data = text.encode()
+    if len(data) == len(text):
+        return data, slice(None)
     is_start = (np.frombuffer(data, np.uint8) & 0xC0) != 0x80
     return data, np.cumsum(is_start) - 1
 

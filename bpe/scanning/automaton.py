@@ -110,9 +110,8 @@ class Automaton:
             for follower in set(self.next_state[state, :edge].tolist()):
                 if self.delay_of[follower] != NO_MATCH:
                     continue
-                can_end = self.delay_of[self.next_state[follower, edge]] == NO_MATCH
-                if can_end or not self.alive[follower]:
-                    return False  # a text ends here, or goes on, without a match where it began
+                if self.delay_of[self.next_state[follower, edge]] == NO_MATCH:
+                    return False  # a text that ends here has no match where it begins
                 if follower not in known:
                     known.add(follower)
                     pending.append(follower)

@@ -90,6 +90,7 @@ STEPS = [
     *({"type": "Punctuation", "behavior": behavior} for behavior in BEHAVIORS),
     *(metaspace(scheme, split=cut) for scheme in ("always", "first", "never") for cut in (True, False)),
     {"type": "Metaspace", "replacement": "a", "prepend_scheme": "always"},
+    sequence(byte_level(), metaspace(), byte_level()),
     *(byte_level(*flags) for flags in itertools.product([True, False], repeat=2)),
     *(
         split(pattern, behavior, invert, kind)
@@ -230,6 +231,8 @@ def test_first_is_where_the_text_begins():
     assert ours("ab", True) == [b"b"]
     assert ours("ba", True) == ["▁b".encode()]
     assert ours("ba", False) == [b"b"]
+    ours = PreTokenizer.of(sequence(split("a", kind="String"), metaspace("first")))
+    assert ours("aba", True) == ["▁a".encode(), b"b", b"a"]
 
 
 @pytest.mark.parametrize(
@@ -260,7 +263,7 @@ def test_first_is_where_the_text_begins():
         (sequence(byte_level(), metaspace()), "puts '▁' before pieces after ByteLevel"),
         (sequence(*[byte_level()] * 5), "makes a text longer 5 times.* at most 4"),
         (sequence(*[DIGITS] * 33), "pre_tokenizer has 33 steps; at most 32 can be read"),
-        (sequence(*[split("a" * 240_000)] * 2), "more than"),
+        (sequence(*[split("a" * 60_000, kind="String")] * 2), "more than 100000 parts in all"),
     ],
 )
 def test_refused(entry, message):
