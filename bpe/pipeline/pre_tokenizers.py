@@ -261,6 +261,14 @@ class Step(NamedTuple):
     operations: tuple[Operation, ...]
 
 
+def _needle_of(operations: list[Operation]) -> str | None:
+    """Return a text without which a pre-tokenizer does nothing, if it is known."""
+    if len(operations) != 1 or not isinstance(operations[0], Cut):
+        return None
+    split = operations[0].split
+    return (split.pattern.text or None) if split.rule != "Kept" else None
+
+
 class PreTokenizer(FromEntry):
     r"""What cuts a text into pieces; make one with :meth:`of`.
 
@@ -274,6 +282,8 @@ class PreTokenizer(FromEntry):
         Whether a text is one piece, without a change.
     is_byte_level : bool
         Whether some step is ``ByteLevel``, so that the model's tokens are written with its characters.
+    needle : str or None
+        A text without it is one piece, without a change; None if there is no such text.
 
     Examples
     --------
@@ -295,6 +305,7 @@ class PreTokenizer(FromEntry):
         self._operations = tuple(operations)
         self.is_nothing = not operations
         self.is_byte_level = WriteBytes() in operations
+        self.needle = _needle_of(operations)
         self._check(where)
         # The characters of the last ByteLevel stand for UTF-8: where nothing sees them, none are written.
         is_last = bool(operations) and isinstance(operations[-1], WriteBytes)
