@@ -172,6 +172,14 @@ def count(
     "--max-token-length", type=click.IntRange(2), metavar="N", help="Longest token that is made, in bytes."
 )
 @click.option(
+    "--alphabet",
+    type=click.Choice(["bytes", "gpt2"]),
+    default="bytes",
+    show_default=True,
+    help="The order of the ids of single bytes.",
+)
+@click.option("--special-first", is_flag=True, help="Special tokens take the first ids, not the last.")
+@click.option(
     "--selection",
     type=click.Choice(["heap", "buckets"]),
     default="heap",
@@ -194,6 +202,8 @@ def train(
     min_count: int,
     ties: Any,
     max_token_length: int | None,
+    alphabet: Any,
+    special_first: bool,
     selection: Any,
 ) -> None:
     """Train a tokenizer on texts, or on counts of them.
@@ -238,6 +248,8 @@ def train(
             ties=ties,
             min_count=min_count,
             max_token_length=max_token_length,
+            alphabet=alphabet,
+            special_first=special_first,
             selection=selection,
         )
         trainer.run(vocab_size, progress=not quiet)
