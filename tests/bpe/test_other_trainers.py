@@ -60,6 +60,17 @@ def test_gigatoken_breaks_ties_as_tokenizers_does_unless_told_otherwise(command,
         assert command.first_difference(trainer, learned) is None, text
 
 
+def test_tiktoken_takes_the_pair_that_is_met_first(book):
+    educational = pytest.importorskip("tiktoken._educational")
+    pattern = bpe.Pattern.of("gpt2")
+    for text, vocab_size in texts(book[:5000]):
+        trainer = bpe.Trainer(bpe.WordCounts.from_corpus([text], pattern), ties="first")
+        trainer.run(min(vocab_size, 400))
+        tok = trainer.tokenizer()
+        ranks = educational.bpe_train(text, tok.vocab_size, pattern.sources[0], visualise=None)
+        assert {tok.token_bytes(number): number for number in range(tok.vocab_size)} == ranks
+
+
 def test_the_command_says_so(book, tmp_path, command, monkeypatch, capsys):
     path = tmp_path / "corpus.txt"
     path.write_text(book[:5000], "utf-8")
