@@ -218,7 +218,7 @@ def start_from(
     others = words.other_tokens()
     letters = [number for number in words.byte_ids if number not in value_of]
     last = max((*letters, *words.merged_ids, *others), default=-1)
-    moves = not keep_ids and words.size > last + 1
+    moves = not keep_ids and max(words.cut_tokens.values(), default=-1) > last
     return Start(
         words.byte_ids,
         words.merges,
