@@ -229,11 +229,8 @@ class Trainer:
         self._allowed = NONE if keep is not None or self._known else ALL
         self._refused: set[int] = set()  # packed pairs
         self._is_broken = self._has_run = False
-        self._bytes_of = {
-            number: bytes([value])
-            for value, number in enumerate(start.byte_ids)
-            if value not in start.left_out
-        }
+        # Bytes that are left out are in it, too, until a new token takes their id.
+        self._bytes_of = {number: bytes([value]) for value, number in enumerate(start.byte_ids)}
         self._n_named = 0  # merges whose token is in bytes_of
         is_quick = len(counts) < _FEW_WORDS and counts.n_bytes < _FEW_BYTES
         begin = Learner if is_quick else partial(in_background, Learner)
