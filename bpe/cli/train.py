@@ -172,6 +172,14 @@ def count(
     "--max-token-length", type=click.IntRange(2), metavar="N", help="Longest token that is made, in bytes."
 )
 @click.option(
+    "--alphabet",
+    type=click.Choice(["bytes", "gpt2"]),
+    default="bytes",
+    show_default=True,
+    help="The order of the ids of single bytes.",
+)
+@click.option("--special-first", is_flag=True, help="Special tokens take the first ids, not the last.")
+@click.option(
     "--selection",
     type=click.Choice(["heap", "buckets"]),
     default="heap",
@@ -191,10 +199,7 @@ def train(
     quiet: bool,
     vocab_size: int,
     output: str,
-    min_count: int,
-    ties: Any,
-    max_token_length: int | None,
-    selection: Any,
+    **options: Any,
 ) -> None:
     """Train a tokenizer on texts, or on counts of them.
 
@@ -233,22 +238,15 @@ def train(
                 threads=threads,
                 progress=not quiet,
             )
-        trainer = Trainer(
-            counts,
-            ties=ties,
-            min_count=min_count,
-            max_token_length=max_token_length,
-            selection=selection,
-        )
+        trainer = Trainer(counts, **options)
         trainer.run(vocab_size, progress=not quiet)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted: {_kept(trainer, output, vocab_size)}") from None
     tokenizer = trainer.tokenizer()
     tokenizer.save(output)
     if tokenizer.vocab_size < vocab_size:
-        warn(
-            f"{output}: {tokenizer.vocab_size} tokens, not {vocab_size}: {_why(min_count, max_token_length)}"
-        )
+        why = _why(options["min_count"], options["max_token_length"])
+        warn(f"{output}: {tokenizer.vocab_size} tokens, not {vocab_size}: {why}")
     if not quiet:
         click.echo(f"{output}: {tokenizer.vocab_size} tokens", err=True)
 

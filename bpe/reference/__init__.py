@@ -2,7 +2,7 @@
 
 The fast engine is right if its results equal the results of these modules. They are plain Python with lists,
 dicts and Counters, import nothing else of this project, and are written to be read: start with ``pairs``,
-then ``trainers``, ``linked`` and ``encoders``. Only ``ladder`` uses the engine: it is a command that measures
+then ``trainers``, ``alphabets``, ``linked`` and ``encoders``. Only ``ladder`` uses the engine: it measures
 all of them (``python -m bpe.reference.ladder TEXT``).
 
 The package does not split text into pieces, knows no special tokens, reads and writes no files, and is far
@@ -38,6 +38,7 @@ encoder                     rule                                                
 ==========================  ===================================================================  =========
 """
 
+from .alphabets import alphabet_of, leave_out
 from .encoders import (
     decode,
     encode_by_rank,
@@ -46,12 +47,13 @@ from .encoders import (
     rank_pairs,
     vocabulary,
 )
-from .pairs import Pair, Ties, count_pairs, merge_sequence, pair_statistics, pick_best
+from .pairs import LengthRule, Pair, Ties, count_pairs, merge_sequence, pair_statistics, pick_best
 from .trainers import (
     IncrementalPieces,
     IndexedPieces,
     Merge,
     RecountedPieces,
+    is_short,
     learn,
     train_chunked,
     train_deduplicated,
@@ -63,16 +65,20 @@ from .trainers import (
 __all__ = [
     "IncrementalPieces",
     "IndexedPieces",
+    "LengthRule",
     "Merge",
     "Pair",
     "RecountedPieces",
     "Ties",
+    "alphabet_of",
     "count_pairs",
     "decode",
     "encode_by_rank",
     "encode_by_ranks_of_bytes",
     "encode_by_replay",
+    "is_short",
     "learn",
+    "leave_out",
     "merge_sequence",
     "pair_statistics",
     "pick_best",

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 
 Pair: TypeAlias = tuple[int, int]
 Ties: TypeAlias = Literal["smallest", "lexicographic", "first"]
+LengthRule: TypeAlias = Literal["at_most", "huggingface"]
 
 
 def count_pairs(sequence: Iterable[int], weight: int, into: Counter[Pair]) -> None:

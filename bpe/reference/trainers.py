@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from .pairs import Pair, Ties, count_pairs, merge_sequence, pair_statistics, pick_best
+from .pairs import LengthRule, Pair, Ties, count_pairs, merge_sequence, pair_statistics, pick_best
 
 
 class Merge(NamedTuple):
@@ -193,6 +193,42 @@ class IndexedPieces(IncrementalPieces):
             self.pieces_with[pair].add(index)
 
 
+def is_short(left: bytes, right: bytes, max_token_length: int, length_rule: LengthRule) -> bool:
+    """Say whether two tokens may be merged, by their lengths.
+
+    Parameters
+    ----------
+    left, right : bytes
+    max_token_length : int
+    length_rule : {"at_most", "huggingface"}
+        "huggingface" is that of its BpeTrainer: the new token must be shorter than `max_token_length`, except
+        that the length of two single bytes is never asked for.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    ValueError
+        If the rule is unknown.
+
+    Complexity
+    ----------
+    O(1).
+
+    Examples
+    --------
+    >>> is_short(b"ab", b"c", 3, "at_most"), is_short(b"ab", b"c", 3, "huggingface")
+    (True, False)
+    """
+    if length_rule == "at_most":
+        return len(left) + len(right) <= max_token_length
+    if length_rule == "huggingface":
+        return len(left) == len(right) == 1 or len(left) + len(right) < max_token_length
+    raise ValueError(f"length_rule must be 'at_most' or 'huggingface', not {length_rule!r}")
+
+
 def learn(
     pieces: RecountedPieces,
     n_merges: int,
@@ -200,6 +236,7 @@ def learn(
     ties: Ties = "smallest",
     min_count: int = 1,
     max_token_length: int | None = None,
+    length_rule: LengthRule = "at_most",
     keep: Callable[[bytes, bytes], bool] | None = None,
 ) -> list[Merge]:
     """Learn up to `n_merges` merges, and apply them to the pieces: the training loop of all rungs.
@@ -219,6 +256,8 @@ def learn(
         Stop when the greatest count is below this.
     max_token_length : int, optional
         In bytes. A pair that would make a longer token is ignored, also by `min_count`.
+    length_rule : {"at_most", "huggingface"}
+        Whether a token may have `max_token_length` bytes, or must be shorter; see `is_short`.
     keep : callable, optional
         Takes the bytes of both tokens. A pair for which it returns False is ignored in the same way.
 
@@ -248,7 +287,7 @@ def learn(
             counts = {
                 (left, right): count
                 for (left, right), count in counts.items()
-                if len(token_bytes[left] + token_bytes[right]) <= max_token_length
+                if is_short(token_bytes[left], token_bytes[right], max_token_length, length_rule)
             }
         if keep is not None:
             counts = {

@@ -10,6 +10,8 @@ from bpe.counting.word_counts import WordCounts
 from bpe.pattern import Pattern
 from bpe.progress import Progress
 from bpe.tokenizer import Tokenizer
+from bpe.training.learner import LengthRule
+from bpe.training.letters import ALL_BYTES, initial_bytes
 from bpe.training.start import fresh_start
 from bpe.training.trainer import Keep, Selection, Ties, Trainer
 from bpe.vocabulary import Alphabet
@@ -25,7 +27,10 @@ def train(
     selection: Selection = "heap",
     min_count: int = 1,
     max_token_length: int | None = None,
+    length_rule: LengthRule = "at_most",
     alphabet: Alphabet = "bytes",
+    initial_alphabet: bytes | None = None,
+    limit_alphabet: int | None = None,
     special_first: bool = False,
     keep: Keep | None = None,
     threads: int | None = None,
@@ -42,12 +47,15 @@ def train(
         A path is a file of UTF-8 text, ``Path("-")`` standard input; a str or bytes in an iterable is a
         document. WordCounts bring their own pattern and special tokens.
     vocab_size : int
-        Bytes, merges and special tokens together. There will be fewer if no pair is left to merge.
+        Bytes, merges and special tokens together. There will be fewer if no pair is left to merge; bytes
+        that are left out of the alphabet come on top.
     pattern : str, iterable of str or Pattern
         A name of :data:`bpe.PATTERNS` or a regular expression, as :meth:`bpe.Pattern.of` takes it.
     special_tokens : iterable of str
         Never counted, never merged across; their ids come after those of the merges.
-    ties, selection, min_count, max_token_length, alphabet, special_first, keep
+    ties, selection, min_count, max_token_length, length_rule
+        As :class:`Trainer` takes them.
+    alphabet, initial_alphabet, limit_alphabet, special_first, keep
         As :class:`Trainer` takes them.
     threads : int, optional
         The most to use. The result is the same for any number.
@@ -86,7 +94,8 @@ def train(
         counts = corpus
     else:
         special_tokens = list(special_tokens)
-        fresh_start(special_tokens, alphabet).n_new(vocab_size)  # before the long work
+        unsure = frozenset(ALL_BYTES) - {*initial_bytes(initial_alphabet, limit_alphabet)}
+        fresh_start(special_tokens, alphabet, special_first, unsure).n_new(vocab_size)  # before the long work
         counts = WordCounts.from_corpus(corpus, pattern, special_tokens, threads=threads, progress=progress)
     trainer = Trainer(
         counts,
@@ -94,7 +103,10 @@ def train(
         selection=selection,
         min_count=min_count,
         max_token_length=max_token_length,
+        length_rule=length_rule,
         alphabet=alphabet,
+        initial_alphabet=initial_alphabet,
+        limit_alphabet=limit_alphabet,
         special_first=special_first,
         keep=keep,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from operator import index as as_index
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -11,6 +12,7 @@ from bpe.counting.word_counts import WordCounts
 from bpe.threads import Unbroken, in_background
 from bpe.training import selection as rules
 from bpe.training.front import make_front
+from bpe.training.letters import leave_out
 from bpe.training.merging import discard, lower_min_count, narrow, replay
 from bpe.training.runs import count_pairs, in_order, runs_of
 from bpe.training.start import Start, choice
@@ -29,13 +31,49 @@ from structures import CountBuckets, IntMap, MaxHeap, PairIndex, TokenList
 
 Ties: TypeAlias = Literal["smallest", "lexicographic", "first"]
 Selection: TypeAlias = Literal["heap", "buckets"]
+LengthRule: TypeAlias = Literal["at_most", "huggingface"]
 
 TIES: tuple[Ties, ...] = ("smallest", "lexicographic", "first")
+LENGTH_RULES: tuple[LengthRule, ...] = ("at_most", "huggingface")
 LONGEST = 2**30 - 1  # bytes of a token: what the token list can hold
 # The pairs that a run begins with: those that count at least one part in PARTS of what all pairs of bytes
 # count, for each merge wanted. When they are used up, the least count is divided by DIVISOR.
 PARTS, DIVISOR = 256, 16
 _QUEUES: dict[str, Any] = {"heap": MaxHeap, "buckets": CountBuckets}
+
+
+def longest_token(max_token_length: int | None, length_rule: LengthRule) -> int:
+    """Return how many bytes a merge may make at most.
+
+    Parameters
+    ----------
+    max_token_length, length_rule
+        As :class:`bpe.Trainer` takes them.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        The length is below 1, there is no such rule, or a rule without a length.
+
+    Examples
+    --------
+    >>> longest_token(8, "at_most"), longest_token(8, "huggingface"), longest_token(2, "huggingface")
+    (8, 7, 2)
+    """
+    choice(length_rule, "length_rule", LENGTH_RULES)
+    if max_token_length is None:
+        if length_rule != "at_most":
+            raise ValueError(f"length_rule {length_rule!r} is one for max_token_length: give that, too")
+        return LONGEST
+    if as_index(max_token_length) < 1:
+        raise ValueError(f"max_token_length must be at least 1, not {max_token_length}")
+    if length_rule == "huggingface":  # shorter than the length; but two bytes may always be merged
+        max_token_length = max(2, max_token_length - 1)
+    return min(LONGEST, max_token_length)
 
 
 class Learner:
@@ -64,6 +102,8 @@ class Learner:
         self._ties = choice(ties, "ties", TIES)
         self.queue = _QUEUES[choice(selection, "selection", [*_QUEUES])]()
         data, offsets, weight_of = counts.to_arrays()
+        if start.left_out:
+            data, offsets, weight_of = leave_out(data, offsets, weight_of, start.left_out)
         if ties != "first":  # the only rule that asks for the order of the pieces
             order = np.argsort(-weight_of, kind="stable")
             data, offsets = in_order(data, offsets, order)
@@ -81,8 +121,9 @@ class Learner:
         # What tokens are compared by: the pieces, and after them all bytes.
         text = np.concatenate((data if ties == "lexicographic" else data[:0], np.arange(256, dtype=np.uint8)))
         self.of_token = np.zeros((TOKEN_ROWS, start.next_id), np.int64)
-        self.of_token[START, byte_ids] = text.size - 256 + np.arange(256)
-        self.of_token[LENGTH, byte_ids] = 1
+        letters = np.array([value for value in range(256) if value not in start.left_out])
+        self.of_token[START, byte_ids[letters]] = text.size - 256 + letters
+        self.of_token[LENGTH, byte_ids[letters]] = 1
         self._n_stale = self._front = None
         if ties != "smallest":
             self._n_stale = IntMap()

@@ -25,20 +25,22 @@ class Start(NamedTuple):
     Attributes
     ----------
     byte_ids : list of int
-        The id of each byte value.
+        The id of each byte value. Those from `next_id` on move to the end, after the new tokens.
     merges : list of (int, int)
     merged_ids : list of int
         The id that each merge makes.
     other_tokens : dict from int to bytes
         Tokens that are neither bytes nor made by merges.
     special_tokens : dict from str to int
-        Added ones, too. Those with ids from `next_id` on move to the end, after the new tokens.
+        Added ones, too. Those with ids from `next_id` on move to the end as well.
     next_id : int
         The id of the first new token; the following ones get the following ids.
     added_tokens : collection of str
         Which of the special tokens are added ones.
     kept : str
         What a file held besides (:mod:`bpe.formats.kept`).
+    left_out : frozenset of int
+        The byte values that are left out of the words (:mod:`bpe.training.letters`).
 
     Examples
     --------
@@ -55,13 +57,15 @@ class Start(NamedTuple):
     next_id: int
     added_tokens: Collection[str] = ()
     kept: str = ""
+    left_out: frozenset[int] = frozenset()
 
     def n_new(self, vocab_size: int) -> int:
         """Return how many new tokens a vocabulary size asks for; a ValueError where it is out of range."""
         vocab_size = as_index(vocab_size)
         size = max(self.next_id, 1 + max(self.special_tokens.values(), default=-1))
         if vocab_size < size:
-            what = "tokens that are there already" if self.merges else "256 bytes"
+            n_bytes = 256 - len(self.left_out)
+            what = "tokens that are there already" if self.merges else f"{n_bytes} bytes"
             raise ValueError(
                 f"vocab_size must be at least {size} ({what} and {len(self.special_tokens)} special tokens), "
                 f"not {vocab_size}"
@@ -72,10 +76,14 @@ class Start(NamedTuple):
 
     def special_tokens_after(self, n_new: int) -> dict[str, int]:
         """Return the ids of the special tokens once there are `n_new` new tokens."""
-        return {
-            token: number + n_new if number >= self.next_id else number
-            for token, number in self.special_tokens.items()
-        }
+        return {token: self._after(number, n_new) for token, number in self.special_tokens.items()}
+
+    def byte_ids_after(self, n_new: int) -> list[int]:
+        """Return the id of each byte value once there are `n_new` new tokens."""
+        return [self._after(number, n_new) for number in self.byte_ids]
+
+    def _after(self, number: int, n_new: int) -> int:
+        return number + n_new if number >= self.next_id else number
 
 
 def choice(value: str, name: str, choices: Sequence[str]) -> str:
@@ -86,7 +94,10 @@ def choice(value: str, name: str, choices: Sequence[str]) -> str:
 
 
 def fresh_start(
-    special_tokens: Collection[str], alphabet: Alphabet = "bytes", special_first: bool = False
+    special_tokens: Collection[str],
+    alphabet: Alphabet = "bytes",
+    special_first: bool = False,
+    left_out: frozenset[int] = frozenset(),
 ) -> Start:
     """Return the vocabulary of the 256 bytes.
 
@@ -96,7 +107,9 @@ def fresh_start(
     alphabet : {"bytes", "gpt2"}
         The order of the bytes, as :data:`bpe.vocabulary.ALPHABETS` has it.
     special_first : bool
-        Whether the special tokens take the first ids, or those after all others.
+        Whether the special tokens take the first ids, or those after the merges.
+    left_out : frozenset of int
+        Byte values that take the last ids of all.
 
     Returns
     -------
@@ -113,17 +126,24 @@ def fresh_start(
     33
     """
     order = ALPHABETS[choice(alphabet, "alphabet", [*ALPHABETS])]
-    first = len(special_tokens) if special_first else 0
-    byte_ids = [0] * len(order)
-    for number, value in enumerate(order, first):
-        byte_ids[value] = number
-    next_id = first + len(order)
-    first_special = 0 if special_first else next_id
-    special_ids = {token: number for number, token in enumerate(special_tokens, first_special)}
-    return Start(byte_ids, [], [], {}, special_ids, next_id)
+    letters = [value for value in order if value not in left_out]
+    others = [value for value in order if value in left_out]
+    first: list[int | str] = [*special_tokens, *letters] if special_first else [*letters, *special_tokens]
+    id_of = {token: number for number, token in enumerate([*first, *others])}
+    return Start(
+        byte_ids=[id_of[value] for value in range(len(order))],
+        merges=[],
+        merged_ids=[],
+        other_tokens={},
+        special_tokens={token: id_of[token] for token in special_tokens},
+        next_id=len(letters) + (len(special_tokens) if special_first else 0),
+        left_out=left_out,
+    )
 
 
-def start_from(tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool) -> Start:
+def start_from(
+    tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool, left_out: frozenset[int] = frozenset()
+) -> Start:
     """Return the vocabulary of a tokenizer, to resume from.
 
     Parameters
@@ -132,7 +152,10 @@ def start_from(tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool) -> Star
     counts : WordCounts
         Split by the same pattern, at the same special tokens.
     keep_ids : bool
-        Whether special tokens after all others keep their ids, and the new tokens come after them.
+        Whether special tokens and left-out bytes after all others keep their ids, and the new tokens come
+        after them.
+    left_out : frozenset of int
+        Byte values that are left out of the words.
 
     Returns
     -------
@@ -142,7 +165,7 @@ def start_from(tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool) -> Star
     ------
     ValueError
         The counts have another pattern or other special tokens, no training makes the merges in this order,
-        or some tokens are taken whole.
+        some tokens are taken whole, or a merge needs a byte that is left out.
 
     Complexity
     ----------
@@ -185,8 +208,16 @@ def start_from(tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool) -> Star
                 )
     if words.size > MOST_IDS:
         raise ValueError(f"the greatest id is {words.size - 1}: to train, all ids must be below {MOST_IDS}")
+    value_of = {words.byte_ids[value]: value for value in left_out}
+    for rank, pair in enumerate(words.merges):
+        for number in value_of.keys() & pair:
+            raise ValueError(
+                f"merge {rank}, {pair}, needs {bytes([value_of[number]])!r}, which the alphabet leaves out: "
+                "put it into initial_alphabet, or raise limit_alphabet"
+            )
     others = words.other_tokens()
-    last = max((*words.byte_ids, *words.merged_ids, *others))
+    letters = [number for number in words.byte_ids if number not in value_of]
+    last = max((*letters, *words.merged_ids, *others), default=-1)
     moves = not keep_ids and max(words.cut_tokens.values(), default=-1) > last
     return Start(
         words.byte_ids,
@@ -197,4 +228,5 @@ def start_from(tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool) -> Star
         words.size if keep_ids else last + 1,
         tuple(words.added_tokens),
         without_ids(words.kept) if moves else words.kept,
+        left_out,
     )

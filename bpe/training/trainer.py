@@ -14,7 +14,8 @@ from bpe.counting.word_counts import WordCounts
 from bpe.progress import Progress, progress_bar
 from bpe.threads import in_background
 from bpe.tokenizer import Tokenizer
-from bpe.training.learner import LONGEST, Learner, Selection, Ties
+from bpe.training.learner import Learner, LengthRule, Selection, Ties, longest_token
+from bpe.training.letters import bytes_left_out
 from bpe.training.selection import ALL, NONE
 from bpe.training.start import Start, fresh_start, start_from
 from bpe.vocabulary import Alphabet, Vocabulary
@@ -78,8 +79,18 @@ class Trainer:
         Pairs that count less are not merged.
     max_token_length : int, optional
         In bytes. Pairs that would make a longer token are passed over.
+    length_rule : {"at_most", "huggingface"}
+        Whether a token may have `max_token_length` bytes, or must be shorter, as Hugging Face's BpeTrainer
+        means it; there, two single bytes may always be merged.
     alphabet : {"bytes", "gpt2"}
         The order of the ids of single bytes: by value, or printable ones first, as in GPT-2.
+    initial_alphabet : bytes, optional
+        The bytes that merges start from, whether the words have them or not; all 256 by default. Further
+        bytes are added if the words have them.
+    limit_alphabet : int, optional
+        How many bytes there are then at most: those of `initial_alphabet`, and the most frequent others. All
+        other bytes are left out of the words, and what is around them is joined. In the tokenizer, they have
+        the last ids, on top of the vocabulary size.
     special_first : bool
         Whether the special tokens take the first ids, or those after the merges.
     keep : callable, optional
@@ -116,13 +127,18 @@ class Trainer:
         selection: Selection = "heap",
         min_count: int = 1,
         max_token_length: int | None = None,
+        length_rule: LengthRule = "at_most",
         alphabet: Alphabet = "bytes",
+        initial_alphabet: bytes | None = None,
+        limit_alphabet: int | None = None,
         special_first: bool = False,
         keep: Keep | None = None,
     ) -> None:
         _check_counts(counts)
-        start = fresh_start(counts.special_tokens, alphabet, special_first)
-        self._begin(counts, start, ties, selection, min_count, max_token_length, keep)
+        longest = longest_token(max_token_length, length_rule)
+        left_out = bytes_left_out(counts, initial_alphabet, limit_alphabet)
+        start = fresh_start(counts.special_tokens, alphabet, special_first, left_out)
+        self._begin(counts, start, ties, selection, min_count, longest, keep)
 
     @classmethod
     def resume(
@@ -135,6 +151,9 @@ class Trainer:
         selection: Selection = "heap",
         min_count: int = 1,
         max_token_length: int | None = None,
+        length_rule: LengthRule = "at_most",
+        initial_alphabet: bytes | None = None,
+        limit_alphabet: int | None = None,
         keep: Keep | None = None,
     ) -> Trainer:
         """Resume from a tokenizer, on the words it was trained on or on those of a new domain.
@@ -149,10 +168,12 @@ class Trainer:
         counts : WordCounts
             With the pattern and the special tokens of the tokenizer.
         keep_ids : bool
-            Every id stays, also those of special tokens after all other tokens: the new tokens come after
-            them. Otherwise those special tokens move to the end, after the new tokens.
-        ties, selection, min_count, max_token_length, keep
+            Every id stays, also those of special tokens and left-out bytes after all other tokens: the new
+            tokens come after them. Otherwise those move to the end, after the new tokens.
+        ties, selection, min_count, max_token_length, length_rule, keep
             As for :class:`Trainer`; for the new merges only.
+        initial_alphabet, limit_alphabet
+            As for :class:`Trainer`, worked out for these words. All bytes of the old merges must be in it.
 
         Returns
         -------
@@ -161,8 +182,8 @@ class Trainer:
         Raises
         ------
         ValueError
-            The counts have another pattern or other special tokens, or no training makes the tokenizer's
-            merges in this order.
+            The counts have another pattern or other special tokens, no training makes the tokenizer's merges
+            in this order, or the alphabet leaves out a byte of them.
         TypeError
             The arguments are not a Tokenizer and WordCounts.
 
@@ -183,8 +204,10 @@ class Trainer:
             raise TypeError(f"tokenizer must be a Tokenizer, not {type(tokenizer).__name__}")
         _check_counts(counts)
         self = cls.__new__(cls)
-        start = start_from(tokenizer, counts, keep_ids)
-        self._begin(counts, start, ties, selection, min_count, max_token_length, keep)
+        longest = longest_token(max_token_length, length_rule)
+        left_out = bytes_left_out(counts, initial_alphabet, limit_alphabet)
+        start = start_from(tokenizer, counts, keep_ids, left_out)
+        self._begin(counts, start, ties, selection, min_count, longest, keep)
         return self
 
     def _begin(
@@ -194,11 +217,9 @@ class Trainer:
         ties: Ties,
         selection: Selection,
         min_count: int,
-        max_token_length: int | None,
+        longest: int,
         keep: Keep | None,
     ) -> None:
-        if max_token_length is not None and as_index(max_token_length) < 1:
-            raise ValueError(f"max_token_length must be at least 1, not {max_token_length}")
         if keep is not None and not callable(keep):
             raise TypeError(f"keep must be callable, not {type(keep).__name__}")
         if not len(counts):
@@ -208,13 +229,14 @@ class Trainer:
         self._allowed = NONE if keep is not None or self._known else ALL
         self._refused: set[int] = set()  # packed pairs
         self._is_broken = self._has_run = False
+        # Bytes that are left out are in it, too, until a new token takes their id.
         self._bytes_of = {number: bytes([value]) for value, number in enumerate(start.byte_ids)}
         self._n_named = 0  # merges whose token is in bytes_of
         is_quick = len(counts) < _FEW_WORDS and counts.n_bytes < _FEW_BYTES
         begin = Learner if is_quick else partial(in_background, Learner)
         self._learner = begin(counts, start, ties, selection)
         self._learner.min_count = max(1, as_index(min_count))
-        self._learner.narrow(self._learner.min_count, min(LONGEST, max_token_length or LONGEST))
+        self._learner.narrow(self._learner.min_count, longest)
 
     # ----------------------------------------------------------------------------------------- learning
     def step(self) -> Merge | None:
@@ -248,14 +270,14 @@ class Trainer:
         Parameters
         ----------
         vocab_size : int
-            Bytes, merges and special tokens together.
+            Bytes, merges and special tokens together; without bytes that are left out of the alphabet.
         progress : bool or callable
             A bar on stderr, nothing (the default), or ``progress(merges done, merges in all)``.
 
         Raises
         ------
         ValueError
-            `vocab_size` is smaller than the 256 bytes and the special tokens, or than what is learned.
+            `vocab_size` is smaller than the bytes and the special tokens, or than what is learned.
 
         Complexity
         ----------
@@ -378,9 +400,10 @@ class Trainer:
         {'<|endoftext|>': 257}
         """
         start, log = self._start, self.log
-        specials = start.special_tokens_after(self._done - len(start.merges))
+        n_new = self._done - len(start.merges)
+        specials, byte_ids = start.special_tokens_after(n_new), start.byte_ids_after(n_new)
         pairs, made = log[:, :2].copy(), log[:, 2].copy()
-        words = Vocabulary.unfold(pairs, specials, start.byte_ids, made, start.other_tokens)
+        words = Vocabulary.unfold(pairs, specials, byte_ids, made, start.other_tokens)
         words = words.with_added_tokens(start.added_tokens).keeping(start.kept)
         return Tokenizer._of(words, self._pattern)
 

@@ -46,35 +46,29 @@ def test_the_same_merges(name, command, book, tmp_path):
         assert command.first_difference(trainer, train(path, len(trainer.merges))) is None, text
 
 
-@pytest.mark.parametrize("min_count", [1, 2, 5])
-@pytest.mark.parametrize("max_token_length", [None, 2, 3, 5])
-def test_the_same_limits(min_count, max_token_length, command, book, tmp_path):
-    """In tokenizers, a token is shorter than the limit, except tokens of two bytes."""
-    pytest.importorskip("tokenizers")
-    train, options = command.OTHERS["tokenizers"]
+def test_gigatoken_breaks_ties_as_tokenizers_does_unless_told_otherwise(command, book, tmp_path):
+    gigatoken = pytest.importorskip("gigatoken")
     path = tmp_path / "corpus.txt"
-    path.write_text(book, "utf-8")
-    counts = bpe.WordCounts.from_corpus(path, special_tokens=[command.SPECIAL])
-    trainer = bpe.Trainer(counts, min_count=min_count, max_token_length=max_token_length, **options)
-    trainer.run(3000)
-    theirs = {} if max_token_length is None else {"max_token_length": max_token_length + 1}
-    learned = train(path, 3000 - 257, min_frequency=min_count, **theirs)
-    assert len(learned) == len(trainer.merges)
-    assert command.first_difference(trainer, learned) is None
+    for text, vocab_size in texts(book):
+        path.write_bytes(text.encode())
+        counts = bpe.WordCounts.from_corpus(path, special_tokens=[command.SPECIAL])
+        trainer = bpe.Trainer(counts, alphabet="gpt2")
+        trainer.run(vocab_size)
+        source = gigatoken.TextFileSource([str(path)], separator=command.SPECIAL.encode())
+        _, merges = gigatoken.train_bpe(source, 257 + len(trainer.merges), [command.SPECIAL])
+        learned = [(bytes(left), bytes(right)) for left, right in merges]
+        assert command.first_difference(trainer, learned) is None, text
 
 
-def test_the_same_ids(command, book):
-    tokenizers = pytest.importorskip("tokenizers")
-    tok = bpe.train([book], 2000, special_tokens=[command.SPECIAL], alphabet="gpt2", special_first=True)
-    other = tokenizers.Tokenizer(tokenizers.models.BPE())
-    other.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
-    trainer = tokenizers.trainers.BpeTrainer(
-        vocab_size=2000, special_tokens=[command.SPECIAL], initial_alphabet=alphabet, show_progress=False
-    )
-    other.train_from_iterator([book], trainer)
-    assert tok.encode(book[-5000:]) == other.encode(book[-5000:]).ids
-    assert tok.special_tokens == {command.SPECIAL: 0}
+def test_tiktoken_takes_the_pair_that_is_met_first(book):
+    educational = pytest.importorskip("tiktoken._educational")
+    pattern = bpe.Pattern.of("gpt2")
+    for text, vocab_size in texts(book[:5000]):
+        trainer = bpe.Trainer(bpe.WordCounts.from_corpus([text], pattern), ties="first")
+        trainer.run(min(vocab_size, 400))
+        tok = trainer.tokenizer()
+        ranks = educational.bpe_train(text, tok.vocab_size, pattern.sources[0], visualise=None)
+        assert {tok.token_bytes(number): number for number in range(tok.vocab_size)} == ranks
 
 
 def test_the_command_says_so(book, tmp_path, command, monkeypatch, capsys):

@@ -41,9 +41,11 @@ def cut(text, places):
     return [text[start:stop] for start, stop in pairwise(edges)]
 
 
-def twin(pieces, n_merges, ties="smallest", min_count=1, max_token_length=None):
+def twin(pieces, n_merges, ties="smallest", min_count=1, max_token_length=None, length_rule="at_most"):
     """Train on strings with one character per token; return (left, right, new_id, count) tuples."""
     limit = 10**9 if max_token_length is None else max_token_length
+    if length_rule == "huggingface":
+        limit = max(2, limit - 1)
     words = [piece.decode("latin-1") for piece in pieces]
     spelled = {chr(value): bytes([value]) for value in range(256)}
     learned = []
@@ -175,6 +177,8 @@ def test_counts_pass_64_bits():
 def test_bad_arguments():
     with pytest.raises(ValueError, match="ties must be"):
         ref.train_vanilla(b"aa", 1, ties="last")
+    with pytest.raises(ValueError, match="length_rule must be"):
+        ref.train_vanilla(b"aa", 1, max_token_length=3, length_rule="below")
     for train in COUNTED_RUNGS:
         with pytest.raises(ValueError, match="at least 1"):
             train({b"aa": 0}, 1)
@@ -200,9 +204,12 @@ def test_every_short_text(ties):
     n_merges=st.integers(0, 30),
     min_count=st.integers(0, 3),
     max_token_length=st.none() | st.integers(1, 6),
+    length_rule=st.sampled_from(["at_most", "huggingface"]),
 )
-def test_rungs_agree(ties, pieces, n_merges, min_count, max_token_length):
-    options = {"ties": ties, "min_count": min_count, "max_token_length": max_token_length}
+def test_rungs_agree(ties, pieces, n_merges, min_count, max_token_length, length_rule):
+    options = {
+        "ties": ties, "min_count": min_count, "max_token_length": max_token_length, "length_rule": length_rule
+    }  # fmt: skip
     expected = twin(pieces, n_merges, **options)
     for merges in all_rungs(pieces, n_merges, **options):
         assert merges == expected

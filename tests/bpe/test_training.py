@@ -33,6 +33,7 @@ words = st.one_of(
 corpora = st.lists(st.tuples(words, st.integers(1, 4)), min_size=1, max_size=12)
 selections = st.sampled_from(["heap", "buckets"])
 ties_rules = st.sampled_from(["smallest", "lexicographic", "first"])
+length_rules = st.sampled_from(["at_most", "huggingface"])
 
 
 @given(corpora, selections, ties_rules)
@@ -236,11 +237,15 @@ def test_first_is_the_first_in_the_text_for_any_number_of_threads(book, tmp_path
 
 
 # ---------------------------------------------------------------------------------------------- options
-@given(corpora, selections, ties_rules, st.integers(1, 7), st.integers(1, 4))
+@given(corpora, selections, ties_rules, st.integers(1, 7), length_rules, st.integers(1, 4))
 @settings(max_examples=60)
-def test_limits_pass_over_what_the_reference_passes_over(corpus, selection, ties, max_length, min_count):
+def test_limits_pass_over_what_the_reference_passes_over(
+    corpus, selection, ties, max_length, length_rule, min_count
+):
     counts = bpe.WordCounts(corpus)
-    options = {"ties": ties, "max_token_length": max_length, "min_count": min_count}
+    options = {
+        "ties": ties, "max_token_length": max_length, "length_rule": length_rule, "min_count": min_count
+    }  # fmt: skip
     trainer = bpe.Trainer(counts, selection=selection, **options)
     trainer.check()
     expected = train_indexed(dict(counts.items()), 10_000, **options)
@@ -248,7 +253,8 @@ def test_limits_pass_over_what_the_reference_passes_over(corpus, selection, ties
         assert tuple(trainer.step()) == tuple(merge)
         trainer.check()
     assert trainer.step() is None
-    assert max(map(len, trainer.tokenizer().engine.vocabulary.id_of)) <= max(1, max_length)
+    longest = max_length if length_rule == "at_most" else max(2, max_length - 1)
+    assert max(map(len, trainer.tokenizer().engine.vocabulary.id_of)) <= longest
 
 
 @given(corpora, selections, ties_rules, st.integers(2, 5), st.integers(2, 6))
@@ -330,15 +336,18 @@ def test_special_tokens_first_shift_every_id_and_change_nothing_else(corpus, tie
 @pytest.mark.parametrize("ties", ["smallest", "lexicographic", "first"])
 def test_train_passes_every_option_on(book, ties):
     options = {
-        "ties": ties, "min_count": 3, "max_token_length": 4, "alphabet": "gpt2", "special_first": True,
+        "ties": ties, "min_count": 3, "max_token_length": 5, "length_rule": "huggingface",
+        "alphabet": "gpt2", "initial_alphabet": b"\0", "limit_alphabet": 40, "special_first": True,
         "keep": lambda left, right: right != b"e", "selection": "buckets",
     }  # fmt: skip
     tok = bpe.train([book], 500, special_tokens=[SPECIAL], **options)
     trainer = bpe.Trainer(bpe.WordCounts.from_corpus([book], special_tokens=[SPECIAL]), **options)
     trainer.run(500)
     assert tok == trainer.tokenizer()
-    tokens = [tok.token_bytes(i) for i in range(257, 500)]
-    assert max(map(len, tokens)) == 4
+    assert [len(tok.token_bytes(i)) for i in range(1, 41)] == [1] * 40
+    assert tok.token_bytes(500 + 255 - 40) is not None
+    tokens = [tok.token_bytes(i) for i in range(41, 500)]
+    assert {*map(len, tokens)} == {2, 3, 4}
     assert not any(tok.token_bytes(b) == b"e" for a, b in tok.merges)
 
 

@@ -5,8 +5,8 @@ import zlib
 import numpy as np
 import pytest
 
-from bpe.reference import train_indexed
-from bpe.training import learner
+from bpe.reference import IndexedPieces, alphabet_of, learn, leave_out, train_indexed
+from bpe.training import learner, letters
 from bpe.training import trainer as module
 from bpe.training.start import fresh_start
 
@@ -37,9 +37,11 @@ def plain_trainer(monkeypatch):
     monkeypatch.setattr(learner, "DIVISOR", 2)
 
 
-def trainer_of(words, ties, selection="heap", min_count=1, max_token_length=None, keep=None):
+def trainer_of(words, ties, selection="heap", min_count=1, max_token_length=None, keep=None, start=None):
     trainer = module.Trainer.__new__(module.Trainer)
-    trainer._begin(Counts(words), fresh_start([]), ties, selection, min_count, max_token_length, keep)
+    longest = learner.longest_token(max_token_length, "at_most")
+    start = start or fresh_start([])
+    trainer._begin(Counts(words), start, ties, selection, min_count, longest, keep)
     return trainer
 
 
@@ -81,6 +83,21 @@ def test_vetoes(ties):
             pass
         assert [tuple(merge) for merge in run.merges] == [tuple(merge) for merge in stepped.merges]
         assert asked["run"] == asked["stepped"]
+
+
+@pytest.mark.parametrize("ties", ["lexicographic", "first"])  # which do not ask for ids
+def test_limited_alphabets(ties):
+    for n, words in enumerate(corpora()):
+        alphabet = alphabet_of(words.items(), b"z", 2 + n % 4)
+        left_out = letters.bytes_left_out(Counts(words), b"z", 2 + n % 4)
+        assert sorted({*range(256)} - left_out) == alphabet
+        trainer = trainer_of(words, ties, start=fresh_start([], left_out=left_out))
+        trainer.run(10_000)
+        trainer._name_tokens()
+        learned = [trainer._bytes_of[merge.new_id] for merge in trainer.merges]
+        pieces = IndexedPieces(leave_out(words.items(), alphabet))
+        learn(pieces, 10_000, ties=ties)
+        assert learned == pieces.token_bytes[256:]
 
 
 def test_pairs_of_zeros_are_pairs_like_others():
