@@ -31,6 +31,9 @@ from bpe.encoding.symbols import END
 from bpe.formats.byte_level import text_of
 from bpe.pattern import Pattern
 from bpe.pipeline.added_tokens import AddedTokens, two_searches
+from bpe.pipeline.decoder_streams import DecoderStream
+from bpe.pipeline.decoders import DecoderTable
+from bpe.pipeline.normalizers import BOUNDARY
 from bpe.pipeline.pre_tokenizers import TrackedPiece
 from bpe.pipeline.tracked import Tracked
 from bpe.specials import Rules
@@ -125,15 +128,25 @@ class PreparedEngine(Engine):
 
     def _cut_plainly(self, data: bytes, rules: Rules, found: _Cut) -> None:
         """Cut a text whose tokens have no flags."""
-        normalizer, words = self.preparation.normalizer, found.words
-        for i, part in enumerate(rules.allowed.split(data)):
-            if i % 2:
-                found.tokens.append(self.special_ids[part])
+        parts = rules.allowed.split(data)
+        stretches = [part.decode(errors="replace") for part in parts[::2]]
+        is_first = self._begins(stretches[0])
+        found.tokens.extend(map(self.special_ids.__getitem__, parts[1::2]))
+        words = found.words
+        for i, text in enumerate(self._normalized(stretches)):
+            if i > 0:
                 found.n_before.append(len(words))
-            elif part:
-                text = part.decode(errors="replace")
-                words += self._words_of(normalizer(text), i == 0 and self._begins(text))
+            words += self._words_of(text, i == 0 and is_first)
         found.ends.append((len(words), len(found.tokens)))
+
+    def _normalized(self, texts: list[str]) -> Iterable[str]:
+        """Return texts, normalized: all at once, if that makes no difference."""
+        normalizer = self.preparation.normalizer
+        if len(texts) > 1 and normalizer.is_local:
+            together = BOUNDARY.join(texts)
+            if together.count(BOUNDARY) == len(texts) - 1:
+                return normalizer(together).split(BOUNDARY)
+        return map(normalizer, texts)
 
     def _begins(self, text: str) -> bool:
         """Say whether what a text is normalized to begins with what came from its first character."""
@@ -151,6 +164,8 @@ class PreparedEngine(Engine):
     def _words_of(self, text: str, is_first: bool) -> list[bytes]:
         pre_tokenizer = self.preparation.pre_tokenizer
         if pre_tokenizer is None or pre_tokenizer.is_nothing:
+            return [text.encode()] if text else []
+        if pre_tokenizer.needle is not None and pre_tokenizer.needle not in text:
             return [text.encode()] if text else []
         return pre_tokenizer(text, is_first)
 
@@ -270,13 +285,32 @@ class PreparedEngine(Engine):
         texts, special = self.token_texts, self.special_tokens
         return [number for number in checked_ids(self.vocabulary, ids) if texts[number] not in special]
 
+    @made_once
+    def _token_table(self) -> tuple[DecoderTable | None, dict[int, int]]:
+        """Return the decoder's own table of tokens, if it has one, and the place of each id in it."""
+        texts, decoder = self.token_texts, self.preparation.decoder
+        table = None if decoder is None else decoder.table([*texts.values()])
+        return table, {number: place for place, number in enumerate(texts)}
+
     def decode(self, ids: Iterable[int] | np.ndarray) -> bytes:
         """Return the bytes of ids: the UTF-8 of what the decoder makes of them."""
         decoder = self.preparation.decoder
         if decoder is None:
             return super().decode(ids)
         numbers = checked_ids(self.vocabulary, ids)
-        return decoder(list(map(self.token_texts.__getitem__, numbers))).encode()
+        table, place_of = self._token_table
+        if table is None:
+            return decoder(list(map(self.token_texts.__getitem__, numbers))).encode()
+        return table(list(map(place_of.__getitem__, numbers))).encode()
+
+    def decoder_stream(self) -> DecoderStream | None:
+        """Return what decodes tokens that come one after the other; None if their bytes are joined."""
+        decoder = self.preparation.decoder
+        return None if decoder is None else DecoderStream(decoder)
+
+    def texts_of(self, ids: Iterable[int] | np.ndarray) -> list[str]:
+        """Return the texts of tokens, as a decoder takes them."""
+        return list(map(self.token_texts.__getitem__, checked_ids(self.vocabulary, ids)))
 
 
 def _kept(ids: np.ndarray, offsets: np.ndarray, unk_id: int | None) -> np.ndarray:

@@ -22,6 +22,7 @@ import numpy as np
 
 from bpe.boundaries import decided
 from bpe.encoding.engine import Engine
+from bpe.encoding.prepared import PreparedEngine
 from bpe.specials import NO_TOKENS, Rules, SpecialSearch, refusal
 from bpe.text import utf8_of
 
@@ -325,6 +326,7 @@ class StreamDecoder:
         codecs.lookup_error(errors)
         self._engine = engine
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
+        self._tokens = engine.decoder_stream() if isinstance(engine, PreparedEngine) else None
 
     def feed(self, ids: int | Iterable[int] | np.ndarray) -> str:
         """Take more ids; return the characters that are complete now.
@@ -353,6 +355,8 @@ class StreamDecoder:
         'hi'
         """
         one = [ids] if isinstance(ids, (int, np.integer)) else ids
+        if self._tokens is not None and isinstance(self._engine, PreparedEngine):
+            return self._tokens.feed(self._engine.texts_of(one))
         return self._decode(self._engine.decode(one), False)
 
     def finish(self) -> str:
@@ -370,7 +374,7 @@ class StreamDecoder:
         >>> stream.feed(0xC3), stream.finish()
         ('', '\ufffd')
         """
-        return self._decode(b"", True)
+        return self._decode(b"", True) if self._tokens is None else self._tokens.finish()
 
     def _decode(self, data: bytes, is_last: bool) -> str:
         state = self._decoder.getstate()

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import functools
 import unicodedata
 from collections.abc import Callable
 from typing import Any
@@ -47,6 +48,10 @@ from bpe.pipeline.tracked import Tracked
 from bpe.pipeline.unicode_forms import UnicodeForm
 
 _MOST_KNOWN = 10_000
+_LOCAL = {"NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents"}
+
+BOUNDARY = "\uffff"
+"""A character that Unicode leaves to programs: no other combines with it, and it stays as it is."""
 
 
 class Normalizer(FromEntry):
@@ -127,6 +132,15 @@ class Normalizer(FromEntry):
     def is_nothing(self) -> bool:
         """Whether no text is changed."""
         return not self._changes
+
+    @functools.cached_property
+    def is_local(self) -> bool:
+        """Whether texts that :data:`BOUNDARY` joins are normalized as each of them is."""
+        return all(
+            step["type"] in _LOCAL
+            or (step["type"] == "Replace" and step["pattern"].get("String", BOUNDARY) not in ("", BOUNDARY))
+            for step in self._steps
+        )
 
     def __call__(self, text: str) -> str:
         """Return the normalized text.

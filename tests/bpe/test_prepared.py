@@ -171,6 +171,8 @@ def test_as_tokenizers_does(seed, tmp_path):
         assert tok.encode(text, allowed_special="all", add_special_tokens=True) == peer.encode(text).ids
         assert tok.decode(wanted.ids) == peer.decode(wanted.ids, skip_special_tokens=False)
         assert tok.decode(wanted.ids, skip_special_tokens=True) == peer.decode(wanted.ids)
+        stream = tok.stream_decoder()
+        assert "".join([*map(stream.feed, wanted.ids), stream.finish()]) == tok.decode(wanted.ids)
     assert n_alike or document["model"]["unk_token"] is None
 
 
