@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bpe.buffers import as_array
-from structures.kernels import inner, quiet
+from structures.kernels import inner, local_words, quiet
 
 _BLOCK = 1 << 16  # bytes of a text that are searched at a time, if no token is longer
 _MOST_BYTES = 2**31 - 2  # states are counted in int32
@@ -149,9 +149,18 @@ def find_longest(arrays, data, start, stop, lengths):
     lengths : (n,) int32
         Out, for n places.
     """
+    child_of_root = local_words(256)  # most bytes of a text end no token: they are looked up at once
+    for byte in range(256):
+        child_of_root[byte] = child_of(arrays, 0, byte)
     state = 0
     for place in range(stop - 1, start - 1, -1):
-        state = next_state(arrays, state, np.int64(data[place]))
+        byte, child = np.int64(data[place]), 0
+        while state != 0:
+            child = child_of(arrays, state, byte)
+            if child != 0:
+                break
+            state = np.int64(arrays.shorter[state])
+        state = child if child != 0 else child_of_root[byte]
         if place - start < lengths.size:
             lengths[place - start] = arrays.longest[state]
 
