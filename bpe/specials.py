@@ -36,7 +36,7 @@ _MOST_NEEDLES = 64
 class SpecialOptions(TypedDict, total=False):
     """The options for special tokens of everything that encodes, as ``Tokenizer.encode`` describes them."""
 
-    allowed_special: Specials
+    allowed_special: Specials | None
     disallowed_special: Specials
     specials: Ordinary
     add_special_tokens: bool
@@ -483,6 +483,43 @@ def rules_of(
     options = {"allowed_special": allowed, "disallowed_special": disallowed}
     given = (each if each == "all" else _as_set(each, name) for name, each in options.items())
     return _rules(special_tokens, *given, added_tokens, around, always)
+
+
+def allowed_among(tokens: Specials, known: Collection[str]) -> Specials:
+    """Return what special tokens a tokenizer is to allow by default, checked.
+
+    Parameters
+    ----------
+    tokens : "all" or collection of str
+    known : collection of str
+        The special and added tokens that there are.
+
+    Returns
+    -------
+    "all" or frozenset of str
+
+    Raises
+    ------
+    TypeError
+        It is neither "all" nor a collection of str.
+    ValueError
+        There is no such token.
+
+    Complexity
+    ----------
+    O(n) for n tokens.
+
+    Examples
+    --------
+    >>> allowed_among(["<a>"], ["<a>", "<b>"])
+    frozenset({'<a>'})
+    """
+    if isinstance(tokens, str) and tokens == "all":
+        return "all"
+    allowed = _as_set(tokens, "allowed_special")
+    for token in sorted(allowed.difference(known))[:1]:
+        raise ValueError(f"allowed_special holds {token!r:.80}, which is no special token of the tokenizer")
+    return allowed
 
 
 def _as_set(tokens: Specials, name: str) -> frozenset[str]:

@@ -39,8 +39,8 @@ class Vocabulary:
     ----------
     token_bytes : sequence of bytes or None, or mapping from int to bytes
         The bytes of each id. None means that the id is not used, or belongs to a special token.
-    merges : iterable of (int, int)
-        (left id, right id) in the order of their ranks.
+    merges : iterable of (int, int), or of (bytes, bytes)
+        (left, right) in the order of their ranks: ids, or tokens.
     special_tokens : mapping from str to int
 
     Raises
@@ -100,7 +100,7 @@ class Vocabulary:
     def __init__(
         self,
         token_bytes: Sequence[bytes | None] | Mapping[int, bytes],
-        merges: Iterable[tuple[int, int]],
+        merges: Iterable[tuple[int, int]] | Iterable[tuple[bytes, bytes]],
         special_tokens: Mapping[str, int],
     ) -> None:
         bytes_of = check_tokens(token_bytes)

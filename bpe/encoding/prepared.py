@@ -147,6 +147,11 @@ class PreparedEngine(Engine):
         return _fused(ids, offsets, options.unk_id) if options.fuse_unk else (ids, offsets)
 
     # ------------------------------------------------------------------------------------------ decoding
+    @property
+    def joins_bytes(self) -> bool:
+        """Whether ids are decoded to the bytes of their tokens, joined: not by a decoder of texts."""
+        return self.preparation.decoder is None
+
     @made_once
     def token_texts(self) -> dict[int, str]:
         """Return the text of each id, as a decoder takes it."""
