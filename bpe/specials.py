@@ -481,48 +481,12 @@ def rules_of(
         return _rules(NO_TOKENS, NO_TOKENS, NO_TOKENS, added_tokens, around, always)
     # As they were given: sets of all tokens are made once, and their hashes are kept.
     options = {"allowed_special": allowed, "disallowed_special": disallowed}
-    given = (each if each == "all" else _as_set(each, name) for name, each in options.items())
+    given = (each if each == "all" else as_set(each, name) for name, each in options.items())
     return _rules(special_tokens, *given, added_tokens, around, always)
 
 
-def allowed_among(tokens: Specials, known: Collection[str]) -> Specials:
-    """Return what special tokens a tokenizer is to allow by default, checked.
-
-    Parameters
-    ----------
-    tokens : "all" or collection of str
-    known : collection of str
-        The special and added tokens that there are.
-
-    Returns
-    -------
-    "all" or frozenset of str
-
-    Raises
-    ------
-    TypeError
-        It is neither "all" nor a collection of str.
-    ValueError
-        There is no such token.
-
-    Complexity
-    ----------
-    O(n) for n tokens.
-
-    Examples
-    --------
-    >>> allowed_among(["<a>"], ["<a>", "<b>"])
-    frozenset({'<a>'})
-    """
-    if isinstance(tokens, str) and tokens == "all":
-        return "all"
-    allowed = _as_set(tokens, "allowed_special")
-    for token in sorted(allowed.difference(known))[:1]:
-        raise ValueError(f"allowed_special holds {token!r:.80}, which is no special token of the tokenizer")
-    return allowed
-
-
-def _as_set(tokens: Specials, name: str) -> frozenset[str]:
+def as_set(tokens: Specials, name: str) -> frozenset[str]:
+    """Return a collection of tokens as a set; a TypeError names the option `name` if it is none."""
     is_collection = isinstance(tokens, Collection) and not isinstance(tokens, (str, bytes))
     if not is_collection or not all(isinstance(token, str) for token in tokens):
         raise TypeError(f"{name} must be 'all' or a collection of str, not {tokens!r}")

@@ -1,8 +1,8 @@
-"""What people give as a vocabulary: tokens by id, merges of ids or of bytes, special tokens with ids or without.
+r"""What people give as a vocabulary: merges of ids or of bytes, special tokens with ids or without.
 
 ::
 
-    token_bytes       {0: b"<|end|>", 1: b"\\x00", ..., 257: b"he", 258: b"hel"}
+    token_bytes       {0: b"<|end|>", 1: b"\x00", ..., 257: b"he", 258: b"hel"}
     merges            [(b"h", b"e"), (b"he", b"l")]      or [(105, 102), (257, 109)]
     special_tokens    ["<|end|>"]                        or {"<|end|>": 0}
 """
@@ -100,6 +100,9 @@ def numbered(special_tokens: GivenSpecials, bytes_of: Mapping[int, bytes]) -> di
     >>> numbered(["<a>", "<b>", "<c>"], {0: b"<b>", 1: b"a"})
     {'<a>': 2, '<b>': 0, '<c>': 3}
     """
+    if not isinstance(special_tokens, Iterable):
+        kind = type(special_tokens).__name__
+        raise TypeError(f"special_tokens must be a list of str, or map str to id, not be {kind}")
     tokens = check_specials(special_tokens)
     if isinstance(special_tokens, Mapping):
         items = special_tokens.items()
@@ -130,7 +133,7 @@ def with_special_tokens(words: Vocabulary, tokens: GivenSpecials) -> Vocabulary:
         idle_tokens={token: number for token, number in words.idle_tokens.items() if token not in new},
         whole_ids=tuple(number for number in words.whole_ids if number not in taken),
     )
-    # Taken apart once more, tokens that are special now are no longer among the others.
-    return (
-        VocabularyParts.of(more.vocabulary()).vocabulary() if taken & {*parts.others} else more.vocabulary()
-    )
+    words = more.vocabulary()
+    if not taken & {*parts.others}:
+        return words
+    return VocabularyParts.of(words).vocabulary()  # without the others that are special now

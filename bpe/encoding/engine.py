@@ -29,7 +29,7 @@ from bpe.specials import (
     Ordinary,
     Rules,
     Specials,
-    allowed_among,
+    as_set,
     rules_of,
 )
 from bpe.vocabulary import Vocabulary
@@ -146,10 +146,14 @@ class Engine:
 
     def allowing(self, allowed_special: Specials) -> Self:
         """Return this engine with special tokens that are allowed by default; it shares all that is made."""
+        if allowed_special != "all":
+            allowed_special = as_set(allowed_special, "allowed_special")
+            for token in sorted(allowed_special.difference(self.vocabulary.cut_tokens))[:1]:
+                raise ValueError(f"allowed_special holds {token!r:.80}, which is no special token")
         other = type(self).__new__(type(self))
         vars(other).update(vars(self))
         vars(other).pop("default_rules", None)
-        other.allowed_special = allowed_among(allowed_special, self.vocabulary.cut_tokens)
+        other.allowed_special = allowed_special
         return other
 
     def _allowed_tokens(self) -> frozenset[str]:
