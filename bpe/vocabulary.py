@@ -122,6 +122,8 @@ class Vocabulary:
         self.idle_tokens: dict[str, int] = {}
         self.special_tokens: dict[str, int] = {}  # for an error message
         self.special_tokens = self._check_special(special_tokens, ids)
+        if "bytes_of" in vars(self):  # given, or made for the check
+            self.bytes_of.update((number, token.encode()) for token, number in self.special_tokens.items())
         self.size = max(int(ids.max(initial=0)), *self.special_tokens.values(), 0) + 1
 
     def _set_whole(
@@ -135,7 +137,6 @@ class Vocabulary:
         self.bytes_of, self.id_of = bytes_of, id_of
         self.byte_ids = [id_of.get(bytes([value]), NO_ID) for value in range(256)]
         self._set(pairs, made, np.fromiter(bytes_of, np.int64, len(bytes_of)), special_tokens)
-        bytes_of.update((number, token.encode()) for token, number in self.special_tokens.items())
 
     def __getattr__(self, name: str) -> Any:
         """Make the lists and dicts at their first use, in any thread."""

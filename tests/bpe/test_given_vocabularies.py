@@ -108,12 +108,12 @@ def test_a_special_token_in_the_vocabulary_is_no_ordinary_one(special_tokens, tm
 
 def test_a_special_token_that_merges_need_is_both():
     for special, expected in (("ab", 256), ("abc", 257), ("a", 97)):
-        tok = made(TOKENS, [special])
-        assert tok.special_tokens == {special: expected}
+        tok = made(TOKENS, [special, "<a>"])
+        assert tok.special_tokens == {special: expected, "<a>": 258}
         assert tok.engine.vocabulary.id_of[special.encode()] == expected
         assert tok.encode_ordinary("abc") == [257]
         assert tok.encode(special, allowed_special="all") == [expected]
-        assert made_of_parts(tok, [special]) == pickle.loads(pickle.dumps(tok)) == tok
+        assert made_of_parts(tok, [special, "<a>"]) == pickle.loads(pickle.dumps(tok)) == tok
 
 
 def test_a_special_token_with_the_bytes_of_another_token():
