@@ -17,6 +17,7 @@ import bpe
 import structures
 
 HEADING = re.compile(r"^(\S.*)\n-{3,}$", re.MULTILINE)
+ON_ONE_PAGE = {"Tokenizer", "StoredTokenizer", "TiktokenEncoding"}
 OBVIOUS = {"clear", "copy", "get", "id_of", "items", "keys", "values", "word"}
 REFUSALS = re.compile(r"\braise (\w+)?|\b_(?:done|live|must_have_keys|pair|room|same_length)\(")
 
@@ -88,7 +89,7 @@ def is_trivial(value):
 
 def is_short(value):
     """Whether a docstring need not have all sections: one sentence where that is enough, and on one page."""
-    if getattr(value, "__qualname__", "").startswith(("Tokenizer.", "TiktokenEncoding.")):
+    if getattr(value, "__qualname__", "").partition(".")[0] in ON_ONE_PAGE:
         return True
     return is_trivial(value) and "\n\n" not in inspect.getdoc(value)
 
