@@ -6,6 +6,7 @@
 
 * :func:`train`, :class:`Trainer`: learn merges from text
 * :class:`Tokenizer`: encode, decode, save, load
+* :class:`TiktokenEncoding`: a tokenizer with the methods of tiktoken
 * :class:`Corpus`, :class:`WordCounts`, :func:`count_words`: text from files, and the counts of its pieces
 * :func:`split`, :class:`Pattern`, :data:`PATTERNS`: how text is cut into pieces
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from bpe.counting.clusters import count_words
     from bpe.counting.word_counts import WordCounts
     from bpe.pattern import PATTERNS, Pattern, split
+    from bpe.tiktoken_encoding import TiktokenEncoding
     from bpe.tokenizer import Tokenizer
     from bpe.training import Trainer, train
 
@@ -30,6 +32,7 @@ __all__ = [
     "PATTERNS",
     "Corpus",
     "Pattern",
+    "TiktokenEncoding",
     "Tokenizer",
     "Trainer",
     "WordCounts",
@@ -45,6 +48,7 @@ _MODULE_OF = {
     "FilePart": "bpe.corpus.reading",  # what a Corpus holds
     "PATTERNS": "bpe.pattern",
     "Pattern": "bpe.pattern",
+    "TiktokenEncoding": "bpe.tiktoken_encoding",
     "Tokenizer": "bpe.tokenizer",
     "Trainer": "bpe.training",
     "WordCounts": "bpe.counting.word_counts",

@@ -36,7 +36,7 @@ _MOST_NEEDLES = 64
 class SpecialOptions(TypedDict, total=False):
     """The options for special tokens of everything that encodes, as ``Tokenizer.encode`` describes them."""
 
-    allowed_special: Specials
+    allowed_special: Specials | None
     disallowed_special: Specials
     specials: Ordinary
     add_special_tokens: bool
@@ -487,11 +487,12 @@ def rules_of(
         return _rules(NO_TOKENS, NO_TOKENS, NO_TOKENS, added_tokens, around, always)
     # As they were given: sets of all tokens are made once, and their hashes are kept.
     options = {"allowed_special": allowed, "disallowed_special": disallowed}
-    given = (each if each == "all" else _as_set(each, name) for name, each in options.items())
+    given = (each if each == "all" else as_set(each, name) for name, each in options.items())
     return _rules(special_tokens, *given, added_tokens, around, always)
 
 
-def _as_set(tokens: Specials, name: str) -> frozenset[str]:
+def as_set(tokens: Specials, name: str) -> frozenset[str]:
+    """Return a collection of tokens as a set; a TypeError names the option `name` if it is none."""
     is_collection = isinstance(tokens, Collection) and not isinstance(tokens, (str, bytes))
     if not is_collection or not all(isinstance(token, str) for token in tokens):
         raise TypeError(f"{name} must be 'all' or a collection of str, not {tokens!r}")

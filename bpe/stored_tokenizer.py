@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bpe.encoding.decoding import join_tokens
 from bpe.encoding.engine import Engine
 from bpe.pattern import Dialect, Pattern
+from bpe.specials import NO_TOKENS, Specials
 from bpe.text import as_bytes, as_text
 from bpe.vocabulary import Vocabulary
+from bpe.vocabulary_given import (
+    GivenMerges,
+    GivenSpecials,
+    GivenTokens,
+    vocabulary_of,
+    with_special_tokens,
+)
 from bpe.vocabulary_parts import Packed, packed, truncated, unpacked
 
 if TYPE_CHECKING:
@@ -30,19 +38,21 @@ class StoredTokenizer:
     def __init__(
         self,
         *,
-        token_bytes: Sequence[bytes | None] | Mapping[int, bytes],
-        merges: Iterable[tuple[int, int]],
+        token_bytes: GivenTokens,
+        merges: GivenMerges,
         pattern: str | Iterable[str] | Pattern,
-        special_tokens: Mapping[str, int] = MappingProxyType({}),
+        special_tokens: GivenSpecials = (),
+        allowed_special: Specials = NO_TOKENS,
     ) -> None:
         split_by = Pattern.of(pattern)
-        self.engine = Engine(Vocabulary(token_bytes, merges, special_tokens), split_by)
+        words = vocabulary_of(token_bytes, merges, special_tokens)
+        self.engine = Engine(words, split_by).allowing(allowed_special)
 
     @classmethod
-    def _of(cls, vocabulary: Vocabulary, pattern: Pattern) -> Self:
+    def _of(cls, vocabulary: Vocabulary, pattern: Pattern, allowed_special: Specials = NO_TOKENS) -> Self:
         """Return the tokenizer of parts that are checked."""
         self = cls.__new__(cls)
-        self.engine = Engine.of(vocabulary, pattern)
+        self.engine = Engine.of(vocabulary, pattern).allowing(allowed_special)
         return self
 
     @property
@@ -61,13 +71,20 @@ class StoredTokenizer:
         return hash(self.engine)
 
     def __reduce__(self) -> Any:
+        parts = self.pattern, packed(self.engine.vocabulary), self._others()
+        allowed = self.allowed_special
+        return self._unpacked, (*parts, allowed) if allowed else parts
+
+    def _others(self) -> dict[str, Any]:
+        """Return the attributes that a user has set, or a derived class, but not at their first use."""
         derived = {"engine", *(name for cls in type(self).__mro__ for name in vars(cls))}
-        others = {name: value for name, value in vars(self).items() if name not in derived}
-        return self._unpacked, (self.pattern, packed(self.engine.vocabulary), others)
+        return {name: value for name, value in vars(self).items() if name not in derived}
 
     @classmethod
-    def _unpacked(cls, pattern: Pattern, parts: Packed, others: dict[str, Any]) -> Self:
-        self = cls._of(unpacked(parts), pattern)
+    def _unpacked(
+        cls, pattern: Pattern, parts: Packed, others: dict[str, Any], allowed_special: Specials = NO_TOKENS
+    ) -> Self:
+        self = cls._of(unpacked(parts), pattern, allowed_special)
         vars(self).update(others)
         return self
 
@@ -88,6 +105,17 @@ class StoredTokenizer:
         return list(self.engine.vocabulary.merges)
 
     @property
+    def vocab(self) -> dict[int, bytes]:
+        """Id -> bytes of all tokens in the order of their ids, special ones included; a copy."""
+        return dict(sorted(self.engine.vocabulary.bytes_of.items()))
+
+    @property
+    def merges_bytes(self) -> list[tuple[bytes, bytes]]:
+        """(left bytes, right bytes) of :attr:`merges`; a copy."""
+        bytes_of = self.engine.vocabulary.bytes_of
+        return [(bytes_of[left], bytes_of[right]) for left, right in self.engine.vocabulary.merges]
+
+    @property
     def special_tokens(self) -> dict[str, int]:
         """Special token -> id; a copy."""
         return dict(self.engine.vocabulary.special_tokens)
@@ -96,6 +124,11 @@ class StoredTokenizer:
     def added_tokens(self) -> dict[str, int]:
         """Token -> id of those that are one id in every text and need not be allowed; a copy."""
         return dict(self.engine.vocabulary.added_tokens)
+
+    @property
+    def allowed_special(self) -> Specials:
+        """The special tokens that are allowed where a call does not say which: "all" or a frozenset."""
+        return self.engine.allowed_special
 
     def token_bytes(self, token_id: int) -> bytes:
         """Return the bytes of an id, for a special token its UTF-8; ValueError if no token has the id."""
@@ -121,7 +154,42 @@ class StoredTokenizer:
         >>> bpe.train(["low lower"], vocab_size=258).truncated(257).merges
         [(108, 111)]
         """
-        return self._of(truncated(self.engine.vocabulary, vocab_size), self.pattern)
+        words = truncated(self.engine.vocabulary, vocab_size)
+        return self._of(words, self.pattern, self.allowed_special)
+
+    def with_special_tokens(self, tokens: Mapping[str, int] | Iterable[str]) -> Self:
+        """Return the tokenizer with more special tokens; what a ``tokenizer.json`` held besides stays.
+
+        Tokens without ids get them as those of the constructor do. ValueError if a token or an id is taken.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low"], vocab_size=256, progress=False)
+        >>> tok.with_special_tokens(["<|user|>", "<|end|>"]).special_tokens
+        {'<|user|>': 256, '<|end|>': 257}
+        >>> tok.with_special_tokens({"<|end|>": 300}).vocab_size
+        301
+        """
+        words = with_special_tokens(self.engine.vocabulary, tokens)
+        return self._of(words, self.pattern, self.allowed_special)
+
+    def with_allowed_special(self, allowed_special: Specials) -> Self:
+        """Return the tokenizer with other special tokens that are allowed where a call does not say which.
+
+        It shares with this one all that is compiled and remembered. Pickles hold these tokens, files do not.
+        Two tokenizers are equal only if they allow the same ones. ValueError if one is no special token.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low"], vocab_size=257, special_tokens=["<|end|>"], progress=False)
+        >>> tok.with_allowed_special("all").encode("hi<|end|>")
+        [104, 105, 256]
+        """
+        other = type(self).__new__(type(self))
+        vars(other).update(self._others(), engine=self.engine.allowing(allowed_special))
+        return other
 
     # ------------------------------------------------------------------------------------------ files
     def save(self, path: PathLike) -> None:

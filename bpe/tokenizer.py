@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, AnyStr
 
 import numpy as np
@@ -10,9 +10,9 @@ import numpy as np
 from bpe.encoding import batches, budget, offsets
 from bpe.encoding.dropout import encode_with_dropout
 from bpe.encoding.intervals import IntervalCounter
-from bpe.encoding.streams import AppendableEncoder, StreamDecoder, StreamEncoder
+from bpe.encoding.streams import AppendableEncoder, StreamDecoder, StreamEncoder, encode_parts
 from bpe.progress import Progress
-from bpe.specials import NO_TOKENS, Ordinary, SpecialOptions, Specials
+from bpe.specials import Ordinary, SpecialOptions, Specials
 from bpe.stored_tokenizer import PathLike, StoredTokenizer
 from bpe.text import utf8_of
 
@@ -34,12 +34,15 @@ class Tokenizer(StoredTokenizer):
     * one text: :meth:`encode`, :meth:`encode_ordinary`, :meth:`encode_to_numpy`, :meth:`encode_with_offsets`,
       :meth:`encode_with_dropout`
     * many texts: :meth:`encode_batch`, :meth:`encode_batch_to_numpy`, :meth:`encode_files`
-    * text in parts: :meth:`stream_encoder`, :meth:`appendable_encoder`
+    * text in parts: :meth:`encode_iterable`, :meth:`stream_encoder`, :meth:`appendable_encoder`
     * numbers of tokens: :meth:`count`, :meth:`truncate`, :meth:`interval_counter`
-    * ids to text: :meth:`decode`, :meth:`decode_bytes`, :meth:`decode_batch`, :meth:`stream_decoder`
-    * vocabulary: :meth:`token_bytes`, :meth:`token_id`, :attr:`vocab_size`, :attr:`merges`,
-      :attr:`special_tokens`, :attr:`added_tokens`, :attr:`pattern`, :meth:`truncated`
-    * files: :meth:`save`, :meth:`load`, and ``save_...``, ``from_...``, ``to_...`` for other programs
+    * ids to text: :meth:`decode`, :meth:`decode_bytes`, :meth:`decode_batch`, :meth:`decode_with_offsets`,
+      :meth:`stream_decoder`
+    * vocabulary: :meth:`token_bytes`, :meth:`token_id`, :attr:`vocab_size`, :attr:`vocab`, :attr:`merges`,
+      :attr:`merges_bytes`, :attr:`special_tokens`, :attr:`added_tokens`, :attr:`pattern`
+    * other tokenizers: :meth:`truncated`, :meth:`with_special_tokens`, :meth:`with_allowed_special`
+    * files: :meth:`save`, :meth:`load`, and ``save_...``, ``from_...``, ``to_...`` for other programs;
+      :class:`TiktokenEncoding` has the methods of tiktoken
 
     All methods that encode take the options of :meth:`encode` for special tokens. To be fast, they remember
     pieces of texts, in 175 MB at most for each processor, and in as much for each further thread at work.
@@ -47,13 +50,17 @@ class Tokenizer(StoredTokenizer):
     Parameters
     ----------
     token_bytes : sequence of bytes or None, or mapping from int to bytes
-        The bytes of each id; None for an id that is not used, or that a special token has. The 256 single
-        bytes are among them, in any order.
-    merges : iterable of (int, int)
-        (left id, right id) in the order of their ranks. A merge makes the id that has the bytes of both.
+        The bytes of each id; None for an id that is not used, or that a special token has. A text with a byte
+        that is no token cannot be encoded. Special tokens may be among them, as their UTF-8.
+    merges : iterable of (int, int), or of (bytes, bytes)
+        (left, right) in the order of their ranks, as ids or as bytes. A merge makes the id that has the bytes
+        of both.
     pattern : str, iterable of str or Pattern
-    special_tokens : mapping from str to int
-        Their ids; no token has one of these.
+    special_tokens : mapping from str to int, or iterable of str
+        Their ids, which no token with other bytes has. Without ids, each takes that of the token with its
+        UTF-8; where there is none, they take the ids after the greatest one, in their order.
+    allowed_special : "all" or collection of str
+        The special tokens that are allowed where a call does not say which. Pickles hold it, files do not.
 
     Raises
     ------
@@ -71,6 +78,13 @@ class Tokenizer(StoredTokenizer):
     ... )
     >>> tok.encode("hello hello<|endoftext|>", allowed_special="all")
     [257, 258, 32, 257, 258, 259]
+    >>> Tokenizer(
+    ...     token_bytes=tok.vocab,
+    ...     merges=tok.merges_bytes,  # [(b'h', b'e'), (b'he', b'l'), (b'l', b'o')]
+    ...     pattern="gpt2",
+    ...     special_tokens=["<|endoftext|>"],
+    ... ) == tok
+    True
     """
 
     __module__ = "bpe"  # the name in pickles: users import it from there
@@ -80,7 +94,7 @@ class Tokenizer(StoredTokenizer):
         self,
         text: str | bytes,
         *,
-        allowed_special: Specials = NO_TOKENS,
+        allowed_special: Specials | None = None,
         disallowed_special: Specials = "all",
         specials: Ordinary = None,
         add_special_tokens: bool = False,
@@ -93,8 +107,9 @@ class Tokenizer(StoredTokenizer):
         Parameters
         ----------
         text : str or bytes
-        allowed_special : "all" or collection of str
-            Special tokens that become their ids; if several begin at one place, the longest does.
+        allowed_special : "all" or collection of str, optional
+            Special tokens that become their ids; if several begin at one place, the longest does. By default,
+            those of the attribute :attr:`allowed_special`, which are none if nobody has said otherwise.
         disallowed_special : "all" or collection of str
             Strings that are an error; "all" stands for all special tokens that are not allowed. One that is
             neither allowed nor disallowed is encoded as the text it is.
@@ -248,6 +263,24 @@ class Tokenizer(StoredTokenizer):
         return encode_files(self.engine, corpus, out, self.engine.rules_of(**special), **options)
 
     # ---------------------------------------------------------------------------------- text in parts
+    def encode_iterable(
+        self, texts: Iterable[str | bytes], **special: Unpack[SpecialOptions]
+    ) -> Iterator[int]:
+        """Return an iterator over the ids of one text that comes in parts, such as the lines of a file.
+
+        They are the ids of all parts joined, wherever the text was cut. Some parts are read ahead. Memory
+        stays small, unless the pattern looks behind or is not compiled, or :attr:`is_lossless` is false: then
+        text is held to the next special token, or to the end.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
+        >>> list(tok.encode_iterable(["low lo", "wer"]))
+        [257, 32, 257, 101, 114]
+        """
+        return encode_parts(self.engine, texts, self.engine.rules_of(**special))
+
     def stream_encoder(self, **special: Unpack[SpecialOptions]) -> StreamEncoder:
         """Return an encoder of a text that is fed in parts, with ``feed(text)`` and ``finish()``.
 
@@ -326,6 +359,21 @@ class Tokenizer(StoredTokenizer):
     ) -> list[str]:
         """Decode several lists of ids to texts, each as :meth:`decode`."""
         return [self.decode(ids, errors, skip_special_tokens=skip_special_tokens) for ids in batch]
+
+    def decode_with_offsets(self, ids: Iterable[int] | np.ndarray) -> tuple[str, list[int]]:
+        """Decode ids to text, and say where in it each token begins, as tiktoken does.
+
+        A token that begins inside a character has the place of this character. ValueError if the bytes are
+        not valid UTF-8, or if a decoder of a ``tokenizer.json`` changes the texts of tokens.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
+        >>> tok.decode_with_offsets([257, 195, 169, 257])
+        ('low\u00e9low', [0, 3, 3, 4])
+        """
+        return offsets.decode_with_offsets(self.engine, ids)
 
     def stream_decoder(self, errors: str = "replace") -> StreamDecoder:
         """Return a decoder of ids that come one after the other, with ``feed(ids)`` and ``finish()``."""

@@ -39,8 +39,8 @@ class Vocabulary:
     ----------
     token_bytes : sequence of bytes or None, or mapping from int to bytes
         The bytes of each id. None means that the id is not used, or belongs to a special token.
-    merges : iterable of (int, int)
-        (left id, right id) in the order of their ranks.
+    merges : iterable of (int, int), or of (bytes, bytes)
+        (left, right) in the order of their ranks: ids, or tokens.
     special_tokens : mapping from str to int
 
     Raises
@@ -100,7 +100,7 @@ class Vocabulary:
     def __init__(
         self,
         token_bytes: Sequence[bytes | None] | Mapping[int, bytes],
-        merges: Iterable[tuple[int, int]],
+        merges: Iterable[tuple[int, int]] | Iterable[tuple[bytes, bytes]],
         special_tokens: Mapping[str, int],
     ) -> None:
         bytes_of = check_tokens(token_bytes)
@@ -122,6 +122,8 @@ class Vocabulary:
         self.idle_tokens: dict[str, int] = {}
         self.special_tokens: dict[str, int] = {}  # for an error message
         self.special_tokens = self._check_special(special_tokens, ids)
+        if "bytes_of" in vars(self):  # given, or made for the check
+            self.bytes_of.update((number, token.encode()) for token, number in self.special_tokens.items())
         self.size = max(int(ids.max(initial=0)), *self.special_tokens.values(), 0) + 1
 
     def _set_whole(
@@ -135,7 +137,6 @@ class Vocabulary:
         self.bytes_of, self.id_of = bytes_of, id_of
         self.byte_ids = [id_of.get(bytes([value]), NO_ID) for value in range(256)]
         self._set(pairs, made, np.fromiter(bytes_of, np.int64, len(bytes_of)), special_tokens)
-        bytes_of.update((number, token.encode()) for token, number in self.special_tokens.items())
 
     def __getattr__(self, name: str) -> Any:
         """Make the lists and dicts at their first use, in any thread."""

@@ -41,28 +41,41 @@ def check_tokens(token_bytes: Sequence[bytes | None] | Mapping[int, bytes]) -> d
 
 
 def check_merges(
-    merges: Iterable[tuple[int, int]], bytes_of: Mapping[int, bytes], id_of: Mapping[bytes, int]
+    merges: Iterable[tuple[int, int]] | Iterable[tuple[bytes, bytes]],
+    bytes_of: Mapping[int, bytes],
+    id_of: Mapping[bytes, int],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pairs of merges and the ids that they make; an error names the merge that is wrong."""
+    """Return the ids that merges join, and those that they make; an error names the merge that is wrong."""
     pairs: dict[tuple[int, int], int] = {}
     made = []
     for rank, pair in enumerate(merges):
-        try:
-            left, right = map(index, pair)
-        except (TypeError, ValueError):
-            raise TypeError(f"merge {rank} must be a pair of integers, not {pair!r}") from None
+        left, right = _ids_of_pair(pair, rank, id_of)
         for number in (left, right):
             if number not in bytes_of:
                 raise ValueError(f"merge {rank}, {(left, right)}, names id {number}, which is no token")
         token = bytes_of[left] + bytes_of[right]
         if token not in id_of:
-            raise ValueError(f"merge {rank}, {(left, right)}, makes {token!r}, which is no token")
+            raise ValueError(f"merge {rank}, {pair!r:.200}, makes {token!r:.200}, which is no token")
         if (left, right) in pairs:
-            raise ValueError(f"merge {rank}, {(left, right)}, repeats merge {pairs[left, right]}")
+            raise ValueError(f"merge {rank}, {pair!r:.200}, repeats merge {pairs[left, right]}")
         pairs[left, right] = rank
         made.append(id_of[token])
     flat = np.fromiter(chain.from_iterable(pairs), np.int64, 2 * len(pairs))
     return flat.reshape(-1, 2), np.array(made, np.int64)
+
+
+def _ids_of_pair(pair: Any, rank: int, id_of: Mapping[bytes, int]) -> tuple[int, int]:
+    """Return the two ids of a merge, which is a pair of ids or of tokens."""
+    try:
+        left, right = pair
+        if isinstance(left, bytes) and isinstance(right, bytes):
+            left, right = id_of[left], id_of[right]
+        return index(left), index(right)
+    except KeyError as error:
+        token = error.args[0]
+        raise ValueError(f"merge {rank}, {pair!r:.200}, names {token!r:.200}, which is no token") from None
+    except (TypeError, ValueError):
+        raise TypeError(f"merge {rank} must be a pair of integers, or of bytes, not {pair!r:.200}") from None
 
 
 def report_same_bytes(bytes_of: Mapping[int, bytes]) -> NoReturn:

@@ -22,12 +22,23 @@ import numpy as np
 
 from bpe.encoding.decoding import TokenTable, checked_ids, join_tokens
 from bpe.pattern import Pattern
-from bpe.specials import NO_TOKENS, NOTHING_AROUND, Around, Ordinary, Rules, Specials, rules_of
+from bpe.specials import (
+    NO_TOKENS,
+    NOTHING_AROUND,
+    Around,
+    Ordinary,
+    Rules,
+    Specials,
+    as_set,
+    rules_of,
+)
 from bpe.vocabulary import Vocabulary
 from bpe.vocabulary_parts import Packed, packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from typing_extensions import Self
 
     from bpe.encoding.dropout_kernels import Merger
     from bpe.encoding.encoder import Encoder
@@ -82,6 +93,9 @@ class Engine:
     is_prepared = False
     """Whether something is done to a text before it is merged, other than cutting it by the pattern."""
 
+    allowed_special: Specials = NO_TOKENS
+    """The special tokens that are allowed where a caller does not say which."""
+
     def __init__(self, vocabulary: Vocabulary, pattern: Pattern) -> None:
         self.vocabulary, self.pattern = vocabulary, pattern
 
@@ -115,6 +129,7 @@ class Engine:
             and mine.whole_ids == theirs.whole_ids
             and mine.bytes_of == theirs.bytes_of
             and self.is_prepared == other.is_prepared
+            and self._allowed_tokens() == other._allowed_tokens()
         )
 
     def __hash__(self) -> int:
@@ -122,7 +137,28 @@ class Engine:
         return hash((self.pattern, words.size, len(words.pairs), self.special_tokens))
 
     def __reduce__(self) -> Any:
-        return _unpacked, (packed(self.vocabulary), self.pattern)
+        return _unpacked, (packed(self.vocabulary), self.pattern, self.allowed_special)
+
+    @property
+    def joins_bytes(self) -> bool:
+        """Whether ids are decoded to the bytes of their tokens, joined."""
+        return True
+
+    def allowing(self, allowed_special: Specials) -> Self:
+        """Return this engine with special tokens that are allowed by default; it shares all that is made."""
+        if allowed_special != "all":
+            allowed_special = as_set(allowed_special, "allowed_special")
+            for token in sorted(allowed_special.difference(self.vocabulary.cut_tokens))[:1]:
+                raise ValueError(f"allowed_special holds {token!r:.80}, which is no special token")
+        other = type(self).__new__(type(self))
+        vars(other).update(vars(self))
+        vars(other).pop("default_rules", None)
+        other.allowed_special = allowed_special
+        return other
+
+    def _allowed_tokens(self) -> frozenset[str]:
+        is_all = self.allowed_special == "all"
+        return self.special_tokens if is_all else self.special_tokens.intersection(self.allowed_special)
 
     @made_once
     def encoder(self) -> Encoder:
@@ -169,8 +205,8 @@ class Engine:
 
     @made_once
     def default_rules(self) -> Rules:
-        """The rules without options: special tokens are an error."""
-        return self._rules(NO_TOKENS, "all", None)
+        """The rules without options: special tokens that are not allowed by default are an error."""
+        return self._rules(self.allowed_special, "all", None)
 
     @made_once
     def ordinary_rules(self) -> Rules:
@@ -179,16 +215,18 @@ class Engine:
 
     def rules_of(
         self,
-        allowed_special: Specials = NO_TOKENS,
+        allowed_special: Specials | None = None,
         disallowed_special: Specials = "all",
         specials: Ordinary = None,
         add_special_tokens: bool = False,
     ) -> Rules:
         """Return the rules that the options of a public method stand for."""
         # The defaults are recognised by identity and by a short str, which is quick.
-        is_default = allowed_special is NO_TOKENS and specials is None and disallowed_special == "all"
+        is_default = allowed_special is None and specials is None and disallowed_special == "all"
         if is_default and not add_special_tokens:
             return self.default_rules
+        if allowed_special is None:
+            allowed_special = self.allowed_special if specials is None else NO_TOKENS
         options = allowed_special, disallowed_special, specials
         return self._rules(*options, self.around if add_special_tokens else NOTHING_AROUND)
 
@@ -270,8 +308,8 @@ class Engine:
         return join_tokens(self.vocabulary, ids, self.table)
 
 
-def _unpacked(parts: Packed, pattern: Pattern) -> Engine:
-    return Engine.of(unpacked(parts), pattern)
+def _unpacked(parts: Packed, pattern: Pattern, allowed_special: Specials = NO_TOKENS) -> Engine:
+    return Engine.of(unpacked(parts), pattern).allowing(allowed_special)
 
 
 def put_around(ids: np.ndarray, offsets: np.ndarray, around: Around) -> tuple[np.ndarray, np.ndarray]:

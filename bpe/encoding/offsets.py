@@ -12,8 +12,11 @@ Where a step changes the text before it is merged, each character of the result 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
+from bpe.encoding.decoding import checked_ids
 from bpe.encoding.engine import Engine
 from bpe.encoding.prepared import PreparedEngine
 from bpe.specials import Rules
@@ -49,6 +52,22 @@ def encode_with_offsets(
         np.concatenate([np.zeros(len(before), np.int64), starts, np.full(len(after), len(text))]),
         np.concatenate([np.zeros(len(before), np.int64), ends, np.full(len(after), len(text))]),
     )
+
+
+def decode_with_offsets(engine: Engine, ids: Iterable[int] | np.ndarray) -> tuple[str, list[int]]:
+    """Return the text of ids, and the character in which each token begins."""
+    if not engine.joins_bytes:
+        raise ValueError(
+            "the decoder of this tokenizer changes the texts of tokens, so that they have no places in the "
+            "decoded text: decode the ids without offsets, or encode a text with encode_with_offsets"
+        )
+    numbers = checked_ids(engine.vocabulary, ids)
+    data = engine.decode(numbers)
+    text = data.decode()
+    lengths = engine.table.lengths(np.array(numbers, np.int64))
+    starts = np.cumsum(lengths) - lengths
+    n_begun = np.append(np.cumsum(_begins_character(data)) - 1, len(text))  # an empty token begins at the end
+    return text, n_begun[starts].tolist()
 
 
 def length_in(text: str | bytes, data: bytes) -> int:

@@ -270,6 +270,11 @@ class PreparedEngine(Engine):
         return ids, offsets, lengths
 
     # ------------------------------------------------------------------------------------------ decoding
+    @property
+    def joins_bytes(self) -> bool:
+        """Whether ids are decoded to the bytes of their tokens, joined: not by a decoder of texts."""
+        return self.preparation.decoder is None
+
     @made_once
     def token_texts(self) -> dict[int, str]:
         """Return the text of each id, as a decoder takes it."""

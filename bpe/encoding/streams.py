@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from bpe.specials import NO_TOKENS, Rules, SpecialSearch, refusal
 from bpe.text import utf8_of
 
 _SMALL = 4096  # bytes that are looked at every time
+_BLOCK = 1 << 16  # characters or bytes that are fed at once
 
 
 class StreamEncoder:
@@ -210,6 +212,69 @@ def encode_blocks(
     for block in _checked(blocks, rules.disallowed, what):
         yield stream.feed(block)
     yield stream.finish()
+
+
+def encode_parts(engine: Engine, texts: Iterable[str | bytes], rules: Rules) -> Iterator[int]:
+    """Encode a text that comes in parts of any length, id by id.
+
+    Parameters
+    ----------
+    engine : Engine
+    texts : iterable of str or bytes
+        Cut from the whole anywhere.
+    rules : Rules
+
+    Yields
+    ------
+    int
+        The ids of the whole.
+
+    Raises
+    ------
+    TypeError
+        `texts` is a single text, or one of them is neither str nor bytes.
+    ValueError
+        The text holds a disallowed special token.
+
+    Complexity
+    ----------
+    As ``Tokenizer.encode``; memory for some blocks of text.
+
+    Examples
+    --------
+    >>> import bpe
+    >>> engine = bpe.train(["low lower"], vocab_size=258, progress=False).engine
+    >>> list(encode_parts(engine, ["low lo", b"wer"], engine.default_rules))
+    [257, 32, 257, 101, 114]
+    """
+    if isinstance(texts, (str, bytes)):
+        raise TypeError("texts is a single text: put it in a list, or use encode")
+    return _ids_of_parts(StreamEncoder(engine, rules, "the text"), texts)
+
+
+def _ids_of_parts(stream: StreamEncoder, texts: Iterable[str | bytes]) -> Iterator[int]:
+    for block in _in_blocks(texts):
+        yield from stream.feed(block)
+    yield from stream.finish()
+
+
+def _in_blocks(texts: Iterable[str | bytes]) -> Iterator[str | bytes]:
+    """Yield short texts joined, which are encoded faster, and long ones cut."""
+    parts: list[Any] = []
+    n_held = 0
+    for number, text in enumerate(texts):
+        part = text if isinstance(text, str) else utf8_of(text, f"text {number}")
+        if parts and isinstance(part, str) != isinstance(parts[0], str):
+            yield parts[0][:0].join(parts)
+            parts, n_held = [], 0
+        for start in range(0, len(part), _BLOCK):
+            parts.append(part[start : start + _BLOCK])
+            n_held += len(parts[-1])
+            if n_held >= _BLOCK:
+                yield parts[0][:0].join(parts)
+                parts, n_held = [], 0
+    if parts:
+        yield parts[0][:0].join(parts)
 
 
 def _checked(blocks: Iterable[bytes], search: SpecialSearch, what: str) -> Iterator[bytes]:

@@ -246,3 +246,64 @@ def test_what_is_held_is_looked_at_only_after_it_has_grown(tokenizer, monkeypatc
     ids = [n for _ in range(1000) for n in stream.feed("a" * 100)]
     assert sum(n_looked) < 500_000, "looked at after every part, it would be 50 million bytes"
     assert tokenizer.decode(ids + stream.finish()) == "a" * 100_000
+
+
+# ------------------------------------------------------------------------------------------- id by id
+@settings(max_examples=100)
+@given(
+    text=texts | odd_texts | datas, chance=st.randoms(use_true_random=False), options=st.sampled_from(CHOICES)
+)
+@pytest.mark.parametrize("block", [1, 7, streams._BLOCK])
+def test_an_iterable_is_its_whole(tokenizer, block, text, chance, options):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streams, "_BLOCK", block)
+        parts = cut_anywhere(text, chance)
+        assert list(tokenizer.encode_iterable(iter(parts), **options)) == tokenizer.encode(text, **options)
+
+
+@given(parts=st.lists(odd_texts | datas, max_size=6))
+def test_an_iterable_of_str_and_bytes(tokenizer, parts):
+    """Each surrogate beside bytes is alone."""
+    stream = tokenizer.stream_encoder(**ALLOWED)
+    expected = [number for part in parts for number in stream.feed(part)] + stream.finish()
+    assert list(tokenizer.encode_iterable(parts, **ALLOWED)) == expected
+
+
+def test_the_lines_of_a_file(tokenizer, book, tmp_path):
+    (tmp_path / "book.txt").write_text(book, "utf-8")
+    with open(tmp_path / "book.txt", encoding="utf-8") as lines:
+        assert list(tokenizer.encode_iterable(lines)) == tokenizer.encode(book)
+    with open(tmp_path / "book.txt", "rb") as lines:
+        assert list(tokenizer.encode_iterable(lines)) == tokenizer.encode(book)
+
+
+@pytest.mark.parametrize("size", [1, 1000, 10_000_000])
+def test_only_so_much_is_read_ahead(tokenizer, size):
+    read = []
+
+    def parts():
+        for number in range(10**9):
+            read.append(number)
+            yield "the " * (size // 4 + 1)
+
+    ids = tokenizer.encode_iterable(parts())
+    assert read == []
+    first = [next(ids) for _ in range(10)]
+    assert first == tokenizer.encode("the " * 20)[:10]
+    assert len(read) <= 2 + 2 * streams._BLOCK / size
+
+
+def test_what_an_iterable_must_be(tokenizer):
+    for single in ("the", b"the"):
+        with pytest.raises(TypeError, match="texts is a single text: put it in a list, or use encode"):
+            tokenizer.encode_iterable(single)
+    with pytest.raises(TypeError, match="text 1 must be str or bytes, not int"):
+        list(tokenizer.encode_iterable(["the", 3]))
+    with pytest.raises(ValueError, match=r"the text holds the special token '<\|end\|>' at byte 4"):
+        list(tokenizer.encode_iterable(["the <|e", "nd|>"]))
+    with pytest.raises(TypeError, match="allowed_special must be"):
+        tokenizer.encode_iterable([], allowed_special=3)
+    assert list(tokenizer.encode_iterable([])) == list(tokenizer.encode_iterable(["", b""])) == []
+    assert list(tokenizer.encode_iterable([bytearray(b"the"), memoryview(b" sea")])) == tokenizer.encode(
+        "the sea"
+    )

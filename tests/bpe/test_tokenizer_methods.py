@@ -355,7 +355,7 @@ def test_as_tiktoken(merges, pattern):
 
 def test_options_of_the_wrong_type(tokenizer):
     for name in ("allowed_special", "disallowed_special"):
-        for wrong in (None, 3, "<|end|>", b"all", [1], iter(["<|end|>"])):
+        for wrong in (3, "<|end|>", b"all", [1], iter(["<|end|>"])):
             for verb in (tokenizer.encode, tokenizer.encode_to_numpy, tokenizer.count):
                 with pytest.raises(TypeError, match=f"{name} must be 'all' or a collection of str, not"):
                     verb("a", **{name: wrong})

@@ -3,7 +3,8 @@
 The public names are those of the packages, and all methods and properties of their classes, inherited ones
 too. Trivial members need one sentence only: properties, accessors without arguments, and methods that
 everyone knows from dict or that look up one thing. The methods of ``bpe.Tokenizer`` are a few lines each, on
-one page: they have the sections that say more than the signature. ``pytest --doctest-modules`` runs examples.
+one page: they have the sections that say more than the signature. Those of ``bpe.TiktokenEncoding`` are
+calls of these. ``pytest --doctest-modules`` runs examples.
 """
 
 import doctest
@@ -16,6 +17,7 @@ import bpe
 import structures
 
 HEADING = re.compile(r"^(\S.*)\n-{3,}$", re.MULTILINE)
+ON_ONE_PAGE = {"Tokenizer", "StoredTokenizer", "TiktokenEncoding"}
 OBVIOUS = {"clear", "copy", "get", "id_of", "items", "keys", "values", "word"}
 REFUSALS = re.compile(r"\braise (\w+)?|\b_(?:done|live|must_have_keys|pair|room|same_length)\(")
 
@@ -87,7 +89,7 @@ def is_trivial(value):
 
 def is_short(value):
     """Whether a docstring need not have all sections: one sentence where that is enough, and on one page."""
-    if getattr(value, "__qualname__", "").startswith("Tokenizer."):
+    if getattr(value, "__qualname__", "").partition(".")[0] in ON_ONE_PAGE:
         return True
     return is_trivial(value) and "\n\n" not in inspect.getdoc(value)
 
