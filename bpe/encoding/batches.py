@@ -12,15 +12,14 @@ encoder; as many stretches at a time as there are threads.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import pairwise
 
 import numpy as np
 
 from bpe.buffers import as_array
 from bpe.encoding.engine import Engine, ends_of
+from bpe.garbage import no_collection
 from bpe.specials import Rules
 from bpe.text import utf8_of
 from bpe.threads import map_in_threads, n_threads
@@ -35,7 +34,7 @@ def encode_batch(
     """Encode texts to lists of ids."""
     batch: list[list[int]] = []
     _, stretches = encode_stretches(engine, _listed(texts), threads, rules)
-    with _no_collection():
+    with no_collection():
         for ids, offsets in stretches:
             numbers = ids.tolist()
             batch += [numbers[start:end] for start, end in pairwise(offsets.tolist())]
@@ -116,18 +115,6 @@ def _bytes_of(texts: Sequence[str | bytes], first: int, what: str) -> list[bytes
         return [text.encode() for text in texts]  # type: ignore[union-attr]
     except (AttributeError, UnicodeEncodeError):
         return [utf8_of(text, f"{what} {index}") for index, text in enumerate(texts, first)]
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Keep Python from searching many new lists of numbers for cycles, which takes most of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _listed(texts: Iterable[str | bytes]) -> Sequence[str | bytes]:

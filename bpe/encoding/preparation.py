@@ -116,12 +116,12 @@ def writes_bytes(document: dict[str, Any]) -> bool:
 
 
 def _options_of(model: dict[str, Any], words: Vocabulary, is_text: bool) -> ModelOptions:
-    unk_id = None
+    unk_id, cut_tokens = None, words.cut_tokens
     if isinstance(unk := model.get("unk_token"), str):
-        unk_id = words.id_of.get(unk.encode(), words.cut_tokens.get(unk))
+        unk_id = words.id_of.get(unk.encode(), cut_tokens.get(unk))
     byte_ids: tuple[int, ...] = ()
     if model.get("byte_fallback"):
         names = [f"<0x{value:02X}>" for value in range(256)]
-        byte_ids = tuple(words.id_of.get(name.encode(), words.cut_tokens.get(name, NO_ID)) for name in names)
+        byte_ids = tuple(words.id_of.get(name.encode(), cut_tokens.get(name, NO_ID)) for name in names)
     suffix = model.get("end_of_word_suffix") or ""
     return ModelOptions(unk_id, bool(model.get("fuse_unk")), byte_ids, suffix, is_text)

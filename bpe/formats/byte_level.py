@@ -6,6 +6,11 @@ written as the character U+0100 + n: a space is "Ġ", a line end is "Ċ".
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from itertools import pairwise
+
+import numpy as np
+
 from bpe.vocabulary import ALPHABETS
 
 N_PRINTABLE = 188  # in GPT-2's alphabet they come first
@@ -16,6 +21,8 @@ _CHARACTER_OF = {
 _TABLE = str.maketrans({chr(value): character for value, character in _CHARACTER_OF.items()})
 _BACK = str.maketrans({character: chr(value) for value, character in _CHARACTER_OF.items()})
 _KNOWN = frozenset(_CHARACTER_OF.values())
+_BYTE_OF = np.full(max(map(ord, _KNOWN)) + 1, -1, np.int16)  # of each character; -1: of none
+_BYTE_OF[[ord(character) for character in _CHARACTER_OF.values()]] = [*_CHARACTER_OF]
 
 
 def text_of(token: bytes) -> str:
@@ -62,3 +69,39 @@ def bytes_of(text: str) -> bytes | None:
     (' café', None)
     """
     return text.translate(_BACK).encode("latin-1") if _KNOWN.issuperset(text) else None
+
+
+def all_bytes_of(texts: Collection[str]) -> list[bytes] | None:
+    r"""Return the bytes of many texts, as :func:`bytes_of`; None if a character does not stand for a byte.
+
+    Parameters
+    ----------
+    texts : collection of str
+
+    Returns
+    -------
+    list of bytes, or None
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> all_bytes_of(["Ġhi", "Ċ"]), all_bytes_of(["a", " "])
+    ([b' hi', b'\\n'], None)
+    """
+    codes = codes_of(texts)
+    if codes.max(initial=0) >= len(_BYTE_OF):
+        return None
+    values = _BYTE_OF[codes]
+    if values.min(initial=0) < 0:
+        return None
+    data = values.astype(np.uint8).tobytes()
+    ends = np.cumsum([0, *map(len, texts)]).tolist()
+    return [data[start:end] for start, end in pairwise(ends)]
+
+
+def codes_of(texts: Collection[str]) -> np.ndarray:
+    """Return the code points of texts, all in a row."""
+    return np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)

@@ -25,12 +25,14 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from bpe.encoding.preparation import Preparation, cutting_pattern, writes_bytes
-from bpe.formats.byte_level import bytes_of, text_of
-from bpe.formats.gpt2 import merges_of_texts, texts_of, tokens_of
+from bpe.formats.byte_level import text_of
+from bpe.formats.gpt2 import texts_of
 from bpe.formats.json_text import need, read_json
 from bpe.formats.kept import different, from_text, to_text
+from bpe.formats.model_tables import vocabulary_of
 from bpe.formats.pattern_entries import byte_level, pattern_of, pre_tokenizer_of
 from bpe.formats.ranks import unreached
+from bpe.garbage import no_collection
 from bpe.pattern import Pattern
 from bpe.pipeline.pre_tokenizers import PreTokenizer
 from bpe.vocabulary import Vocabulary
@@ -216,7 +218,11 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     >>> back.merges, pattern.name, back.special_tokens
     ([(104, 105)], 'gpt2', {'<end>': 300})
     """
-    document = read_json(data)
+    with no_collection():
+        return _parts_of(read_json(data))
+
+
+def _parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
     need(isinstance(document, dict) and isinstance(document.get("model"), dict), '"model" is no object')
     model = document["model"]
     _check_model(model)
@@ -228,36 +234,16 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     ids = model.get("vocab")
     need(isinstance(ids, dict), "model.vocab is no object that maps tokens to ids")
     entries = _added_tokens(document.get("added_tokens") or [], ids)
-    texts = _pairs(model.get("merges"))
-    spelled = _as_text if is_text else bytes_of
-    # Nothing makes an empty token, nor one whose characters do not stand for bytes.
-    idle = {text: number for text, number in ids.items() if not spelled(text) and text not in entries}
-    others = {text: number for text, number in ids.items() if text not in idle}
-    token_bytes = tokens_of(others, _only_cut(entries, texts, is_text), "model.vocab", spelled)
-    merges = merges_of_texts(texts, ids, "model.merges")
-    words = Vocabulary(token_bytes, merges, {token: entry["id"] for token, entry in entries.items()})
+    special_tokens = {token: entry["id"] for token, entry in entries.items()}
+    words = vocabulary_of(ids, model.get("merges"), special_tokens, is_text=is_text)
     added = [token for token, entry in entries.items() if not entry.get("special", True)]
     words = words.with_added_tokens(added) if added else words
     if model.get("ignore_merges"):
         words = words.taking_whole(unreached(words))
-    words = words.with_idle_tokens(idle) if idle else words
     kept = to_text(_kept(document, pattern, entries, bool(words.whole_ids)))
     words = words.keeping(kept) if kept else words
     Preparation.of(words)  # checks the steps
     return words, pattern
-
-
-def _only_cut(entries: dict[str, Any], merges: list[tuple[str, str]], is_text: bool) -> set[str]:
-    """Return the added tokens that nothing but a search for them finds."""
-    needed = {text for pair in merges for text in (*pair, "".join(pair))}
-    return {token for token in entries if token not in needed and not (is_text and len(token) == 1)}
-
-
-def _as_text(token: str) -> bytes | None:
-    try:
-        return token.encode()
-    except UnicodeEncodeError:
-        return None
 
 
 def _kept(
@@ -305,7 +291,7 @@ def _warn_of_unused(document: dict[str, Any]) -> None:
         warnings.warn(
             f"{' and '.join(unused)} of the tokenizer.json: kept, but not applied",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
@@ -329,14 +315,3 @@ def _added_tokens(entries: Any, ids: dict[str, Any]) -> dict[str, dict[str, Any]
             need(type(value) is bool, f"{where}.{key} is not true or false: {value!r:.50}")
         found[token] = entry
     return found
-
-
-def _pairs(entries: Any) -> list[tuple[str, str]]:
-    need(isinstance(entries, list), "model.merges is no list")
-    pairs = []
-    for rank, entry in enumerate(entries):
-        pair = entry.split(" ") if isinstance(entry, str) else entry
-        if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair)):
-            raise ValueError(f"model.merges[{rank}] is not two tokens: {entry!r:.60}")
-        pairs.append((pair[0], pair[1]))
-    return pairs

@@ -1,0 +1,203 @@
+"""``model.vocab`` and ``model.merges`` of a ``tokenizer.json``: from texts to a vocabulary.
+
+There are two ways to read them. :func:`read_at_once` handles all tokens, and then all merges, in a few calls
+each; it knows only tables in which nothing is wrong or unusual. :func:`read_one_by_one` reads any table, and
+says what is wrong and where. Both give the same vocabulary.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bpe.formats.byte_level import all_bytes_of, bytes_of
+from bpe.formats.gpt2 import merges_of_texts, tokens_of
+from bpe.formats.json_text import need
+from bpe.formats.limits import MAX_TOKEN
+from bpe.formats.merge_search import find_merges
+from bpe.vocabulary import Vocabulary
+from bpe.vocabulary_checks import MAX_ID
+
+
+def vocabulary_of(
+    ids: dict[str, Any], merges: Any, special_tokens: dict[str, int], *, is_text: bool
+) -> Vocabulary:
+    """Return the vocabulary of a table of tokens and a list of merges.
+
+    Parameters
+    ----------
+    ids : dict from str to object
+        ``model.vocab``; its values may be anything.
+    merges : object
+        ``model.merges``; may be anything.
+    special_tokens : dict from str to int
+        The added tokens. Their ids are those of `ids`, if they are there.
+    is_text : bool
+        Tokens are text. Otherwise their characters stand for bytes.
+
+    Returns
+    -------
+    Vocabulary
+        All added tokens are special ones.
+
+    Raises
+    ------
+    ValueError
+        Something is wrong; the message names the entry.
+
+    Complexity
+    ----------
+    O(b) for b bytes in all tokens and merges.
+
+    Examples
+    --------
+    >>> vocabulary_of({"h": 0, "i": 1, "hi": 2}, ["h i"], {}, is_text=True).merges
+    [(0, 1)]
+    """
+    words = read_at_once(ids, merges, special_tokens, is_text=is_text)
+    return words or read_one_by_one(ids, merges, special_tokens, is_text=is_text)
+
+
+# ---------------------------------------------------------------------------------------------- at once
+def read_at_once(
+    ids: dict[str, Any], merges: Any, special_tokens: dict[str, int], *, is_text: bool
+) -> Vocabulary | None:
+    """Read ordinary tables fast; return None for any other.
+
+    Parameters
+    ----------
+    ids, merges, special_tokens, is_text
+        As for :func:`vocabulary_of`.
+
+    Returns
+    -------
+    Vocabulary or None
+
+    Raises
+    ------
+    ValueError
+        As the constructor of ``Vocabulary``, about special tokens.
+
+    Complexity
+    ----------
+    O(b) for b bytes in all tokens and merges.
+
+    Examples
+    --------
+    >>> read_at_once({"h": 0, "i": 1, "hi": 2}, ["h i"], {}, is_text=True).merges
+    [(0, 1)]
+    >>> read_at_once({"h": 0, "i": 1}, ["h i"], {}, is_text=True) is None
+    True
+    """
+    if "" in ids or not _are_ids(ids.values()):
+        return None
+    found = find_merges(ids, merges)
+    if found is None:
+        return None
+    number_of = np.fromiter(ids.values(), np.int64, len(ids))
+    pairs, made = (number_of[places] for places in found)
+    keys = np.sort(pairs[:, 0] << 32 | pairs[:, 1])
+    if (keys[1:] == keys[:-1]).any():
+        return None
+    rest = dict(ids)
+    for token in _only_cut(ids, special_tokens, np.concatenate([pairs.ravel(), made]), is_text):
+        rest.pop(token, None)
+    tokens = _all_texts(rest) if is_text else all_bytes_of(rest)
+    if not tokens or max(map(len, tokens)) > MAX_TOKEN:
+        return None
+    numbers = list(rest.values())
+    bytes_of_id, id_of = dict(zip(numbers, tokens, strict=True)), dict(zip(tokens, numbers, strict=True))
+    return Vocabulary.of_parts(bytes_of_id, id_of, pairs, made, special_tokens)
+
+
+def _are_ids(numbers: Any) -> bool:
+    """Say whether values are ids, and all different."""
+    return (
+        {*map(type, numbers)} == {int}
+        and len({*numbers}) == len(numbers)
+        and 0 <= min(numbers) <= max(numbers) <= MAX_ID
+    )
+
+
+def _only_cut(
+    ids: dict[str, int], special_tokens: dict[str, int], needed: np.ndarray, is_text: bool
+) -> list[str]:
+    """Return the special tokens that nothing but a search finds; `needed` are the ids that merges need."""
+    numbers = np.array([ids.get(token, -1) for token in special_tokens], np.int64)
+    is_needed = np.isin(numbers, needed).tolist()
+    return [
+        token
+        for token, is_used in zip(special_tokens, is_needed, strict=True)
+        if not is_used and not (is_text and len(token) == 1)
+    ]
+
+
+def _all_texts(texts: Any) -> list[bytes] | None:
+    try:
+        return list(map(str.encode, texts))
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return None
+
+
+# ------------------------------------------------------------------------------------------- one by one
+def read_one_by_one(
+    ids: dict[str, Any], merges: Any, special_tokens: dict[str, int], *, is_text: bool
+) -> Vocabulary:
+    """Read any tables; what :func:`read_at_once` reads, becomes the same vocabulary.
+
+    Parameters
+    ----------
+    ids, merges, special_tokens, is_text
+        As for :func:`vocabulary_of`.
+
+    Returns
+    -------
+    Vocabulary
+
+    Raises
+    ------
+    ValueError
+        Something is wrong; the message names the entry.
+
+    Complexity
+    ----------
+    O(b) for b bytes in all tokens and merges.
+
+    Examples
+    --------
+    >>> read_one_by_one({"h": 0, "i": 1}, ["h i"], {}, is_text=True)
+    Traceback (most recent call last):
+    ...
+    ValueError: model.merges[0], 'h i', names 'hi', which is no token
+    """
+    texts = _pairs(merges)
+    spelled = _as_text if is_text else bytes_of
+    # Nothing makes an empty token, nor one whose characters do not stand for bytes.
+    idle = {text: number for text, number in ids.items() if not spelled(text) and text not in special_tokens}
+    others = {text: number for text, number in ids.items() if text not in idle}
+    needed = {text for pair in texts for text in (*pair, "".join(pair))}
+    only_cut = {
+        token for token in special_tokens if token not in needed and not (is_text and len(token) == 1)
+    }
+    token_bytes = tokens_of(others, only_cut, "model.vocab", spelled)
+    words = Vocabulary(token_bytes, merges_of_texts(texts, ids, "model.merges"), special_tokens)
+    return words.with_idle_tokens(idle) if idle else words
+
+
+def _as_text(token: str) -> bytes | None:
+    try:
+        return token.encode()
+    except UnicodeEncodeError:
+        return None
+
+
+def _pairs(entries: Any) -> list[tuple[str, str]]:
+    need(isinstance(entries, list), "model.merges is no list")
+    pairs = []
+    for rank, entry in enumerate(entries):
+        pair = entry.split(" ") if isinstance(entry, str) else entry
+        if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair)):
+            raise ValueError(f"model.merges[{rank}] is not two tokens: {entry!r:.60}")
+        pairs.append((pair[0], pair[1]))
+    return pairs
