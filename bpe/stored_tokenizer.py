@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bpe.encoding.decoding import join_tokens
 from bpe.encoding.engine import Engine
+from bpe.encoding.engines import engine_of
 from bpe.pattern import Dialect, Pattern
 from bpe.specials import NO_TOKENS, Specials
 from bpe.text import as_bytes, as_text
@@ -52,7 +53,7 @@ class StoredTokenizer:
     def _of(cls, vocabulary: Vocabulary, pattern: Pattern, allowed_special: Specials = NO_TOKENS) -> Self:
         """Return the tokenizer of parts that are checked."""
         self = cls.__new__(cls)
-        self.engine = Engine.of(vocabulary, pattern).allowing(allowed_special)
+        self.engine = engine_of(vocabulary, pattern).allowing(allowed_special)
         return self
 
     @property

@@ -8,9 +8,14 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from bpe.specials import check_specials
 from bpe.unfolding import is_ordinary
-from bpe.vocabulary_checks import MAX_ID, check_id, check_merges, check_tokens, report_same_bytes
+from bpe.vocabulary_checks import (
+    check_id,
+    check_merges,
+    check_special_tokens,
+    check_tokens,
+    report_same_bytes,
+)
 
 DEFAULT_BYTE_IDS = list(range(256))
 NO_ID = -1
@@ -121,7 +126,7 @@ class Vocabulary:
         self.added_tokens: dict[str, int] = {}
         self.idle_tokens: dict[str, int] = {}
         self.special_tokens: dict[str, int] = {}  # for an error message
-        self.special_tokens = self._check_special(special_tokens, ids)
+        self.special_tokens = check_special_tokens(special_tokens, ids, lambda number: self.bytes_of[number])
         if "bytes_of" in vars(self):  # given, or made for the check
             self.bytes_of.update((number, token.encode()) for token, number in self.special_tokens.items())
         self.size = max(int(ids.max(initial=0)), *self.special_tokens.values(), 0) + 1
@@ -411,26 +416,6 @@ class Vocabulary:
         words = copy(self)
         words.whole_ids = whole_ids
         return words
-
-    def _check_special(self, special_tokens: Mapping[str, int], ids: np.ndarray) -> dict[str, int]:
-        if not isinstance(special_tokens, Mapping):
-            raise TypeError(f"special_tokens must map str to id, not be {type(special_tokens).__name__}")
-        check_specials(special_tokens)
-        token_of: dict[int, str] = {}
-        taken = ids if len(special_tokens) < 100 else set(ids.tolist())
-        for token, number in special_tokens.items():
-            if type(number) is not int or not 0 <= number <= MAX_ID:  # the message takes time
-                number = check_id(number, f"the id of special token {token!r}")
-            if number in token_of:
-                raise ValueError(
-                    f"special tokens {token_of[number]!r} and {token!r} have the same id {number}"
-                )
-            if number in taken and self.bytes_of[number] != token.encode():
-                raise ValueError(
-                    f"special token {token!r} has id {number}, the id of token {self.bytes_of[number]!r}"
-                )
-            token_of[number] = token
-        return dict(zip(token_of.values(), token_of, strict=True))
 
     def other_tokens(self) -> dict[int, bytes]:
         """Return the tokens that neither are single bytes nor are made by a merge before they are first used.

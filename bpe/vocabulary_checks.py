@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from operator import index
 from typing import Any, NoReturn
 
 import numpy as np
+
+from bpe.specials import check_specials
 
 MAX_ID = 2**31 - 1
 
@@ -76,6 +78,29 @@ def _ids_of_pair(pair: Any, rank: int, id_of: Mapping[bytes, int]) -> tuple[int,
         raise ValueError(f"merge {rank}, {pair!r:.200}, names {token!r:.200}, which is no token") from None
     except (TypeError, ValueError):
         raise TypeError(f"merge {rank} must be a pair of integers, or of bytes, not {pair!r:.200}") from None
+
+
+def check_special_tokens(
+    special_tokens: Mapping[str, int], ids: np.ndarray, bytes_of: Callable[[int], bytes]
+) -> dict[str, int]:
+    """Return special tokens and their ids; an error names the token that is wrong.
+
+    `ids` are those of all other tokens. A special token may have the id of the one with its bytes.
+    """
+    if not isinstance(special_tokens, Mapping):
+        raise TypeError(f"special_tokens must map str to id, not be {type(special_tokens).__name__}")
+    check_specials(special_tokens)
+    token_of: dict[int, str] = {}
+    taken = ids if len(special_tokens) < 100 else set(ids.tolist())
+    for token, number in special_tokens.items():
+        if type(number) is not int or not 0 <= number <= MAX_ID:  # the message takes time
+            number = check_id(number, f"the id of special token {token!r}")
+        if number in token_of:
+            raise ValueError(f"special tokens {token_of[number]!r} and {token!r} have the same id {number}")
+        if number in taken and bytes_of(number) != token.encode():
+            raise ValueError(f"special token {token!r} has id {number}, the id of token {bytes_of(number)!r}")
+        token_of[number] = token
+    return dict(zip(token_of.values(), token_of, strict=True))
 
 
 def report_same_bytes(bytes_of: Mapping[int, bytes]) -> NoReturn:

@@ -8,6 +8,8 @@
        |-- merger          bytes -> ids, by chance bpe.encoding.dropout
        |-- default_rules   special tokens          bpe.specials
 
+:func:`bpe.encoding.engines.engine_of` makes one.
+
 The methods of :class:`bpe.Tokenizer` are a few lines each over functions that take an engine: those of this
 module for one text, of :mod:`bpe.encoding.batches` for many texts, of the other modules for all the rest.
 """
@@ -98,24 +100,6 @@ class Engine:
 
     def __init__(self, vocabulary: Vocabulary, pattern: Pattern) -> None:
         self.vocabulary, self.pattern = vocabulary, pattern
-
-    @staticmethod
-    def of(vocabulary: Vocabulary, pattern: Pattern) -> Engine:
-        """Return the engine of a vocabulary: a prepared one, if it keeps steps that change a text.
-
-        Raises
-        ------
-        ValueError
-            A step is malformed or of an unknown type.
-        """
-        if vocabulary.kept:
-            from bpe.encoding.preparation import Preparation
-            from bpe.encoding.prepared import PreparedEngine
-
-            preparation = Preparation.of(vocabulary)
-            if preparation is not None:
-                return PreparedEngine(vocabulary, pattern, preparation)
-        return Engine(vocabulary, pattern)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Engine):
@@ -309,7 +293,7 @@ class Engine:
 
 
 def _unpacked(parts: Packed, pattern: Pattern, allowed_special: Specials = NO_TOKENS) -> Engine:
-    return Engine.of(unpacked(parts), pattern).allowing(allowed_special)
+    return Engine(unpacked(parts), pattern).allowing(allowed_special)
 
 
 def put_around(ids: np.ndarray, offsets: np.ndarray, around: Around) -> tuple[np.ndarray, np.ndarray]:

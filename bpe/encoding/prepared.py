@@ -18,13 +18,11 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bpe.encoding.crossings import Crossings
 from bpe.encoding.decoding import checked_ids
-from bpe.encoding.encoder import Encoder
 from bpe.encoding.engine import Engine, ends_of, made_once, put_around
 from bpe.encoding.preparation import Preparation
 from bpe.encoding.symbols import END
@@ -36,8 +34,13 @@ from bpe.pipeline.decoders import DecoderTable
 from bpe.pipeline.normalizers import BOUNDARY
 from bpe.pipeline.pre_tokenizers import TrackedPiece
 from bpe.pipeline.tracked import Tracked
-from bpe.specials import Rules
+from bpe.specials import Rules, Specials
 from bpe.vocabulary import Vocabulary
+from bpe.vocabulary_parts import Packed, packed, unpacked
+
+if TYPE_CHECKING:
+    from bpe.encoding.crossings import Crossings
+    from bpe.encoding.encoder import Encoder
 
 
 class _Cut(NamedTuple):
@@ -69,12 +72,16 @@ class PreparedEngine(Engine):
 
     @made_once
     def encoder(self) -> Encoder:
-        """Return the encoder of words."""
+        """Return the encoder of words; it loads the compiler, which decoding does not need."""
+        from bpe.encoding.encoder import Encoder
+
         return Encoder(self.vocabulary, self.pattern, self.preparation.options)
 
     @made_once
     def _crossings(self) -> Crossings | None:
         """Where long words are cut; None if they are not."""
+        from bpe.encoding.crossings import Crossings
+
         options, words = self.preparation.options, self.vocabulary
         if not options.is_text or options.suffix or words.whole_ids:
             return None
@@ -89,6 +96,9 @@ class PreparedEngine(Engine):
         return same and isinstance(other, PreparedEngine) and self.preparation == other.preparation
 
     __hash__ = Engine.__hash__
+
+    def __reduce__(self) -> Any:
+        return _unpacked, (packed(self.vocabulary), self.pattern, self.allowed_special)
 
     # ------------------------------------------------------------------------------------------ encoding
     def encode_special(self, texts: Sequence[bytes], rules: Rules) -> tuple[np.ndarray, np.ndarray]:
@@ -325,3 +335,10 @@ def _kept(ids: np.ndarray, offsets: np.ndarray, unk_id: int | None) -> np.ndarra
     is_kept[1:] |= ~is_unknown[:-1]
     is_kept[offsets[:-1][offsets[:-1] < len(ids)]] = True
     return is_kept
+
+
+def _unpacked(parts: Packed, pattern: Pattern, allowed_special: Specials) -> Engine:
+    words = unpacked(parts)
+    preparation = Preparation.of(words)
+    assert preparation is not None  # as it was when it was packed
+    return PreparedEngine(words, pattern, preparation).allowing(allowed_special)

@@ -33,6 +33,7 @@ from typing import Any
 
 from bpe.atomic_files import atomic_write
 from bpe.encoding.engine import Engine
+from bpe.encoding.engines import engine_of
 from bpe.encoding.preparation import Preparation
 from bpe.formats.json_text import read_json
 from bpe.formats.limits import check_longest
@@ -315,7 +316,7 @@ def encoders(
     given: dict[str, Any] = {}
     if format == "tiktoken":
         given = {"pattern": pattern, "special_tokens": vocabulary.cut_tokens}
-    back = Engine.of(*read(path, format, **given))
+    back = engine_of(*read(path, format, **given))
     found = {"read back": lambda text: _encode(back, text)}
     try:
         if format == "tiktoken" and len(pattern.sources) == 1:
@@ -372,7 +373,7 @@ def differences(
     ...     differences(tok.engine.vocabulary, tok.pattern, pathlib.Path(folder, "tok.json"), "native")
     """
     text = "".join(f"{PROBE}{token}" for token in ["", *vocabulary.cut_tokens])
-    wanted = _encode(Engine.of(vocabulary, pattern), text)
+    wanted = _encode(engine_of(vocabulary, pattern), text)
     for who, encode in encoders(vocabulary, pattern, path, format).items():
         ids = encode(text)
         if ids != wanted:

@@ -1,0 +1,45 @@
+"""Which engine a vocabulary needs: an ordinary one, or one that does something to a text before."""
+
+from __future__ import annotations
+
+from bpe.encoding.engine import Engine
+from bpe.pattern import Pattern
+from bpe.vocabulary import Vocabulary
+
+
+def engine_of(vocabulary: Vocabulary, pattern: Pattern) -> Engine:
+    """Return the engine of a vocabulary: a prepared one, if it keeps steps that change a text.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    pattern : Pattern
+
+    Returns
+    -------
+    Engine
+
+    Raises
+    ------
+    ValueError
+        A step is malformed or of an unknown type.
+
+    Complexity
+    ----------
+    O(n) for what is kept and n added tokens.
+
+    Examples
+    --------
+    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
+    >>> kept = words.keeping('{"document": {"normalizer": {"type": "NFC"}}}')
+    >>> [engine_of(each, Pattern.of("gpt2")).is_prepared for each in (words, kept)]
+    [False, True]
+    """
+    if vocabulary.kept:
+        from bpe.encoding.preparation import Preparation
+        from bpe.encoding.prepared import PreparedEngine
+
+        preparation = Preparation.of(vocabulary)
+        if preparation is not None:
+            return PreparedEngine(vocabulary, pattern, preparation)
+    return Engine(vocabulary, pattern)
