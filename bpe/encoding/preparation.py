@@ -90,7 +90,9 @@ class Preparation(NamedTuple):
         if all(steps) and not any(some.get(key) for some in flags.values() for key in _FLAGS[:3]):
             return None
         added = tuple(
-            AddedToken(token, **{key: flags.get(token, {}).get(key, False) for key in _FLAGS})
+            AddedToken(token, *(flags[token].get(key, False) for key in _FLAGS))
+            if token in flags
+            else AddedToken(token)
             for token in vocabulary.cut_tokens
         )
         is_joined = decoder is None or decoder.is_byte_level or not is_text
