@@ -89,7 +89,7 @@ def all_bytes_of(texts: Collection[str]) -> list[bytes] | None:
     Examples
     --------
     >>> all_bytes_of(["Ġhi", "Ċ"]), all_bytes_of(["a", " "])
-    ([b' hi', b'\\n'], None)
+    ([b' hi', b'\n'], None)
     """
     codes = codes_of("".join(texts))
     if codes.max(initial=0) >= len(_BYTE_OF):
