@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import bpe
 import structures  # noqa: F401  # loads numba: the commands then leave the choice of its cache be
 
 FOLDER = Path(__file__).parents[1] / "asv_benchmarks"
@@ -33,3 +34,24 @@ def test_first_use(capsys, monkeypatch):
     output = capsys.readouterr().out
     assert re.search(r"^\| IntMap( \| -?[\d.]+){4} \|$", output, re.MULTILINE)
     assert re.search(r"^An empty heap inside `@njit`: \d+ ns\.$", output, re.MULTILINE)
+
+
+def test_loading(capsys, monkeypatch, tmp_path):
+    pytest.importorskip("tokenizers", reason="what is compared with")
+    path = tmp_path / "tokenizer.json"
+    bpe.train(["low lower"], vocab_size=259, pattern="gpt2", progress=False).save_huggingface(path)
+    monkeypatch.syspath_prepend(FOLDER)
+    importlib.import_module("loading_table").main([str(path), "--rounds", "1"])
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert len(rows) == 1
+    assert re.fullmatch(rf"\| {re.escape(str(path))} \| [\d.]+ \| [\d.]+ \| [\d.]+ \|", rows[0])
+
+
+def test_loading_checks_ids(monkeypatch):
+    tokenizers = pytest.importorskip("tokenizers", reason="what is compared with")
+    monkeypatch.syspath_prepend(FOLDER)
+    ours = bpe.train(["low lower"], vocab_size=259, pattern="gpt2", progress=False)
+    other = bpe.train(["Hello, Hello"], vocab_size=259, pattern="gpt2", progress=False).to_huggingface()
+    assert isinstance(other, tokenizers.Tokenizer)
+    with pytest.raises(SystemExit, match="give other ids"):
+        importlib.import_module("loading_table").check(ours, other, "a file")

@@ -90,7 +90,9 @@ class Preparation(NamedTuple):
         decoder = Decoder.of(document.get("decoder", byte_level(use_regex=True)))
         flags = kept["added_tokens"]
         added = tuple(
-            AddedToken(token, **{key: flags.get(token, {}).get(key, False) for key in _FLAGS})
+            AddedToken(token, *(flags[token].get(key, False) for key in _FLAGS))
+            if token in flags
+            else AddedToken(token)
             for token in vocabulary.cut_tokens
         )
         is_plain = normalizer.is_nothing and pre_tokenizer is None and not is_text and not options.suffix

@@ -7,7 +7,7 @@ written as the character U+0100 + n: a space is "Ġ", a line end is "Ċ".
 from __future__ import annotations
 
 from collections.abc import Collection
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -89,19 +89,19 @@ def all_bytes_of(texts: Collection[str]) -> list[bytes] | None:
     Examples
     --------
     >>> all_bytes_of(["Ġhi", "Ċ"]), all_bytes_of(["a", " "])
-    ([b' hi', b'\\n'], None)
+    ([b' hi', b'\n'], None)
     """
-    codes = codes_of(texts)
+    codes = codes_of("".join(texts))
     if codes.max(initial=0) >= len(_BYTE_OF):
         return None
     values = _BYTE_OF[codes]
     if values.min(initial=0) < 0:
         return None
     data = values.astype(np.uint8).tobytes()
-    ends = np.cumsum([0, *map(len, texts)]).tolist()
+    ends = [0, *accumulate(map(len, texts))]
     return [data[start:end] for start, end in pairwise(ends)]
 
 
-def codes_of(texts: Collection[str]) -> np.ndarray:
-    """Return the code points of texts, all in a row."""
-    return np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+def codes_of(text: str) -> np.ndarray:
+    """Return the code points of a text."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)

@@ -300,18 +300,22 @@ def _added_tokens(entries: Any, ids: dict[str, Any]) -> dict[str, dict[str, Any]
     need(isinstance(entries, list), "added_tokens is no list")
     found: dict[str, dict[str, Any]] = {}
     for i, entry in enumerate(entries):
-        where = f"added_tokens[{i}]"
-        need(isinstance(entry, dict), f"{where} is no object")
+        # There may be many: only what is wrong gets a message.
+        if not isinstance(entry, dict):
+            raise ValueError(f"added_tokens[{i}] is no object")
         token, number = entry.get("content"), entry.get("id")
-        need(isinstance(token, str) and bool(token), f"{where}.content is no token: {token!r:.50}")
-        need(type(number) is int, f"{where}.id is not an id: {number!r:.50}")
-        need(token not in found, f"{where} gives {token!r:.50} again")
-        need(
-            ids.get(token, number) == number,
-            f"{where}, {token!r:.50}, has id {number}, but in model.vocab {ids.get(token)!r:.50}",
-        )
+        if not isinstance(token, str) or not token:
+            raise ValueError(f"added_tokens[{i}].content is no token: {token!r:.50}")
+        if type(number) is not int:
+            raise ValueError(f"added_tokens[{i}].id is not an id: {number!r:.50}")
+        if token in found:
+            raise ValueError(f"added_tokens[{i}] gives {token!r:.50} again")
+        if ids.get(token, number) != number:
+            raise ValueError(
+                f"added_tokens[{i}], {token!r:.50}, has id {number}, but in model.vocab {ids[token]!r:.50}"
+            )
         for key in ("normalized", "special", "single_word", "lstrip", "rstrip"):
-            value = entry.get(key, True)
-            need(type(value) is bool, f"{where}.{key} is not true or false: {value!r:.50}")
+            if type(value := entry.get(key, True)) is not bool:
+                raise ValueError(f"added_tokens[{i}].{key} is not true or false: {value!r:.50}")
         found[token] = entry
     return found

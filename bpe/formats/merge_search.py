@@ -27,7 +27,7 @@ MOST_CHARACTERS = 1 << 24
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 _ROW = 1 << 10
 _MOST_TABLES = 12
-_SPACE = 0x20
+_SPACE, _LINE_END = 0x20, 0x0A
 
 
 def find_merges(tokens: Collection[str], merges: Any) -> tuple[np.ndarray, np.ndarray] | None:
@@ -38,7 +38,8 @@ def find_merges(tokens: Collection[str], merges: Any) -> tuple[np.ndarray, np.nd
     tokens : collection of str
         All are different, none is empty.
     merges : object
-        May be anything. Ordinary are a list of str with one space each, and a list of lists of two str.
+        May be anything. Ordinary is a list of str with one space each, or a list of lists of two str
+        without a space.
 
     Returns
     -------
@@ -65,8 +66,8 @@ def find_merges(tokens: Collection[str], merges: Any) -> tuple[np.ndarray, np.nd
     if row is None:
         return None
     merged, edges = row  # merge i is merged[edges[2 * i] : edges[2 * i + 2]], its parts meet at the middle
-    ends = np.cumsum(_lengths(tokens))
-    codes = np.concatenate([codes_of(tokens), merged])
+    ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
+    codes = np.concatenate([codes_of("".join(tokens)), merged])
     if len(codes) > MOST_CHARACTERS or not len(ends):
         return None
     starts = ends - np.diff(ends, prepend=0)
@@ -90,34 +91,30 @@ def find_merges(tokens: Collection[str], merges: Any) -> tuple[np.ndarray, np.nd
     return parts.reshape(-1, 2), made
 
 
-def _lengths(texts: Collection[Any]) -> np.ndarray:
-    return np.fromiter(map(len, texts), np.int64, len(texts))
-
-
 def _row_of(merges: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the characters of merges without spaces between their parts, and where parts begin and end."""
+    """Return the characters of the parts of all merges, and where parts begin and end."""
     if not isinstance(merges, list) or len(merges) > MOST_CHARACTERS:
         return None
     kinds = {*map(type, merges)}
-    if kinds == {list} and {*map(len, merges)} == {2}:
-        parts = list(chain.from_iterable(merges))
+    if kinds == {str}:
+        row = "\n".join(merges)
+    elif kinds == {list} and {*map(len, merges)} == {2}:
         try:
-            return codes_of(parts), np.cumsum([0, *map(len, parts)])
+            row = " ".join(chain.from_iterable(merges))
         except TypeError:  # a part is no str
             return None
-    if kinds != {str}:
+    else:
         return None
-    codes = codes_of(merges)
-    spaces, ends = np.flatnonzero(codes == _SPACE), np.cumsum(_lengths(merges))
-    if len(spaces) != len(merges):
+    codes = codes_of(row)
+    is_separator = (codes == _SPACE) | (codes == _LINE_END) if kinds == {str} else codes == _SPACE
+    cuts = np.flatnonzero(is_separator)
+    # As many as were put in and expected: so none of them is in a part.
+    if len(cuts) != 2 * len(merges) - 1:
         return None
-    starts = np.concatenate([[0], ends])
-    if (spaces < starts[:-1]).any() or (spaces >= ends).any():
+    if kinds == {str} and ((codes[cuts[::2]] != _SPACE).any() or (codes[cuts[1::2]] != _LINE_END).any()):
         return None
-    edges = np.empty(2 * len(merges) + 1, np.int64)
-    edges[::2] = starts - np.arange(len(starts))
-    edges[1::2] = spaces - np.arange(len(spaces))
-    return codes[codes != _SPACE], edges
+    edges = np.concatenate([[0], cuts - np.arange(len(cuts)), [len(codes) - len(cuts)]])
+    return codes[~is_separator], edges
 
 
 def _hashes(codes: np.ndarray) -> Any:
