@@ -1,8 +1,10 @@
 """Tokenizers made of tokens and merges as bytes, and back; special tokens with ids and without."""
 
 import json
+import os
 import pickle
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -81,6 +83,17 @@ def test_a_trained_tokenizer_there_and_back(book):
     assert made_of_parts(tok, ["<|end|>"]) == tok
     ranks = reference.rank_pairs(tok.merges)
     assert tok.encode_ordinary("the") == reference.encode_by_rank(b"the", ranks)
+
+
+@pytest.mark.skipif("VOCABS" not in os.environ, reason="VOCABS names no folder of real vocabularies")
+@pytest.mark.parametrize(("file", "pattern"), [("gpt2", "gpt2"), ("cl100k_base", "cl100k")])
+def test_real_vocabularies_there_and_back(file, pattern, book):
+    folder = Path(os.environ["VOCABS"])
+    special_tokens = json.loads((folder / f"{file}.json").read_text("utf-8"))["special_tokens"]
+    tok = Tokenizer.from_tiktoken(folder / f"{file}.tiktoken", pattern=pattern, special_tokens=special_tokens)
+    again = made_of_parts(tok, [*special_tokens])
+    assert again == tok
+    assert again.encode(book) == tok.encode(book)
 
 
 # --------------------------------------------------------------------------------- ids of special tokens
