@@ -129,6 +129,15 @@ def test_a_special_token_that_merges_need_is_both():
         assert made_of_parts(tok, [special, "<a>"]) == pickle.loads(pickle.dumps(tok)) == tok
 
 
+def test_a_special_token_that_is_a_byte_or_a_part_is_both():
+    merges = [*MERGES, (b"?!", b"c")]  # no merge makes b"?!"
+    tok = made([*TOKENS, b"?!", b"?!c"], ["?!", "!"], merges)
+    assert tok.special_tokens == {"?!": 258, "!": 33}
+    assert [token in tok.engine.vocabulary.id_of for token in (b"?!", b"!")] == [True, True]
+    assert tok.encode_ordinary("!") == [33]
+    assert made_of_parts(tok, ["?!", "!"]) == pickle.loads(pickle.dumps(tok)) == tok
+
+
 def test_a_special_token_with_the_bytes_of_another_token():
     tok = made(TOKENS, {"ab": 300})
     assert tok.vocab[256] == tok.vocab[300] == b"ab"
