@@ -107,7 +107,11 @@ class StoredTokenizer:
 
     @property
     def vocab(self) -> dict[int, bytes]:
-        """Id -> bytes of all tokens in the order of their ids, special ones included; a copy."""
+        """Id -> bytes of all tokens in the order of their ids, special ones included; a copy.
+
+        With :attr:`merges_bytes`, the pattern and the special tokens it makes an equal tokenizer again, if
+        merges lead to all tokens, and if no ``tokenizer.json`` said more.
+        """
         return dict(sorted(self.engine.vocabulary.bytes_of.items()))
 
     @property
@@ -178,7 +182,8 @@ class StoredTokenizer:
     def with_allowed_special(self, allowed_special: Specials) -> Self:
         """Return the tokenizer with other special tokens that are allowed where a call does not say which.
 
-        It shares with this one all that is compiled and remembered. Pickles hold these tokens, files do not.
+        Only for texts that you trust: others may hold special tokens that you do not want. The tokenizer
+        shares with this one all that is compiled and remembered. Pickles hold these tokens, files do not.
         Two tokenizers are equal only if they allow the same ones. ValueError if one is no special token.
 
         Examples

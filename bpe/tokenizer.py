@@ -60,7 +60,8 @@ class Tokenizer(StoredTokenizer):
         Their ids, which no token with other bytes has. Without ids, each takes that of the token with its
         UTF-8; where there is none, they take the ids after the greatest one, in their order.
     allowed_special : "all" or collection of str
-        The special tokens that are allowed where a call does not say which. Pickles hold it, files do not.
+        The special tokens that are allowed where a call does not say which, for texts that you trust.
+        Pickles hold it, files do not.
 
     Raises
     ------

@@ -1,8 +1,10 @@
 """Tokenizers made of tokens and merges as bytes, and back; special tokens with ids and without."""
 
 import json
+import os
 import pickle
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -83,6 +85,17 @@ def test_a_trained_tokenizer_there_and_back(book):
     assert tok.encode_ordinary("the") == reference.encode_by_rank(b"the", ranks)
 
 
+@pytest.mark.skipif("VOCABS" not in os.environ, reason="VOCABS names no folder of real vocabularies")
+@pytest.mark.parametrize(("file", "pattern"), [("gpt2", "gpt2"), ("cl100k_base", "cl100k")])
+def test_real_vocabularies_there_and_back(file, pattern, book):
+    folder = Path(os.environ["VOCABS"])
+    special_tokens = json.loads((folder / f"{file}.json").read_text("utf-8"))["special_tokens"]
+    tok = Tokenizer.from_tiktoken(folder / f"{file}.tiktoken", pattern=pattern, special_tokens=special_tokens)
+    again = made_of_parts(tok, [*special_tokens])
+    assert again == tok
+    assert again.encode(book) == tok.encode(book)
+
+
 # --------------------------------------------------------------------------------- ids of special tokens
 def test_special_tokens_without_ids():
     assert made(TOKENS, ["<b>", "<a>"]).special_tokens == {"<b>": 258, "<a>": 259}
@@ -114,6 +127,15 @@ def test_a_special_token_that_merges_need_is_both():
         assert tok.encode_ordinary("abc") == [257]
         assert tok.encode(special, allowed_special="all") == [expected]
         assert made_of_parts(tok, [special, "<a>"]) == pickle.loads(pickle.dumps(tok)) == tok
+
+
+def test_a_special_token_that_is_a_byte_or_a_part_is_both():
+    merges = [*MERGES, (b"?!", b"c")]  # no merge makes b"?!"
+    tok = made([*TOKENS, b"?!", b"?!c"], ["?!", "!"], merges)
+    assert tok.special_tokens == {"?!": 258, "!": 33}
+    assert [token in tok.engine.vocabulary.id_of for token in (b"?!", b"!")] == [True, True]
+    assert tok.encode_ordinary("!") == [33]
+    assert made_of_parts(tok, ["?!", "!"]) == pickle.loads(pickle.dumps(tok)) == tok
 
 
 def test_a_special_token_with_the_bytes_of_another_token():

@@ -112,6 +112,7 @@ def test_decode(pair, ids, errors):
     check_same(pair, "decode", ids, errors)
     check_same(pair, "decode_bytes", ids)
     check_same(pair, "decode_tokens_bytes", ids)
+    check_same(pair, "decode_with_offsets", ids)
     check_same(pair, "decode_batch", [ids, [104]], errors=errors, num_threads=2)
     check_same(pair, "decode_bytes_batch", [ids, [104]])
 
