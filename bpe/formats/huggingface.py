@@ -216,7 +216,11 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     >>> back.merges, pattern.name, back.special_tokens
     ([(104, 105)], 'gpt2', {'<end>': 300})
     """
-    document = read_json(data)
+    return of_document(read_json(data))
+
+
+def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
+    """Return a tokenizer of the entries of a ``tokenizer.json``, any JSON value; as :func:`parse`."""
     need(isinstance(document, dict) and isinstance(document.get("model"), dict), '"model" is no object')
     model = document["model"]
     _check_model(model)

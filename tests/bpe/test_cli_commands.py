@@ -18,7 +18,7 @@ import bpe
 from bpe import cli
 from bpe.cli import show as show_module
 from bpe.cli.show import shown_tokens
-from bpe.formats.conversion import FORMATS
+from bpe.formats.conversion import FORMATS, READ_ONLY
 from bpe.tokenizer import Tokenizer
 
 ROOT = Path(bpe.__file__).resolve().parent.parent
@@ -190,7 +190,7 @@ def test_convert(folder):
         "minbpe": "o.model",
     }
     os.mkdir("o")
-    assert FORMATS == cli.files.FORMATS
+    assert (FORMATS, READ_ONLY) == (cli.files.FORMATS, cli.files.READ_ONLY)
     for format in FORMATS:
         result = run("convert", "plain.json", outputs[format])
         assert result.exit_code == 0, result.output
