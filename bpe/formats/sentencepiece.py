@@ -20,6 +20,7 @@ user-defined symbols            added tokens, which are looked for after the nor
 SentencePiece cuts a text nowhere but at user-defined symbols. The ids are the same as its ids, except:
 
 * a text that is one user-defined symbol, and nothing else, gets no ``▁`` before it;
+* with ``remove_extra_whitespaces``, a text that itself begins with ``▁`` may be decoded with more spaces;
 * ``Precompiled`` replaces clusters of combining characters in its own way (:mod:`bpe.pipeline.precompiled`).
 
 What programs put around the ids, such as ``<s>``, is not in the file: there is no post-processor.
@@ -104,16 +105,20 @@ def document_of(data: bytes) -> dict[str, Any]:
     symbols = [piece.text for piece in pieces if piece.kind == _USER_DEFINED]
     steps = _normalizers(normalizer, symbols)
     _check_symbols(symbols, steps, normalizer)
+    surface = trainer.get("unk_surface", " \u2047 ")
     has_bytes = bool(trainer.get("byte_fallback", 0))
     _check_bytes(pieces, has_bytes)
     decoders: list[dict[str, Any]] = [
-        _replacing({"Regex": rf"\A(?:{re.escape(unknown)})\z"}, trainer.get("unk_surface", " \u2047 ")),
+        _replacing({"Regex": rf"\A(?:{_literal(unknown)})\z"}, surface),
         _replacing({"String": SPACE}, " "),
         {"type": "ByteFallback"},
         {"type": "Fuse"},
     ]
     if normalizer.get("add_dummy_prefix", 1):
         decoders.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})
+    elif normalizer.get("remove_extra_whitespaces", 1):  # the first space, unless the surface brings it
+        is_other = f"(?!{_literal(surface[1:])})" if surface.startswith(" ") else ""
+        decoders.append(_replacing({"Regex": rf"\A {is_other}"}, ""))
     return {
         "version": "1.0",
         "truncation": None,
@@ -253,6 +258,11 @@ def _replacing(pattern: dict[str, str], content: str) -> dict[str, Any]:
     return {"type": "Replace", "pattern": pattern, "content": content}
 
 
+def _literal(text: str) -> str:
+    """Return the expression for a text. Unlike ``re.escape``, it leaves alone all that means itself."""
+    return re.sub(r"[\\.^$*+?{}\[\]|()]", r"\\\g<0>", text)
+
+
 def _normalizers(normalizer: dict[str, Any], symbols: list[str]) -> list[dict[str, Any]]:
     steps: list[dict[str, Any]] = []
     is_shortened = bool(normalizer.get("remove_extra_whitespaces", 1))
@@ -265,7 +275,7 @@ def _normalizers(normalizer: dict[str, Any], symbols: list[str]) -> list[dict[st
     if normalizer.get("add_dummy_prefix", 1):
         steps.append({"type": "Prepend", "prepend": SPACE})
         if symbols:  # symbols are normalized, too, before they are looked for: they must stay as they are
-            any_symbol = "|".join(map(re.escape, sorted(symbols, key=len, reverse=True)))
+            any_symbol = "|".join(map(_literal, sorted(symbols, key=len, reverse=True)))
             steps.append(_replacing({"Regex": rf"\A{SPACE}(?=(?:{any_symbol})\z)"}, ""))
     steps.append(_replacing({"String": " "}, SPACE))
     if is_shortened:
