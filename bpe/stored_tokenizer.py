@@ -242,7 +242,7 @@ class StoredTokenizer:
         self._write(path, "tiktoken")
 
     def save_huggingface(self, path: PathLike) -> None:
-        """Write a ``tokenizer.json``, or a folder with it if `path` is one or is not named ``*.json``."""
+        """Write a ``tokenizer.json``, or the folder of a model if `path` is a folder or has no suffix."""
         self._write(path, "huggingface")
 
     def save_gpt2(self, path: PathLike) -> None:

@@ -37,7 +37,9 @@ _USUAL: dict[str, Any] = {
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
-    """Say whether a path to be written is that of a folder: one that exists, or is not named ``*.json``.
+    """Say whether a path to be written is that of a folder: one that exists, or a name without a suffix.
+
+    A suffix has letters alone: that of ``llama-3.1`` is none.
 
     Parameters
     ----------
@@ -57,7 +59,7 @@ def is_folder(path: str | os.PathLike[str]) -> bool:
     (False, True)
     """
     path = Path(path)
-    return path.is_dir() or (not path.exists() and path.suffix != ".json")
+    return path.is_dir() or (not path.exists() and not path.suffix[1:].isalpha())
 
 
 def with_files(vocabulary: Vocabulary, folder: str | os.PathLike[str]) -> Vocabulary:
