@@ -260,7 +260,8 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         message = str(error)
         if len(message) > LONGEST:  # a damaged file can bring in any amount
             message = f"{message[: LONGEST // 2]} ... {message[-LONGEST // 2 :]}"
-        raise ValueError(f"{os.fspath(path)}: {message}") from None
+        kind = PatternNeeded if isinstance(error, PatternNeeded) else ValueError
+        raise kind(f"{os.fspath(path)}: {message}") from None
 
 
 # ---------------------------------------------------------------------------------------------- writing

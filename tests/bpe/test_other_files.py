@@ -176,7 +176,7 @@ def test_gpt2_under_any_names(tmp_path, book):
         Tokenizer.open(tmp_path / "en-vocab.txt")
 
 
-# ---------------------------------------------------------------------------------------- what a path leads to
+# --------------------------------------------------------------------------------------- what a path leads to
 @pytest.fixture(scope="module")
 def small(book):
     return bpe.train(

@@ -173,7 +173,7 @@ WORDS = [
         "\u00a0",
         "\u200b",
         "\ufffd",
-        "Ａ",
+        "\uff21",
     ),
 ]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=12).map("".join)
