@@ -207,6 +207,65 @@ class StoredTokenizer:
         """Read a tokenizer that :meth:`save` wrote; ValueError names the place where the file is damaged."""
         return cls._read(path, "native", compiled_only=compiled_only)
 
+    @classmethod
+    def open(
+        cls,
+        path: PathLike,
+        *,
+        pattern: str | Iterable[str] | Pattern | None = None,
+        special_tokens: Mapping[str, int] | None = None,
+        dialect: Dialect = "regex",
+        compiled_only: bool = False,
+    ) -> Self:
+        """Read a tokenizer in any format that is known: a file, or the folder of a model.
+
+        Parameters
+        ----------
+        path : path
+            A file of this package, a ``tokenizer.json``, a ``tekken.json``, a ``.model`` file of
+            SentencePiece or minbpe, GPT-2's ``vocab.json`` with ``merges.txt`` beside it, a rank file of
+            tiktoken; or a folder with one of them. In a folder with several, ``tokenizer.json`` is read.
+        pattern, special_tokens, dialect : optional
+            For a rank file, which has none: as for :meth:`from_tiktoken`.
+        compiled_only : bool
+            Refuse a pattern that is not compiled, as :meth:`bpe.Pattern.of` does.
+
+        Returns
+        -------
+        Tokenizer
+
+        Raises
+        ------
+        ValueError
+            It is in no format that is known, or is damaged; the message names the place. Or it is a rank
+            file, and `pattern` is missing.
+        OSError
+            It cannot be read.
+
+        Warns
+        -----
+        UserWarning
+            The file has something that is kept, but not applied.
+
+        Complexity
+        ----------
+        O(b log m) for b bytes in all tokens and m in the longest, at most.
+
+        Examples
+        --------
+        >>> import bpe, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     bpe.train(["low lower"], vocab_size=258, progress=False).save_huggingface(folder)
+        ...     bpe.Tokenizer.open(folder).encode("low")
+        [257]
+        """
+        from bpe.formats.conversion import naming
+        from bpe.formats.recognition import open_parts
+
+        given = {"pattern": pattern, "special_tokens": special_tokens, "dialect": dialect}
+        with naming(path):
+            return cls._of(*open_parts(path, compiled_only=compiled_only, **given))
+
     # bpe.formats.conversion has a table of what each format can hold; the rest is a ValueError.
     @classmethod
     def from_tiktoken(
@@ -222,13 +281,23 @@ class StoredTokenizer:
 
     @classmethod
     def from_huggingface(cls, path: PathLike, *, compiled_only: bool = False) -> Self:
-        """Read a ``tokenizer.json`` of byte-level BPE; a warning says what is kept, but not applied."""
+        """Read a ``tokenizer.json`` of BPE, or the folder of one; a warning says what is not applied."""
         return cls._read(path, "huggingface", compiled_only=compiled_only)
 
     @classmethod
-    def from_gpt2(cls, path: PathLike) -> Self:
-        """Read GPT-2's ``vocab.json`` and ``merges.txt``; `path` is their folder, or the first of them."""
-        return cls._read(path, "gpt2")
+    def from_gpt2(cls, path: PathLike, merges: PathLike | None = None) -> Self:
+        """Read GPT-2's ``vocab.json`` and ``merges.txt``: their folder, the first of them, or both."""
+        return cls._read(path, "gpt2", merges=merges)
+
+    @classmethod
+    def from_sentencepiece(cls, path: PathLike) -> Self:
+        """Read a ``.model`` file of SentencePiece, of type BPE; nothing puts ``<s>`` before the ids."""
+        return cls._read(path, "sentencepiece")
+
+    @classmethod
+    def from_tekken(cls, path: PathLike) -> Self:
+        """Read Mistral's ``tekken.json``, whose special tokens have the first ids."""
+        return cls._read(path, "tekken")
 
     @classmethod
     def from_minbpe(cls, path: PathLike, *, compiled_only: bool = False) -> Self:
@@ -247,7 +316,7 @@ class StoredTokenizer:
         self._write(path, "tiktoken")
 
     def save_huggingface(self, path: PathLike) -> None:
-        """Write a ``tokenizer.json``, with all that one held which was read."""
+        """Write a ``tokenizer.json``, or the folder of a model if `path` is a folder or has no suffix."""
         self._write(path, "huggingface")
 
     def save_gpt2(self, path: PathLike) -> None:

@@ -108,8 +108,8 @@ def warn(message: str) -> None:
 def main() -> None:
     """Train byte-pair-encoding tokenizers, encode and decode text.
 
-    A TOKENIZER is what bpe train writes, a tokenizer.json of Hugging Face, a folder with GPT-2's vocab.json
-    and merges.txt, or a .model file of minbpe.
+    A TOKENIZER is what bpe train writes, a tokenizer.json of Hugging Face, a tekken.json, a .model file of
+    SentencePiece (BPE) or minbpe, GPT-2's vocab.json with merges.txt beside it, or a folder with one of them.
 
     \b
     Example:
@@ -127,19 +127,16 @@ def main() -> None:
 # ------------------------------------------------------------------------------------------------ shared
 def load(path: str) -> Tokenizer:
     """Read a tokenizer of any format; a rank file alone is not a tokenizer."""
-    from bpe.formats.conversion import guess_format, naming
+    from bpe.formats.conversion import PatternNeeded
     from bpe.tokenizer import Tokenizer
 
-    with naming(path):
-        try:
-            format = guess_format(path, is_there=True)
-        except ValueError as error:
-            raise ValueError(f"{error}. What a TOKENIZER can be: bpe --help") from None
-        if format == "tiktoken":
-            raise ValueError(
-                f"a rank file has no split pattern: bpe convert {path} tok.json --pattern NAME gives it one"
-            )
-    return Tokenizer._read(path, format)
+    try:
+        return Tokenizer.open(path)
+    except PatternNeeded:
+        raise ValueError(
+            f"{path}: a rank file has no split pattern: "
+            f"bpe convert {path} tok.json --pattern NAME gives it one"
+        ) from None
 
 
 def read(file: str) -> bytes:

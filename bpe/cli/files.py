@@ -13,12 +13,14 @@ from bpe.cli.app import human, load, main, name_of, need_output, read
 from bpe.cli.options import pattern_dialect
 
 if TYPE_CHECKING:
-    from bpe.pattern import Dialect
+    from bpe.pattern import Dialect, Pattern
     from bpe.tokenizer import Tokenizer
+    from bpe.vocabulary import Vocabulary
 
 
 # The same as in bpe.formats.conversion, whose import would slow down --help.
 FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
+READ_ONLY = ("sentencepiece", "tekken")
 
 
 # --------------------------------------------------------------------------------------------- inspect
@@ -88,7 +90,9 @@ def _describe(tokenizer: Tokenizer, n: int = 10) -> list[str]:
 @main.command()
 @click.argument("source", metavar="IN")
 @click.argument("output", metavar="OUT")
-@click.option("--from", "source_format", type=click.Choice(FORMATS), help="By default, what IN looks like.")
+@click.option(
+    "--from", "source_format", type=click.Choice(FORMATS + READ_ONLY), help="By default, what IN looks like."
+)
 @click.option("--to", "output_format", type=click.Choice(FORMATS), help="By default, by the name of OUT.")
 @click.option("--pattern", help="Split pattern of a rank file, which holds none: a name or a regex.")
 @pattern_dialect
@@ -111,11 +115,13 @@ def convert(
     """Write a tokenizer in another format.
 
     \b
-    native       any other .json
-    huggingface  tokenizer.json, *.hf.json
-    tiktoken     *.tiktoken, the ranks alone
-    gpt2         a folder, or vocab.json (with merges.txt beside it)
-    minbpe       *.model
+    native         any other .json
+    huggingface    tokenizer.json, *.hf.json; with --to, also the folder of a model
+    tiktoken       *.tiktoken, the ranks alone
+    gpt2           a folder, or vocab.json (with merges.txt beside it)
+    minbpe         *.model
+    sentencepiece  *.model, of type BPE; read only
+    tekken         tekken.json; read only
 
     What is written is read back, also by tiktoken or tokenizers where they are installed, and must give the
     same ids for a text with something of everything; only then does OUT appear. What a format cannot hold is
@@ -128,32 +134,20 @@ def convert(
       bpe convert tokenizer.json ranks.tiktoken
     """  # noqa: D301
     from bpe.formats.conversion import differences, guess_format, naming, write
-    from bpe.formats.conversion import read as read_parts
+    from bpe.formats.model_folder import is_folder as is_folder_of_model
 
-    special_tokens = dict(map(_special, specials))
     with naming(source):
-        read_as = source_format or guess_format(source, is_there=True)
-        if read_as == "tiktoken" and pattern is None:
-            raise ValueError(
-                "a rank file has no split pattern: add --pattern, such as cl100k for cl100k_base"
-            )
-        if read_as != "tiktoken" and (pattern is not None or specials):
-            raise ValueError(f"the format {read_as} brings its own: leave out --pattern and --special")
-        given: dict[str, Any] = {
-            "pattern": pattern,
-            "special_tokens": special_tokens or None,
-            "dialect": dialect,
-        }
-        words, split_by = read_parts(source, read_as, **given)
+        words, split_by = _parts_of(source, source_format, pattern, dict(map(_special, specials)), dialect)
     with naming(output):
         try:
-            write_as = output_format or guess_format(output, is_there=False)
+            write_as = output_format or guess_format(output)
         except ValueError as error:
             raise ValueError(f"{error}: say which with --to") from None
     is_folder = write_as == "gpt2" and Path(output).name != "vocab.json"
+    is_folder |= write_as == "huggingface" and is_folder_of_model(output)
     need_output(output, is_folder=is_folder)
     with naming(output), tempfile.TemporaryDirectory() as folder:
-        trial = Path(folder, "trial")
+        trial = Path(folder, "trial" if is_folder else "trial.json")
         write(words, split_by, trial, write_as)
         if problem := differences(words, split_by, trial, write_as):
             raise ValueError(f"{problem}. Nothing was written")
@@ -163,6 +157,23 @@ def convert(
         options = [f"--pattern {split_by.name}"]
         options += [f"--special '{token}={number}'" for token, number in words.cut_tokens.items()]
         click.echo(f"The file holds the ranks alone. To read it: {' '.join(options)}", err=True)
+
+
+def _parts_of(
+    source: str, format: str | None, pattern: str | None, special_tokens: dict[str, int], dialect: Dialect
+) -> tuple[Vocabulary, Pattern]:
+    """Return what is in a file; that a rank file lacks a pattern is said as an option."""
+    from bpe.formats.conversion import PatternNeeded
+    from bpe.formats.conversion import read as read_parts
+    from bpe.formats.recognition import open_parts
+
+    given: dict[str, Any] = {"pattern": pattern, "special_tokens": special_tokens, "dialect": dialect}
+    try:
+        return read_parts(source, format, **given) if format else open_parts(source, **given)
+    except PatternNeeded:
+        raise ValueError(
+            "a rank file has no split pattern: add --pattern, such as cl100k for cl100k_base"
+        ) from None
 
 
 def _special(option: str) -> tuple[str, int]:

@@ -1,11 +1,11 @@
-"""Files of all formats, by name: guessing the format of a path, reading, writing, comparing what was written.
+"""Files of all formats, by name: reading, writing, comparing what was written.
 
 ===========  =========================================================  ===================================
 format       path                                                       what it cannot hold
 ===========  =========================================================  ===================================
 native       any ``.json`` that is no other                             holds all
-huggingface  ``tokenizer.json``, ``*.hf.json``                          a token and a special token of the
-                                                                        same text
+huggingface  ``tokenizer.json``, ``*.hf.json``, or the folder of a      a token and a special token of the
+             model (:mod:`bpe.formats.model_folder`)                    same text
 tiktoken     ``*.tiktoken``                                             pattern, special and added tokens:
                                                                         given again when it is read, all
                                                                         of them as special; merges in an
@@ -18,8 +18,11 @@ minbpe       ``*.model``                                                ids that
                                                                         added tokens
 ===========  =========================================================  ===================================
 
-The last three have no place for what a ``tokenizer.json`` holds besides, such as a post-processor: a warning
-names it (:mod:`bpe.formats.kept`).
+Two more are only read: ``sentencepiece`` (``*.model``, of type BPE) and ``tekken`` (``tekken.json``).
+:mod:`bpe.formats.recognition` finds out which format a file is in.
+
+tiktoken, gpt2 and minbpe have no place for what a ``tokenizer.json`` holds besides, such as a post-processor:
+a warning names it (:mod:`bpe.formats.kept`).
 """
 
 from __future__ import annotations
@@ -37,10 +40,13 @@ from bpe.encoding.engines import engine_of
 from bpe.encoding.preparation import Preparation
 from bpe.formats.json_text import read_json
 from bpe.formats.limits import check_longest
+from bpe.formats.model_folder import TOKENIZER, is_folder, warn_without_folder, with_files, write_files
 from bpe.pattern import Dialect, Pattern
 from bpe.vocabulary import Vocabulary
 
 FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
+READ_ONLY = ("sentencepiece", "tekken")
+JSON = ("native", "huggingface", "tekken")
 
 MAX_FILE = 1 << 30
 """The most bytes that a tokenizer's file may have."""
@@ -60,14 +66,12 @@ PROBE = (
 """A text with characters of every kind that patterns distinguish."""
 
 
-def guess_format(path: str | os.PathLike[str], *, is_there: bool) -> str:
-    """Return the format that a path is in, or should be written in.
+def guess_format(path: str | os.PathLike[str]) -> str:
+    """Return the format that a path should be written in, by its name; a folder is GPT-2's.
 
     Parameters
     ----------
     path : path
-    is_there : bool
-        Whether to look at the file: then its content decides, unless the suffix is .tiktoken or .model.
 
     Returns
     -------
@@ -77,36 +81,24 @@ def guess_format(path: str | os.PathLike[str], *, is_there: bool) -> str:
     Raises
     ------
     ValueError
-        Neither the name nor the content tells the format.
-    OSError
-        It cannot be read.
+        The name does not tell the format.
 
     Complexity
     ----------
-    O(1); O(n) for a file of n bytes that is looked at.
+    O(1).
 
     Examples
     --------
-    >>> guess_format("out/tokenizer.json", is_there=False)
+    >>> guess_format("out/tokenizer.json")
     'huggingface'
     """
     path = Path(path)
     if path.suffix in (".tiktoken", ".model"):
         return {".tiktoken": "tiktoken", ".model": "minbpe"}[path.suffix]
-    if is_there and path.is_dir() and not (path / "vocab.json").exists():
-        hint = "tokenizer.json" if (path / "tokenizer.json").exists() else "the file of a tokenizer"
-        raise ValueError(f"a folder without GPT-2's vocab.json and merges.txt: name {hint} in it")
     if path.is_dir() or path.name == "vocab.json":
         return "gpt2"
-    if is_there:
-        data = _read(path)
-        if data.startswith(_module_of("minbpe").FIRST_LINE.encode()):
-            return "minbpe"
-        document = read_json(data)
-        is_other = isinstance(document, dict) and "model" in document and "format" not in document
-        return "huggingface" if is_other else "native"
     if path.suffix == ".json":
-        is_other = path.name == "tokenizer.json" or path.name.endswith(".hf.json")
+        is_other = path.name == TOKENIZER or path.name.endswith(".hf.json")
         return "huggingface" if is_other else "native"
     raise ValueError(f"the name does not tell the format; it is one of {', '.join(FORMATS)}")
 
@@ -118,25 +110,20 @@ def _module_of(format: str) -> Any:
 
 # ---------------------------------------------------------------------------------------------- reading
 def read(
-    path: str | os.PathLike[str],
-    format: str,
-    *,
-    pattern: Any = None,
-    special_tokens: Mapping[str, int] | None = None,
-    dialect: Dialect = "regex",
-    compiled_only: bool = False,
+    path: str | os.PathLike[str], format: str, *, merges: str | os.PathLike[str] | None = None, **given: Any
 ) -> tuple[Vocabulary, Pattern]:
     """Read a file of any format.
 
     Parameters
     ----------
     path : path
+        For huggingface, the folder of a ``tokenizer.json`` will do, too: the files beside it are kept.
     format : str
-        One of :data:`FORMATS`.
-    pattern, special_tokens, dialect : optional
-        For a rank file, which has none. Other formats bring their own.
-    compiled_only : bool
-        Refuse a pattern that is not compiled, as :meth:`bpe.Pattern.of` does.
+        One of :data:`FORMATS` and :data:`READ_ONLY`.
+    merges : path, optional
+        GPT-2's second file; by default, ``merges.txt`` beside the first.
+    given : optional
+        As for :func:`of_content`.
 
     Returns
     -------
@@ -160,28 +147,83 @@ def read(
     ...
     FileNotFoundError: [Errno 2] No such file or directory: 'missing.model'
     """
+    if format == "gpt2":
+        return of_content([*map(read_bytes, _files_of_gpt2(path, merges))], format, **given)
+    is_model = format == "huggingface" and Path(path).is_dir()
+    data = read_bytes(Path(path, TOKENIZER) if is_model else path)
+    words, pattern = of_content(read_json(data) if format in JSON else data, format, **given)
+    return (with_files(words, path) if is_model else words), pattern
+
+
+def of_content(
+    content: Any,
+    format: str,
+    *,
+    pattern: Any = None,
+    special_tokens: Mapping[str, int] | None = None,
+    dialect: Dialect = "regex",
+    compiled_only: bool = False,
+) -> tuple[Vocabulary, Pattern]:
+    r"""Return the tokenizer in the content of a file of any format.
+
+    Parameters
+    ----------
+    content : object
+        Bytes; for the formats in :data:`JSON` their JSON value, for gpt2 the bytes of both files.
+    format : str
+        One of :data:`FORMATS` and :data:`READ_ONLY`.
+    pattern, special_tokens, dialect : optional
+        For a rank file, which has none. Other formats bring their own.
+    compiled_only : bool
+        Refuse a pattern that is not compiled, as :meth:`bpe.Pattern.of` does.
+
+    Returns
+    -------
+    (Vocabulary, Pattern)
+
+    Raises
+    ------
+    ValueError
+        It is damaged or something else; or the format brings what was given.
+
+    Complexity
+    ----------
+    That of the format.
+
+    Examples
+    --------
+    >>> of_content(b"minbpe v1\n\n0\n104 105\n", "minbpe")[0].merges
+    [(104, 105)]
+    """
     if format == "tiktoken":
         if pattern is None:
-            raise ValueError("a rank file has no split pattern: say which, such as cl100k for cl100k_base")
-        vocabulary = _module_of(format).parse(_read(path), special_tokens or {})
+            raise PatternNeeded("a rank file has no split pattern: say which, such as cl100k for cl100k_base")
+        vocabulary = _module_of(format).parse(content, special_tokens or {})
         own = Pattern.of(pattern, dialect)
     elif pattern is not None or special_tokens:
-        raise ValueError(f"the format {format} brings its pattern and special tokens: do not give others")
+        raise ValueError(f"the format {format} brings its own pattern and special tokens: leave these out")
     elif format == "gpt2":
-        vocabulary, own = _module_of(format).parse(*map(_read, _files_of_gpt2(path)))
+        vocabulary, own = _module_of(format).parse(*content)
     else:
-        module, data = _module_of(format), _read(path)
-        vocabulary, own = module.parts_of(module.parse(data)) if format == "native" else module.parse(data)
+        module = _module_of(format)
+        vocabulary, own = (module.of_document if format in JSON else module.parse)(content)
     check_longest(vocabulary.cut_tokens, "a special token")
     return vocabulary, Pattern.of(own, compiled_only=compiled_only)
 
 
-def _files_of_gpt2(path: str | os.PathLike[str]) -> tuple[Path, Path]:
+class PatternNeeded(ValueError):
+    """A rank file is read without a pattern."""
+
+
+def _files_of_gpt2(
+    path: str | os.PathLike[str], merges: str | os.PathLike[str] | None = None
+) -> tuple[Path, Path]:
     vocab_json = Path(path, "vocab.json") if Path(path).is_dir() else Path(path)
-    return vocab_json, vocab_json.with_name("merges.txt")
+    return vocab_json, vocab_json.with_name("merges.txt") if merges is None else Path(merges)
 
 
-def _read(path: str | os.PathLike[str]) -> bytes:
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return what is in a file; ValueError if that is more than a tokenizer may have."""
     with open(path, "rb") as file:
         blocks, size = [], 0
         while size <= MAX_FILE and (block := file.read(_BLOCK)):  # a device may have no end
@@ -219,12 +261,13 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         message = str(error)
         if len(message) > LONGEST:  # a damaged file can bring in any amount
             message = f"{message[: LONGEST // 2]} ... {message[-LONGEST // 2 :]}"
-        raise ValueError(f"{os.fspath(path)}: {message}") from None
+        kind = PatternNeeded if isinstance(error, PatternNeeded) else ValueError
+        raise kind(f"{os.fspath(path)}: {message}") from None
 
 
 # ---------------------------------------------------------------------------------------------- writing
 def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str], format: str) -> None:
-    """Write a file of any format; GPT-2's are two files in a folder, which is made.
+    """Write a file of any format; GPT-2's, and those of a model, are in a folder, which is made.
 
     Parameters
     ----------
@@ -270,8 +313,14 @@ def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str]
     module = _module_of(format)
     if format == "native":
         atomic_write(path, module.dump(module.document_of(vocabulary, pattern)))
-    else:
-        atomic_write(path, module.dump(vocabulary, pattern))
+        return
+    data = module.dump(vocabulary, pattern)
+    if format == "huggingface" and is_folder(path):
+        write_files(vocabulary, path, data)
+        return
+    if format == "huggingface":
+        warn_without_folder(vocabulary)
+    atomic_write(path, data)
 
 
 def encoders(
@@ -326,7 +375,8 @@ def encoders(
             import tokenizers
 
             if format == "huggingface":
-                other = tokenizers.Tokenizer.from_file(os.fspath(path))
+                file = Path(path, TOKENIZER) if Path(path).is_dir() else path
+                other = tokenizers.Tokenizer.from_file(os.fspath(file))
                 other.no_truncation()
                 other.no_padding()
             else:

@@ -219,10 +219,11 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     ([(104, 105)], 'gpt2', {'<end>': 300})
     """
     with no_collection():
-        return _parts_of(read_json(data))
+        return of_document(read_json(data))
 
 
-def _parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
+def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
+    """Return a tokenizer of the entries of a ``tokenizer.json``, any JSON value; as :func:`parse`."""
     need(isinstance(document, dict) and isinstance(document.get("model"), dict), '"model" is no object')
     model = document["model"]
     _check_model(model)

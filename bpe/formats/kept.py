@@ -7,7 +7,8 @@ be written anyway is kept, as one JSON text that nobody looks into (``Vocabulary
     {"document": {"post_processor": {...}},         entries of the file
      "model": {"unk_token": "<unk>"},               entries of its model
      "added_tokens": {"<think>": {"normalized": true}},
-     "outside": ["<think>"]}                        tokens that are not in model.vocab
+     "outside": ["<think>"],                        tokens that are not in model.vocab
+     "files": {"tokenizer_config.json": {...}}}     of its folder (bpe.formats.model_folder)
 
 Native files and pickles carry it, too. Other formats have no place for it: :func:`warn_lost` says so.
 """
@@ -22,7 +23,15 @@ from typing import Any
 from bpe.formats.json_text import need
 
 _DEEPEST = 100
-_PARTS = {"document": dict, "model": dict, "added_tokens": dict, "outside": list}
+_PARTS = {"document": dict, "model": dict, "added_tokens": dict, "outside": list, "files": dict}
+
+FILES = {"tokenizer_config.json": dict, "special_tokens_map.json": dict, "chat_template.jinja": str}
+"""The files of a folder that are kept, and what is in them."""
+
+_NAMES = {dict: "object", str: "text"}
+
+MAX_FILES = 1 << 24
+"""How many bytes they may have, all together."""
 
 
 def to_text(parts: Mapping[str, Any]) -> str:
@@ -56,6 +65,9 @@ def to_text(parts: Mapping[str, Any]) -> str:
     for token, flags in parts.get("added_tokens", {}).items():
         need(isinstance(flags, dict), f"the flags of {token!r:.80} are no object")
     need(all(isinstance(token, str) for token in parts.get("outside", ())), '"outside" is no list of tokens')
+    for name, content in parts.get("files", {}).items():
+        need(name in FILES, f"{name!r:.80} is no file that is kept")
+        need(isinstance(content, FILES[name]), f"the content of {name} is no {_NAMES[FILES[name]]}")
     _check_depth(parts, _DEEPEST)
     full = {key: value for key, value in parts.items() if value}
     try:
@@ -67,6 +79,9 @@ def to_text(parts: Mapping[str, Any]) -> str:
         ) from None
     except ValueError as error:
         raise ValueError(f"a number that JSON does not have: {error}") from None
+    if "files" in full:
+        n_bytes = len(json.dumps(full["files"], ensure_ascii=False).encode())
+        need(n_bytes <= MAX_FILES, f"{', '.join(full['files'])}: {n_bytes} bytes, of at most {MAX_FILES}")
     return text if full else ""
 
 
@@ -146,7 +161,7 @@ def without_ids(kept: str) -> str:
     Warns
     -----
     UserWarning
-        There is a post-processor or padding, which name ids.
+        There are entries that name ids: a post-processor, padding, or ``added_tokens_decoder``.
 
     Complexity
     ----------
@@ -159,6 +174,8 @@ def without_ids(kept: str) -> str:
     """
     parts = from_text(kept)
     names = [key for key in ("padding", "post_processor") if parts["document"].pop(key, None) is not None]
+    config = parts["files"].get("tokenizer_config.json", {})
+    names += [key for key in ("added_tokens_decoder",) if config.pop(key, None) is not None]
     if not names:
         return kept
     warnings.warn(
@@ -194,6 +211,7 @@ def warn_lost(kept: str, what: str) -> None:
     parts = from_text(kept)
     names = [*parts["document"], *(f"model.{key}" for key in parts["model"])]
     names += [f"{' and '.join(flags)} of {token!r:.50}" for token, flags in parts["added_tokens"].items()]
+    names += parts["files"]
     if names:
         more = f" and {len(names) - 10} more" if len(names) > 10 else ""
         warnings.warn(

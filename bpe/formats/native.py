@@ -99,7 +99,9 @@ def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
     if parts.kept:
         document["kept"] = json.loads(parts.kept)
     document["version"] = max(_SINCE.get(key, 1) for key in document)
-    if NO_ID in vocabulary.byte_ids or Preparation.of(vocabulary):  # others would leave out the steps
+    has_files = "files" in document.get("kept", {})
+    # Earlier releases refuse the first two, and would leave out the steps.
+    if NO_ID in vocabulary.byte_ids or has_files or Preparation.of(vocabulary):
         document["version"] = 3
     return document
 
@@ -300,7 +302,16 @@ def parse(data: bytes) -> dict[str, Any]:
     >>> parse(dump({"version": 1}))
     {'version': 1}
     """
-    document = read_json(data)
+    return _checked(read_json(data))
+
+
+def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
+    """Return a tokenizer of the document in a file, any JSON value: :func:`parse` and :func:`parts_of`."""
+    return parts_of(_checked(document))
+
+
+def _checked(document: Any) -> Any:
+    """Return a document without its checksum, which must fit the rest."""
     if isinstance(document, dict) and "crc32" in document:
         wanted = document.pop("crc32")
         need(wanted == _crc32(document), 'damaged: "crc32" does not fit the rest')

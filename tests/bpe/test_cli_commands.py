@@ -18,7 +18,7 @@ import bpe
 from bpe import cli
 from bpe.cli import show as show_module
 from bpe.cli.show import shown_tokens
-from bpe.formats.conversion import FORMATS
+from bpe.formats.conversion import FORMATS, READ_ONLY
 from bpe.tokenizer import Tokenizer
 
 ROOT = Path(bpe.__file__).resolve().parent.parent
@@ -190,7 +190,7 @@ def test_convert(folder):
         "minbpe": "o.model",
     }
     os.mkdir("o")
-    assert FORMATS == cli.files.FORMATS
+    assert (FORMATS, READ_ONLY) == (cli.files.FORMATS, cli.files.READ_ONLY)
     for format in FORMATS:
         result = run("convert", "plain.json", outputs[format])
         assert result.exit_code == 0, result.output
@@ -223,7 +223,7 @@ def test_convert(folder):
         (["plain.json", "o.json", "--pattern", "gpt2"], "the format native brings its own"),
         (["cl100k_base.tiktoken", "o.json", "--pattern", "gpt2", "--special", "x"], "'x' is not TOKEN=ID"),
         (["cl100k_base.tiktoken", "o.json", "--pattern", "gpt"], "unknown pattern 'gpt'"),
-        (["corpus.txt", "o.json"], r"corpus\.txt: not JSON at line 1"),
+        (["corpus.txt", "o.json"], r"corpus\.txt: no tokenizer: it begins with b'TREAS"),
         (["plain.json", "o.json", "--to", "word"], "'word' is not one of"),
     ],
 )

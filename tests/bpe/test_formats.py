@@ -15,6 +15,7 @@ from bpe.formats.byte_level import bytes_of, text_of
 from bpe.formats.conversion import FORMATS, PROBE, differences, encoders, guess_format, read, write
 from bpe.formats.limits import check_lengths
 from bpe.formats.ranks import merges_of, unreached
+from bpe.formats.recognition import find
 from bpe.regular_expressions import check_expression
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import ALPHABETS, Vocabulary
@@ -586,20 +587,20 @@ def test_guesses(tokenizer, tmp_path):
         ("vocab.json", "gpt2"),
         ("a.json", "native"),
     ]:
-        assert guess_format(name, is_there=False) == format
+        assert guess_format(name) == format
     with pytest.raises(ValueError, match="the name does not tell the format; it is one of native, hugging"):
-        guess_format("a.txt", is_there=False)
+        guess_format("a.txt")
     plain = with_pattern(tokenizer, "gpt2", {"<|end|>": 600})
     for format in FORMATS:
         path = tmp_path / {"gpt2": "f", "tiktoken": "a.tiktoken"}.get(format, f"{format}.json")
         write(plain.engine.vocabulary, plain.pattern, path, format)
-        assert guess_format(path, is_there=True) == format
+        assert find(path).format == format
         given = {"pattern": "gpt2", "special_tokens": {"<|end|>": 600}} if format == "tiktoken" else {}
         assert with_pattern(Tokenizer._of(*read(path, format, **given)), "gpt2") == plain
         assert differences(plain.engine.vocabulary, plain.pattern, path, format) is None
     with pytest.raises(ValueError, match="say which, such as cl100k"):
         read(tmp_path / "a.tiktoken", "tiktoken")
-    with pytest.raises(ValueError, match="brings its pattern"):
+    with pytest.raises(ValueError, match="brings its own pattern"):
         read(tmp_path / "native.json", "native", pattern="gpt2")
 
 
@@ -619,7 +620,7 @@ def test_files_that_other_programs_cannot_read(tokenizer, tmp_path, format):
     assert set(encoders(*parts, tmp_path / "new", format)) == {"read back", "tokenizers"}
     assert differences(*parts, tmp_path / "new", format) is None
     if format == "huggingface":
-        path = tmp_path / "new"
+        path = tmp_path / "new" / "tokenizer.json"
         path.write_bytes(path.read_bytes().replace(b'"version": "1.0"', b'"version": "9"'))
     else:
         with open(tmp_path / "new" / "merges.txt", "a") as file:

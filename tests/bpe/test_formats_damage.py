@@ -8,7 +8,8 @@ import warnings
 import pytest
 
 import bpe
-from bpe.formats.conversion import guess_format, read, write
+from bpe.formats.conversion import read, write
+from bpe.formats.recognition import find
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
 from tests.fuzz.damage import damaged
@@ -171,8 +172,8 @@ def test_nothing_is_run(tmp_path):
     """A pickle is never unpickled."""
     path = tmp_path / "t.json"
     path.write_bytes(b"cos\nsystem\n(S'touch hacked'\ntR.")
-    with pytest.raises(ValueError, match="JSON"):
-        guess_format(path, is_there=True)
+    with pytest.raises(ValueError, match="no tokenizer: it begins with b'cos"):
+        find(path)
     with pytest.raises(ValueError, match="JSON"):
         read(path, "native")
     assert [file.name for file in tmp_path.iterdir()] == ["t.json"]

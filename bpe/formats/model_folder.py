@@ -1,0 +1,183 @@
+"""The folder of a model: ``tokenizer.json``, and the files beside it that say how programs use the tokenizer.
+
+=============================  ============================================================================
+``tokenizer_config.json``      the class of ``transformers``, which tokens begin and end a text, the template
+                               of a chat
+``special_tokens_map.json``    the same of tokens, in older folders
+``chat_template.jinja``        the template of a chat, in newer folders
+=============================  ============================================================================
+
+None of them changes the ids of a text. They are kept as they are (the part "files" of
+:mod:`bpe.formats.kept`), and written back.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+from bpe.atomic_files import atomic_write
+from bpe.formats.json_text import read_json
+from bpe.formats.kept import FILES, MAX_FILES, from_text, to_text
+from bpe.vocabulary import Vocabulary
+
+TOKENIZER = "tokenizer.json"
+
+# What is written, if no such file is kept. No role of a token, such as the end of a text, can be guessed.
+_USUAL: dict[str, Any] = {
+    "tokenizer_config.json": {
+        "clean_up_tokenization_spaces": False,  # transformers would take spaces out of decoded texts
+        "tokenizer_class": "PreTrainedTokenizerFast",
+    },
+    "special_tokens_map.json": {},
+}
+
+
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """Say whether a path to be written is that of a folder: one that exists, or a name without a suffix.
+
+    A suffix has letters alone: that of ``llama-3.1`` is none.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    bool
+
+    Complexity
+    ----------
+    O(1).
+
+    Examples
+    --------
+    >>> is_folder("out/tokenizer.json"), is_folder("out/my-model-1.5")
+    (False, True)
+    """
+    path = Path(path)
+    return path.is_dir() or (not path.exists() and not path.suffix[1:].isalpha())
+
+
+def with_files(vocabulary: Vocabulary, folder: str | os.PathLike[str]) -> Vocabulary:
+    """Return a vocabulary that keeps the files beside its ``tokenizer.json``.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    folder : path
+
+    Returns
+    -------
+    Vocabulary
+
+    Raises
+    ------
+    ValueError
+        A file is not JSON, or not UTF-8, or too large; the message names it.
+    OSError
+        One cannot be read.
+
+    Complexity
+    ----------
+    O(n) for n bytes in the files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "tokenizer_config.json").write_text('{"eos_token": "<end>"}')
+    ...     with_files(words, folder).kept
+    '{"files": {"tokenizer_config.json": {"eos_token": "<end>"}}}'
+    """
+    files = {name: content for name in FILES if (content := _read(Path(folder, name))) is not None}
+    if not files:
+        return vocabulary
+    return vocabulary.keeping(to_text(from_text(vocabulary.kept) | {"files": files}))
+
+
+def _read(path: Path) -> Any:
+    """Return what is in a file: a JSON object, or a text; None if there is none."""
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        data = file.read(MAX_FILES + 1)
+    try:
+        if len(data) > MAX_FILES:
+            raise ValueError(f"more than {MAX_FILES} bytes")
+        content: Any = read_json(data) if path.suffix == ".json" else data.decode()
+        if not isinstance(content, FILES[path.name]):
+            raise ValueError("no object")
+        to_text({"files": {path.name: content}})  # checks it
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path.name}: not UTF-8 at byte {error.start}") from None
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from None
+    return content
+
+
+def write_files(vocabulary: Vocabulary, folder: str | os.PathLike[str], tokenizer_json: bytes) -> None:
+    """Write the folder of a model, which is made if there is none.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    folder : path
+    tokenizer_json : bytes
+        The content of its ``tokenizer.json``, which is written last.
+
+    Raises
+    ------
+    OSError
+        A file cannot be written. Each file is the old one or the new one, never a part.
+
+    Complexity
+    ----------
+    O(n) for n bytes in the files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_files(words, Path(folder, "model"), b"{}")
+    ...     sorted(path.name for path in Path(folder, "model").iterdir())
+    ['special_tokens_map.json', 'tokenizer.json', 'tokenizer_config.json']
+    """
+    Path(folder).mkdir(exist_ok=True)
+    for name, content in (_USUAL | from_text(vocabulary.kept)["files"]).items():
+        text = content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
+        atomic_write(Path(folder, name), text.encode())
+    atomic_write(Path(folder, TOKENIZER), tokenizer_json)
+
+
+def warn_without_folder(vocabulary: Vocabulary) -> None:
+    """Warn that a single file does not hold the files of a folder.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+
+    Warns
+    -----
+    UserWarning
+        Some are kept.
+
+    Complexity
+    ----------
+    O(n) for what is kept.
+
+    Examples
+    --------
+    >>> warn_without_folder(Vocabulary([bytes([value]) for value in range(256)], [], {}))
+    """
+    if names := [*from_text(vocabulary.kept)["files"]]:
+        warnings.warn(
+            f"a tokenizer.json alone does not hold {', '.join(names)}: a folder does",
+            UserWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,189 @@
+"""Which format a file is in, or the files of a folder: the content decides.
+
+=============================================  =============
+a file                                         format
+=============================================  =============
+named ``*.tiktoken``, or with lines of ranks   tiktoken
+named ``vocab.json``                           gpt2
+JSON with ``"format"``                         native
+JSON with ``"model"``                          huggingface
+JSON with ``"config"`` and ``"vocab"``         tekken
+``minbpe v1``, a line                          minbpe
+begins with the byte 0x0A                      sentencepiece
+=============================================  =============
+
+In a folder, ``tokenizer.json`` is taken if it is there: it says most, and in the folder of a model the other
+files say the same. Without it there must be one of the others, :data:`OTHERS`, and not two.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bpe.formats.conversion import naming, of_content, read, read_bytes
+from bpe.formats.json_text import read_json
+from bpe.formats.minbpe import FIRST_LINE
+from bpe.formats.model_folder import TOKENIZER, with_files
+from bpe.pattern import Pattern
+from bpe.vocabulary import Vocabulary
+
+OTHERS = ("tekken.json", "tokenizer.model", "vocab.json")
+"""What a folder may have instead of ``tokenizer.json``; ``merges.txt`` is beside the last one."""
+
+_RANK_LINE = re.compile(rb"[A-Za-z0-9+/]+={0,2} \d{1,10}(?:[\r\n]|\Z)")
+
+
+class Found(NamedTuple):
+    """What a path leads to.
+
+    Attributes
+    ----------
+    format : str
+    path : Path
+        The file; for gpt2 the first one.
+    content : object
+        What :func:`bpe.formats.conversion.of_content` takes; None for gpt2, of which nothing is read yet.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "tokenizer.model").write_bytes(b"AA== 0")
+    ...     find(folder).format
+    'tiktoken'
+    """
+
+    format: str
+    path: Path
+    content: Any
+
+
+def find(path: str | os.PathLike[str]) -> Found:
+    """Find out which format a file is in, or the files of a folder.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    Found
+
+    Raises
+    ------
+    ValueError
+        It is in no format that is known, or a folder has two tokenizers.
+    OSError
+        It cannot be read.
+
+    Complexity
+    ----------
+    O(n) for n bytes in the file.
+
+    Examples
+    --------
+    >>> import bpe, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     bpe.train(["low lower"], vocab_size=257, progress=False).save_huggingface(folder)
+    ...     find(folder).format
+    'huggingface'
+    """
+    path = Path(path)
+    if path.is_dir():
+        file = file_in(path)
+        with naming(file.name):
+            return find(file)
+    if path.name == "vocab.json":
+        return Found("gpt2", path, None)
+    data = read_bytes(path)
+    if path.suffix == ".tiktoken" or _RANK_LINE.match(data):
+        return Found("tiktoken", path, data)
+    if data.startswith(FIRST_LINE.encode()):
+        return Found("minbpe", path, data)
+    if data[:1] == b"\n" and not data.lstrip().startswith(b"{"):
+        return Found("sentencepiece", path, data)
+    if data.lstrip().startswith(b"{"):
+        return _of_json(read_json(data), path)
+    raise ValueError(
+        f"no tokenizer: it begins with {data[:20]!r}. Looked for: JSON (of this package, a tokenizer.json, "
+        f"a tekken.json, GPT-2's vocab.json), lines of ranks, {FIRST_LINE!r}, a model of SentencePiece"
+    )
+
+
+def file_in(folder: Path) -> Path:
+    """Return the file of a folder that is read; ValueError if there is none, or two that are equally good."""
+    found = [name for name in OTHERS if (folder / name).is_file()]
+    if (folder / TOKENIZER).is_file():
+        found = [TOKENIZER]
+    if len(found) > 1:
+        raise ValueError(f"a folder with {' and '.join(found)}: name the one to be read")
+    if not found:
+        raise ValueError(
+            f"a folder without a tokenizer. Looked for: {TOKENIZER}, {', '.join(OTHERS)} with merges.txt. "
+            "A file of another name must be named"
+        )
+    return folder / found[0]
+
+
+def _of_json(document: dict[str, Any], path: Path) -> Found:
+    for keys, format in (
+        (("format",), "native"),
+        (("model",), "huggingface"),
+        (("config", "vocab"), "tekken"),
+    ):
+        if all(key in document for key in keys):
+            return Found(format, path, document)
+    if document and all(type(number) is int for number in document.values()):
+        raise ValueError(
+            "a table of tokens and ids, as GPT-2's vocab.json: its merges are in another file. "
+            "Tokenizer.from_gpt2(vocab, merges) reads both"
+        )
+    raise ValueError(
+        f'no tokenizer: JSON with the entries {[*document][:5]!r:.100}. Looked for: "format" (of this '
+        'package), "model" (a tokenizer.json), "config" and "vocab" (a tekken.json)'
+    )
+
+
+def open_parts(path: str | os.PathLike[str], **given: Any) -> tuple[Vocabulary, Pattern]:
+    """Read a file or a folder in any format that is known.
+
+    Parameters
+    ----------
+    path : path
+        Of a folder, the files that :mod:`bpe.formats.model_folder` names are kept, too.
+    given : optional
+        As for :func:`bpe.formats.conversion.of_content`.
+
+    Returns
+    -------
+    (Vocabulary, Pattern)
+
+    Raises
+    ------
+    ValueError, OSError
+        As :func:`find` and :func:`bpe.formats.conversion.of_content`.
+
+    Complexity
+    ----------
+    That of the format.
+
+    Examples
+    --------
+    >>> import bpe, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     bpe.train(["low lower"], vocab_size=257, progress=False).save_huggingface(folder)
+    ...     open_parts(folder)[0].merges
+    [(108, 111)]
+    """
+    is_folder = Path(path).is_dir()
+    found = find(path)
+    with naming(found.path.name) if is_folder else nullcontext():
+        if found.content is None:
+            words, pattern = read(found.path, found.format, **given)
+        else:
+            words, pattern = of_content(found.content, found.format, **given)
+    return (with_files(words, path) if is_folder else words), pattern

@@ -1,0 +1,353 @@
+r"""SentencePiece's ``.model`` files of type BPE.
+
+Such a file is a message of protocol buffers. What it says is put into the entries of a ``tokenizer.json``,
+and those are read by :mod:`bpe.formats.huggingface`:
+
+==============================  ======================================================================
+in the file                     in the ``tokenizer.json``
+==============================  ======================================================================
+pieces                          ``model.vocab``. Their places are their ids
+scores                          ``model.merges``: two pieces that together are a third one are merged,
+                                those first that make the piece of the greatest score
+unknown and control pieces      special tokens
+user-defined symbols            added tokens, which are looked for after the normalizer
+``byte_fallback``               ``byte_fallback``
+``precompiled_charsmap``        the normalizer ``Precompiled``
+``remove_extra_whitespaces``    normalizers ``Replace``
+``add_dummy_prefix``            the normalizer ``Prepend``, the decoder ``Strip``
+==============================  ======================================================================
+
+SentencePiece cuts a text nowhere but at user-defined symbols. The ids are the same as its ids, except:
+
+* a text that is one user-defined symbol, and nothing else, gets no ``▁`` before it;
+* with ``remove_extra_whitespaces``, a text that itself begins with ``▁`` may be decoded with more spaces;
+* ``Precompiled`` replaces clusters of combining characters in its own way (:mod:`bpe.pipeline.precompiled`).
+
+What programs put around the ids, such as ``<s>``, is not in the file: there is no post-processor.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+import warnings
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from bpe.formats.huggingface import of_document
+from bpe.formats.json_text import need
+from bpe.formats.protobuf import FieldValue, fields_of
+from bpe.pattern import Pattern
+from bpe.pipeline.normalizers import Normalizer
+from bpe.vocabulary import Vocabulary
+
+SPACE = "\u2581"
+"""What SentencePiece writes for a space: a low block."""
+
+MAX_PIECE = 1024
+"""How many characters a piece may have."""
+
+# Kinds of pieces, and the kinds of models: those of the message.
+_NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
+_MODELS = {1: "Unigram", 2: "BPE", 3: "word", 4: "character"}
+_FLAGS = {"single_word": False, "lstrip": False, "rstrip": False}
+
+
+class _Piece(NamedTuple):
+    text: str
+    score: float
+    kind: int
+
+
+def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
+    r"""Read a ``.model`` file of SentencePiece.
+
+    Parameters
+    ----------
+    data : bytes
+        May be any bytes.
+
+    Returns
+    -------
+    (Vocabulary, Pattern)
+
+    Raises
+    ------
+    ValueError
+        It is no such file, or is damaged, or its model is not BPE; the message names the place.
+
+    Warns
+    -----
+    UserWarning
+        Pieces that merges make have the same score. SentencePiece makes that first which is further left.
+
+    Complexity
+    ----------
+    O(b m) for b bytes in all pieces and m in the longest.
+
+    Examples
+    --------
+    >>> parse(b"\x0a\x05\x0a\x01a\x18\x01")
+    Traceback (most recent call last):
+    ...
+    ValueError: trainer_spec.model_type is Unigram: only BPE can be read
+    """
+    return of_document(document_of(data))
+
+
+def document_of(data: bytes) -> dict[str, Any]:
+    """Return what a ``.model`` file says as the entries of a ``tokenizer.json``; as :func:`parse`."""
+    pieces, trainer, normalizer = _parts_of(data)
+    vocab = {piece.text: number for number, piece in enumerate(pieces)}
+    unknown = next(piece.text for piece in pieces if piece.kind == _UNKNOWN)
+    symbols = [piece.text for piece in pieces if piece.kind == _USER_DEFINED]
+    steps = _normalizers(normalizer, symbols)
+    _check_symbols(symbols, steps, normalizer)
+    surface = trainer.get("unk_surface", " \u2047 ")
+    has_bytes = bool(trainer.get("byte_fallback", 0))
+    _check_bytes(pieces, has_bytes)
+    decoders: list[dict[str, Any]] = [
+        _replacing({"Regex": rf"\A(?:{_literal(unknown)})\z"}, surface),
+        _replacing({"String": SPACE}, " "),
+        {"type": "ByteFallback"},
+        {"type": "Fuse"},
+    ]
+    if normalizer.get("add_dummy_prefix", 1):
+        decoders.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})
+    elif normalizer.get("remove_extra_whitespaces", 1):  # the first space, unless the surface brings it
+        is_other = f"(?!{_literal(surface[1:])})" if surface.startswith(" ") else ""
+        decoders.append(_replacing({"Regex": rf"\A {is_other}"}, ""))
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [
+            {"id": number, "content": piece.text}
+            | _FLAGS
+            | {"normalized": piece.kind == _USER_DEFINED, "special": piece.kind != _USER_DEFINED}
+            for number, piece in enumerate(pieces)
+            if piece.kind in (_UNKNOWN, _CONTROL, _USER_DEFINED)
+        ],
+        "normalizer": {"type": "Sequence", "normalizers": steps} if steps else None,
+        "pre_tokenizer": None,
+        "post_processor": None,
+        "decoder": {"type": "Sequence", "decoders": decoders},
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": unknown,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": True,
+            "byte_fallback": has_bytes,
+            "ignore_merges": False,
+            "vocab": vocab,
+            "merges": _merges(pieces),
+        },
+    }
+
+
+# ------------------------------------------------------------------------------------------ the message
+# number of a field -> its name, and whether it is an integer
+_TRAINER = {
+    3: ("model_type", int),
+    24: ("treat_whitespace_as_suffix", int),
+    35: ("byte_fallback", int),
+    44: ("unk_surface", str),
+}
+_NORMALIZER = {
+    2: ("precompiled_charsmap", bytes),
+    3: ("add_dummy_prefix", int),
+    4: ("remove_extra_whitespaces", int),
+    5: ("escape_whitespaces", int),
+}
+
+
+def _parts_of(data: bytes) -> tuple[list[_Piece], dict[str, Any], dict[str, Any]]:
+    """Return the pieces, and what the message says of the trainer and the normalizer, checked."""
+    pieces: list[_Piece] = []
+    trainer: dict[str, Any] = {}
+    normalizer: dict[str, Any] = {}
+    number_of: dict[str, int] = {}
+    for number, value in fields_of(data, "the file"):
+        if number == 1:
+            where = f"pieces[{len(pieces)}]"
+            piece = _piece_of(_message(value, where), where)
+            first = number_of.setdefault(piece.text, len(pieces))
+            need(first == len(pieces), f"{where} is {piece.text!r:.80}, as pieces[{first}] is")
+            pieces.append(piece)
+        elif number == 2:
+            trainer.update(_named(value, _TRAINER, "trainer_spec"))
+        elif number == 3:
+            normalizer.update(_named(value, _NORMALIZER, "normalizer_spec"))
+        elif number == 5:
+            denormalizer = _named(value, _NORMALIZER, "denormalizer_spec")
+            need(
+                not denormalizer.get("precompiled_charsmap"),
+                "denormalizer_spec has a precompiled_charsmap, which changes decoded texts: none can be read",
+            )
+    kind = trainer.get("model_type", 1)
+    need(kind == 2, f"trainer_spec.model_type is {_MODELS.get(kind, kind)!s:.50}: only BPE can be read")
+    need(
+        not trainer.get("treat_whitespace_as_suffix", 0),
+        "trainer_spec.treat_whitespace_as_suffix is set: only a space before a word can be read",
+    )
+    need(
+        bool(normalizer.get("escape_whitespaces", 1)),
+        f"normalizer_spec.escape_whitespaces is not set: only spaces that are written as {SPACE} can be read",
+    )
+    n_unknown = sum(piece.kind == _UNKNOWN for piece in pieces)
+    need(n_unknown == 1, f"{n_unknown} pieces are of type UNKNOWN: there must be one")
+    return pieces, trainer, normalizer
+
+
+def _message(value: FieldValue, where: str) -> list[tuple[int, FieldValue]]:
+    if not isinstance(value, bytes):
+        raise ValueError(f"{where} is an integer, not a message")
+    return fields_of(value, where)
+
+
+def _piece_of(fields: list[tuple[int, FieldValue]], where: str) -> _Piece:
+    text, score, kind = "", 0.0, _NORMAL
+    for number, value in fields:
+        if number == 1:
+            text = _text(value, f"{where}.piece")
+        elif number == 2:
+            if not isinstance(value, bytes) or len(value) != 4:
+                raise ValueError(f"{where}.score is no number of 4 bytes")
+            (score,) = struct.unpack("<f", value)
+        elif number == 3:
+            need(value in range(1, 7), f"{where}.type is {value!r:.50}, of no kind that is known")
+            kind = int(value)  # type: ignore[arg-type]
+    need(bool(text), f"{where} has no text")
+    need(len(text) <= MAX_PIECE, f"{where} has {len(text)} characters; at most {MAX_PIECE} can be read")
+    need(score == score, f"{where}.score is no number")
+    need(
+        kind != _UNUSED,
+        f"{where}, {text!r:.80}, is of type UNUSED: a vocabulary that was restricted cannot be read",
+    )
+    return _Piece(text, score, kind)
+
+
+def _named(value: FieldValue, names: Mapping[int, tuple[str, type]], where: str) -> dict[str, Any]:
+    """Return the fields of a message that are needed, by their names."""
+    found: dict[str, Any] = {}
+    for number, content in _message(value, where):
+        if number not in names:
+            continue
+        name, kind = names[number]
+        is_right = isinstance(content, int) == (kind is int)
+        need(is_right, f"{where}.{name} is no {'integer' if kind is int else 'text'}")
+        found[name] = _text(content, f"{where}.{name}") if kind is str else content
+    return found
+
+
+def _text(value: FieldValue, where: str) -> str:
+    if not isinstance(value, bytes):
+        raise ValueError(f"{where} is no text, but an integer")
+    try:
+        return value.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{where} is not UTF-8 at byte {error.start}: {value!r:.80}") from None
+
+
+# ------------------------------------------------------------------------------------------------ steps
+def _replacing(pattern: dict[str, str], content: str) -> dict[str, Any]:
+    return {"type": "Replace", "pattern": pattern, "content": content}
+
+
+def _literal(text: str) -> str:
+    """Return the expression for a text. Unlike ``re.escape``, it leaves alone all that means itself."""
+    return re.sub(r"[\\.^$*+?{}\[\]|()]", r"\\\g<0>", text)
+
+
+def _normalizers(normalizer: dict[str, Any], symbols: list[str]) -> list[dict[str, Any]]:
+    steps: list[dict[str, Any]] = []
+    is_shortened = bool(normalizer.get("remove_extra_whitespaces", 1))
+    if charsmap := normalizer.get("precompiled_charsmap"):
+        steps.append(
+            {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(charsmap).decode()},
+        )
+    if is_shortened:
+        steps += [_replacing({"Regex": r"\A +"}, ""), _replacing({"Regex": " {2,}"}, " ")]
+    if normalizer.get("add_dummy_prefix", 1):
+        steps.append({"type": "Prepend", "prepend": SPACE})
+        if symbols:  # symbols are normalized, too, before they are looked for: they must stay as they are
+            any_symbol = "|".join(map(_literal, sorted(symbols, key=len, reverse=True)))
+            steps.append(_replacing({"Regex": rf"\A{SPACE}(?=(?:{any_symbol})\z)"}, ""))
+    steps.append(_replacing({"String": " "}, SPACE))
+    if is_shortened:
+        steps.append(_replacing({"Regex": rf"{SPACE}+\z"}, ""))
+    return steps
+
+
+def _check_symbols(symbols: list[str], steps: list[dict[str, Any]], normalizer: dict[str, Any]) -> None:
+    """Raise if a user-defined symbol is not found in a text that is normalized."""
+    changed = Normalizer.of({"type": "Sequence", "normalizers": steps})
+    for symbol in symbols:
+        if changed(symbol) != symbol:
+            raise ValueError(
+                f"the normalizer makes {changed(symbol)!r:.80} of the user-defined symbol {symbol!r:.80}: "
+                "such a model cannot be read"
+            )
+
+
+def _check_bytes(pieces: Iterable[_Piece], has_bytes: bool) -> None:
+    if not has_bytes:
+        return
+    found = {piece.text for piece in pieces if piece.kind == _BYTE}
+    for value in range(256):
+        name = f"<0x{value:02X}>"
+        need(name in found, f"trainer_spec.byte_fallback is set, and byte {value} has no piece {name!r}")
+
+
+# ----------------------------------------------------------------------------------------------- merges
+def _merges(pieces: list[_Piece]) -> list[list[str]]:
+    """Return the merges, those first that make the piece of the greatest score."""
+    score_of = {piece.text: piece.score for piece in pieces if piece.kind == _NORMAL}
+    made = [
+        (score, text, splits) for text, score in score_of.items() if (splits := _splits_of(text, score_of))
+    ]
+    made.sort(key=lambda each: -each[0])
+    for _, group in groupby(made, key=lambda each: each[0]):
+        _warn_of_rivals([(text, splits) for _, text, splits in group])
+    return [[text[:i], text[i:]] for _, text, splits in made for i in splits]
+
+
+def _warn_of_rivals(pieces: list[tuple[str, list[int]]]) -> None:
+    """Warn if pieces of the same score can be made of the same token in a text.
+
+    Runs of one character are none: of them, it does not matter which is made first.
+    """
+    made_with = {text[i:]: text for text, splits in pieces for i in splits if len({*text}) > 1}
+    for text, splits in pieces:
+        for other in (made_with.get(text[:i], text) for i in splits):
+            if other != text:
+                warnings.warn(
+                    f"the pieces {text!r:.60} and {other!r:.60} have the same score: SentencePiece makes "
+                    "that first which is further left in a text, here it is the one of the lower id. "
+                    "Ids may differ",
+                    UserWarning,
+                    stacklevel=7,
+                )
+                return
+
+
+def _splits_of(text: str, score_of: dict[str, float]) -> list[int]:
+    """Return where a piece can be split into two others, in the order of their merges.
+
+    All these merges have the same score. Where two of them overlap in a text, SentencePiece takes the left
+    one: of the symbols A B C, where A + B and B + C are the same piece, it merges A and B. So that merge has
+    to come first. There, B is a piece's end and its beginning.
+    """
+    splits = [i for i in range(1, len(text)) if text[:i] in score_of and text[i:] in score_of]
+    if len(splits) < 2:
+        return splits
+
+    def comes_later(i: int) -> bool:
+        left, right = text[:i], text[i:]
+        return not text.startswith(right) or left + right == right + left
+
+    return sorted(splits, key=lambda i: (comes_later(i), -i))

@@ -1,0 +1,158 @@
+r"""Mistral's ``tekken.json``: ranks of tokens, as in a rank file, with special tokens before them.
+
+::
+
+    {"config": {"pattern": "...",                       as Rust's regex reads it
+                "default_vocab_size": 131072,           the number of ids, those of special tokens included
+                "default_num_special_tokens": 1000},    how many of them, the first, are special tokens
+     "vocab": [{"rank": 0, "token_bytes": "AA==", "token_str": "\u0000"}, ...],
+     "special_tokens": [{"rank": 0, "token_str": "<unk>", "is_control": true}, ...]}
+
+The id of a token is its rank plus the number of special tokens. ``vocab`` may have more tokens than there
+are ids: the last ones are left out. Special tokens without a name are ``<SPECIAL_20>`` and so on. Older files
+name none: theirs are :data:`FIRST_SPECIALS`. Merges follow from the ranks (:mod:`bpe.formats.ranks`). What a
+file says of images and sound has nothing to do with text, and is left out.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+from bpe.formats.json_text import need
+from bpe.formats.limits import check_longest
+from bpe.formats.ranks import merges_of
+from bpe.pattern import Pattern
+from bpe.vocabulary import Vocabulary
+from bpe.vocabulary_checks import MAX_ID
+
+FIRST_SPECIALS = (
+    "<unk>",
+    "<s>",
+    "</s>",
+    "[INST]",
+    "[/INST]",
+    "[AVAILABLE_TOOLS]",
+    "[/AVAILABLE_TOOLS]",
+    "[TOOL_RESULTS]",
+    "[/TOOL_RESULTS]",
+    "[TOOL_CALLS]",
+    "[IMG]",
+    "<pad>",
+    "[IMG_BREAK]",
+    "[IMG_END]",
+    "[PREFIX]",
+    "[MIDDLE]",
+    "[SUFFIX]",
+    "[SYSTEM_PROMPT]",
+    "[/SYSTEM_PROMPT]",
+    "[TOOL_CONTENT]",
+)
+"""The special tokens of files that name none, from id 0 on."""
+
+MAX_SPECIALS = 100_000
+"""How many special tokens a file may have: three numbers of a stranger's must not make a billion of them."""
+
+
+def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
+    """Return a tokenizer of the document in a ``tekken.json``.
+
+    Parameters
+    ----------
+    document : object
+        Any JSON value.
+
+    Returns
+    -------
+    (Vocabulary, Pattern)
+
+    Raises
+    ------
+    ValueError
+        It is no such document; the message names the entry.
+
+    Complexity
+    ----------
+    O(b log m) for b bytes in all tokens and m in the longest.
+
+    Examples
+    --------
+    >>> vocab = [{"rank": i, "token_bytes": base64.b64encode(bytes([i])).decode()} for i in range(256)]
+    >>> vocab.append({"rank": 256, "token_bytes": "aGk="})
+    >>> config = {"pattern": ".+", "default_vocab_size": 259, "default_num_special_tokens": 2}
+    >>> words, _ = of_document({"config": config, "vocab": vocab})
+    >>> words.special_tokens, words.bytes_of[258]
+    ({'<unk>': 0, '<s>': 1}, b'hi')
+    """
+    need(isinstance(document, dict) and isinstance(document.get("config"), dict), '"config" is no object')
+    config, entries = document["config"], document.get("vocab")
+    need(isinstance(entries, list), '"vocab" is no list')
+    size = _count_of(config, "default_vocab_size", MAX_ID)
+    n_specials = _count_of(config, "default_num_special_tokens", MAX_SPECIALS)
+    n_tokens = size - n_specials
+    need(
+        0 < n_tokens <= len(entries),
+        f"config.default_vocab_size is {size}, of which {n_specials} are special tokens, "
+        f"and vocab has {len(entries)} entries",
+    )
+    source = config.get("pattern")
+    need(isinstance(source, str), f"config.pattern is no text: {source!r:.50}")
+    try:
+        pattern = Pattern.of([source], "rust")
+    except ValueError as error:
+        raise ValueError(f"config.pattern: {error}") from None
+    special_tokens = _specials_of(document.get("special_tokens"), n_specials)
+    id_of: dict[bytes, int] = {}
+    for i, entry in enumerate(entries[:n_tokens]):
+        token = _token_of(entry, i)
+        first = id_of.setdefault(token, n_specials + i)
+        need(first == n_specials + i, f"vocab[{i}] is {token!r:.80}, as vocab[{first - n_specials}] is")
+    check_longest(id_of)
+    bytes_of = {number: token for token, number in id_of.items()}
+    pairs, made, whole = merges_of(bytes_of)
+    words = Vocabulary.of_parts(bytes_of, id_of, pairs, made, special_tokens)
+    return (words.taking_whole(whole) if whole else words), pattern
+
+
+def _count_of(config: dict[str, Any], key: str, most: int) -> int:
+    value = config.get(key)
+    if type(value) is not int or not 0 <= value <= most:
+        raise ValueError(f"config.{key} is no number from 0 to {most}: {value!r:.50}")
+    return value
+
+
+def _token_of(entry: Any, i: int) -> bytes:
+    need(isinstance(entry, dict), f"vocab[{i}] is no object")
+    rank, text = entry.get("rank"), entry.get("token_bytes")
+    need(type(rank) is int and rank == i, f"vocab[{i}].rank is not {i}: {rank!r:.50}")
+    try:
+        token = base64.b64decode(text, validate=True)
+    except (TypeError, ValueError, binascii.Error):
+        raise ValueError(f"vocab[{i}].token_bytes is not base64: {text!r:.60}") from None
+    need(bool(token), f"vocab[{i}].token_bytes is empty")
+    return token
+
+
+def _specials_of(entries: Any, n: int) -> dict[str, int]:
+    names = dict(enumerate(FIRST_SPECIALS[:n]))
+    if entries is not None:
+        need(isinstance(entries, list), '"special_tokens" is no list')
+        names = {}
+        for i, entry in enumerate(entries):
+            where = f"special_tokens[{i}]"
+            need(isinstance(entry, dict), f"{where} is no object")
+            rank, token = entry.get("rank"), entry.get("token_str")
+            need(isinstance(token, str) and bool(token), f"{where}.token_str is no token: {token!r:.60}")
+            need(
+                type(rank) is int and 0 <= rank < n,
+                f"{where}.rank is no id of a special token, which are below {n}: {rank!r:.50}",
+            )
+            need(rank not in names, f"{where}.rank is {rank} again")
+            names[rank] = token
+    id_of: dict[str, int] = {}
+    for number in range(n):
+        token = names.get(number, f"<SPECIAL_{number}>")
+        need(token not in id_of, f"special_tokens gives {token!r:.60} two ids")
+        id_of[token] = number
+    return id_of
