@@ -284,7 +284,8 @@ def row_of(name: str, path: Path, files: list[str]) -> tuple[str, list[str]]:
     try:
         tok = opened(path)
     except (ValueError, OSError) as error:
-        return f"| {name} | - | {shortened(str(error))} |" + " - |" * (len(COLUMNS) + 1), []
+        reason = shortened(str(error).removeprefix(f"{path}: "))
+        return f"| {name} | - | {reason} |" + " - |" * (len(COLUMNS) + 1), []
     texts = [*hard_texts(tok), *files]
     accepted = [text for text in texts if is_accepted(tok, text)]
     n_refused = len(texts) - len(accepted)

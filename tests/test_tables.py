@@ -49,9 +49,8 @@ def wild(monkeypatch, tmp_path):
     for file in files:
         file.parent.mkdir(parents=True)
     bpe.train(["low lower"], 260, special_tokens=["<|end|>"], progress=False).save_huggingface(files[0])
-    vocab = (
-        {"?": 0} | {f"<0x{value:02X}>": value + 1 for value in range(256)} | {"l": 257, "o": 258, "lo": 259}
-    )
+    tokens = ["?", *(f"<0x{value:02X}>" for value in range(256)), "l", "o", "lo"]
+    vocab = {token: number for number, token in enumerate(tokens)}
     model = {"type": "BPE", "vocab": vocab, "merges": ["l o"], "unk_token": "?", "byte_fallback": True}
     flags = {"id": 0, "content": "?", "special": True, "lstrip": True}
     flags |= dict.fromkeys(("rstrip", "single_word", "normalized"), False)
