@@ -1,6 +1,7 @@
 """The commands that print tables run at tiny sizes: both sides agree, and every row comes out."""
 
 import importlib
+import json
 import re
 from pathlib import Path
 
@@ -55,3 +56,89 @@ def test_loading_checks_ids(monkeypatch):
     assert isinstance(other, tokenizers.Tokenizer)
     with pytest.raises(SystemExit, match="give other ids"):
         importlib.import_module("loading_table").check(ours, other, "a file")
+
+
+@pytest.fixture
+def wild(monkeypatch, tmp_path):
+    """Return a command, and a folder of small tokenizers of both kinds and one that is damaged."""
+    pytest.importorskip("tokenizers", reason="what is compared with")
+    monkeypatch.syspath_prepend(FOLDER)
+    module = importlib.import_module("wild_tokenizers")
+    monkeypatch.setattr(module, "RUN", 20)
+    names = ["of_bytes", "of_text/package", "damaged"]
+    files = [tmp_path / name / "tokenizer.json" for name in names]
+    for file in files:
+        file.parent.mkdir(parents=True)
+    bpe.train(["low lower"], 260, special_tokens=["<|end|>"], progress=False).save_huggingface(files[0])
+    tokens = ["?", *(f"<0x{value:02X}>" for value in range(256)), "l", "o", "lo"]
+    vocab = {token: number for number, token in enumerate(tokens)}
+    model = {"type": "BPE", "vocab": vocab, "merges": ["l o"], "unk_token": "?", "byte_fallback": True}
+    flags = {"id": 0, "content": "?", "special": True, "lstrip": True}
+    flags |= dict.fromkeys(("rstrip", "single_word", "normalized"), False)
+    document = {
+        "version": "1.0",
+        "added_tokens": [flags],
+        "normalizer": {"type": "Prepend", "prepend": "\u2581"},
+        "decoder": {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"}]},
+        "model": model,
+    }
+    files[1].write_text(json.dumps(document))
+    files[2].write_text("{")
+    return module
+
+
+def rows_of_wild(module, folder, capsys):
+    """Return what the command exits with, its rows by name, and the differences."""
+    text = folder / "text.txt"
+    text.write_text("low lower ? slowest? <|end|>\n" * 3)
+    with pytest.raises(SystemExit) as stopped:
+        module.main([str(folder), "--bytes", "50", "--texts", str(text), str(text)])
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("|")][2:]
+    return stopped.value.code, {row[0]: row[1:] for row in rows}, [line for line in lines if line[:1] == "*"]
+
+
+def test_wild_tokenizers(capsys, wild, tmp_path):
+    code, rows, notes = rows_of_wild(wild, tmp_path, capsys)
+    assert (code, notes) == (0, [])
+    assert sorted(rows) == ["damaged", "of_bytes", "of_text"]
+    assert rows["damaged"][0] == "-"
+    assert "not JSON" in rows["damaged"][1]
+    for name, kind in (("of_bytes", "byte-level"), ("of_text", "text")):
+        first, *compared, speed = rows[name]
+        assert first == kind
+        assert {*compared} <= {"yes", "-"}
+        assert compared[:6] == ["yes"] * 6
+        assert float(speed) > 0
+
+
+@pytest.mark.parametrize(
+    ("method", "columns"),
+    [
+        ("encode", ["ids", "ids, special tokens as text", "ids with the post-processor"]),
+        ("decode", ["decoded", "decoded without special tokens"]),
+        ("encode_with_offsets", ["offsets"]),
+    ],
+)
+def test_wild_tokenizers_that_differ(capsys, monkeypatch, wild, tmp_path, method, columns):
+    right = getattr(bpe.Tokenizer, method)
+
+    def wrong(*arguments, **options):
+        result = right(*arguments, **options)
+        return (result[0], result[1], result[2] + 1) if method == "encode_with_offsets" else result[:-1]
+
+    monkeypatch.setattr(bpe.Tokenizer, method, wrong)
+    code, rows, notes = rows_of_wild(wild, tmp_path, capsys)
+    assert code == 1
+    for name in ("of_bytes", "of_text"):
+        of_name = [note for note in notes if note.startswith(f"* {name}, ")]
+        assert [note.removeprefix(f"* {name}, ").split(": ")[0] for note in of_name] == columns
+        assert sum(cell.startswith("no: ") for cell in rows[name]) == len(columns)
+
+
+def test_wild_files_that_differ(wild):
+    """The saved file loses a flag."""
+    one, other = ({"added_tokens": [{"content": "?", "lstrip": flag}], "x": 1} for flag in (True, False))
+    assert list(wild.different_parts(one, one)) == []
+    assert list(wild.different_parts(one, other)) == [".added_tokens[0].lstrip: saved True, given False"]
+    assert list(wild.different_parts([1], [1, 2])) == [": saved [1], given [1, 2]"]

@@ -256,13 +256,14 @@ def _kept(
     except ValueError:  # nothing but what the file itself has stands for it
         usual = _FRAME
     model = document["model"]
+    steps = {"pre_tokenizer": None, "decoder": None}  # a file without one has none, not the usual one
     flags = {
         token: different({k: v for k, v in entry.items() if k not in ("id", "content", "special")}, _FLAGS)
         for token, entry in entries.items()
     }
     return {
         "document": different(
-            {k: v for k, v in document.items() if k not in ("added_tokens", "model")}, usual
+            {k: v for k, v in (steps | document).items() if k not in ("added_tokens", "model")}, usual
         ),
         "model": different(
             {k: v for k, v in model.items() if k not in ("vocab", "merges")},

@@ -133,10 +133,10 @@ def test_others_made_of_it_allow_the_same(tokenizer):
 @pytest.mark.parametrize("format", ["native", "huggingface"])
 def test_files_do_not_hold_it(tokenizer, format, tmp_path):
     end = {"native": ("save", "load"), "huggingface": ("save_huggingface", "from_huggingface")}[format]
-    for tok, name in ((tokenizer, "one"), (tokenizer.with_allowed_special("all"), "two")):
+    for tok, name in ((tokenizer, "one.json"), (tokenizer.with_allowed_special("all"), "two.json")):
         getattr(tok, end[0])(tmp_path / name)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    read = getattr(Tokenizer, end[1])(tmp_path / "two")
+    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
+    read = getattr(Tokenizer, end[1])(tmp_path / "two.json")
     assert read.allowed_special == frozenset()
     assert read.with_allowed_special("all") == tokenizer.with_allowed_special("all")
 

@@ -191,6 +191,22 @@ def some_tokenizer(tmp_path, **changes):
     return loaded(document | changes, tmp_path / "tokenizer.json")
 
 
+@pytest.mark.parametrize("left_out", ["pre_tokenizer", "decoder", "normalizer", "post_processor"])
+def test_steps_that_a_file_leaves_out(tmp_path, left_out):
+    """A step that is not in the file is none, as null is."""
+    some_tokenizer(tmp_path)
+    document = json.loads((tmp_path / "tokenizer.json").read_text())
+    del document[left_out]
+    other, peer = loaded(document, tmp_path / "tokenizer.json")
+    assert other == loaded(document | {left_out: None}, tmp_path / "null.json")[0]
+    other.save_huggingface(tmp_path / "again.hf.json")
+    written = tokenizers.Tokenizer.from_file(str(tmp_path / "again.hf.json"))
+    assert json.loads(written.to_str()) == json.loads(peer.to_str())
+    ids = peer.encode("ab abé 日😀").ids
+    assert other.encode("ab abé 日😀", add_special_tokens=True) == ids
+    assert other.decode(ids) == peer.decode(ids, skip_special_tokens=False)
+
+
 def test_every_way_of_encoding(tmp_path):
     tok, peer = some_tokenizer(tmp_path)
     text = "ab abé 日😀\nΩ a <s>b  ab"
