@@ -55,7 +55,7 @@ COLUMNS = (
     "saved: ids in transformers",
 )
 REFUSED = "no token of the vocabulary stands for"
-N_SPECIALS, IDS_AT_ONCE, SHORTENED = 12, 64, 80
+N_SPECIALS, N_MIXED, IDS_AT_ONCE, SHORTENED = 12, 40, 64, 80
 RUN = 3000
 RUNS = ("a", " ", "\n", "\r\n", "\t", "7", "▁", "é", "ab", "the ", "日", "😀", "=", "'s", "<", "\u0301", "Ġ")
 TEXTS = (
@@ -121,7 +121,10 @@ def hard_texts(tok: bpe.Tokenizer) -> list[str]:
     runs = [f"x{(unit * RUN)[:RUN]}y" for unit in RUNS]
     chance = random.Random(1)
     letters = "".join(TEXTS)
-    mixed = ["".join(chance.choices(letters, k=200)) for _ in range(20)]
+    mixed = [
+        "".join(chance.choice(tokens if tokens and chance.random() < 0.1 else letters) for _ in range(200))
+        for _ in range(N_MIXED)
+    ]
     return [*TEXTS, *with_tokens(tokens), *runs, *mixed]
 
 
