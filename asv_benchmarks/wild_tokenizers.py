@@ -282,13 +282,22 @@ def opened(path: Path) -> bpe.Tokenizer:
     return bpe.Tokenizer.open(path)
 
 
+def empty_row(name: str, reason: str) -> str:
+    return f"| {name} | - | {shortened(reason)} |" + " - |" * (len(COLUMNS) + 1)
+
+
 def row_of(name: str, path: Path, files: list[str]) -> tuple[str, list[str]]:
     """Return a row of the table and its differences."""
+    file = path if path.name.endswith("tokenizer.json") else None
     try:
         tok = opened(path)
     except (ValueError, OSError) as error:
-        reason = shortened(str(error).removeprefix(f"{path}: "))
-        return f"| {name} | - | {reason} |" + " - |" * (len(COLUMNS) + 1), []
+        return empty_row(name, str(error).removeprefix(f"{path}: ")), []
+    try:
+        if file:
+            Peer.from_file(str(file))
+    except Exception as error:  # it raises nothing more special
+        return empty_row(name, f"yes, but not by tokenizers: {error}"), []
     texts = [*hard_texts(tok), *files]
     accepted = [text for text in texts if is_accepted(tok, text)]
     n_refused = len(texts) - len(accepted)
@@ -296,9 +305,8 @@ def row_of(name: str, path: Path, files: list[str]) -> tuple[str, list[str]]:
         saved = Path(folder, "tokenizer.json")
         tok.save_huggingface(saved)
         kind = "byte-level" if writes_bytes(json.loads(saved.read_text("utf-8"))) else "text"
-        file = path if path.name.endswith("tokenizer.json") else saved
-        found = results(tok, file, accepted, saved)
-        speed = times_as_fast(tok, file, "\n".join(files or accepted))
+        found = results(tok, file or saved, accepted, saved)
+        speed = times_as_fast(tok, file or saved, "\n".join(files or accepted))
     cells = [name, kind, f"refuses {n_refused} texts" if n_refused else "yes"]
     cells += [result.cell for result in found] + [speed]
     notes = [
