@@ -55,7 +55,7 @@ COLUMNS = (
     "saved: ids in transformers",
 )
 REFUSED = "no token of the vocabulary stands for"
-N_SPECIALS, IDS_AT_ONCE, SHORTENED = 12, 64, 80
+N_SPECIALS, N_MIXED, IDS_AT_ONCE, SHORTENED = 12, 40, 64, 80
 RUN = 3000
 RUNS = ("a", " ", "\n", "\r\n", "\t", "7", "▁", "é", "ab", "the ", "日", "😀", "=", "'s", "<", "\u0301", "Ġ")
 TEXTS = (
@@ -121,7 +121,10 @@ def hard_texts(tok: bpe.Tokenizer) -> list[str]:
     runs = [f"x{(unit * RUN)[:RUN]}y" for unit in RUNS]
     chance = random.Random(1)
     letters = "".join(TEXTS)
-    mixed = ["".join(chance.choices(letters, k=200)) for _ in range(20)]
+    mixed = [
+        "".join(chance.choice(tokens if tokens and chance.random() < 0.1 else letters) for _ in range(200))
+        for _ in range(N_MIXED)
+    ]
     return [*TEXTS, *with_tokens(tokens), *runs, *mixed]
 
 
@@ -279,13 +282,22 @@ def opened(path: Path) -> bpe.Tokenizer:
     return bpe.Tokenizer.open(path)
 
 
+def empty_row(name: str, reason: str) -> str:
+    return f"| {name} | - | {shortened(reason)} |" + " - |" * (len(COLUMNS) + 1)
+
+
 def row_of(name: str, path: Path, files: list[str]) -> tuple[str, list[str]]:
     """Return a row of the table and its differences."""
+    file = path if path.name.endswith("tokenizer.json") else None
     try:
         tok = opened(path)
     except (ValueError, OSError) as error:
-        reason = shortened(str(error).removeprefix(f"{path}: "))
-        return f"| {name} | - | {reason} |" + " - |" * (len(COLUMNS) + 1), []
+        return empty_row(name, str(error).removeprefix(f"{path}: ")), []
+    try:
+        if file:
+            Peer.from_file(str(file))
+    except Exception as error:  # it raises nothing more special
+        return empty_row(name, f"yes, but not by tokenizers: {error}"), []
     texts = [*hard_texts(tok), *files]
     accepted = [text for text in texts if is_accepted(tok, text)]
     n_refused = len(texts) - len(accepted)
@@ -293,9 +305,8 @@ def row_of(name: str, path: Path, files: list[str]) -> tuple[str, list[str]]:
         saved = Path(folder, "tokenizer.json")
         tok.save_huggingface(saved)
         kind = "byte-level" if writes_bytes(json.loads(saved.read_text("utf-8"))) else "text"
-        file = path if path.name.endswith("tokenizer.json") else saved
-        found = results(tok, file, accepted, saved)
-        speed = times_as_fast(tok, file, "\n".join(files or accepted))
+        found = results(tok, file or saved, accepted, saved)
+        speed = times_as_fast(tok, file or saved, "\n".join(files or accepted))
     cells = [name, kind, f"refuses {n_refused} texts" if n_refused else "yes"]
     cells += [result.cell for result in found] + [speed]
     notes = [

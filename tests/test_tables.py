@@ -60,12 +60,12 @@ def test_loading_checks_ids(monkeypatch):
 
 @pytest.fixture
 def wild(monkeypatch, tmp_path):
-    """Return a command, and a folder of small tokenizers of both kinds and one that is damaged."""
+    """Return a command, and a folder of small tokenizers: of both kinds, and two that are damaged."""
     pytest.importorskip("tokenizers", reason="what is compared with")
     monkeypatch.syspath_prepend(FOLDER)
     module = importlib.import_module("wild_tokenizers")
     monkeypatch.setattr(module, "RUN", 20)
-    names = ["of_bytes", "of_text/package", "damaged"]
+    names = ["of_bytes", "of_text/package", "damaged", "no_flags"]
     files = [tmp_path / name / "tokenizer.json" for name in names]
     for file in files:
         file.parent.mkdir(parents=True)
@@ -84,6 +84,7 @@ def wild(monkeypatch, tmp_path):
     }
     files[1].write_text(json.dumps(document))
     files[2].write_text("{")
+    files[3].write_text(json.dumps(document | {"added_tokens": [{"id": 0, "content": "?"}]}))
     return module
 
 
@@ -101,9 +102,9 @@ def rows_of_wild(module, folder, capsys):
 def test_wild_tokenizers(capsys, wild, tmp_path):
     code, rows, notes = rows_of_wild(wild, tmp_path, capsys)
     assert (code, notes) == (0, [])
-    assert sorted(rows) == ["damaged", "of_bytes", "of_text"]
-    assert rows["damaged"][0] == "-"
+    assert sorted(rows) == ["damaged", "no_flags", "of_bytes", "of_text"]
     assert "not JSON" in rows["damaged"][1]
+    assert rows["no_flags"][1].startswith("yes, but not by tokenizers: missing field")
     for name, kind in (("of_bytes", "byte-level"), ("of_text", "text")):
         first, *compared, speed = rows[name]
         assert first == kind

@@ -100,7 +100,7 @@ class Preparation(NamedTuple):
             return None
         # tokenizers decodes a normalized token to its normalized text.
         are_same = all(normalizer(token.content) == token.content for token in added if token.normalized)
-        is_joined = (decoder.is_byte_level or not is_text) and are_same
+        is_joined = not is_text and are_same
         return cls(normalizer, pre_tokenizer, None if is_joined else decoder, added, options)
 
 
@@ -111,9 +111,9 @@ def cutting_pattern(pre_tokenizer: PreTokenizer, *, has_suffix: bool) -> Pattern
 
 
 def writes_bytes(document: dict[str, Any]) -> bool:
-    """Say whether some step writes bytes as characters, so that tokens are bytes."""
+    """Say whether the pre-tokenizer writes bytes as characters, so that tokens are bytes."""
+    # Where the normalizer does, the merges are of the characters that it writes.
     steps = flattened(document.get("pre_tokenizer"), "pre_tokenizer", "pretokenizers")
-    steps += flattened(document.get("normalizer"), "normalizer", "normalizers")
     return any(step["type"] == "ByteLevel" for _, step in steps)
 
 

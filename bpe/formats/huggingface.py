@@ -6,9 +6,9 @@ Unigram and WordPiece, are refused by name. A pre-tokenizer that cuts as a patte
 are kept as they are (:mod:`bpe.formats.kept`), and applied (:mod:`bpe.encoding.preparation`). Truncation and
 padding are kept, and not applied, which a warning says.
 
-What is read and written again is an equal JSON document, except: entries that the file left out have their
-usual values, merges are pairs of tokens, added tokens are in the order of their ids, and in ``model.vocab``,
-too, if they were or if others would give them other ids.
+What is read and written again is an equal JSON document, except: entries that the file left out are written,
+steps among them as null; merges are pairs of tokens; added tokens are in the order of their ids, and in
+``model.vocab``, too, if they were or if others would give them other ids.
 
 With ``ignore_merges``, a piece that is a token is not merged. If no merges lead to the token, it is taken
 whole (:meth:`bpe.vocabulary.Vocabulary.taking_whole`); for all other tokens this makes no difference.

@@ -143,7 +143,7 @@ def test_read_and_written(name, tmp_path):
 
 
 def test_documented_exceptions(tmp_path):
-    """Missing entries are as tokenizers takes them, merges are pairs, tokens in the order of their ids."""
+    """Missing entries are written, steps as null; merges are pairs, tokens in the order of ids."""
     given = document()
     for key in ("truncation", "normalizer", "decoder", "version"):
         del given[key]

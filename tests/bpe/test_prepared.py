@@ -207,6 +207,33 @@ def test_steps_that_a_file_leaves_out(tmp_path, left_out):
     assert other.decode(ids) == peer.decode(ids, skip_special_tokens=False)
 
 
+@pytest.mark.parametrize("pre_tokenizer", [None, BYTE_LEVEL, OF_TEXT[4]])
+def test_a_normalizer_that_writes_bytes(tmp_path, pre_tokenizer):
+    """The merges are of the characters that it writes, which a pre-tokenizer may write as bytes again."""
+    vocab = {text_of(bytes([value])): value for value in range(256)} | {"Ġa": 256, "Ã©": 257}
+    document = {
+        "added_tokens": [flags(random.Random(0), 258, "<s>", True) | dict.fromkeys(FLAGS, False)],
+        "normalizer": {"type": "ByteLevel"},
+        "pre_tokenizer": pre_tokenizer,
+        "decoder": BYTE_LEVEL,
+        "model": {"type": "BPE", "vocab": vocab, "merges": [["Ġ", "a"], ["Ã", "©"]]},
+    }
+    tok, peer = loaded(document, tmp_path / "tokenizer.json")
+    tok.save(tmp_path / "tok.json")
+    tok.save_huggingface(tmp_path / "again.hf.json")
+    written = tokenizers.Tokenizer.from_file(str(tmp_path / "again.hf.json"))
+    assert json.loads(written.to_str()) == json.loads(peer.to_str())
+    assert bpe.Tokenizer.load(tmp_path / "tok.json") == tok
+    for text in (*TEXTS, "a ab é\n 日<s> aéa"):
+        wanted = peer.encode(text)
+        ids, starts, ends = tok.encode_with_offsets(text, allowed_special="all")
+        assert ids.tolist() == wanted.ids
+        assert list(zip(starts.tolist(), ends.tolist(), strict=True)) == wanted.offsets
+        assert tok.decode(wanted.ids) == peer.decode(wanted.ids, skip_special_tokens=False)
+        stream = tok.stream_decoder()
+        assert "".join([*map(stream.feed, wanted.ids), stream.finish()]) == tok.decode(wanted.ids)
+
+
 def test_every_way_of_encoding(tmp_path):
     tok, peer = some_tokenizer(tmp_path)
     text = "ab abé 日😀\nΩ a <s>b  ab"
