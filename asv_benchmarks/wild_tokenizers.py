@@ -41,7 +41,7 @@ import bpe
 from bpe.encoding.preparation import writes_bytes
 from bpe.pipeline.steps import flattened
 
-OTHER_FILES = ("*.model", "*tekken*.json", "*.tiktoken")
+OTHER_FILES = ("*.model", "*.model.v*", "*tekken*.json", "*.tiktoken")
 NOT_OF_A_NAME = {"package", "models", "tokenizer.json"}
 COLUMNS = (
     "ids",
