@@ -7,7 +7,7 @@ from operator import index as as_index
 from typing import TYPE_CHECKING, NamedTuple
 
 from bpe.formats.kept import without_ids
-from bpe.vocabulary import ALPHABETS, Alphabet
+from bpe.vocabulary import ALPHABETS, NO_ID, Alphabet
 from bpe.vocabulary_checks import MAX_ID
 
 if TYPE_CHECKING:
@@ -179,6 +179,11 @@ def start_from(
     [(108, 111)]
     """
     words = tokenizer.engine.vocabulary
+    if tokenizer.engine.is_prepared or NO_ID in words.byte_ids:
+        raise ValueError(
+            "training goes on with tokenizers that have a token for every byte and do nothing to a text but "
+            "split it: this one comes from a file of another kind"
+        )
     if tokenizer.pattern != counts.pattern:
         raise ValueError(
             f"the tokenizer splits by {tokenizer.pattern.spec!r}, the counts are of {counts.pattern.spec!r}: "

@@ -292,6 +292,13 @@ def test_formats_without_a_place_for_steps(tmp_path):
     assert json.loads((tmp_path / "tok.json").read_text())["version"] == 3
 
 
+def test_training_does_not_go_on(tmp_path):
+    tok, _ = some_tokenizer(tmp_path)
+    counts = bpe.count_words(["ab"], pattern="none", special_tokens=["<s>"])
+    with pytest.raises(ValueError, match="a token for every byte and do nothing to a text"):
+        bpe.Trainer.resume(tok, counts)
+
+
 def test_a_byte_without_a_token(tmp_path):
     tok = bpe.Tokenizer(token_bytes=[bytes([value]) for value in range(255)], merges=[], pattern="none")
     assert tok.encode("é") == [0xC3, 0xA9]
