@@ -111,6 +111,12 @@ class StoredTokenizer:
 
         With :attr:`merges_bytes`, the pattern and the special tokens it makes an equal tokenizer again, if
         merges lead to all tokens, and if no ``tokenizer.json`` said more.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> bpe.train(["low low"], vocab_size=257, progress=False).vocab[256]
+        b'lo'
         """
         return dict(sorted(self.engine.vocabulary.bytes_of.items()))
 

@@ -7,6 +7,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from structures import operators  # noqa: F401  # numba must know them before it reads a function that has one
+from structures.numba_private import ALL_THERE
 
 if TYPE_CHECKING:
     from structures.byte_counter import ByteCounter
@@ -68,3 +69,8 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_MODULE_OF})
+
+
+if not ALL_THERE:  # the compiler cannot be told of what is imported in its midst
+    for _name in __all__:
+        __getattr__(_name)

@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 from numba import config, types
 from numba.core.errors import TypingError
-from numba.core.registry import cpu_target
 from numba.extending import models, overload, overload_method, register_model, typeof_impl
+
+from structures import numba_private
 
 
 class ContainerClass(type):
@@ -67,8 +68,9 @@ def _typeof_class(facade: Any, context: Any) -> ClassType:
         name = facade.__name__
         raise TypingError(f"{name} is a class: pass a container, as {name}() makes one")
     # The class may just have been imported, by the compiler that asks: what came with it is not known yet.
-    cpu_target.typing_context.refresh()
-    cpu_target.target_context.refresh()
+    if numba_private.ALL_THERE:
+        numba_private.cpu_target.typing_context.refresh()
+        numba_private.cpu_target.target_context.refresh()
     return _class_type(facade)
 
 

@@ -61,6 +61,7 @@ NAMES: dict[str, str] = {
     "numba.core.registry:CPUDispatcher.overloads": "the code for each of the argument types",
     "numba.core.registry:CPUDispatcher.targetctx": "where calls of kernels are registered",
     "numba.core.compiler_lock:global_compiler_lock": "held while code is registered",
+    "numba.core.registry:cpu_target": "what the compiler knows, told anew after an import in its midst",
     "numba.core.types:int64._code": "a type as numba's quick look at arguments knows it",
     # Kernels that compiled code calls.
     "numba.core.types:Dispatcher.dispatcher": "the kernel of which this is the type",
@@ -126,7 +127,7 @@ if ALL_THERE:
     from numba.core.codegen import JITCodeLibrary  # noqa: F401
     from numba.core.compiler import Compiler, compile_result  # noqa: F401
     from numba.core.compiler_lock import global_compiler_lock  # noqa: F401
-    from numba.core.registry import CPUDispatcher  # noqa: F401
+    from numba.core.registry import CPUDispatcher, cpu_target  # noqa: F401
     from numba.core.typing.templates import AttributeTemplate  # noqa: F401
 
     types: Any = numba.types  # whose stubs do not have these

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bpe.encoding.decoding import TokenTable, checked_ids, join_tokens
+from bpe.formats.byte_level import text_of
 from bpe.pattern import Pattern
 from bpe.specials import (
     NO_TOKENS,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from bpe.encoding.dropout_kernels import Merger
     from bpe.encoding.encoder import Encoder
+    from bpe.pipeline.decoder_streams import DecoderStream
 
 
 _LONG_TAIL = 64  # bytes; for fewer, a loop is quicker than numpy
@@ -286,6 +288,14 @@ class Engine:
         """Return ids without those of special tokens; added tokens stay."""
         special = {*self.vocabulary.special_tokens.values()}
         return [number for number in checked_ids(self.vocabulary, ids) if number not in special]
+
+    def decoder_stream(self) -> DecoderStream | None:
+        """Return what decodes the texts of tokens that come one after the other; None: bytes are joined."""
+        return None
+
+    def texts_of(self, ids: Iterable[int] | np.ndarray) -> list[str]:
+        """Return the texts of tokens, as a decoder takes them."""
+        return [text_of(self.vocabulary.bytes_of[number]) for number in checked_ids(self.vocabulary, ids)]
 
     def decode(self, ids: Iterable[int] | np.ndarray) -> bytes:
         """Return the bytes of ids, joined."""

@@ -43,3 +43,35 @@ def engine_of(vocabulary: Vocabulary, pattern: Pattern) -> Engine:
         if preparation is not None:
             return PreparedEngine(vocabulary, pattern, preparation)
     return Engine(vocabulary, pattern)
+
+
+def changes_text(vocabulary: Vocabulary) -> bool:
+    """Say whether a vocabulary keeps steps that change a text.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    ValueError
+        As :func:`engine_of`.
+
+    Complexity
+    ----------
+    As :func:`engine_of`.
+
+    Examples
+    --------
+    >>> changes_text(Vocabulary([bytes([value]) for value in range(256)], [], {}))
+    False
+    """
+    if not vocabulary.kept:
+        return False
+    from bpe.encoding.preparation import Preparation
+
+    return Preparation.of(vocabulary) is not None

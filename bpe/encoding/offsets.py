@@ -13,14 +13,17 @@ Where a step changes the text before it is merged, each character of the result 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from bpe.encoding.decoding import checked_ids
 from bpe.encoding.engine import Engine
-from bpe.encoding.prepared import PreparedEngine
 from bpe.specials import Rules
 from bpe.text import utf8_of
+
+if TYPE_CHECKING:
+    from bpe.encoding.prepared import PreparedEngine
 
 
 def encode_with_offsets(
@@ -28,9 +31,9 @@ def encode_with_offsets(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the ids of a text, and where each token begins and ends, in characters or bytes."""
     data = utf8_of(text)
-    if isinstance(engine, PreparedEngine):
+    if engine.is_prepared:
         rules.refuse(text)
-        ids, starts, ends = engine.encode_with_origins(data, rules)
+        ids, starts, ends = cast("PreparedEngine", engine).encode_with_origins(data, rules)
         if isinstance(text, bytes):
             byte_of = np.append(np.flatnonzero(_begins_character(data)), len(data))
             starts, ends = byte_of[starts], byte_of[ends]

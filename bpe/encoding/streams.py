@@ -23,7 +23,6 @@ import numpy as np
 
 from bpe.boundaries import decided
 from bpe.encoding.engine import Engine
-from bpe.encoding.prepared import PreparedEngine
 from bpe.specials import NO_TOKENS, Rules, SpecialSearch, refusal
 from bpe.text import utf8_of
 
@@ -391,7 +390,7 @@ class StreamDecoder:
         codecs.lookup_error(errors)
         self._engine = engine
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
-        self._tokens = engine.decoder_stream() if isinstance(engine, PreparedEngine) else None
+        self._tokens = engine.decoder_stream()
 
     def feed(self, ids: int | Iterable[int] | np.ndarray) -> str:
         """Take more ids; return the characters that are complete now.
@@ -420,7 +419,7 @@ class StreamDecoder:
         'hi'
         """
         one = [ids] if isinstance(ids, (int, np.integer)) else ids
-        if self._tokens is not None and isinstance(self._engine, PreparedEngine):
+        if self._tokens is not None:
             return self._tokens.feed(self._engine.texts_of(one))
         return self._decode(self._engine.decode(one), False)
 

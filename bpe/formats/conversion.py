@@ -36,8 +36,7 @@ from typing import Any
 
 from bpe.atomic_files import atomic_write
 from bpe.encoding.engine import Engine
-from bpe.encoding.engines import engine_of
-from bpe.encoding.preparation import Preparation
+from bpe.encoding.engines import changes_text, engine_of
 from bpe.formats.json_text import read_json
 from bpe.formats.limits import check_longest
 from bpe.formats.model_folder import TOKENIZER, is_folder, warn_without_folder, with_files, write_files
@@ -298,7 +297,7 @@ def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str]
     ['merges.txt', 'vocab.json']
     """
     check_longest(vocabulary.bytes_of.values())
-    if format not in ("native", "huggingface") and Preparation.of(vocabulary):
+    if format not in ("native", "huggingface") and changes_text(vocabulary):
         raise ValueError(
             f"the format {format} has no place for what this tokenizer does to a text before it splits it, "
             "and ids would change. A tokenizer.json has"

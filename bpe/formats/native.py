@@ -37,7 +37,7 @@ from typing import Any
 
 import numpy as np
 
-from bpe.encoding.preparation import Preparation
+from bpe.encoding.engines import changes_text
 from bpe.formats.json_text import need, read_json
 from bpe.formats.kept import to_text
 from bpe.formats.limits import check_lengths, check_longest
@@ -101,7 +101,7 @@ def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
     document["version"] = max(_SINCE.get(key, 1) for key in document)
     has_files = "files" in document.get("kept", {})
     # Earlier releases refuse the first two, and would leave out the steps.
-    if NO_ID in vocabulary.byte_ids or has_files or Preparation.of(vocabulary):
+    if NO_ID in vocabulary.byte_ids or has_files or changes_text(vocabulary):
         document["version"] = 3
     return document
 
