@@ -265,8 +265,7 @@ class Encoder:
         (array([256, 104], dtype=uint32), array([0, 1, 1, 2]))
         """
         ids, _, id_offsets = self._encode(data, np.asarray(ends, np.int64))
-        # Texts that end before the first byte have no ids.
-        return ids, np.append(np.zeros(len(ends) + 1 - len(id_offsets), np.int64), id_offsets)
+        return ids, _with_empty(id_offsets, len(ends))
 
     def encode_pieces(
         self, data: bytes | bytearray, offsets: np.ndarray, ends: np.ndarray
@@ -294,7 +293,7 @@ class Encoder:
         (array([104, 105, 256], dtype=uint32), array([0, 3]))
         """
         ids, _, id_offsets = self._encode(data, np.asarray(ends, np.int64), given=offsets)
-        return ids, np.append(np.zeros(len(ends) + 1 - len(id_offsets), np.int64), id_offsets)
+        return ids, _with_empty(id_offsets, len(ends))
 
     def encode_with_lengths(
         self, data: bytes, offsets: np.ndarray | None, ends: np.ndarray
@@ -321,7 +320,7 @@ class Encoder:
         (array([256, 104], dtype=uint32), array([0, 2]), array([2, 1]))
         """
         symbols, _, id_offsets = self._encode(data, np.asarray(ends, np.int64), given=offsets, spelled=True)
-        id_offsets = np.append(np.zeros(len(ends) + 1 - len(id_offsets), np.int64), id_offsets)
+        id_offsets = _with_empty(id_offsets, len(ends))
         lengths = self._symbols.lengths(symbols, self._lengths_of(symbols))
         return *self._symbols.ids(symbols, id_offsets), lengths
 
@@ -449,3 +448,8 @@ class Encoder:
             lengths += map(len, self._pattern.split_bytes(text[start:end]))
             start = end
         return np.cumsum(lengths, dtype=np.int32)
+
+
+def _with_empty(id_offsets: np.ndarray, n_texts: int) -> np.ndarray:
+    """Put 0 before the offsets, for the first text and for each that ends before the first byte."""
+    return np.append(np.zeros(n_texts + 1 - len(id_offsets), np.int64), id_offsets)

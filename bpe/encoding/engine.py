@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bpe.encoding.decoding import TokenTable, checked_ids, join_tokens
-from bpe.formats.byte_level import text_of
 from bpe.pattern import Pattern
 from bpe.specials import (
     NO_TOKENS,
@@ -292,10 +291,6 @@ class Engine:
     def decoder_stream(self) -> DecoderStream | None:
         """Return what decodes the texts of tokens that come one after the other; None: bytes are joined."""
         return None
-
-    def texts_of(self, ids: Iterable[int] | np.ndarray) -> list[str]:
-        """Return the texts of tokens, as a decoder takes them."""
-        return [text_of(self.vocabulary.bytes_of[number]) for number in checked_ids(self.vocabulary, ids)]
 
     def decode(self, ids: Iterable[int] | np.ndarray) -> bytes:
         """Return the bytes of ids, joined."""

@@ -17,7 +17,6 @@ from bpe.pipeline.added_tokens import AddedToken, overlap
 from bpe.pipeline.decoders import Decoder
 from bpe.pipeline.normalizers import Normalizer
 from bpe.pipeline.pre_tokenizers import PreTokenizer
-from bpe.pipeline.steps import flattened
 from bpe.vocabulary import NO_ID, Vocabulary
 
 _MODEL_ENTRIES = ("unk_token", "byte_fallback", "end_of_word_suffix", "continuing_subword_prefix")
@@ -82,10 +81,11 @@ class Preparation(NamedTuple):
         document, model = kept["document"], kept["model"]
         normalizer = Normalizer.of(document.get("normalizer"))
         pre_tokenizer = PreTokenizer.of(document["pre_tokenizer"]) if "pre_tokenizer" in document else None
+        # Where only the normalizer writes bytes, the merges are of the characters that it writes.
+        is_text = pre_tokenizer is not None and not pre_tokenizer.is_byte_level
         suffix = model.get("end_of_word_suffix")
         if pre_tokenizer is not None and cutting_pattern(pre_tokenizer, has_suffix=bool(suffix)) is not None:
             pre_tokenizer = None
-        is_text = pre_tokenizer is not None and not writes_bytes(document)
         options = _options_of(model, vocabulary, is_text)
         decoder = Decoder.of(document.get("decoder", byte_level(use_regex=True)))
         flags = kept["added_tokens"]
@@ -108,13 +108,6 @@ def cutting_pattern(pre_tokenizer: PreTokenizer, *, has_suffix: bool) -> Pattern
     """Return the pattern that does all that a pre-tokenizer does; None if there is none."""
     # The end of each piece is marked where tokens have a suffix, so that the encoder must not cut.
     return pattern_like(pre_tokenizer) if pre_tokenizer.is_byte_level and not has_suffix else None
-
-
-def writes_bytes(document: dict[str, Any]) -> bool:
-    """Say whether the pre-tokenizer writes bytes as characters, so that tokens are bytes."""
-    # Where the normalizer does, the merges are of the characters that it writes.
-    steps = flattened(document.get("pre_tokenizer"), "pre_tokenizer", "pretokenizers")
-    return any(step["type"] == "ByteLevel" for _, step in steps)
 
 
 def _options_of(model: dict[str, Any], words: Vocabulary, is_text: bool) -> ModelOptions:

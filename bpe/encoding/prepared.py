@@ -16,7 +16,6 @@ be as long as the text: it is cut where no token crosses (:mod:`bpe.encoding.cro
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -160,22 +159,18 @@ class PreparedEngine(Engine):
 
     def _begins(self, text: str) -> bool:
         """Say whether what a text is normalized to begins with what came from its first character."""
-        normalizer = self.preparation.normalizer
-        if not self._looks_at_start or normalizer.is_nothing:
+        normalizer, pre_tokenizer = self.preparation.normalizer, self.preparation.pre_tokenizer
+        if pre_tokenizer is None or not pre_tokenizer.minds_first or normalizer.is_nothing:
             return True
         return normalizer.tracked(Tracked.of(text)).starts[:1].tolist() == [0]
 
-    @made_once
-    def _looks_at_start(self) -> bool:
-        """Whether the pre-tokenizer treats the beginning of a text otherwise than the rest."""
-        pre_tokenizer = self.preparation.pre_tokenizer
-        return pre_tokenizer is not None and '"first"' in json.dumps(pre_tokenizer.entry)
-
     def _words_of(self, text: str, is_first: bool) -> list[bytes]:
         pre_tokenizer = self.preparation.pre_tokenizer
-        if pre_tokenizer is None or pre_tokenizer.is_nothing:
-            return [text.encode()] if text else []
-        if pre_tokenizer.needle is not None and pre_tokenizer.needle not in text:
+        if (
+            pre_tokenizer is None
+            or pre_tokenizer.is_nothing
+            or (pre_tokenizer.needle is not None and pre_tokenizer.needle not in text)
+        ):
             return [text.encode()] if text else []
         return pre_tokenizer(text, is_first)
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from bpe.boundaries import decided
 from bpe.encoding.engine import Engine
 from bpe.specials import NO_TOKENS, Rules, SpecialSearch, refusal
 from bpe.text import utf8_of
+
+if TYPE_CHECKING:
+    from bpe.encoding.prepared import PreparedEngine
 
 _SMALL = 4096  # bytes that are looked at every time
 _BLOCK = 1 << 16  # characters or bytes that are fed at once
@@ -420,7 +423,7 @@ class StreamDecoder:
         """
         one = [ids] if isinstance(ids, (int, np.integer)) else ids
         if self._tokens is not None:
-            return self._tokens.feed(self._engine.texts_of(one))
+            return self._tokens.feed(cast("PreparedEngine", self._engine).texts_of(one))
         return self._decode(self._engine.decode(one), False)
 
     def finish(self) -> str:

@@ -24,7 +24,7 @@ import json
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from bpe.encoding.preparation import Preparation, cutting_pattern, writes_bytes
+from bpe.encoding.preparation import Preparation, cutting_pattern
 from bpe.formats.byte_level import text_of
 from bpe.formats.gpt2 import texts_of
 from bpe.formats.json_text import need, read_json
@@ -230,7 +230,7 @@ def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
     _warn_of_unused(document)
     pre_tokenizer = PreTokenizer.of(document.get("pre_tokenizer"))
     pattern = cutting_pattern(pre_tokenizer, has_suffix=bool(model.get("end_of_word_suffix")))
-    is_text = pattern is None and not writes_bytes(document)
+    is_text = not pre_tokenizer.is_byte_level
     pattern = pattern or Pattern.of("none")
     ids = model.get("vocab")
     need(isinstance(ids, dict), "model.vocab is no object that maps tokens to ids")

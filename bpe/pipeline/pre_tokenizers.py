@@ -282,6 +282,8 @@ class PreTokenizer(FromEntry):
         Whether a text is one piece, without a change.
     is_byte_level : bool
         Whether some step is ``ByteLevel``, so that the model's tokens are written with its characters.
+    minds_first : bool
+        Whether it matters that a text is at the beginning of the given one.
     needle : str or None
         A text without it is one piece, without a change; None if there is no such text.
 
@@ -312,6 +314,7 @@ class PreTokenizer(FromEntry):
         self._fast_operations = self._operations[:-1] if is_last else self._operations
         self._writes_bytes = self.is_byte_level and not is_last
         firsts = [i for i, each in enumerate(operations) if isinstance(each, Put) and each.only_first]
+        self.minds_first = bool(firsts)
         before = operations[: max(firsts, default=0)]  # they may drop the beginning
         self._needs_places = any(isinstance(each, Cut) and each.split.drops for each in before)
 

@@ -11,6 +11,7 @@ import bpe
 from bpe.encoding.crossings import Crossings
 from bpe.encoding.symbols import ModelOptions, Symbols
 from bpe.formats.byte_level import text_of
+from bpe.pipeline.normalizers import Normalizer
 from bpe.vocabulary import Vocabulary
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -272,6 +273,42 @@ def test_every_way_of_encoding(tmp_path):
     ids = np.fromfile(done.ids, done.dtype).tolist()
     assert ids == [1, *wanted, 1, *tok.encode("ab")]
     assert np.load(done.offsets).tolist() == [0, len(wanted) + 1, len(ids)]
+
+
+@pytest.mark.parametrize("n_tokens", [0, 1, 5])
+def test_stretches_are_normalized_together(n_tokens, tmp_path, monkeypatch):
+    """The fast way of cutting is taken, and gives what the slow ways give."""
+    split = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
+    tok, peer = some_tokenizer(tmp_path, normalizer=replace(" ", SPACE), pre_tokenizer=split)
+    text = "<s>".join(["ab b", *["", "a  b", "é", " "][: max(n_tokens - 1, 0)], "b a"][: n_tokens + 1])
+    calls, normalize = [], Normalizer.__call__
+
+    def counted(self, given):
+        calls.append(given)
+        return normalize(self, given)
+
+    monkeypatch.setattr(Normalizer, "__call__", counted)
+    fast = tok.encode(text, allowed_special="all")
+    assert len(calls) == 1
+    vars(tok.engine.preparation.normalizer)["is_local"] = False  # one stretch after the other
+    assert tok.encode(text, allowed_special="all") == fast
+    assert len(calls) == 1 + text.count("<s>") + 1
+    slow = bpe.Tokenizer.from_huggingface(tmp_path / "tokenizer.json")
+    for search in slow.engine._searches(frozenset(["<s>"])):
+        search.has_flags = True  # so that both searches are made
+    assert slow.encode(text, allowed_special="all") == fast == peer.encode(text, add_special_tokens=False).ids
+
+
+def test_long_words_are_cut(tmp_path):
+    tok, peer = some_tokenizer(tmp_path)
+    text = "ab a b abé " * 50
+    wanted = peer.encode(text, add_special_tokens=False).ids
+    data = text.encode()
+    assert len(tok.engine._crossings.cut(data, np.array([len(data)]))) > 100
+    assert tok.encode(text) == wanted
+    whole = bpe.Tokenizer.from_huggingface(tmp_path / "tokenizer.json")
+    vars(whole.engine)["_crossings"] = None
+    assert whole.encode(text) == wanted
 
 
 def test_bytes_that_are_not_utf_8(tmp_path):
