@@ -38,7 +38,7 @@ from counting_table import best
 from tokenizers import Tokenizer as Peer
 
 import bpe
-from bpe.encoding.preparation import writes_bytes
+from bpe.pipeline.pre_tokenizers import PreTokenizer
 from bpe.pipeline.steps import flattened
 
 OTHER_FILES = ("*.model", "*.model.v*", "*tekken*.json", "*.tiktoken")
@@ -304,7 +304,8 @@ def row_of(name: str, path: Path, files: list[str]) -> tuple[str, list[str]]:
     with tempfile.TemporaryDirectory() as folder:
         saved = Path(folder, "tokenizer.json")
         tok.save_huggingface(saved)
-        kind = "byte-level" if writes_bytes(json.loads(saved.read_text("utf-8"))) else "text"
+        pre_tokenizer = json.loads(saved.read_text("utf-8"))["pre_tokenizer"]
+        kind = "byte-level" if PreTokenizer.of(pre_tokenizer).is_byte_level else "text"
         found = results(tok, file or saved, accepted, saved)
         speed = times_as_fast(tok, file or saved, "\n".join(files or accepted))
     cells = [name, kind, f"refuses {n_refused} texts" if n_refused else "yes"]
