@@ -92,6 +92,8 @@ _SOURCES_OF = {name: sources for sources, name in _NAME_OF.items()}
 _SPELLINGS: dict[tuple[str, ...], str] = {
     (r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",): "gpt2"
 }
+# These few have machine code of their own; a stranger's pattern is never compiled.
+_IN_CODE = frozenset(source for sources in _NAME_OF for source in sources)
 # The other engines read these as the package does.
 READ_ALIKE = {source for sources, name in _NAME_OF.items() if name != "none" for source in sources}
 Dialect: TypeAlias = Literal["regex", "rust", "oniguruma"]
@@ -106,7 +108,7 @@ def _problem(sources: tuple[str, ...]) -> str:
     from bpe.scanning import UnsupportedError, scanner_of  # not at import: it loads the compiler
 
     try:
-        scanner_of(sources)
+        scanner_of(sources, _IN_CODE)
     except UnsupportedError as error:
         return str(error)
     return ""
@@ -118,7 +120,7 @@ def _scanner(sources: tuple[str, ...]) -> Scanner | None:
     from bpe.scanning import scanner_of
 
     if not (problem := _problem(sources)):
-        return scanner_of(sources)
+        return scanner_of(sources, _IN_CODE)
     warnings.warn(
         f"the split pattern cannot be compiled: {problem}. The regex package splits instead: the same "
         "pieces, many times slower, on one thread",

@@ -13,7 +13,7 @@ from structures.jit import inner, kernel, quiet
 from structures.memory import copy_prefix, new_bytes, new_words
 from structures.priorities import sum_leaves_range
 from structures.secret import put_secret
-from structures.simd import larger, local_words, pointer_to, smaller
+from structures.simd import after, larger, local_words, pointer_to, smaller
 from structures.struct_type import StructType, fields_of, method, new, new_like
 
 _MIN_BITS = 3
@@ -280,27 +280,29 @@ def _get(self, data, start, end, default=0):
 
 @method(ByteCounterType, "get_into")
 @quiet
-def _get_into(self, data, offsets, first, after, default, counts):
-    """Write the counts of the strings ``[first, after)`` to `counts`, an array of that length.
+def _get_into(self, data, starts, ends, n, default, counts):
+    """Write the counts of `n` strings ``data[starts[i]:ends[i]]`` to ``counts[i]``.
 
-    Return how many slots after its home the longest of the searches ended.
+    `starts` and `ends` are pointers; no string begins after a later one. Return how many slots after its home
+    the longest of the searches ended.
     """
     slots = pointer_to(self.slots, 0)
     furthest, mask = 0, (1 << (64 - self.shift)) - 1
     word_0s, word_1s, homes = local_words(_BLOCK), local_words(_BLOCK), local_words(_BLOCK)
-    for start in range(first, after, _BLOCK):
-        n = smaller(_BLOCK, after - start)
-        keys_of(data, offsets, start, n, secret_of(self.slots), word_0s, word_1s)
-        homes_of(word_0s, word_1s, n, self.shift, self.slots, homes)
-        for i in range(n):
+    for first in range(0, n, _BLOCK):
+        n_here = smaller(_BLOCK, n - first)
+        starts_here, ends_here = after(starts, first), after(ends, first)
+        keys_of(data, starts_here, ends_here, n_here, secret_of(self.slots), word_0s, word_1s)
+        homes_of(word_0s, word_1s, n_here, self.shift, self.slots, homes)
+        for i in range(n_here):
             home, word_0, word_1 = homes[i], word_0s[i], word_1s[i]
             differs = (slots[home] ^ word_0) | (slots[home + 1] ^ word_1)
             if (differs != 0) | is_long(word_1):
-                slot = _find_key(self, pointer_to(data, offsets[start + i]), word_0, word_1)
-                counts[start - first + i] = _count_in(self, slot, default)
+                slot = _find_key(self, pointer_to(data, starts_here[i]), word_0, word_1)
+                counts[first + i] = _count_in(self, slot, default)
                 furthest = larger(furthest, ((slot if slot >= 0 else ~slot) - (home >> 2)) & mask)
             else:
-                counts[start - first + i] = slots[home + 3]
+                counts[first + i] = slots[home + 3]
     return furthest
 
 
@@ -309,7 +311,7 @@ def _get_into(self, data, offsets, first, after, default, counts):
 def _get_many(self, data, offsets, default=0):
     """Return the counts of all strings."""
     counts = new_words(larger(offsets.size - 1, 0))
-    _get_into(self, data, offsets, 0, counts.size, default, counts)
+    _get_into(self, data, pointer_to(offsets, 0), pointer_to(offsets, 1), counts.size, default, counts)
     return counts
 
 
@@ -356,7 +358,8 @@ def _update_many(self, data, offsets, counts):
     word_0s, word_1s, homes = local_words(_BLOCK), local_words(_BLOCK), local_words(_BLOCK)
     for first in range(0, n_all, _BLOCK):
         n = smaller(_BLOCK, n_all - first)
-        keys_of(data, offsets, first, n, secret_of(self.slots), word_0s, word_1s)
+        starts, ends = pointer_to(offsets, first), pointer_to(offsets, first + 1)
+        keys_of(data, starts, ends, n, secret_of(self.slots), word_0s, word_1s)
         shift = self.shift
         homes_of(word_0s, word_1s, n, shift, self.slots, homes)
         slots = pointer_to(self.slots, 0)

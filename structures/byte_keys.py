@@ -83,27 +83,27 @@ def key_of(string, length, n_readable, secret):
 
 
 @inner
-def keys_of(data, offsets, first, n, secret, word_0s, word_1s):
-    """Write the keys of `n` strings ``data[offsets[i]:offsets[i + 1]]``; the first has ``i == first``."""
-    bytes_at, offset_at = pointer_to(data, 0), pointer_to(offsets, first)
-    if np.int64(offset_at[n - 1]) + _READ > data.size:
+def keys_of(data, starts, ends, n, secret, word_0s, word_1s):
+    """Write the keys of `n` strings ``data[starts[i]:ends[i]]``, none of which begins after a later one."""
+    bytes_at = pointer_to(data, 0)
+    if np.int64(starts[n - 1]) + _READ > data.size:
         for i in range(n):
-            start = np.int64(offset_at[i])
-            length = np.int64(offset_at[i + 1]) - start
+            start = np.int64(starts[i])
+            length = np.int64(ends[i]) - start
             word_0s[i], word_1s[i] = key_of(pointer_to(data, start), length, data.size - start, secret)
         return
     longest = 0
     for i in range(n):
-        start = np.int64(offset_at[i])
-        length = np.int64(offset_at[i + 1]) - start
+        start = np.int64(starts[i])
+        length = np.int64(ends[i]) - start
         longest = larger(longest, length)
         word_0s[i], word_1s[i] = key_of_words(
             load_word(bytes_at, start), load_word(bytes_at, start + 8), length
         )
     if longest > INLINE:
         for i in range(n):
-            start = np.int64(offset_at[i])
-            length = np.int64(offset_at[i + 1]) - start
+            start = np.int64(starts[i])
+            length = np.int64(ends[i]) - start
             if length > INLINE:
                 word_0s[i], word_1s[i] = rare_key_of(pointer_to(data, start), length, secret)
 

@@ -40,6 +40,14 @@ The page "A container of your own" of the documentation walks through a whole on
 
 from structures import status
 from structures.byte_counter_kernels import byte_counter_type
+from structures.byte_lanes import (
+    BYTE_LANES,
+    byte_lanes_in_products,
+    byte_lanes_with,
+    count_lanes,
+    translate_byte_lanes,
+)
+from structures.constants import Constant, part_or
 from structures.count_buckets_kernels import count_buckets_type
 from structures.facade import Facade, named_by_package
 from structures.indexed_heap_type import indexed_heap_type
@@ -51,16 +59,16 @@ from structures.memory import copy_prefix, new_words
 from structures.multiset_heap_kernels import heap_type
 from structures.pair_index_kernels import pair_index_type
 from structures.simd import (
-    BYTE_LANES,
-    byte_lanes_in_products,
-    byte_lanes_with,
+    after,
+    larger,
     load_word,
     local_bytes,
     local_words,
     lowest_lane,
+    multiply_fold,
     pointer_to,
     prefetch,
-    translate_byte_lanes,
+    smaller,
 )
 from structures.sorted_map_kernels import sorted_map_type
 from structures.status import int64, int64_array
@@ -69,14 +77,17 @@ from structures.token_list_kernels import token_list_type
 
 __all__ = [
     "BYTE_LANES",
+    "Constant",
     "Facade",
     "StructType",
+    "after",
     "bind",
     "byte_counter_type",
     "byte_lanes_in_products",
     "byte_lanes_with",
     "copy_prefix",
     "count_buckets_type",
+    "count_lanes",
     "fields_of",
     "heap_type",
     "indexed_heap_type",
@@ -87,20 +98,24 @@ __all__ = [
     "int_set_type",
     "k_best_type",
     "kernel",
+    "larger",
     "load_word",
     "local_bytes",
     "local_words",
     "lowest_lane",
     "map_type",
     "method",
+    "multiply_fold",
     "named_by_package",
     "new",
     "new_like",
     "new_words",
     "pair_index_type",
+    "part_or",
     "pointer_to",
     "prefetch",
     "quiet",
+    "smaller",
     "sorted_map_type",
     "status",
     "token_list_type",

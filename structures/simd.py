@@ -1,4 +1,4 @@
-"""Portable intrinsics: 8 or 32 lanes of int64, or 64 of bytes, at a time, on any processor; words of bytes.
+"""Portable intrinsics: 8 or 32 lanes of int64 at a time, on any processor; words of bytes, local memory.
 
 Each has a twin in Python, so that kernels run with the JIT switched off. A set of lanes is an int64:
 bit ``i`` says that lane ``i`` is in the set.
@@ -6,8 +6,6 @@ bit ``i`` says that lane ``i`` is in the set.
 
 from __future__ import annotations
 
-import functools
-import operator
 from typing import Any
 
 import numpy as np
@@ -22,15 +20,12 @@ from structures.jit import twin
 LANES = 8
 ROW = 32
 QUAD = 4
-BYTE_LANES = 64
-"""Number of bytes that the intrinsics with ``byte_lanes`` in their names take at a time."""
 
 _I64 = ir.IntType(64)
 _I128 = ir.IntType(128)
 _VECTOR = ir.VectorType(_I64, LANES)
 _ROW = ir.VectorType(_I64, ROW)
 _I8 = ir.IntType(8)
-_BYTES = ir.VectorType(_I8, BYTE_LANES)
 _GREATEST = 2**63 - 1
 _ALL_BITS = 2**64 - 1
 NONE = ir.Constant(cgutils.voidptr_t, None)  # None in compiled code
@@ -51,7 +46,8 @@ def _py_least_of_row(array: Any, start: int, lanes: int) -> tuple[int, int]:
 
 
 def _py_lowest_lane(lanes: int) -> int:
-    return (int(lanes) & -int(lanes)).bit_length() - 1
+    lanes = int(lanes)
+    return (lanes & -lanes).bit_length() - 1 if lanes else 64
 
 
 def _py_lanes_with(array: Any, start: int, one: int, other: int) -> int:
@@ -70,6 +66,10 @@ def _py_pointer_to(array: Any, i: int) -> Any:
     return array[i:]
 
 
+def _py_after(pointer: Any, n: int) -> Any:
+    return pointer[n:]
+
+
 def _py_load_word(array: Any, i: int) -> int:
     return int.from_bytes(bytes(array[i : i + 8]), "little", signed=True)
 
@@ -85,32 +85,6 @@ def _py_local_bytes(n: int) -> Any:
 
 def _py_local_words(n: int) -> Any:
     return np.empty(n, np.int64)
-
-
-def _py_byte_lanes_with(pointer: Any, i: int, bits: int) -> np.int64:
-    lanes = sum(1 << lane for lane in range(BYTE_LANES) if int(pointer[i + lane]) & int(bits) & 0xFF)
-    return np.int64(np.uint64(lanes))
-
-
-def _py_byte_lanes_in_products(
-    pointer: Any, i: int, products: Any, first: int, after: int, places: int
-) -> np.int64:
-    lanes = 0
-    for product in range(first, after):
-        in_all = -1
-        for k in range(places):
-            in_all &= (2**64 - 1) & int(_py_byte_lanes_with(pointer, i + k, products[product * places + k]))
-        lanes |= in_all
-    return np.int64(np.uint64(lanes))
-
-
-def _py_translate_byte_lanes(
-    source: Any, i: int, starts: Any, changes: Any, n: int, target: Any, j: int
-) -> None:
-    for lane in range(BYTE_LANES):
-        byte = source[i + lane]
-        reached = [int(changes[k]) & 0xFF for k in range(n) if byte >= int(starts[k]) & 0xFF]
-        target[j + lane] = functools.reduce(operator.xor, reached, 0)
 
 
 def _load_lanes(context: Any, builder: Any, arguments: Any, values: Any, vector_type: Any) -> Any:
@@ -189,10 +163,10 @@ def least_of_row(typingctx, array, start, lanes):
 @twin(_py_lowest_lane)
 @intrinsic
 def lowest_lane(typingctx, lanes):
-    """Return the lowest of `lanes` (at least one)."""
+    """Return the lowest of `lanes`; 64 if there is none."""
 
     def codegen(context, builder, signature, values):
-        return builder.cttz(values[0], ir.IntType(1)(1))
+        return builder.cttz(values[0], ir.IntType(1)(0))
 
     return types.int64(types.int64), codegen
 
@@ -284,6 +258,19 @@ def pointer_to(typingctx, array, i):
     return types.CPointer(array.dtype)(array, types.int64), codegen
 
 
+@twin(_py_after)
+@intrinsic
+def after(typingctx, pointer, n):
+    """Return a pointer to the element `n` places after the one that `pointer` points to."""
+    if not isinstance(pointer, types.CPointer):
+        raise TypingError(f"this must be a pointer, not {pointer}")
+
+    def codegen(context, builder, signature, values):
+        return builder.gep(values[0], [values[1]])
+
+    return pointer(pointer, types.int64), codegen
+
+
 @twin(_py_load_word)
 @intrinsic
 def load_word(typingctx, pointer, i):
@@ -309,26 +296,6 @@ def multiply_fold(typingctx, word, factor):
         return builder.xor(builder.trunc(product, _I64), high)
 
     return types.int64(types.int64, types.int64), codegen
-
-
-# --------------------------------------------------------------------------------------- lanes of bytes
-def _splat(builder: Any, quad: Any) -> Any:
-    """Emit a vector that repeats the four bytes of `quad`, an int32."""
-    quads = ir.VectorType(ir.IntType(32), BYTE_LANES // 4)
-    return builder.bitcast(spread(builder, quad, quads), _BYTES)
-
-
-def _splat_at(builder: Any, quads: Any, i: Any) -> Any:
-    return _splat(builder, builder.load(builder.gep(quads, [i])))
-
-
-def _bytes_at(builder: Any, pointer: Any, i: Any) -> Any:
-    return builder.bitcast(builder.gep(pointer, [i]), _BYTES.as_pointer())
-
-
-def _check_pointers(element: Any, *pointers: Any) -> None:
-    if any(pointer != types.CPointer(element) for pointer in pointers):
-        raise TypingError(f"pointers must be to {element}, not {pointers}")
 
 
 def _local(n: Any, element: Any, width: Any) -> Any:
@@ -360,85 +327,3 @@ def local_words(typingctx, n):
     The number `n` is a constant.
     """
     return _local(n, types.int64, _I64)
-
-
-@twin(_py_byte_lanes_with)
-@intrinsic
-def byte_lanes_with(typingctx, pointer, i, bits):
-    """Return the lanes of the 64 bytes at ``pointer[i]`` that have any of `bits` set."""
-    _check_pointers(types.uint8, pointer)
-
-    def codegen(context, builder, signature, values):
-        vector = builder.load(_bytes_at(builder, values[0], values[1]), align=1)
-        quad = builder.mul(builder.trunc(values[2], ir.IntType(32)), ir.IntType(32)(0x01010101))
-        common = builder.and_(vector, _splat(builder, quad))
-        nonzero = builder.icmp_unsigned("!=", common, ir.Constant(_BYTES, [0] * BYTE_LANES))
-        return builder.bitcast(nonzero, _I64)
-
-    return types.int64(pointer, types.int64, types.int64), codegen
-
-
-@twin(_py_byte_lanes_in_products)
-@intrinsic(prefer_literal=True)
-def byte_lanes_in_products(typingctx, pointer, i, products, first, after, places):
-    """Return the lanes of the 64 bytes at ``pointer[i]`` where a row of bytes is in some product.
-
-    A row has `places` bytes, a constant number. It is in product `p` if for every `k` byte `k` of the row and
-    ``products[p * places + k]`` have a bit in common. Products are in ``range(first, after)``. Their entries
-    are int32, the byte repeated four times: processors spread four bytes faster than one.
-    """
-    _check_pointers(types.uint8, pointer)
-    _check_pointers(types.int32, products)
-    if not isinstance(places, types.IntegerLiteral):
-        raise TypingError("the number of places must be a constant")
-    length = places.literal_value
-
-    def codegen(context, builder, signature, values):
-        source, i, sets, first, after, _ = values
-        nothing = ir.Constant(_BYTES, [0] * BYTE_LANES)
-        rows = [
-            builder.load(_bytes_at(builder, source, builder.add(i, _I64(k))), align=1) for k in range(length)
-        ]
-        bits = ir.VectorType(ir.IntType(1), BYTE_LANES)
-        result = cgutils.alloca_once_value(builder, ir.Constant(bits, [0] * BYTE_LANES))
-        with cgutils.for_range(builder, builder.sub(after, first)) as loop:
-            at = builder.mul(builder.add(first, loop.index), _I64(length))
-            in_all = ir.Constant(bits, [1] * BYTE_LANES)
-            for k, row in enumerate(rows):
-                members = _splat_at(builder, sets, builder.add(at, _I64(k)))
-                common = builder.icmp_unsigned("!=", builder.and_(row, members), nothing)
-                in_all = builder.and_(in_all, common)
-            builder.store(builder.or_(builder.load(result), in_all), result)
-        return builder.bitcast(builder.load(result), _I64)
-
-    arguments = (pointer, types.int64, products, types.int64, types.int64, places)
-    return types.int64(*arguments), codegen
-
-
-@twin(_py_translate_byte_lanes)
-@intrinsic
-def translate_byte_lanes(typingctx, source, i, starts, changes, n, target, j):
-    """Translate the 64 bytes at ``source[i]`` by ranges, and write them to ``target[j]``.
-
-    A byte becomes the exclusive or of all ``changes[k]`` with ``starts[k]`` at most the byte, for `k`
-    below `n`. Both arrays are int32, the byte repeated four times.
-    """
-    _check_pointers(types.uint8, source, target)
-    _check_pointers(types.int32, starts, changes)
-
-    def codegen(context, builder, signature, values):
-        source_bytes, i, starts, changes, n, target_bytes, j = values
-        vector = builder.load(_bytes_at(builder, source_bytes, i), align=1)
-        nothing = ir.Constant(_BYTES, [0] * BYTE_LANES)
-        result = cgutils.alloca_once_value(builder, nothing)
-        with cgutils.for_range(builder, n) as loop:
-            start = _splat_at(builder, starts, loop.index)
-            change = _splat_at(builder, changes, loop.index)
-            reached = builder.icmp_unsigned(">=", vector, start)
-            change = builder.select(reached, change, nothing)
-            builder.store(builder.xor(builder.load(result), change), result)
-        place = _bytes_at(builder, target_bytes, j)
-        builder.store(builder.load(result), place, align=1)
-        return NONE
-
-    return types.none(source, types.int64, starts, changes, types.int64, target, types.int64), codegen

@@ -28,6 +28,7 @@ import numpy as np
 from bpe.buffers import as_array
 from bpe.encoding.linked_pieces import Ranks, arrays_for, new_pieces
 from bpe.encoding.memory import encode_pieces, encode_small, make_room, new_memory
+from bpe.encoding.short_pieces import new_factor
 from bpe.encoding.symbols import BYTES, ModelOptions, Symbols
 from bpe.pattern import Pattern
 from bpe.threads import in_background, n_threads
@@ -35,7 +36,7 @@ from bpe.vocabulary import Vocabulary
 from structures import ByteCounter
 
 KNOWN_PIECES = 1 << 20
-"""How many pieces a worker remembers at most: 80 bytes each, as the table has room for twice as many."""
+"""How many pieces a worker remembers at most: 112 bytes each, as two tables have room for twice as many."""
 
 POOL_IDS = 16 * KNOWN_PIECES
 """How many bytes these pieces have at most, and how many ids those of more than two: 5 bytes each."""
@@ -58,6 +59,7 @@ class _Worker:
         self._room = _ROOM
         self.offsets = np.empty(SMALL + 1, np.int32)  # of a block, or of `data`
         self.memory = new_memory(
+            new_factor(),
             ByteCounter(),
             KNOWN_PIECES,
             np.empty(POOL_IDS, np.uint32),  # takes memory only as it fills
@@ -100,7 +102,7 @@ class Encoder:
     :func:`bpe.encoding.rounds.merge_in_rounds`, or :func:`bpe.encoding.heap_merge.merge_by_heap` if the
     merges are not in order.
 
-    Memory: an idle worker has 175 MB at most, and 5 bytes for each merge. There are no more idle workers than
+    Memory: an idle worker has 210 MB at most, and 5 bytes for each merge. There are no more idle workers than
     processors that the process may use. While more threads encode at the same time, each has one.
 
     Examples

@@ -1,4 +1,14 @@
-"""The compiled half of :mod:`bpe.encoding.encoder`: a memory of pieces, and the kernels that use it."""
+"""The compiled half of :mod:`bpe.encoding.encoder`: a memory of pieces, and the kernels that use it.
+
+::
+
+    pieces of a batch     _the      _something   e         s
+    words, homes          4_the ->  (longer) ->  1e ->     1s ->       keys and places in the short table
+    what is known         17        | 1, 5       9         ?           short table | table of bytes
+    ids                   17         1 5         9                     written, up to the first unknown piece
+
+Then the pieces from there on are looked up again, and those that are not known are merged, all together.
+"""
 
 import numpy as np
 from numba import types
@@ -7,14 +17,39 @@ from numba.experimental import structref
 from bpe.encoding.heap_merge import merge_by_heap
 from bpe.encoding.linked_pieces import linked_pieces_type, put_piece, set_arrays
 from bpe.encoding.rounds import merge_in_rounds
+from bpe.encoding.short_pieces import (
+    FEWEST_BITS,
+    LAST_ROWS,
+    NO_WORD,
+    SHORT,
+    empty_slots,
+    find,
+    home_of,
+    move_all,
+    wipe,
+    word_at,
+    word_of,
+)
 from bpe.scanning.cutting import cut_segments
 from structures import kernel
-from structures.kernels import StructType, byte_counter_type, fields_of, inner, local_words, quiet
+from structures.kernels import (
+    StructType,
+    after,
+    byte_counter_type,
+    fields_of,
+    inner,
+    larger,
+    local_words,
+    pointer_to,
+    prefetch,
+    quiet,
+    smaller,
+)
 
 KNOWN_BYTES = 127
 """The longest piece that is remembered."""
 
-BATCH = 1024
+BATCH = LAST_ROWS
 """How many pieces are looked up at once."""
 
 MOST_PROBES = 512
@@ -24,6 +59,7 @@ _MISSING = -1
 _ID_BITS = 31
 _ID_MASK = (1 << _ID_BITS) - 1
 _COUNT_BITS = 7
+_ROOM_LONG = BATCH + 1
 
 
 # ------------------------------------------------------------------------------------------------- type
@@ -34,7 +70,11 @@ class MemoryType(StructType):
 
 memory_type = MemoryType(
     fields_of(
-        known=byte_counter_type,  # piece -> its ids, packed
+        short_slots=types.int64[::1],  # as in `short_pieces`: a short piece -> its ids, packed
+        short_shift=types.int64,
+        short_factor=types.int64,
+        n_short=types.int64,
+        known=byte_counter_type,  # longer piece -> its ids, packed
         most_known=types.int64,
         known_bytes=types.int64,  # of all pieces put there; the pool has room for as many ids
         pool=types.uint32[::1],  # ids of pieces that have more than two
@@ -59,9 +99,13 @@ structref.define_boxing(MemoryType, Memory)
 
 
 @kernel
-def new_memory(known, most_known, pool, whole, unknown, data, offsets, ids):
+def new_memory(factor, known, most_known, pool, whole, unknown, data, offsets, ids):
     """Return what a thread encodes with."""
     self = structref.new(memory_type)
+    self.short_slots = empty_slots(FEWEST_BITS)
+    self.short_shift = 64 - FEWEST_BITS
+    self.short_factor = factor
+    self.n_short = 0
     self.known = known
     self.most_known = most_known
     self.known_bytes = 0
@@ -85,20 +129,157 @@ def make_room(self, arrays):
 @inner
 def forget(self):
     """Forget all pieces."""
+    wipe(self.short_slots)
+    self.n_short = 0
     self.known.clear()
     self.known_bytes = self.pool_size = 0
 
 
 @inner
+def grow(self):
+    """Make the table of short pieces twice as large; null if there is no memory."""
+    shift = self.short_shift - 1
+    slots = empty_slots(64 - shift)
+    move_all(self.short_slots, slots, self.short_factor, shift)
+    self.short_slots = slots
+    self.short_shift = shift
+    return True
+
+
+@inner
+def put_short(self, word, packed):
+    """Remember a short piece; return how far from its home the search has ended."""
+    if 4 * (self.n_short + 1) > self.short_slots.size - 2 * LAST_ROWS and not grow(self):
+        return 0
+    home = home_of(word, self.short_factor, self.short_shift)
+    at = find(self.short_slots, word, home)
+    self.n_short += self.short_slots[at] == 0
+    self.short_slots[at] = word
+    self.short_slots[at + 1] = packed
+    return ((at - home) >> 1) & ((1 << (64 - self.short_shift)) - 1)
+
+
+@inner
 def put_known(self, data, start, end, packed):
-    """Remember a piece; if memory runs out, it is merged again next time."""
-    self.known.set(data, start, end, packed)
+    """Remember a piece; if memory runs out, it is merged again next time. Return as :func:`put_short`."""
     self.known_bytes += end - start
+    if end - start <= SHORT:
+        return put_short(self, word_of(pointer_to(data, start), end - start), packed)
+    self.known.set(data, start, end, packed)
+    return 0
+
+
+@inner
+def prepare(self, data, offsets, first, n, words, homes):
+    """Find the words and the homes of `n` pieces, at most :data:`BATCH`, and prefetch what is known of them.
+
+    Longer pieces are looked up: their homes are in the last rows of the table.
+
+    Returns
+    -------
+    int
+        How far from its home a search has ended.
+    """
+    text, offset_at, slots = pointer_to(data, 0), pointer_to(offsets, first), self.short_slots
+    factor, shift, last_row = self.short_factor, self.short_shift, slots.size - 2 * LAST_ROWS
+    long_of = local_words(_ROOM_LONG)
+    n_long, end = 0, np.int64(offset_at[0])
+    is_near_end = np.int64(offset_at[n - 1]) + 8 > data.size
+    for i in range(0 if is_near_end else n):
+        start, end = end, np.int64(offset_at[i + 1])
+        words[i] = word_at(text, start, end - start)
+        homes[i] = home_of(words[i], factor, shift)
+        prefetch(slots, homes[i])
+        long_of[n_long] = i
+        n_long += end - start > SHORT
+    for i in range(n if is_near_end else 0):
+        start, end = end, np.int64(offset_at[i + 1])
+        words[i] = word_of(after(text, start), smaller(end - start, SHORT))
+        homes[i] = home_of(words[i], factor, shift)
+        long_of[n_long] = i
+        n_long += end - start > SHORT
+    starts, ends, found = local_words(BATCH), local_words(BATCH), local_words(BATCH)
+    for k in range(n_long):
+        starts[k] = np.int64(offset_at[long_of[k]])
+        ends[k] = np.int64(offset_at[long_of[k] + 1])
+    furthest = self.known.get_into(data, starts, ends, n_long, _MISSING, found)
+    for k in range(n_long):
+        words[long_of[k]] = NO_WORD
+        homes[long_of[k]] = last_row + 2 * k
+        slots[last_row + 2 * k + 1] = found[k]
+    return furthest
+
+
+@inner
+def packed_at(slots, word, home):
+    """Return what is known of a piece whose key is not in its home."""
+    at = find(slots, word, home)
+    return slots[at + 1] if slots[at] == word else _MISSING
+
+
+@inner
+def look_up(self, data, offsets, first, n, packed_of):
+    """Write what is known of `n` pieces; return how far from its home a search has ended."""
+    words, homes = local_words(BATCH), local_words(BATCH)
+    furthest = prepare(self, data, offsets, first, n, words, homes)
+    for i in range(n):
+        packed_of[i] = packed_at(self.short_slots, words[i], homes[i])
+    return furthest
+
+
+@inner
+def write_known(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
+    """Write the ids of pieces up to the first that is not known; return `done` anew."""
+    first, n, mark = done
+    next_mark = marks[mark] if mark < marks.size else -1
+    words, homes = local_words(BATCH), local_words(BATCH)
+    slots, id_at, pool = pointer_to(self.short_slots, 0), pointer_to(ids, 0), pointer_to(self.pool, 0)
+    while first < n_pieces:
+        n_here, offset_at = smaller(BATCH, n_pieces - first), pointer_to(offsets, first)
+        prepare(self, data, offsets, first, n_here, words, homes)
+        for i in range(n_here):
+            home = homes[i]
+            packed = slots[home + 1]
+            if slots[home] != words[i]:
+                packed = packed_at(self.short_slots, words[i], home)
+            second = packed >> _ID_BITS
+            id_at[n] = packed & _ID_MASK
+            id_at[n + 1] = second - 1
+            if packed >= 0:
+                n += 1 + (second != 0)
+            elif packed == _MISSING:
+                return first + i, n, mark
+            else:
+                n = put_pooled(pool, packed, id_at, n)
+            if offset_at[i + 1] == next_mark:
+                mark = put_marks(marks, mark, id_offsets, n)
+                next_mark = marks[mark] if mark < marks.size else -1
+        first += n_here
+    return n_pieces, n, mark
+
+
+@inner
+def put_pooled(pool, packed, id_at, n):
+    """Write the ids of a piece that has more than two, from index `n` on; return the new `n`."""
+    start, n_ids = (-2 - packed) >> _COUNT_BITS, (-2 - packed) & ((1 << _COUNT_BITS) - 1)
+    for k in range(n_ids):
+        id_at[n + k] = pool[start + k]
+    return n + n_ids
+
+
+@inner
+def put_marks(marks, mark, id_offsets, n):
+    """Write where the ids end of the pieces that end at mark `mark`; return the next mark."""
+    place = marks[mark]
+    while mark < marks.size and marks[mark] == place:
+        id_offsets[mark] = n
+        mark += 1
+    return mark
 
 
 @inner
 def remember(self, data, start, end, ids, first, n):
-    """Remember the ids of ``data[start:end]``: `n` of `ids`, from `first` on."""
+    """Remember the ids of ``data[start:end]``: `n` of `ids`, from `first` on. Return as :func:`put_short`."""
     if n <= 2:
         second = np.int64(ids[first + 1]) + 1 if n == 2 else 0
         packed = np.int64(ids[first]) | second << _ID_BITS
@@ -107,7 +288,7 @@ def remember(self, data, start, end, ids, first, n):
             self.pool[self.pool_size + k] = ids[first + k]
         packed = -2 - (self.pool_size << _COUNT_BITS | n)
         self.pool_size += n
-    put_known(self, data, start, end, packed)
+    return put_known(self, data, start, end, packed)
 
 
 @inner
@@ -116,7 +297,8 @@ def take_whole(self, data, offsets, first, after, packed_of):
     found = local_words(1)
     for i in range(first, after):
         if packed_of[i - first] == _MISSING:
-            self.whole.get_into(data, offsets, i, i + 1, _MISSING, found)
+            ends = pointer_to(offsets, i + 1)
+            self.whole.get_into(data, pointer_to(offsets, i), ends, 1, _MISSING, found)
             packed_of[i - first] = found[0]
             start, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
             if found[0] != _MISSING and end - start <= KNOWN_BYTES:
@@ -144,55 +326,59 @@ def merge_unknown(self, data, offsets, first, after, packed_of):
 
 
 @inner
-def encode_all(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
-    """Do as :func:`encode_pieces`, for compiled callers; there may be more offsets than the pieces have."""
+def merge_batch(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
+    """Write the ids of at most :data:`BATCH` pieces, which need not be known; return `done` anew."""
     first, n, mark = done
     next_mark = marks[mark] if mark < marks.size else -1
-    packed_of = local_words(BATCH)
-    pool = self.pool
-    while first < n_pieces:
-        after = min(first + BATCH, n_pieces)
-        # Forget between batches only: what a batch has looked up must stay.
-        if len(self.known) + BATCH > self.most_known or self.known_bytes + BATCH * KNOWN_BYTES > pool.size:
-            forget(self)
-        furthest = self.known.get_into(data, offsets, first, after, _MISSING, packed_of)
-        if len(self.whole) > 0:
-            take_whole(self, data, offsets, first, after, packed_of)
-        after = merge_unknown(self, data, offsets, first, after, packed_of)
-        if after == first:
-            return first, n, mark
-        place = 0
-        for i in range(first, after):
-            packed = packed_of[i - first]
-            if packed >= 0:
-                second = packed >> _ID_BITS
-                ids[n] = packed & _ID_MASK
-                ids[n + 1] = second - 1
-                n += 1 + (second != 0)
-            elif packed != _MISSING:
-                start = (-2 - packed) >> _COUNT_BITS
-                for k in range((-2 - packed) & ((1 << _COUNT_BITS) - 1)):
-                    ids[n] = pool[start + k]
-                    n += 1
-            else:
-                start, end, n_before = np.int64(offsets[i]), np.int64(offsets[i + 1]), n
-                token = place
-                while token >= 0:
-                    ids[n] = self.unknown.tokens[token]
-                    n += 1
-                    token = np.int64(self.unknown.next_of[token])
-                place += end - start
-                if end - start <= KNOWN_BYTES:
-                    remember(self, data, start, end, ids, n_before, n - n_before)
-            if offsets[i + 1] == next_mark:
-                while mark < marks.size and marks[mark] == next_mark:
-                    id_offsets[mark] = n
-                    mark += 1
-                next_mark = marks[mark] if mark < marks.size else -1
-        if furthest > MOST_PROBES:  # whoever has made pieces collide slows down nothing but this batch
-            forget(self)
-        first = after
-    return n_pieces, n, mark
+    packed_of, id_at = local_words(BATCH), pointer_to(ids, 0)
+    stop = smaller(first + BATCH, n_pieces)
+    # Forget between batches only: what a batch has looked up must stay.
+    is_full = len(self.known) + self.n_short + BATCH > self.most_known
+    if is_full or self.known_bytes + BATCH * KNOWN_BYTES > self.pool.size:
+        forget(self)
+    furthest = look_up(self, data, offsets, first, stop - first, packed_of)
+    if len(self.whole) > 0:
+        take_whole(self, data, offsets, first, stop, packed_of)
+    stop = merge_unknown(self, data, offsets, first, stop, packed_of)
+    place, tokens, next_of = 0, pointer_to(self.unknown.tokens, 0), pointer_to(self.unknown.next_of, 0)
+    for i in range(first, stop):
+        packed = packed_of[i - first]
+        if packed >= 0:
+            second = packed >> _ID_BITS
+            id_at[n] = packed & _ID_MASK
+            id_at[n + 1] = second - 1
+            n += 1 + (second != 0)
+        elif packed != _MISSING:
+            n = put_pooled(pointer_to(self.pool, 0), packed, id_at, n)
+        else:
+            start, end, n_before = np.int64(offsets[i]), np.int64(offsets[i + 1]), n
+            token = place
+            while token >= 0:
+                id_at[n] = tokens[token]
+                n += 1
+                token = np.int64(next_of[token])
+            place += end - start
+            if end - start <= KNOWN_BYTES:
+                furthest = larger(furthest, remember(self, data, start, end, ids, n_before, n - n_before))
+        if offsets[i + 1] == next_mark:
+            mark = put_marks(marks, mark, id_offsets, n)
+            next_mark = marks[mark] if mark < marks.size else -1
+    if furthest > MOST_PROBES:  # whoever has made pieces collide slows down nothing but this batch
+        forget(self)
+    return stop, n, mark
+
+
+@inner
+def encode_all(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
+    """Do as :func:`encode_pieces`, for compiled callers; there may be more offsets than the pieces have."""
+    while done[0] < n_pieces:
+        done = write_known(self, data, offsets, n_pieces, done, ids, marks, id_offsets)
+        if done[0] < n_pieces:
+            first = done[0]
+            done = merge_batch(self, data, offsets, n_pieces, done, ids, marks, id_offsets)
+            if done[0] == first:
+                break
+    return done
 
 
 @quiet
@@ -223,5 +409,5 @@ def encode_small(self, tables, n_bytes, ends, no_marks, no_offsets):
     """Encode the text in ``self.data``; return the number of ids."""
     ends[0] = n_bytes
     nothing = tables.group_of  # these tables remember nothing that failed
-    n_pieces = cut_segments(tables, self.data, 0, 0, ends, False, self.offsets, nothing)
+    n_pieces = cut_segments(tables, None, self.data, 0, 0, ends, False, self.offsets, nothing)
     return encode_all(self, self.data, self.offsets, n_pieces, (0, 0, 0), self.ids, no_marks, no_offsets)[1]

@@ -17,107 +17,113 @@ from structures.kernels import (
     BYTE_LANES,
     byte_lanes_in_products,
     byte_lanes_with,
+    count_lanes,
     inner,
+    larger,
     load_word,
     local_bytes,
     local_words,
     lowest_lane,
+    smaller,
     translate_byte_lanes,
 )
 
 CHUNK = 1024  # characters held at a time
 _ROOM_GROUPS = BEHIND + CHUNK + 2 * BYTE_LANES  # windows reach this far
-_ROOM_PLACES = CHUNK + 1
+_ROOM_PLACES = CHUNK + 2 * BYTE_LANES  # lanes without a character are read, too
 _READ = 8  # bytes read for a character
 # Three tables with one byte for each width of a character, from width 1 on: the data bits of its first byte;
 # the value of the other bits of that byte; log2 of the first character of this width.
 _DATA_BITS = 0x070F1F7F
 _LEAD_BITS = 0xF0E0C000
 _LEAST_BITS = 0x100B0700
+_MARKS, _CONTINUED = 0xC0C0C000, 0x80808000  # what the later bytes of a character begin with
+_BEYOND_ASCII = np.int64(-0x7F7F7F7F7F7F7F80)  # the top bit of each of eight bytes
+_AT_ONCE = 12
 
 
 @inner
-def group_at(view, text, i, width):
-    """Return the group of the character of `width` bytes at byte `i`; 0 if these bytes are not valid UTF-8.
+def first_character(view, word):
+    """Return the group and the width of the character with which the bytes of a word begin.
 
-    After them the next character begins, or the text ends.
+    A byte that is not of valid UTF-8 is a character by itself, without a group: 0.
     """
-    word = load_word(text, i)
-    by_width = 8 * ((width - 1) & 3)
+    first = word & 0xFF
+    width = 1 + (first >= 0xC0) + (first >= 0xE0) + (first >= 0xF0)
+    by_width = 8 * (width - 1)
     data_bits = (_DATA_BITS >> by_width) & 0xFF
     character = (
         (word & data_bits) << 18 | (word & 0x3F00) << 4 | (word & 0x3F0000) >> 10 | (word >> 24 & 0x3F)
-    )
-    character >>= 6 * ((4 - width) & 3)
-    is_valid = (word & (0xFF ^ data_bits)) == (_LEAD_BITS >> by_width) & 0xFF
+    ) >> (6 * (4 - width))
+    checked = (np.int64(1) << (8 * width)) - 256  # the bits of all bytes but the first
+    is_valid = (first ^ (_LEAD_BITS >> by_width)) & (0xFF ^ data_bits) == 0
+    is_valid &= (word & checked & _MARKS) == (_CONTINUED & checked)
     is_valid &= (width == 1) | (character >> ((_LEAST_BITS >> by_width) & 0xFF) != 0)
-    is_valid &= (width <= 4) & (character <= 0x10FFFF) & (character >> 11 != 0xD800 >> 11)
-    group = view.group_of[view.symbol_of[character if is_valid else 0]]
-    return np.int64(group) if is_valid else 0
+    is_valid &= (character <= 0x10FFFF) & (character >> 11 != 0xD800 >> 11)
+    if not is_valid:
+        return 0, 1
+    return np.int64(view.group_of[view.symbol_of[character]]), width
 
 
 @inner
-def read_characters(view, text, i, stop, groups, places):
-    """Read at most :data:`CHUNK` characters from byte `i` on; return their number and whether all are ASCII.
+def read_characters(view, text, start, stop, groups, places):
+    """Read at most :data:`CHUNK` characters from byte `start` on; return their number.
 
-    Character c has the group ``groups[BEHIND + c]`` and the bytes from ``places[c]`` to ``places[c + 1]``. If
-    all are ASCII, `places` is not written. Bytes that are not UTF-8 become one character or several, without
-    a group.
+    Character c has the group ``groups[BEHIND + c]`` and the bytes from ``places[c]`` to ``places[c + 1]``. A
+    byte that is not of valid UTF-8 is a character without a group.
     """
-    n, is_ascii, start = 0, True, i
+    n, i = 0, start
     while n <= CHUNK - BYTE_LANES and i + BYTE_LANES + _READ <= stop:
-        beyond_ascii = byte_lanes_with(text, i, 0x80)
-        if beyond_ascii == 0:
-            translate_byte_lanes(
-                text, i, view.range_starts, view.range_changes, view.n_ranges, groups, BEHIND + n
-            )
-            if not is_ascii:
-                for lane in range(BYTE_LANES):
-                    places[n + lane] = i + lane
-            n += BYTE_LANES
-            i += BYTE_LANES
-        else:
-            if is_ascii:
-                for c in range(n):
-                    places[c] = start + c
-                is_ascii = False
-            begins = ~beyond_ascii | byte_lanes_with(text, i, 0x40) | 1
-            begins &= begins - 1
-            first, lane = n, 0
-            while begins != 0:
-                places[n] = i + lane
-                n += 1
-                lane = lowest_lane(begins)
-                begins &= begins - 1
-            if n == first:
-                places[n] = i
-                n += 1
-                lane = BYTE_LANES
-            i += lane  # the last character may continue
+        # All lanes are written; what follows the first character beyond ASCII is overwritten then.
+        translate_byte_lanes(text, i, view.ranges, groups, BEHIND + n)
+        for lane in range(BYTE_LANES):
+            places[n + lane] = i + lane
+        n_ascii = lowest_lane(byte_lanes_with(text, i, 0x80))
+        n += n_ascii
+        i += n_ascii
+        # One after the other, until eight bytes of ASCII follow.
+        word = load_word(text, i)
+        while (word & _BEYOND_ASCII != 0) & (n < CHUNK) & (i + 2 * _READ <= stop):
+            group, width = first_character(view, word)
+            groups[BEHIND + n] = group
             places[n] = i
-            for c in range(first, n):
-                groups[BEHIND + c] = group_at(view, text, places[c], places[c + 1] - places[c])
+            n += 1
+            i += width
+            word = load_word(text, i)
     places[n] = i
-    return n, is_ascii
-
-
-@inner
-def place_of(places, start, is_ascii, c):
-    """Return the byte at which character `c` of those read from `start` on begins."""
-    return start + c if is_ascii else places[c]
+    return n
 
 
 @inner
 def look(view, groups, c):
     """Return two bit sets of places from character `c` on: pieces end there; the windows do not decide."""
-    n_ends = view.n_ends
-    found = byte_lanes_in_products(groups, c, view.products, 0, n_ends, PLACES)
-    unsure = byte_lanes_in_products(groups, c, view.products, n_ends, view.n_products, PLACES)
+    found = byte_lanes_in_products(groups, c, view.ends, PLACES)
+    unsure = byte_lanes_in_products(groups, c, view.open, PLACES)
     in_groups = byte_lanes_with(groups, c, 0xFF) & byte_lanes_with(groups, c + PLACES - 1, 0xFF)
     if in_groups != -1:
         for k in range(PLACES):
             unsure |= ~byte_lanes_with(groups, c + k, 0xFF)
     return found, unsure
+
+
+@inner
+def put_ends(places, word, found, has_room, ends, n):
+    """Write the ends of pieces at the places of a bit set to `ends`, from index `n` on; return the new `n`.
+
+    Where there is room, :data:`_AT_ONCE` are written in any case, so that the processor need not guess how
+    many there are. What is too much is overwritten later.
+    """
+    k, n_found = 0, count_lanes(found)
+    if has_room:
+        for k in range(_AT_ONCE):
+            ends[n + k] = places[word + lowest_lane(found)]
+            found &= found - 1
+        k = _AT_ONCE
+    while k < n_found:
+        ends[n + k] = places[word + lowest_lane(found)]
+        found &= found - 1
+        k += 1
+    return n + n_found
 
 
 @inner
@@ -142,45 +148,44 @@ def cut_bulk(view, text, start, stop, ends, n):
     entry = view.start_entry_of[0]
     for k in range(BEHIND):  # the text before the segment decides nothing
         groups[k] = 0
-    last = start  # end of the last piece; all places up to it are decided
-    chunk, c = start, 1  # where the first character begins; the first character whose place is not decided
+    n_first, last = n, start  # `last`: end of the last piece
+    chunk, word = start, 1  # where the first character begins; the first character whose place is not decided
     while True:
-        n_characters, is_ascii = read_characters(view, text, chunk, stop, groups, places)
-        c_stop = n_characters - AHEAD + 1
-        if c_stop <= c:
+        n_characters = read_characters(view, text, chunk, stop, groups, places)
+        after = n_characters - AHEAD + 1
+        if after <= word:
             return n
-        word = c  # the character of lane 0
-        while word < c_stop:
+        while word < after:
             found, unsure = look(view, groups, word)
-            n_lanes = min(c_stop - word, BYTE_LANES)
-            while c < word + n_lanes:
-                undecided = np.int64(-1) << (c - word)
-                if n_lanes < BYTE_LANES:
-                    undecided &= (np.int64(1) << n_lanes) - 1
-                found &= undecided
-                unsure &= undecided
-                open_lane = lowest_lane(unsure) if unsure != 0 else BYTE_LANES
-                surely = found if unsure == 0 else found & ((np.int64(1) << open_lane) - 1)
-                while surely != 0:
-                    last = place_of(places, chunk, is_ascii, word + lowest_lane(surely))
-                    ends[n] = last
-                    n += 1
-                    surely &= surely - 1
+            n_lanes = smaller(after - word, BYTE_LANES)
+            has_room = n_lanes == BYTE_LANES  # a byte for each lane
+            left = np.int64(-1) if has_room else (np.int64(1) << n_lanes) - 1
+            c = word + n_lanes
+            while True:
+                unsure &= left
+                decided = left & ((unsure & -unsure) - 1)
+                n = put_ends(places, word, found & decided, has_room, ends, n)
                 if unsure == 0:
-                    c = word + n_lanes
                     break
-                c = word + open_lane
-                while last < place_of(places, chunk, is_ascii, c):
+                last = np.int64(ends[n - 1]) if n > n_first else start
+                c = word + lowest_lane(unsure)
+                while last < places[c]:
                     end = find_match(view, text, last, stop, True, entry)
                     if end <= last:
                         return n
                     last = end
                     ends[n] = end
                     n += 1
-                while c < n_characters and place_of(places, chunk, is_ascii, c) <= last:
+                while c < n_characters and places[c] <= last:
                     c += 1
+                has_room = False
+                if c >= word + n_lanes:
+                    break
+                left &= np.int64(-1) << (c - word)
+                c = word + n_lanes
             word = c
+        last = np.int64(ends[n - 1]) if n > n_first else start
         if last >= places[n_characters]:
-            chunk, c = last, 1
+            chunk, word = last, 1
         else:
-            chunk, c = place_of(places, chunk, is_ascii, max(c - BEHIND, 0)), min(c, BEHIND)
+            chunk, word = places[larger(word - BEHIND, 0)], smaller(word, BEHIND)

@@ -10,8 +10,8 @@ from numba.experimental import structref
 
 from bpe.scanning.automaton import Automaton
 from bpe.scanning.tails import Tails
-from bpe.scanning.windows import PLACES, Windows
-from structures.kernels import StructType, fields_of, inner, kernel, pointer_to
+from bpe.scanning.windows import PLACES, Windows, ranges_of_groups
+from structures.kernels import StructType, fields_of, inner, kernel, part_or, pointer_to
 
 # An entry of the transition table has three parts: the row of the next state from bit 4 on, whether it is
 # alive, and the delay of its match + 1.
@@ -80,12 +80,10 @@ class View(NamedTuple):
     n_symbols: Any
     looks_behind: Any
     group_of: Any
-    range_starts: Any
-    range_changes: Any
-    n_ranges: Any
-    products: Any
-    n_ends: Any
-    n_products: Any
+    has_windows: Any
+    ranges: Any  # of ASCII characters with one group, as `translate_byte_lanes` takes them
+    ends: Any  # products: the windows in which a piece ends, as `byte_lanes_in_products` takes them
+    open: Any  # products: the windows that do not decide
     tail_of: Any
     tail_bytes: Any
     failed: Any  # what to remember: for each bucket of bytes a set of endless states
@@ -93,8 +91,14 @@ class View(NamedTuple):
 
 
 @inner
-def view_of(self, failed, start):
-    """Return a view of tables, to cut from byte `start` on. The caller keeps both arguments alive."""
+def view_of(self, code, failed, start):
+    """Return a view of tables, to cut from byte `start` on. The caller keeps the arguments alive.
+
+    The windows are constants if there is `code` for them (:func:`bpe.scanning.windows.as_code`); else None is
+    in its place.
+    """
+    starts, changes = pointer_to(self.range_starts, 0), pointer_to(self.range_changes, 0)
+    products, n_ends = pointer_to(self.products, 0), self.n_ends
     return View(
         pointer_to(self.symbol_of, 0),
         pointer_to(self.next_entry, 0),
@@ -103,12 +107,10 @@ def view_of(self, failed, start):
         self.n_symbols,
         self.looks_behind,
         pointer_to(self.group_of, 0),
-        pointer_to(self.range_starts, 0),
-        pointer_to(self.range_changes, 0),
-        self.n_ranges,
-        pointer_to(self.products, 0),
-        self.n_ends,
-        self.n_products,
+        self.n_ranges > 0,
+        part_or(code, 0, (starts, changes, self.n_ranges)),
+        part_or(code, 1, (products, 0, n_ends)),
+        part_or(code, 2, (products, n_ends, self.n_products)),
         pointer_to(self.tail_of, 0),
         self.tail_bytes,
         pointer_to(failed, 0),
@@ -133,7 +135,7 @@ def tables_of(automaton: Automaton, windows: Windows | None, tails: Tails | None
         windows = Windows(nothing, nothing, nothing)
     of_windows = (
         windows.group_of,
-        *map(_four_times, _ranges_of(automaton, windows)),
+        *map(_four_times, ranges_of_groups(automaton, windows)),
         _four_times(np.concatenate([windows.ends, windows.open])),
         len(windows.ends),
     )
@@ -146,13 +148,3 @@ def tables_of(automaton: Automaton, windows: Windows | None, tails: Tails | None
 
 def _four_times(array: np.ndarray) -> np.ndarray:
     return np.repeat(array.ravel(), 4).view(np.int32)
-
-
-def _ranges_of(automaton: Automaton, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ASCII characters at which the group changes, and the exclusive or of both groups."""
-    if not windows.group_of.size:
-        return windows.group_of, windows.group_of
-    group_of = windows.group_of[automaton.symbol_of[:128]]
-    change = np.concatenate([group_of[:1], group_of[1:] ^ group_of[:-1]])
-    starts = np.flatnonzero(change)
-    return starts.astype(np.uint8), change[starts]

@@ -25,7 +25,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -306,3 +306,39 @@ def derive_windows(automaton: Automaton, work: Work | None = None) -> Windows | 
     for i, group in enumerate(groups):
         bit_of[group] = 1 << i
     return Windows(bit_of, ends, unsure)
+
+
+def ranges_of_groups(automaton: Automaton, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ASCII characters at which the group changes, and the exclusive or of both groups.
+
+    Both are (ranges,) uint8; there are none if there are no windows.
+    """
+    if not windows.group_of.size:
+        return windows.group_of, windows.group_of
+    group_of = windows.group_of[automaton.symbol_of[:128]]
+    change = np.concatenate([group_of[:1], group_of[1:] ^ group_of[:-1]])
+    starts = np.flatnonzero(change)
+    return starts.astype(np.uint8), change[starts]
+
+
+def as_code(automaton: Automaton, windows: Windows) -> tuple[Any, Any, Any]:
+    """Return the windows as constants for compiled code: the ranges of groups, the ends, and the open ones.
+
+    Each is what :mod:`structures.byte_lanes` takes: pairs; products, with None where any group is meant.
+
+    Examples
+    --------
+    >>> from bpe.scanning.automaton import compile_automaton
+    >>> automaton = compile_automaton("[a-z]+|[^a-z]")
+    >>> ranges, ends, _ = as_code(automaton, derive_windows(automaton))
+    >>> ranges, ends
+    (((0, 1), (97, 3), (123, 3)), ((None, None, None, 1, None), (None, None, 1, 2, None)))
+    """
+    any_group = int(np.bitwise_or.reduce(windows.group_of))
+
+    def rows(products: np.ndarray) -> tuple[tuple[int | None, ...], ...]:
+        return tuple(tuple(None if x == any_group else x for x in row) for row in products.tolist())
+
+    starts, changes = ranges_of_groups(automaton, windows)
+    ranges = tuple(zip(starts.tolist(), changes.tolist(), strict=True))
+    return ranges, rows(windows.ends), rows(windows.open)

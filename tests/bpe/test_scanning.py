@@ -15,8 +15,9 @@ from bpe.scanning import Scanner, UnsupportedError, scanner_of
 from bpe.scanning.automaton import compile_automaton
 from bpe.scanning.syntax import parse
 from bpe.scanning.tables import tables_of
-from bpe.scanning.windows import PLACES, derive_windows
+from bpe.scanning.windows import PLACES, as_code, derive_windows
 from bpe.text import as_bytes, as_text
+from structures.constants import Constant
 
 thorough = settings(deadline=None, max_examples=300)
 
@@ -273,6 +274,26 @@ def test_windows_cut_the_text(name, book):
     assert pieces_with(None, automaton, data) == right
     everywhere = dataclasses.replace(windows, ends=windows.ends[:1] | 0xFF)
     assert len(pieces_with(everywhere, automaton, data)) > 0.9 * len(data)
+    scanner = Scanner(sources_of(name))
+    scanner._code = [Constant(as_code(automaton, everywhere))]
+    assert len(scanner.split(data)) > 0.9 * len(data), "windows in code are used, not the tables"
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "llama3", "qwen2"])
+def test_named_patterns_have_code_of_their_own(name, book):
+    """A stranger's pattern is never compiled; the same expression is cut by code and by tables alike."""
+    sources = sources_of(name)
+    in_code, in_tables = bpe.Pattern.of(name).scanner, Scanner(sources)
+    assert [code is None for code in in_code._code] == [False]
+    assert bpe.Pattern.of(sources[0] + "|x").scanner._code == in_tables._code == [None]
+    chance, seams = np.random.default_rng(0), [*SEAMS, *LETTERS, "Привет", "日本語", "don't ", "“the”"]
+    texts = ["".join(seams[i] for i in chance.integers(0, len(seams), n)) for n in range(0, 900, 9)]
+    for text in [book[:200_000], *texts]:
+        data = bytearray(text.encode())
+        assert in_code.split(data) == in_tables.split(data)
+        for place in chance.integers(0, len(data) + 1, 5):
+            data[place : place + 1] = bytes([chance.integers(256)])
+        assert in_code.split(data) == in_tables.split(data) == by_regex(sources, data)
 
 
 LETTERS = "éÉßǅʰ文か\u017f\u0301\u0661\u2028\u00a0\U0001f600"

@@ -879,7 +879,8 @@ def test_nothing_leaks(python):
 @kernel
 def look_up_inside(counter, data, offsets, first, after, default):
     counts = np.empty(after - first, np.int64)
-    furthest = counter.get_into(data, offsets, first, after, default, counts)
+    starts, ends = pointer_to(offsets, first), pointer_to(offsets, first + 1)
+    furthest = counter.get_into(data, starts, ends, after - first, default, counts)
     return counts, furthest
 
 

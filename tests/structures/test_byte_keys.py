@@ -31,7 +31,8 @@ def parts_of(word_1):
 @njit
 def keys_of(data, offsets, first, n):
     word_0s, word_1s = local_words(100), local_words(100)
-    byte_keys.keys_of(data, offsets, first, n, pointer_to(WORDS, 0), word_0s, word_1s)
+    starts, ends = pointer_to(offsets, first), pointer_to(offsets, first + 1)
+    byte_keys.keys_of(data, starts, ends, n, pointer_to(WORDS, 0), word_0s, word_1s)
     return [(word_0s[i], word_1s[i]) for i in range(n)]
 
 
