@@ -84,16 +84,13 @@ none           the whole text is one piece
 =============  =========================================================================================
 """
 
-_NAME_OF: dict[tuple[str, ...], str] = {}
-for _name, _pattern in PATTERNS.items():
-    _NAME_OF[(_pattern,) if isinstance(_pattern, str) else _pattern] = _name
+_NAME_OF = {(sources,) if isinstance(sources, str) else sources: name for name, sources in PATTERNS.items()}
 _SOURCES_OF = {name: sources for sources, name in _NAME_OF.items()}
 # Another way to write the same, which is used as much.
 _SPELLINGS: dict[tuple[str, ...], str] = {
     (r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",): "gpt2"
 }
-# These few have machine code of their own; a stranger's pattern is never compiled.
-_IN_CODE = frozenset(source for sources in _NAME_OF for source in sources)
+_IN_CODE = frozenset().union(*_NAME_OF)  # these few have machine code of their own
 # The other engines read these as the package does.
 READ_ALIKE = {source for sources, name in _NAME_OF.items() if name != "none" for source in sources}
 Dialect: TypeAlias = Literal["regex", "rust", "oniguruma"]

@@ -28,7 +28,7 @@ import numpy as np
 from bpe.buffers import as_array
 from bpe.encoding.linked_pieces import Ranks, arrays_for, new_pieces
 from bpe.encoding.memory import encode_pieces, encode_small, make_room, new_memory
-from bpe.encoding.short_pieces import new_factor
+from bpe.encoding.short_pieces import new_factor, new_slots
 from bpe.encoding.symbols import BYTES, ModelOptions, Symbols
 from bpe.pattern import Pattern
 from bpe.threads import in_background, n_threads
@@ -59,15 +59,13 @@ class _Worker:
         self._room = _ROOM
         self.offsets = np.empty(SMALL + 1, np.int32)  # of a block, or of `data`
         self.memory = new_memory(
-            new_factor(),
+            (new_slots(), new_factor()),
             ByteCounter(),
             KNOWN_PIECES,
             np.empty(POOL_IDS, np.uint32),  # takes memory only as it fills
             whole,
             new_pieces(_ROOM, ranks),
-            data,
-            self.offsets,
-            self.ids,
+            (data, self.offsets, self.ids),
         )
 
     def make_room(self, n_bytes: int) -> None:

@@ -99,12 +99,11 @@ structref.define_boxing(MemoryType, Memory)
 
 
 @kernel
-def new_memory(factor, known, most_known, pool, whole, unknown, data, offsets, ids):
+def new_memory(short, known, most_known, pool, whole, unknown, scratch):
     """Return what a thread encodes with."""
     self = structref.new(memory_type)
-    self.short_slots = empty_slots(FEWEST_BITS)
+    self.short_slots, self.short_factor = short
     self.short_shift = 64 - FEWEST_BITS
-    self.short_factor = factor
     self.n_short = 0
     self.known = known
     self.most_known = most_known
@@ -113,9 +112,7 @@ def new_memory(factor, known, most_known, pool, whole, unknown, data, offsets, i
     self.pool_size = 0
     self.whole = whole
     self.unknown = unknown
-    self.data = data
-    self.offsets = offsets
-    self.ids = ids
+    self.data, self.offsets, self.ids = scratch
     return self
 
 
@@ -236,7 +233,7 @@ def write_known(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
     slots, id_at, pool = pointer_to(self.short_slots, 0), pointer_to(ids, 0), pointer_to(self.pool, 0)
     while first < n_pieces:
         n_here, offset_at = smaller(BATCH, n_pieces - first), pointer_to(offsets, first)
-        prepare(self, data, offsets, first, n_here, words, homes)
+        furthest = prepare(self, data, offsets, first, n_here, words, homes)
         for i in range(n_here):
             home = homes[i]
             packed = slots[home + 1]
@@ -255,6 +252,8 @@ def write_known(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
                 mark = put_marks(marks, mark, id_offsets, n)
                 next_mark = marks[mark] if mark < marks.size else -1
         first += n_here
+        if furthest > MOST_PROBES:
+            forget(self)
     return n_pieces, n, mark
 
 
@@ -409,5 +408,5 @@ def encode_small(self, tables, n_bytes, ends, no_marks, no_offsets):
     """Encode the text in ``self.data``; return the number of ids."""
     ends[0] = n_bytes
     nothing = tables.group_of  # these tables remember nothing that failed
-    n_pieces = cut_segments(tables, None, self.data, 0, 0, ends, False, self.offsets, nothing)
+    n_pieces = cut_segments(tables, self.data, 0, 0, ends, False, self.offsets, nothing)
     return encode_all(self, self.data, self.offsets, n_pieces, (0, 0, 0), self.ids, no_marks, no_offsets)[1]

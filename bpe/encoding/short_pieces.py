@@ -44,6 +44,13 @@ def new_factor() -> int:
     return secrets.randbits(62) << 1 | 1
 
 
+def new_slots() -> np.ndarray:
+    """Return the ``slots`` of an empty table of ``2**FEWEST_BITS``."""
+    slots = np.zeros((2 << FEWEST_BITS) + 2 * LAST_ROWS, np.int64)
+    slots[-2 * LAST_ROWS :: 2] = NO_WORD
+    return slots
+
+
 @inner
 def wipe(slots):
     """Empty a table."""

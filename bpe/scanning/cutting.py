@@ -72,10 +72,10 @@ def cut_segment(view, data, start, stop, is_open, text_start, ends, n):
 
 
 @inner
-def cut_segments(self, code, data, start, text_start, segment_ends, is_open, offsets, failed):
+def cut_segments(self, data, start, text_start, segment_ends, is_open, offsets, failed):
     """:func:`cut` for compiled callers."""
     text, ends = pointer_to(data, 0), pointer_to(offsets, 0)
-    view = view_of(self, code, failed, start)
+    view = view_of(self, failed, start)
     ends[0] = start
     n = 1
     for segment in range(segment_ends.size):
@@ -87,14 +87,12 @@ def cut_segments(self, code, data, start, text_start, segment_ends, is_open, off
 
 
 @quiet
-def cut(self, code, data, start, text_start, segment_ends, is_open, offsets, failed):
+def cut(self, data, start, text_start, segment_ends, is_open, offsets, failed):
     """Cut segments into pieces; return the number of pieces.
 
     Parameters
     ----------
     self : Tables
-    code : Constant or None
-        The windows, if there is machine code for them.
     data : (n_bytes,) uint8
     start : int
         Where to continue in the first segment. Each further segment begins where the one before ends.
@@ -109,4 +107,4 @@ def cut(self, code, data, start, text_start, segment_ends, is_open, offsets, fai
     failed : uint8 array
         Zeros, as many as :func:`bpe.scanning.remembering.n_failed` says.
     """
-    return cut_segments(self, code, data, start, text_start, segment_ends, is_open, offsets, failed)
+    return cut_segments(self, data, start, text_start, segment_ends, is_open, offsets, failed)

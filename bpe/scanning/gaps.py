@@ -22,7 +22,7 @@ def end_of_gap(self, data, start, stop, failed):
     failed : uint8 array
         As for :func:`bpe.scanning.cutting.cut`.
     """
-    text, view = pointer_to(data, 0), view_of(self, None, failed, start)
+    text, view = pointer_to(data, 0), view_of(self, failed, start)
     place = start
     while place < stop:
         end = find(view, text, place, stop, True, view.start_entry_of[0])

@@ -14,9 +14,8 @@ from bpe.scanning.gaps import end_of_gap
 from bpe.scanning.remembering import n_failed
 from bpe.scanning.tables import Tables, tables_of
 from bpe.scanning.tails import find_tails
-from bpe.scanning.windows import as_code, derive_windows
+from bpe.scanning.windows import derive_windows
 from bpe.scanning.work import Work
-from structures.kernels import Constant
 
 
 class Scanner:
@@ -69,7 +68,6 @@ class Scanner:
         work = Work()
         self.steps = 0
         self._tables: list[Tables] = []
-        self._code: list[Constant | None] = []
         self._tail_bytes: list[int] = []  # by expression; 0: it remembers nothing
         automata, has_windows = [], []
         for source in sources:
@@ -80,9 +78,10 @@ class Scanner:
             self.steps += work_on_windows.done
             automata.append(automaton)
             has_windows.append(windows is not None)
-            code = as_code(automaton, windows) if windows and source in in_code else None
-            self._code.append(Constant(code) if code else None)
-            self._tables.append(tables_of(automaton, windows, tails if tails.meet else None))
+            is_in_code = source in in_code
+            self._tables.append(
+                tables_of(automaton, windows, tails if tails.meet else None, in_code=is_in_code)
+            )
             self._tail_bytes.append(-(-len(tails.endless) // 8) if tails.meet else 0)
         self.steps += work.done
         self.has_windows, self.remembers = all(has_windows), any(self._tail_bytes)
@@ -108,7 +107,7 @@ class Scanner:
         """Cut segments by one of the expressions."""
         stop = int(ends[-1]) if len(ends) else start
         failed = np.zeros(n_failed(start, stop, self._tail_bytes[stage]), np.uint8)
-        n = cut(self._tables[stage], self._code[stage], data, start, text_start, ends, is_open, out, failed)
+        n = cut(self._tables[stage], data, start, text_start, ends, is_open, out, failed)
         return out[: n + 1]
 
     def cut(

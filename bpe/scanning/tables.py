@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +11,8 @@ from numba.experimental import structref
 
 from bpe.scanning.automaton import Automaton
 from bpe.scanning.tails import Tails
-from bpe.scanning.windows import PLACES, Windows, ranges_of_groups
-from structures.kernels import StructType, fields_of, inner, kernel, part_or, pointer_to
+from bpe.scanning.windows import PLACES, Windows, as_code, ranges_of_groups
+from structures.kernels import Constant, StructType, fields_of, inner, kernel, new, part_or, pointer_to
 
 # An entry of the transition table has three parts: the row of the next state from bit 4 on, whether it is
 # alive, and the delay of its match + 1.
@@ -27,8 +28,16 @@ class TablesType(StructType):
     """numba type of :class:`Tables`."""
 
 
-tables_type = TablesType(
-    fields_of(
+@functools.lru_cache(maxsize=64)
+def tables_type(code_type: Any) -> TablesType:
+    """Return the type of tables: kernels are compiled for each, with the windows as constants if it has them.
+
+    Parameters
+    ----------
+    code_type : ConstantType or NoneType
+        The type of the windows as constants, or of None.
+    """
+    fields = fields_of(
         symbol_of=types.uint8[::1],  # by character
         next_entry=types.int32[::1],  # by row + symbol
         start_entry_of=types.int64[::1],  # by the symbol before
@@ -43,10 +52,11 @@ tables_type = TablesType(
         products=types.int32[::1],  # of the ends, then the open ones; one element for each place of a window
         n_ends=types.int64,
         n_products=types.int64,
+        code=code_type,  # the windows as constants (`windows.as_code`), or None
         tail_of=types.int16[::1],  # by row: the number of an endless state; -1 of others
         tail_bytes=types.int64,  # of a set of endless states, a bit each; 0: nothing is remembered
     )
-)
+    return TablesType(fields)
 
 
 class Tables(structref.StructRefProxy):
@@ -59,14 +69,15 @@ structref.define_boxing(TablesType, Tables)
 
 
 @kernel
-def _new_tables(of_automaton, of_windows, of_tails):
-    self = structref.new(tables_type)
+def _new_tables(typ, of_automaton, of_windows, of_tails, code):
+    self = new(typ)
     self.symbol_of, self.next_entry, starts, self.n_symbols, self.looks_behind = of_automaton
     self.start_entry_of, self.start_entry_not_empty_of = starts
     self.group_of, self.range_starts, self.range_changes, self.products, self.n_ends = of_windows
     self.n_ranges = self.range_starts.size
     self.n_products = self.products.size // PLACES
     self.tail_of, self.tail_bytes = of_tails
+    self.code = code
     return self
 
 
@@ -91,12 +102,8 @@ class View(NamedTuple):
 
 
 @inner
-def view_of(self, code, failed, start):
-    """Return a view of tables, to cut from byte `start` on. The caller keeps the arguments alive.
-
-    The windows are constants if there is `code` for them (:func:`bpe.scanning.windows.as_code`); else None is
-    in its place.
-    """
+def view_of(self, failed, start):
+    """Return a view of tables, to cut from byte `start` on. The caller keeps both arguments alive."""
     starts, changes = pointer_to(self.range_starts, 0), pointer_to(self.range_changes, 0)
     products, n_ends = pointer_to(self.products, 0), self.n_ends
     return View(
@@ -108,9 +115,9 @@ def view_of(self, code, failed, start):
         self.looks_behind,
         pointer_to(self.group_of, 0),
         self.n_ranges > 0,
-        part_or(code, 0, (starts, changes, self.n_ranges)),
-        part_or(code, 1, (products, 0, n_ends)),
-        part_or(code, 2, (products, n_ends, self.n_products)),
+        part_or(self.code, 0, (starts, changes, self.n_ranges)),
+        part_or(self.code, 1, (products, 0, n_ends)),
+        part_or(self.code, 2, (products, n_ends, self.n_products)),
         pointer_to(self.tail_of, 0),
         self.tail_bytes,
         pointer_to(failed, 0),
@@ -118,8 +125,14 @@ def view_of(self, code, failed, start):
     )
 
 
-def tables_of(automaton: Automaton, windows: Windows | None, tails: Tails | None = None) -> Tables:
-    """Return the tables of an automaton, of its windows if it has them, and of its tails if they meet."""
+def tables_of(
+    automaton: Automaton, windows: Windows | None, tails: Tails | None = None, *, in_code: bool = False
+) -> Tables:
+    """Return the tables of an automaton, of its windows if it has them, and of its tails if they meet.
+
+    If they are to be `in_code`, and there are some, the windows become constants of machine code.
+    """
+    code = Constant(as_code(automaton, windows)) if windows and in_code else None
     width = automaton.n_symbols + 1
     row_of = np.arange(len(automaton.delay_of)) * width
     entry_of = row_of << ROW_SHIFT | np.where(automaton.alive, ALIVE, 0) | (automaton.delay_of + 1)
@@ -143,7 +156,8 @@ def tables_of(automaton: Automaton, windows: Windows | None, tails: Tails | None
     if tails:
         tail_of[row_of[tails.endless]] = np.arange(len(tails.endless))
     of_tails = tail_of, -(-len(tails.endless) // 8) if tails else 0
-    return _new_tables(of_automaton, of_windows, of_tails)
+    typ = tables_type(types.none if code is None else code.numba_type)
+    return _new_tables(typ, of_automaton, of_windows, of_tails, code)
 
 
 def _four_times(array: np.ndarray) -> np.ndarray:

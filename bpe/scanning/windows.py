@@ -332,7 +332,7 @@ def as_code(automaton: Automaton, windows: Windows) -> tuple[Any, Any, Any]:
     >>> automaton = compile_automaton("[a-z]+|[^a-z]")
     >>> ranges, ends, _ = as_code(automaton, derive_windows(automaton))
     >>> ranges, ends
-    (((0, 1), (97, 3), (123, 3)), ((None, None, None, 1, None), (None, None, 1, 2, None)))
+    (((0, 1), (97, 3), (123, 3)), ((None, None, None, 1, None), (None, None, 1, None, None)))
     """
     any_group = int(np.bitwise_or.reduce(windows.group_of))
 

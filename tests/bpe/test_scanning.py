@@ -15,9 +15,8 @@ from bpe.scanning import Scanner, UnsupportedError, scanner_of
 from bpe.scanning.automaton import compile_automaton
 from bpe.scanning.syntax import parse
 from bpe.scanning.tables import tables_of
-from bpe.scanning.windows import PLACES, as_code, derive_windows
+from bpe.scanning.windows import PLACES, derive_windows
 from bpe.text import as_bytes, as_text
-from structures.constants import Constant
 
 thorough = settings(deadline=None, max_examples=300)
 
@@ -275,7 +274,7 @@ def test_windows_cut_the_text(name, book):
     everywhere = dataclasses.replace(windows, ends=windows.ends[:1] | 0xFF)
     assert len(pieces_with(everywhere, automaton, data)) > 0.9 * len(data)
     scanner = Scanner(sources_of(name))
-    scanner._code = [Constant(as_code(automaton, everywhere))]
+    scanner._tables = [tables_of(automaton, everywhere, in_code=True)]
     assert len(scanner.split(data)) > 0.9 * len(data), "windows in code are used, not the tables"
 
 
@@ -284,8 +283,9 @@ def test_named_patterns_have_code_of_their_own(name, book):
     """A stranger's pattern is never compiled; the same expression is cut by code and by tables alike."""
     sources = sources_of(name)
     in_code, in_tables = bpe.Pattern.of(name).scanner, Scanner(sources)
-    assert [code is None for code in in_code._code] == [False]
-    assert bpe.Pattern.of(sources[0] + "|x").scanner._code == in_tables._code == [None]
+    strangers = bpe.Pattern.of(sources[0] + "|x").scanner
+    types = [scanner._tables[0]._numba_type_ for scanner in (in_code, in_tables, strangers)]
+    assert types[0] != types[1] == types[2]
     chance, seams = np.random.default_rng(0), [*SEAMS, *LETTERS, "Привет", "日本語", "don't ", "“the”"]
     texts = ["".join(seams[i] for i in chance.integers(0, len(seams), n)) for n in range(0, 900, 9)]
     for text in [book[:200_000], *texts]:

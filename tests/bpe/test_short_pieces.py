@@ -100,3 +100,6 @@ def test_an_empty_table(bits):
     slots = module.empty_slots(bits)
     check(slots, 64 - bits, 1)
     assert not slots[: -2 * ROWS].any()
+    for made in (module.new_slots(), module.empty_slots(module.FEWEST_BITS)):
+        check(made, 64 - module.FEWEST_BITS, 1)
+        assert not made[: -2 * ROWS].any()

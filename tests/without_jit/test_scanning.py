@@ -66,7 +66,7 @@ def steps(source, text, *, remembers=True):
     scanner = Scanner([source])
     data = np.frombuffer(bytearray(text.encode()), np.uint8)
     failed = np.zeros(n_failed(0, len(data), scanner._tail_bytes[0]), np.uint8)
-    view = view_of(scanner._tables[0], None, failed, 0)
+    view = view_of(scanner._tables[0], failed, 0)
     counting = Counting(view.next_entry)
     view = view._replace(next_entry=counting, tail_bytes=view.tail_bytes if remembers else 0)
     ends = np.empty(len(data) + 1, np.int32)
