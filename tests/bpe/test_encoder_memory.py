@@ -14,7 +14,7 @@ from bpe.encoding.memory import BATCH, MOST_PROBES
 from bpe.threads import n_threads
 from bpe.vocabulary import Vocabulary
 from structures import ByteCounter, kernel
-from structures.byte_counter_kernels import look_up
+from structures.hash_tables.byte_counter_kernels import look_up
 
 EIGHT = r"(?s:.{8})|(?s:.)"
 BYTES = [bytes([value]) for value in range(256)]

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from structures import simd
-from structures.jit import kernel
+from structures.compiling.jit import kernel
+from structures.primitives import simd
 
 PLACES = 3
 LANES = simd.BYTE_LANES

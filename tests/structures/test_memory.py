@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from structures import IntMap
-from structures.memory import _LARGE, new_words
+from structures.primitives.memory import _LARGE, new_words
 
 
 @pytest.mark.parametrize("n", [0, 1, _LARGE - 1, _LARGE, _LARGE + 1, 2 * _LARGE + 123])

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from numba import njit
 
 from structures import SortedMap
-from structures import sorted_map_rows as module
-from structures.memory import move_words
-from structures.sorted_map_kernels import sorted_map_type
+from structures.primitives.memory import move_words
+from structures.sorted_maps import sorted_map_rows as module
+from structures.sorted_maps.sorted_map_kernels import sorted_map_type
 from structures.status import (
     INT64_MAX,
     INT64_MIN,

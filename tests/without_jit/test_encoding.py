@@ -10,7 +10,7 @@ from bpe.encoding import linked_pieces as linked
 from bpe.encoding.heap_merge import merge_by_heap
 from bpe.encoding.rounds import merge_in_rounds
 from structures import pack_pair
-from structures.int_map_kernels import new_int_map
+from structures.hash_tables.int_map_kernels import new_int_map
 
 
 def ranks_of(merges, made):
