@@ -91,6 +91,7 @@ WITHOUT = """
     from pkgutil import resolve_name
     from types import ModuleType, SimpleNamespace
     import numba, numba.experimental.structref, numpy
+    from numba import types
 
     sys.path.append({packages!r})
     NAMES = {names}
@@ -99,7 +100,7 @@ WITHOUT = """
         # Return a function that puts the name back.
         owner_name, _, attribute = name.replace(":", ".").rpartition(".")
         owner = resolve_name(owner_name)
-        if isinstance(owner, ModuleType):
+        if isinstance(owner, (ModuleType, types.Type)):
             value = getattr(owner, attribute)
             delattr(owner, attribute)
             return lambda: setattr(owner, attribute, value)
