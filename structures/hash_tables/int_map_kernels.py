@@ -32,7 +32,7 @@ from structures.hash_tables.int_map_table import (
     wipe,
     write,
 )
-from structures.primitives.memory import copy_prefix, new_words
+from structures.primitives.memory import aligned_words, copy_prefix, new_words
 from structures.primitives.priorities import as_count, sum_leaves_range
 from structures.primitives.simd import larger, pointer_to, prefetch, rarely, smaller
 from structures.primitives.words import number_in, word_of
@@ -114,18 +114,12 @@ def new_map(typ, zero):
     """Return an empty map of a type, with a zero of the type of its values."""
     self = new(typ)
     self.slots = empty_slots(buckets_for(0))
-    self.next = new_words(0)
+    self.next = aligned_words(0)
     self.n_ready = 0
     self.size = 0
     self.zero = zero
     _plan(self)
     return self
-
-
-@kernel
-def new_int_map():
-    """Return an empty map to int64."""
-    return new_map(int_map_type, 0)
 
 
 # ---------------------------------------------------------------------------------- the table, and growth
@@ -144,7 +138,7 @@ def _plan(self):
     # Not less than the size: a key that is there needs no room.
     self.due = capacity if self.slots.size < LARGE else larger(capacity - capacity // _LAST, self.size)
     if had_next:
-        self.next = new_words(0)
+        self.next = aligned_words(0)
     return True
 
 
@@ -315,7 +309,7 @@ def _clear(self):
 def _copy(self):
     other = new_like(self)
     other.slots = self.slots.copy()
-    other.next = new_words(0)
+    other.next = aligned_words(0)
     other.n_ready = 0
     other.size = self.size
     _plan(other)

@@ -8,7 +8,7 @@ from structures import status
 from structures.base.keyed import AHEAD
 from structures.base.struct_type import StructType, fields_of, method, new, new_like
 from structures.compiling.jit import inner, kernel, quiet
-from structures.hash_tables.int_map_kernels import find, int_map_type, new_int_map, put
+from structures.hash_tables.int_map_kernels import find, int_map_type, new_map, put
 from structures.hash_tables.int_map_table import EMPTY
 from structures.primitives.simd import smaller
 
@@ -30,7 +30,7 @@ int_set_type = IntSetType(
 def new_int_set():
     """Return an empty set."""
     self = new(int_set_type)
-    self.map = new_int_map()
+    self.map = new_map(int_map_type, 0)
     self.size = 0
     return self
 

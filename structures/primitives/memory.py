@@ -116,25 +116,28 @@ if not ALL_THERE:
     aligned_elements = kernel(lambda n, like: np.full(n, like))
 
 
-def _py_move_words(words: Any, start: int, n: int, target: int) -> None:
-    words[target : target + n] = words[start : start + n].copy()
+def _py_copy_words(source: Any, start: int, target: Any, target_start: int, n: int) -> None:
+    target[target_start : target_start + n] = source[start : start + n].copy()
 
 
-@twin(_py_move_words)
+@twin(_py_copy_words)
 @intrinsic
-def move_words(typingctx, words, start, n, target):
-    """Move `n` words of an array from `start` to `target`; the two places may overlap."""
+def copy_words(typingctx, source, start, target, target_start, n):
+    """Copy `n` words of an array to a place in another, or in the same; the two places may overlap."""
 
     def codegen(context, builder, signature, values):
+        def place(array, index):
+            struct = cgutils.create_struct_proxy(source)(context, builder, value=array)
+            return builder.bitcast(builder.gep(struct.data, [index]), pointer)
+
         word, pointer, bit = ir.IntType(64), cgutils.voidptr_t, ir.IntType(1)
-        data = cgutils.create_struct_proxy(words)(context, builder, value=values[0]).data
-        source, place = (builder.bitcast(builder.gep(data, [values[i]]), pointer) for i in (1, 3))
         memmove_type = ir.FunctionType(ir.VoidType(), [pointer, pointer, word, bit])
         memmove = cgutils.get_or_insert_function(builder.module, memmove_type, "llvm.memmove.p0.p0.i64")
-        builder.call(memmove, [place, source, builder.mul(values[2], word(8)), bit(0)])
+        n_bytes = builder.mul(values[4], word(8))
+        builder.call(memmove, [place(*values[2:4]), place(*values[:2]), n_bytes, bit(0)])
         return NONE
 
-    return types.none(words, types.int64, types.int64, types.int64), codegen
+    return types.none(source, types.int64, source, types.int64, types.int64), codegen
 
 
 @kernel
@@ -162,13 +165,6 @@ def copy_prefix(source, n, target):
     """Copy the first `n` elements; slice assignment takes more than a second to compile."""
     for i in range(n):
         target[i] = source[i]
-
-
-@inner
-def copy_words(source, start, target, target_start, n):
-    """Copy `n` elements of one array to a place in another."""
-    for i in range(n):
-        target[target_start + i] = source[start + i]
 
 
 @inner

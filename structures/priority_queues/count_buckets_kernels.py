@@ -7,7 +7,7 @@ from structures import status
 from structures.base.counted import CountedType
 from structures.base.struct_type import fields_of, method, new, new_like
 from structures.compiling.jit import inner, kernel, quiet
-from structures.hash_tables.int_map_kernels import find, int_map_type, new_int_map, put
+from structures.hash_tables.int_map_kernels import find, int_map_type, new_map, put
 from structures.hash_tables.int_map_table import VALUE
 from structures.primitives.memory import copy_prefix, new_words
 from structures.primitives.priorities import difference_leaves_range, sum_leaves_range
@@ -63,7 +63,7 @@ def new_count_buckets(n_cells=MIN_CELLS):
     """Return an empty container with an array of `n_cells` cells."""
     self = new(count_buckets_type)
     self.cells = empty_cells(n_cells)
-    self.map = new_int_map()
+    self.map = new_map(int_map_type, 0)
     self.size = 0
     self.used = WORDS
     self.free = 0

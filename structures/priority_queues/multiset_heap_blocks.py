@@ -17,7 +17,6 @@ IDS, SLOTS, KEYS = ROW, ROW + ARITY // 2, ROW + ARITY // 2 + IDS_A_ROW // 2  # w
 ALL = KEYS + IDS_A_ROW  # words a row where ids have keys
 MOST_ROWS = (2**31 - 1) // IDS_A_ROW  # ids and slots are int32
 GONE = -1  # the slot of an id whose key is not in the heap
-PAGE = 512  # words
 _FAR = 1 << 9  # from this slot on, rows are seldom in a near cache
 
 
@@ -81,13 +80,6 @@ def open_slot(table, slot):
         row = pointer_to(table, ROW * (lane >> ARITY_BITS))
         for i in range(ROW):
             row[i] = INT64_MAX
-
-
-@inner
-def touch(table, start, end):
-    """Write to every page from the word `start` to the word `end` of a table that is not yet in use."""
-    for word in range(start, end, PAGE):
-        table[word] = 0
 
 
 @inner

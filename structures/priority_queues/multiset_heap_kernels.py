@@ -8,7 +8,7 @@ from structures.base.struct_type import method, new_like
 from structures.compiling.jit import inner, kernel, quiet
 from structures.hash_tables.int_map_kernels import find
 from structures.hash_tables.int_map_table import EMPTY, VALUE, write
-from structures.primitives.memory import are_equal, new_words
+from structures.primitives.memory import aligned_words, are_equal, new_words
 from structures.primitives.priorities import (
     as_count,
     difference_leaves_range,
@@ -279,7 +279,7 @@ def _first_many(self, k):
 def _copy(self):
     other = new_like(self)
     other.table = self.table.copy()
-    other.next = new_words(0)
+    other.next = aligned_words(0)
     other.n_ready = 0
     plan(other)
     other.map = self.map.copy()

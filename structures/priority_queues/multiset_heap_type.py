@@ -16,9 +16,9 @@ from structures.base.fields import swap_fields
 from structures.base.keyed import AHEAD
 from structures.base.struct_type import fields_of, method, new
 from structures.compiling.jit import inner, kernel, quiet
-from structures.hash_tables.int_map_kernels import find, int_map_type, make_room, new_int_map
+from structures.hash_tables.int_map_kernels import find, int_map_type, make_room, new_map
 from structures.hash_tables.int_map_table import write
-from structures.primitives.memory import new_words
+from structures.primitives.memory import aligned_words, new_words
 from structures.primitives.simd import rarely, smaller
 from structures.priority_queues.multiset_heap_blocks import (
     ALL,
@@ -32,11 +32,11 @@ from structures.priority_queues.multiset_heap_blocks import (
     parts_of,
     rank_at,
     rows_for,
-    touch,
 )
 from structures.priority_queues.ties import is_first_come
 
 _FEWEST = 4  # rows
+_PAGE = 512  # words
 _LARGE, _VAST = 1 << 17, 1 << 21  # slots: 3 MB, 50 MB
 _LAST = 64  # for the last 1/64 of the entries that a large table takes, the next one is prepared
 _KEYS_A_STEP, _WORDS_A_STEP = (
@@ -144,10 +144,10 @@ def new_heap(typ, zero, complement):
     """Return an empty heap of a type, with a zero of the type of its counts."""
     self = new(typ)
     self.table = new_table(_FEWEST, _words_a_row(self))
-    self.next = new_words(0)
+    self.next = aligned_words(0)
     self.n_ready = 0
     plan(self)
-    self.map = new_int_map()
+    self.map = new_map(int_map_type, 0)
     self.n_ids = 0
     self.size = 0
     self.complement = complement
@@ -189,7 +189,7 @@ def plan(self):
     capacity = capacity_of(self.table)
     self.due = capacity if capacity < _LARGE else capacity - capacity // _LAST
     if had_next:
-        self.next = new_words(0)
+        self.next = aligned_words(0)
     return True
 
 
@@ -220,7 +220,8 @@ def _start_next(self):
 def _prepare(self, n_words):
     """Write to some pages of the next table: the first access to memory takes longest."""
     end = smaller(self.n_ready + n_words, self.next.size)
-    touch(self.next, self.n_ready, end)
+    for word in range(self.n_ready, end, _PAGE):
+        self.next[word] = 0
     self.n_ready = end
 
 
@@ -256,17 +257,11 @@ def _reserve(self, n_keys):
 
 
 @inner
-def _keys_of_all(self, keys):
-    """Write the keys of the first slots."""
-    for slot in range(keys.size):
-        keys[slot] = key_at(self, slot)
-
-
-@inner
 def _enter_again(self):
     """Clear the map, and enter the keys of all entries; the keys that have left are forgotten."""
     keys = new_words(self.size if is_first_come(self) else 0)
-    _keys_of_all(self, keys)
+    for slot in range(keys.size):
+        keys[slot] = key_at(self, slot)
     self.map.clear()
     _, ids, slot_of = parts_of(self.table)
     for slot in range(self.size):

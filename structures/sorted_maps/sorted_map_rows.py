@@ -1,7 +1,7 @@
 """The kernels of ``SortedMap`` on its array of rows, which the docstring of ``sorted_map`` draws."""
 
 from structures.compiling.jit import inner
-from structures.primitives.memory import move_words
+from structures.primitives.memory import copy_words
 from structures.primitives.simd import pointer_to
 from structures.status import INT64_MAX
 
@@ -113,8 +113,8 @@ def before(rows, leaf, place):
 def put_entry(rows, leaf, place, key, value):
     """Insert an entry into a leaf with room."""
     n_after = leaf + rows[leaf + SIZE] - place
-    move_words(rows, place, n_after, place + 1)
-    move_words(rows, place + VALUE, n_after, place + VALUE + 1)
+    copy_words(rows, place, rows, place + 1, n_after)
+    copy_words(rows, place + VALUE, rows, place + VALUE + 1, n_after)
     rows[place] = key
     rows[place + VALUE] = value
     rows[leaf + SIZE] += 1
@@ -124,8 +124,8 @@ def put_entry(rows, leaf, place, key, value):
 def cut_entry(rows, leaf, place):
     """Take an entry out of a leaf."""
     n_after = leaf + rows[leaf + SIZE] - place - 1
-    move_words(rows, place + 1, n_after, place)
-    move_words(rows, place + VALUE + 1, n_after, place + VALUE)
+    copy_words(rows, place + 1, rows, place, n_after)
+    copy_words(rows, place + VALUE + 1, rows, place + VALUE, n_after)
     rows[place + n_after] = INT64_MAX
     rows[leaf + SIZE] -= 1
 
@@ -181,7 +181,7 @@ def split(rows, place, is_leaf, n_kept, other):
     bound = rows[child + n_kept - 1]
     move_end(rows, child, n_kept, other)
     if is_leaf:
-        move_words(rows, child + n_kept + VALUE, n_moved, other + VALUE)
+        copy_words(rows, child + n_kept + VALUE, rows, other + VALUE, n_moved)
         following = rows[child + NEXT]
         rows[other + PREV] = child
         rows[other + NEXT] = following
@@ -189,12 +189,12 @@ def split(rows, place, is_leaf, n_kept, other):
         if following != NONE:
             rows[following + PREV] = other
     else:
-        move_words(rows, child + n_kept + CHILD, n_moved, other + CHILD)
-        move_words(rows, child + n_kept + COUNT, n_moved, other + COUNT)
+        copy_words(rows, child + n_kept + CHILD, rows, other + CHILD, n_moved)
+        copy_words(rows, child + n_kept + COUNT, rows, other + COUNT, n_moved)
         rows[child + n_kept - 1] = INT64_MAX  # the last child has no bound
     n_after = node + rows[node + SIZE] - place
     for part in range(0, 3 * CHILDREN, CHILDREN):
-        move_words(rows, place + part, n_after, place + part + 1)
+        copy_words(rows, place + part, rows, place + part + 1, n_after)
     rows[place] = bound
     rows[place + COUNT] = keys_below(rows, child, is_leaf)
     rows[place + 1 + CHILD] = other
@@ -217,21 +217,21 @@ def join(rows, place, is_leaf):
     node = place - place % ROW
     child, other = rows[place + CHILD], rows[place + 1 + CHILD]
     n, n_moved = rows[child + SIZE], rows[other + SIZE]
-    move_words(rows, other, n_moved, child + n)
+    copy_words(rows, other, rows, child + n, n_moved)
     if is_leaf:
-        move_words(rows, other + VALUE, n_moved, child + n + VALUE)
+        copy_words(rows, other + VALUE, rows, child + n + VALUE, n_moved)
         unlink(rows, other)
     else:
         if n > 0 and n_moved > 0:
             rows[child + n - 1] = rows[place]
-        move_words(rows, other + CHILD, n_moved, child + n + CHILD)
-        move_words(rows, other + COUNT, n_moved, child + n + COUNT)
+        copy_words(rows, other + CHILD, rows, child + n + CHILD, n_moved)
+        copy_words(rows, other + COUNT, rows, child + n + COUNT, n_moved)
     rows[child + SIZE] = n + n_moved
     rows[place + COUNT] += rows[place + 1 + COUNT]
     n_after = node + rows[node + SIZE] - place - 2
-    move_words(rows, place + 1, n_after + 1, place)
-    move_words(rows, place + 2 + CHILD, n_after, place + 1 + CHILD)
-    move_words(rows, place + 2 + COUNT, n_after, place + 1 + COUNT)
+    copy_words(rows, place + 1, rows, place, n_after + 1)
+    copy_words(rows, place + 2 + CHILD, rows, place + 1 + CHILD, n_after)
+    copy_words(rows, place + 2 + COUNT, rows, place + 1 + COUNT, n_after)
     rows[place + n_after + 1] = INT64_MAX
     rows[node + SIZE] -= 1
     return other

@@ -10,7 +10,7 @@ from numba.experimental import structref
 from structures import status
 from structures.base.struct_type import StructType, fields_of, method, new, new_like
 from structures.compiling.jit import inner, kernel, quiet
-from structures.hash_tables.int_map_kernels import int_map_type, new_int_map
+from structures.hash_tables.int_map_kernels import int_map_type, new_map
 from structures.primitives.memory import copy_prefix, new_words
 from structures.primitives.simd import larger
 from structures.primitives.sorting import sort
@@ -66,7 +66,7 @@ def new_pair_index(tokens):
     """Return an empty index over a token list."""
     self = new(pair_index_type)
     self.tokens = tokens
-    self.list_of = new_int_map()
+    self.list_of = new_map(int_map_type, 0)
     self.lists = new_words(8 * WIDTH)
     self.n_lists = 0
     self.free_list = -1
@@ -372,7 +372,7 @@ def _post_all(cells, list_of, lists, pool):
 @quiet
 def _rebuild(self):
     """Post every adjacent pair again: count, then fill. Return True, or null if there is no memory."""
-    list_of = new_int_map()
+    list_of = new_map(int_map_type, 0)
     n_postings = _count_pairs(self.tokens.cells, list_of)
     if n_postings < 0:
         raise MemoryError
