@@ -4,24 +4,25 @@ A container is loaded at its first use, so that a process loads only those that 
 """
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
-from structures import operators  # noqa: F401  # numba must know them before it reads a function that has one
-from structures.numba_private import ALL_THERE
+from structures.base import operators  # noqa: F401  # numba must know them before it reads a function that has one
+from structures.compiling.numba_private import ALL_THERE
 
 if TYPE_CHECKING:
-    from structures.byte_counter import ByteCounter
-    from structures.count_buckets import CountBuckets
-    from structures.hashing import pack_pair, unpack_pair
-    from structures.indexed_heap import IndexedMaxHeap, IndexedMinHeap
-    from structures.int_map import IntMap
-    from structures.int_set import IntSet
-    from structures.jit import kernel
-    from structures.k_best import KBest
-    from structures.multiset_heap import MaxHeap, MinHeap
-    from structures.pair_index import PairIndex
-    from structures.sorted_map import SortedMap
-    from structures.token_list import TokenList
+    from structures.compiling.jit import kernel
+    from structures.hash_tables.byte_counter import ByteCounter
+    from structures.hash_tables.int_map import IntMap
+    from structures.hash_tables.int_set import IntSet
+    from structures.neighbours.k_best import KBest
+    from structures.primitives.hashing import pack_pair, unpack_pair
+    from structures.priority_queues.count_buckets import CountBuckets
+    from structures.priority_queues.indexed_heap import IndexedMaxHeap, IndexedMinHeap
+    from structures.priority_queues.multiset_heap import MaxHeap, MinHeap
+    from structures.sorted_maps.sorted_map import SortedMap
+    from structures.tokens.pair_index import PairIndex
+    from structures.tokens.token_list import TokenList
 
 __all__ = [
     "ByteCounter",
@@ -42,34 +43,44 @@ __all__ = [
 ]
 
 _MODULE_OF = {
-    "ByteCounter": "structures.byte_counter",
-    "CountBuckets": "structures.count_buckets",
-    "IndexedMaxHeap": "structures.indexed_heap",
-    "IndexedMinHeap": "structures.indexed_heap",
-    "IntMap": "structures.int_map",
-    "IntSet": "structures.int_set",
-    "KBest": "structures.k_best",
-    "MaxHeap": "structures.multiset_heap",
-    "MinHeap": "structures.multiset_heap",
-    "PairIndex": "structures.pair_index",
-    "SortedMap": "structures.sorted_map",
-    "TokenList": "structures.token_list",
-    "kernel": "structures.jit",
-    "pack_pair": "structures.hashing",
-    "unpack_pair": "structures.hashing",
+    "ByteCounter": "structures.hash_tables.byte_counter",
+    "CountBuckets": "structures.priority_queues.count_buckets",
+    "IndexedMaxHeap": "structures.priority_queues.indexed_heap",
+    "IndexedMinHeap": "structures.priority_queues.indexed_heap",
+    "IntMap": "structures.hash_tables.int_map",
+    "IntSet": "structures.hash_tables.int_set",
+    "KBest": "structures.neighbours.k_best",
+    "MaxHeap": "structures.priority_queues.multiset_heap",
+    "MinHeap": "structures.priority_queues.multiset_heap",
+    "PairIndex": "structures.tokens.pair_index",
+    "SortedMap": "structures.sorted_maps.sorted_map",
+    "TokenList": "structures.tokens.token_list",
+    "kernel": "structures.compiling.jit",
+    "pack_pair": "structures.primitives.hashing",
+    "unpack_pair": "structures.primitives.hashing",
 }
+# What compiled code names that an earlier release has cached.
+_CACHED = {"_type_of": "structures.base.struct_type", "read_back": "structures.compiling.stamps"}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
+    module = _MODULE_OF.get(name) or _CACHED.get(name)
+    if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    found = globals()[name] = getattr(importlib.import_module(module), name)
     return found
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_MODULE_OF})
 
+
+# Pickles of release 0.1.0 name these modules, and nothing in them that this package does not have.
+_IN_PICKLES = ("byte_counter", "count_buckets", "int_map", "multiset_heap", "pair_index", "token_list")
+# So does compiled code that users have in their caches since an earlier release.
+_IN_CACHES = ("stamps", "struct_type")
+for _name in _IN_PICKLES + _IN_CACHES:
+    sys.modules[f"{__name__}.{_name}"] = sys.modules[__name__]
 
 if not ALL_THERE:  # the compiler cannot be told of what is imported in its midst
     for _name in __all__:

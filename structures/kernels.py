@@ -39,26 +39,23 @@ The page "A container of your own" of the documentation walks through a whole on
 """
 
 from structures import status
-from structures.byte_counter_kernels import byte_counter_type
-from structures.byte_lanes import (
+from structures.base.facade import Facade, named_by_package
+from structures.base.struct_type import StructType, bind, fields_of, method, new, new_like
+from structures.compiling.jit import inner, kernel, quiet
+from structures.hash_tables.byte_counter_kernels import byte_counter_type
+from structures.hash_tables.int_map_kernels import int_map_type, map_type
+from structures.hash_tables.int_set_kernels import int_set_type
+from structures.neighbours.k_best_kernels import k_best_type
+from structures.primitives.byte_lanes import (
     BYTE_LANES,
     byte_lanes_in_products,
     byte_lanes_with,
     count_lanes,
     translate_byte_lanes,
 )
-from structures.constants import Constant, part_or
-from structures.count_buckets_kernels import count_buckets_type
-from structures.facade import Facade, named_by_package
-from structures.indexed_heap_type import indexed_heap_type
-from structures.int_map_kernels import int_map_type, map_type
-from structures.int_set_kernels import int_set_type
-from structures.jit import inner, kernel, quiet
-from structures.k_best_kernels import k_best_type
-from structures.memory import copy_prefix, new_words
-from structures.multiset_heap_kernels import heap_type
-from structures.pair_index_kernels import pair_index_type
-from structures.simd import (
+from structures.primitives.constants import Constant, part_or
+from structures.primitives.memory import copy_prefix, new_words
+from structures.primitives.simd import (
     after,
     larger,
     load_word,
@@ -70,10 +67,13 @@ from structures.simd import (
     prefetch,
     smaller,
 )
-from structures.sorted_map_kernels import sorted_map_type
+from structures.priority_queues.count_buckets_kernels import count_buckets_type
+from structures.priority_queues.indexed_heap_type import indexed_heap_type
+from structures.priority_queues.multiset_heap_kernels import heap_type
+from structures.sorted_maps.sorted_map_kernels import sorted_map_type
 from structures.status import int64, int64_array
-from structures.struct_type import StructType, bind, fields_of, method, new, new_like
-from structures.token_list_kernels import token_list_type
+from structures.tokens.pair_index_kernels import pair_index_type
+from structures.tokens.token_list_kernels import token_list_type
 
 __all__ = [
     "BYTE_LANES",

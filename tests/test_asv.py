@@ -118,7 +118,7 @@ def test_other_sources_have_another_cache(tmp_path):
     before = cache_of(tmp_path, given)
     assert before.parent == given
     assert cache_of(tmp_path, given) == before
-    with (tmp_path / "structures" / "hashing.py").open("a") as file:
+    with (tmp_path / "structures" / "primitives" / "hashing.py").open("a") as file:
         file.write("\n")
     assert cache_of(tmp_path, given) != before
 

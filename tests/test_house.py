@@ -69,6 +69,40 @@ def test_bpe_imports_public_names_of_structures_only():
             assert {name for name in imports if name.startswith("structures")} <= public, module
 
 
+ROOMS = [  # of structures, from the ground up: a room knows those above it here
+    "status",
+    "compiling",
+    "primitives",
+    "base",
+    "hash_tables",
+    "priority_queues",
+    "sorted_maps",
+    "neighbours",
+    "tokens",
+    "kernels",
+    "testing",
+]
+
+
+def room_of(module):
+    return module.split(".")[1]
+
+
+def test_rooms_know_those_below_only():
+    modules = [module for module in SOURCES if module.startswith("structures.")]
+    assert {room_of(module) for module in modules} == set(ROOMS)
+    for module in modules:
+        known = ROOMS[: ROOMS.index(room_of(module)) + 1]
+        imported = [name for name in IMPORTS[module] if name.startswith("structures.")]
+        assert [name for name in imported if room_of(name) not in known] == [], module
+
+
+def test_rooms_are_small():
+    """Whoever opens one sees all that is in it."""
+    n_modules = Counter(map(room_of, (module for module in SOURCES if module.startswith("structures."))))
+    assert [room for room, n in n_modules.items() if n > 15] == []
+
+
 def test_formats_do_not_know_the_tokenizer():
     for module, imports in IMPORTS.items():
         if module.startswith("bpe.formats"):

@@ -324,7 +324,7 @@ def ranges_of_groups(automaton: Automaton, windows: Windows) -> tuple[np.ndarray
 def as_code(automaton: Automaton, windows: Windows) -> tuple[Any, Any, Any]:
     """Return the windows as constants for compiled code: the ranges of groups, the ends, and the open ones.
 
-    Each is what :mod:`structures.byte_lanes` takes: pairs; products, with None where any group is meant.
+    Each is what kernels of lanes take: pairs; products, with None where any group is meant.
 
     Examples
     --------

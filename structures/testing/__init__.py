@@ -47,7 +47,7 @@ from structures.testing.models import (
 )
 from structures.testing.programs import Language, Program, check_program, random_program
 from structures.testing.rows import KBestMachine, KBestModel, RowOperation
-from structures.testing.sorted_maps import (
+from structures.testing.sorted_machines import (
     FloatSortedMapMachine,
     SortedMapMachine,
     SortedModel,

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from structures.indexed_heap import IndexedMaxHeap
+from structures.priority_queues.indexed_heap import IndexedMaxHeap
 from structures.testing.machines import COUNT, KNOWN, HeapMachine
 from structures.testing.models import IndexedHeapModel, outcome
 

@@ -11,8 +11,8 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, multiple, rule
 
-from structures.int_set import IntSet
-from structures.jit import kernel
+from structures.compiling.jit import kernel
+from structures.hash_tables.int_set import IntSet
 from structures.status import MISSING, OK
 from structures.testing.machines import KEY, KNOWN, _RoomyMachine, pickled, through_arrays
 from structures.testing.models import outcome

@@ -6,22 +6,22 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
-from structures.count_buckets import CountBuckets
-from structures.indexed_heap import IndexedMaxHeap, IndexedMinHeap
-from structures.int_map import IntMap
-from structures.int_set import IntSet
-from structures.jit import kernel
-from structures.k_best import KBest
-from structures.multiset_heap import MaxHeap, MinHeap
-from structures.pair_index import PairIndex
-from structures.sorted_map import SortedMap
+from structures.compiling.jit import kernel
+from structures.hash_tables.int_map import IntMap
+from structures.hash_tables.int_set import IntSet
+from structures.neighbours.k_best import KBest
+from structures.priority_queues.count_buckets import CountBuckets
+from structures.priority_queues.indexed_heap import IndexedMaxHeap, IndexedMinHeap
+from structures.priority_queues.multiset_heap import MaxHeap, MinHeap
+from structures.sorted_maps.sorted_map import SortedMap
 from structures.status import MISSING, NEGATIVE, NOT_A_NUMBER, OK, OUT_OF_RANGE, OVERFLOW
 from structures.testing.int_sets import INT_SET_LANGUAGE
 from structures.testing.models import NotANumber, PairModel, TokenModel
 from structures.testing.programs import Language
 from structures.testing.rows import K_BEST_LANGUAGE
-from structures.testing.sorted_maps import SORTED_LANGUAGE
-from structures.token_list import TokenList
+from structures.testing.sorted_machines import SORTED_LANGUAGE
+from structures.tokens.pair_index import PairIndex
+from structures.tokens.token_list import TokenList
 
 _STATUS = {
     KeyError: MISSING,

@@ -11,10 +11,10 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
-from structures.pair_index import PairIndex
 from structures.testing.machines import _Machine, pickled, through_arrays
 from structures.testing.models import PairModel, TokenModel
-from structures.token_list import TokenList
+from structures.tokens.pair_index import PairIndex
+from structures.tokens.token_list import TokenList
 
 TOKEN = st.one_of(st.integers(0, 4), st.just(2**31 - 1))
 SEGMENTS = st.lists(st.lists(TOKEN, min_size=1, max_size=10), max_size=4)

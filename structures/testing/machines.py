@@ -24,9 +24,9 @@ from hypothesis.stateful import (
     rule,
 )
 
-from structures.count_buckets import CountBuckets
-from structures.int_map import IntMap
-from structures.multiset_heap import MaxHeap
+from structures.hash_tables.int_map import IntMap
+from structures.priority_queues.count_buckets import CountBuckets
+from structures.priority_queues.multiset_heap import MaxHeap
 from structures.testing.models import HeapModel, MapModel, outcome, plain
 from structures.testing.strategies import counts, keys
 

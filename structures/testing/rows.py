@@ -12,8 +12,8 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from structures.jit import kernel
-from structures.k_best import KBest
+from structures.compiling.jit import kernel
+from structures.neighbours.k_best import KBest
 from structures.testing.models import outcome, plain
 from structures.testing.programs import Language
 

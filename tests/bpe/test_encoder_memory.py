@@ -15,7 +15,7 @@ from bpe.encoding.short_pieces import LAST_ROWS
 from bpe.threads import n_threads
 from bpe.vocabulary import Vocabulary
 from structures import ByteCounter, kernel
-from structures.byte_counter_kernels import look_up
+from structures.hash_tables.byte_counter_kernels import look_up
 from structures.kernels import pointer_to
 
 EIGHT = r"(?s:.{8})|(?s:.)"

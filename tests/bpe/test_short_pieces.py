@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from bpe.encoding import short_pieces as module
 from structures import kernel
 from structures.kernels import pointer_to
-from structures.simd import _py_multiply_fold
+from structures.primitives.simd import _py_multiply_fold
 
 ROWS = module.LAST_ROWS
 

@@ -7,7 +7,7 @@ import random
 import numpy as np
 
 import structures as st
-from structures import int_map_kernels
+from structures.hash_tables import int_map_kernels
 
 _ENDS = [0, 1, -1, 2**63 - 1, -(2**63), -(2**63) + 1, 2**62, 2**32, 2**31 - 1]
 

@@ -142,7 +142,7 @@ def main(
 ) -> None:
     """Change the code in small wrong ways, and see whether the tests notice.
 
-    ONLY names areas or modules, such as heaps or structures/keyed.py; all of them by default. What was
+    ONLY names areas or modules, such as heaps or structures/base/keyed.py; all of them by default. What was
     tested before is not tested again. The exit code is 1 if fewer than 95 % of the sampled mutants are
     caught, or if one survives that explained.json does not explain.
     """

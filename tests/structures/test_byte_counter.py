@@ -13,11 +13,11 @@ from numba import njit
 from numba.core.errors import TypingError
 
 from structures import ByteCounter, MaxHeap, kernel
-from structures import byte_counter_kernels as module
-from structures.byte_keys import key_of as key_of_string
-from structures.hashing import mix_two
-from structures.secret import WORDS
-from structures.simd import _py_load_word, _py_multiply_fold, load_word, multiply_fold, pointer_to
+from structures.hash_tables import byte_counter_kernels as module
+from structures.hash_tables.byte_keys import key_of as key_of_string
+from structures.primitives.hashing import mix_two
+from structures.primitives.secret import WORDS
+from structures.primitives.simd import _py_load_word, _py_multiply_fold, load_word, multiply_fold, pointer_to
 from structures.status import INT64_MAX, INT64_MIN, OK, OUT_OF_RANGE, OVERFLOW
 
 DEPTH = int(os.environ.get("STRUCTURES_FUZZ_DEPTH", "1"))
@@ -843,7 +843,7 @@ def multiply_fold_compiled(word, factor):
 LEAKS = """
 import numpy as np
 from numba.core.runtime import rtsys
-from structures.byte_counter import ByteCounter
+from structures.hash_tables.byte_counter import ByteCounter
 
 def work():
     counter = ByteCounter({b"low": 2, b"full": 2**63 - 1})

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from structures import byte_keys
-from structures.secret import WORDS
-from structures.simd import local_words, pointer_to
+from structures.hash_tables import byte_keys
+from structures.primitives.secret import WORDS
+from structures.primitives.simd import local_words, pointer_to
 
 LENGTHS = [0, 1, 7, 8, 9, 14, 15, 16, 17, 23, 24, 25, 40]
 STRING = st.one_of(st.binary(max_size=20), st.sampled_from(LENGTHS).map(lambda n: b"\0" * n), st.binary())

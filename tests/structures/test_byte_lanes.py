@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from structures import byte_lanes, simd
-from structures.constants import Constant
-from structures.jit import kernel
+from structures.compiling.jit import kernel
+from structures.primitives import byte_lanes, simd
+from structures.primitives.constants import Constant
 
 PLACES = 3
 LANES = byte_lanes.BYTE_LANES

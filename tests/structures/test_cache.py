@@ -8,9 +8,10 @@ import pytest
 from numba import types
 
 import structures as st
-from structures.cache_folder import others_may_write
-from structures.digests import DIGEST, package_digest
-from structures.struct_type import GoneType, _type_of
+from structures.base.struct_type import GoneType, _type_of
+from structures.compiling.cache_folder import others_may_write
+from structures.compiling.digests import DIGEST, package_digest
+from structures.compiling.stamps import read_back
 
 
 # ------------------------------------------------------------------------------------------------ import
@@ -57,7 +58,7 @@ def test_the_compiler_may_be_the_first_to_ask_for_a_container(python):
                 total += key
             return total, len(rows), 3 in heap, st.pack_pair(1, 2), heap
 
-        assert "structures.int_map" not in sys.modules
+        assert "structures.hash_tables.int_map" not in sys.modules
         total, n_lists, is_in, pair, heap = everything()
         assert (total, n_lists, is_in, pair, heap.peek()) == (6, 1, True, 2**32 + 2, (3, 4))
     """
@@ -161,9 +162,13 @@ def test_cached_code_is_used_again_and_never_stale(python, installation, tmp_pat
     assert run() == "5 5 15 15 found 0 0\n"
     assert run() == "5 5 15 15 found 2 2\n"
     # Other files than those of the functions that are called: what changes is inlined there.
-    change(installation / "structures" / "int_map_kernels.py", "value + delta)", "value + 2 * delta)")
     change(
-        installation / "structures" / "multiset_heap_kernels.py",
+        installation / "structures" / "hash_tables" / "int_map_kernels.py",
+        "value + delta)",
+        "value + 2 * delta)",
+    )
+    change(
+        installation / "structures" / "priority_queues" / "multiset_heap_kernels.py",
         "slot, count + delta, sum",
         "slot, count + 3 * delta, sum",
     )
@@ -189,7 +194,11 @@ def test_cached_code_is_never_stale_without_the_private_names_of_numba(python, i
         return python(textwrap.dedent(code), path=installation, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
 
     assert [run(), run()] == ["5 15 ", "5 1 15 1 "]
-    change(installation / "structures" / "int_map_kernels.py", "value + delta)", "value + 2 * delta)")
+    change(
+        installation / "structures" / "hash_tables" / "int_map_kernels.py",
+        "value + delta)",
+        "value + 2 * delta)",
+    )
     assert run() == "10 30 "
     change(installation / "toy" / "helper.py", "3 * n", "4 * n")
     assert run() == "10 1 40 "
@@ -248,16 +257,16 @@ def test_callers_that_make_their_containers_are_never_stale(python, installation
 
     assert run() == "3 3 3 6 3 0 0 0 0 0\n"
     assert run() == "3 3 3 6 3 1 1 1 1 1\n"
-    kernels = installation / "structures" / "multiset_heap_kernels.py"
+    kernels = installation / "structures" / "priority_queues" / "multiset_heap_kernels.py"
     change(kernels, "slot, count + delta, sum", "slot, count + 3 * delta, sum")
     assert run() == "9 9 9 18 3 0 0 0 0 0\n"
     assert run() == "9 9 9 18 3 1 1 1 1 1\n"
     # A changed layout, whose fields older code would read at the wrong places.
-    layout = installation / "structures" / "multiset_heap_type.py"
+    layout = installation / "structures" / "priority_queues" / "multiset_heap_type.py"
     change(layout, "    return fields_of(\n", "    return fields_of(\n        padding=types.int64,\n")
     assert run() == "9 9 9 18 3 0 0 0 0 0\n"
     change(
-        installation / "structures" / "hashing.py",
+        installation / "structures" / "primitives" / "hashing.py",
         "(left << np.int64(32)) | right",
         "(left << np.int64(32)) | (right + 1)",
     )
@@ -278,19 +287,28 @@ def test_a_class_that_is_gone(python, installation, tmp_path):
     def rename(before, after):
         folder = installation / "structures"
         (folder / f"{before}.py").rename(folder / f"{after}.py")
-        for file in folder.glob("*.py"):
-            file.write_text(file.read_text().replace(f"structures.{before} ", f"structures.{after} "))
+        old, new = (name.replace("/", ".") for name in (before, after))
+        for file in folder.rglob("*.py"):
+            file.write_text(file.read_text().replace(f"structures.{old} ", f"structures.{new} "))
 
-    rename("int_map_kernels", "kernels_of_old")
+    rename("hash_tables/int_map_kernels", "hash_tables/kernels_of_old")
     assert [run(), run()] == ["5 0\n", "5 1\n"]
-    rename("kernels_of_old", "kernels_of_new")
+    rename("hash_tables/kernels_of_old", "kernels_of_new")
     assert [run(), run()] == ["5 0\n", "5 1\n"]
+
+
+def test_caches_of_earlier_releases_are_read():
+    """They name these modules. Without them a user's cached function would raise, not be compiled again."""
+    for module, function in {"struct_type": _type_of, "stamps": read_back}.items():
+        assert pickle.loads(f"cstructures.{module}\n{function.__name__}\n.".encode()) is function
 
 
 def test_a_type_of_another_release():
     """A cache names it; the class of today may not know its fields."""
     old = _type_of(
-        "structures.multiset_heap_type", "MaxHeapType", [("n", types.int64), ("digest_0", types.int8)]
+        "structures.priority_queues.multiset_heap_type",
+        "MaxHeapType",
+        [("n", types.int64), ("digest_0", types.int8)],
     )
     assert isinstance(old, GoneType)
     for current in (st.MaxHeap.type(), st.IntMap.type(float)):
@@ -302,8 +320,8 @@ def test_without_a_folder_to_write_to(python, installation, tmp_path):
     """Nothing is cached, and one warning says so. A file in the way stops even a superuser."""
     (tmp_path / "file").touch()
     (installation / "toy" / "user.py").write_text(textwrap.dedent(HELPER))
-    for package in ("structures", "toy"):
-        (installation / package / "__pycache__").touch()
+    for source in list(installation.rglob("*.py")):
+        (source.parent / "__pycache__").touch()
     nowhere = str(tmp_path / "file" / "folder")
     code = """
         import warnings
@@ -373,8 +391,8 @@ def test_whom_a_cache_folder_may_belong_to(tmp_path, monkeypatch):
 
 def test_two_processes_compile_the_same_at_once(python, tmp_path):
     code = """
-        from structures import int_map_table as int_map
-        from structures import token_list_kernels as token_list
+        from structures.hash_tables import int_map_table as int_map
+        from structures.tokens import token_list_kernels as token_list
         n = int_map.buckets_for(100)
         slots = int_map.empty_slots(n)
         int_map.occupy(slots, ~int_map.locate(slots, 5), 5, 7)
@@ -417,7 +435,7 @@ def test_inner_code_is_read_as_it_was_written(python, tmp_path):
     code = """
         from numba import njit
         from structures import MaxHeap
-        from structures.multiset_heap_blocks import sift_down
+        from structures.priority_queues.multiset_heap_blocks import sift_down
         njit(lambda h: h.{verb})(MaxHeap({{1: 2, 3: 4}}))
         (overload,) = sift_down.overloads.values()
         code = overload.library.get_llvm_str()
@@ -431,7 +449,9 @@ def test_inner_kernels_serve_callers_of_later_processes(python, tmp_path):
     """What was compiled for one caller, and never for Python, serves the next, and Python after all."""
     code = """
         from numba import njit
-        from structures import MaxHeap, int_map_table, multiset_heap_kernels
+        from structures import MaxHeap
+        from structures.hash_tables import int_map_table
+        from structures.priority_queues import multiset_heap_kernels
         heap = MaxHeap()
         {use}
         print(*heap.peek(), sum(multiset_heap_kernels._become.stats.cache_hits.values()))

@@ -12,7 +12,7 @@ import pytest
 from numba import njit, typed
 
 import structures as st
-from structures.claims import wait_for_claim
+from structures.base.claims import wait_for_claim
 
 N_THREADS = 4
 
@@ -201,7 +201,7 @@ def test_calls_that_wait_for_each_other_are_told():
 
 
 def test_a_circle_is_found():
-    from structures import claims
+    from structures.base import claims
 
     here, there = (np.zeros(1, np.int64) for _ in range(2))
     me = threading.get_ident()

@@ -9,9 +9,9 @@ import pytest
 from numba.core.errors import TypingError
 
 from structures import kernel
-from structures.byte_lanes import byte_lanes_in_products
-from structures.constants import Constant, ConstantType, _py_part_or, part_or
 from structures.kernels import pointer_to
+from structures.primitives.byte_lanes import byte_lanes_in_products
+from structures.primitives.constants import Constant, ConstantType, _py_part_or, part_or
 
 
 @kernel
@@ -62,14 +62,14 @@ def test_types_are_equal_by_value_also_after_pickling():
 
 PROGRAM = """
 import numpy as np
-from structures.byte_lanes import byte_lanes_in_products
-from structures.constants import Constant
+from structures.primitives.byte_lanes import byte_lanes_in_products
+from structures.primitives.constants import Constant
 from lanes_of import lanes
 print(int(lanes(np.arange(64).astype(np.uint8), Constant(((4,),)))), sum(lanes.stats.cache_hits.values()))
 """
 MODULE = """
 from structures import kernel
-from structures.byte_lanes import byte_lanes_in_products
+from structures.primitives.byte_lanes import byte_lanes_in_products
 from structures.kernels import pointer_to
 
 @kernel

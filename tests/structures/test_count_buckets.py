@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numba import njit
 
 from structures import CountBuckets
-from structures import count_buckets_cells as module
-from structures.count_buckets_kernels import state
+from structures.priority_queues import count_buckets_cells as module
+from structures.priority_queues.count_buckets_kernels import state
 from structures.status import INT64_MAX, INT64_MIN, NEGATIVE, NO_MEMORY, OK
 from structures.testing import (
     LANGUAGES,

@@ -8,7 +8,7 @@ import pytest
 from numba import njit
 
 from structures import MaxHeap, MinHeap
-from structures.multiset_heap_kernels import heap_type
+from structures.priority_queues.multiset_heap_kernels import heap_type
 from structures.status import INT64_MAX, INT64_MIN
 from structures.testing import LANGUAGES, HeapMachine, HeapModel, check_program, random_program
 

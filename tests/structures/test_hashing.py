@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from numba import njit
 
 from structures import pack_pair, unpack_pair
-from structures.hashing import MAX_ID, mix, mix_two
-from structures.secret import FACTOR_BITS, WORDS
+from structures.primitives.hashing import MAX_ID, mix, mix_two
+from structures.primitives.secret import FACTOR_BITS, WORDS
 from structures.testing import keys
 
 ID = st.one_of(st.integers(0, 3), st.integers(0, MAX_ID), st.just(MAX_ID))

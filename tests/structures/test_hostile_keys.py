@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import structures as st
-from structures import byte_counter_kernels, count_buckets_kernels, int_map_kernels, multiset_heap_kernels
-from structures.hashing import mix, mix_two
-from structures.secret import WORDS
+from structures.hash_tables import byte_counter_kernels, int_map_kernels
+from structures.primitives.hashing import mix, mix_two
+from structures.primitives.secret import WORDS
+from structures.priority_queues import count_buckets_kernels, multiset_heap_kernels
 
 GOLDEN, ROOT_2 = 0x9E3779B97F4A7C15, 0x6A09E667F3BCC909  # factors of hashes without a secret
 
@@ -140,7 +141,7 @@ SHOW_PLACES = """
 import sys
 import numpy as np
 import structures
-from structures import byte_counter_kernels, int_map_kernels
+from structures.hash_tables import byte_counter_kernels, int_map_kernels
 
 m = structures.IntMap({key: 1 for key in range(20)})
 c = structures.ByteCounter({b"%d" % number: 1 for number in range(20)})

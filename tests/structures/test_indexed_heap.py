@@ -10,10 +10,10 @@ from numba import njit
 from numba.core.errors import TypingError
 
 from structures import IndexedMaxHeap, IndexedMinHeap, kernel
-from structures import indexed_heap_tree as module
-from structures.indexed_heap_tree import ABSENT
-from structures.memory import new_words
-from structures.simd import ROW
+from structures.primitives.memory import new_words
+from structures.primitives.simd import ROW
+from structures.priority_queues import indexed_heap_tree as module
+from structures.priority_queues.indexed_heap_tree import ABSENT
 from structures.status import INT64_MAX, INT64_MIN, NEGATIVE, NO_MEMORY, NOT_A_NUMBER, OK, OUT_OF_RANGE
 from structures.testing import LANGUAGES, IndexedHeapMachine, IndexedHeapModel, check_program, random_program
 

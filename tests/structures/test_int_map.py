@@ -5,10 +5,11 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
-from structures import IntMap, hashing, kernel
-from structures import int_map_table as module
-from structures.int_map_kernels import int_map_type, map_type, state
-from structures.secret import WORDS
+from structures import IntMap, kernel
+from structures.hash_tables import int_map_table as module
+from structures.hash_tables.int_map_kernels import int_map_type, map_type, state
+from structures.primitives import hashing
+from structures.primitives.secret import WORDS
 from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, NOT_A_NUMBER, OK, OUT_OF_RANGE, OVERFLOW
 from structures.testing import LANGUAGES, IntMapMachine, MapModel, check_program, random_program
 

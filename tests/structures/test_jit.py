@@ -21,7 +21,7 @@ from structures import (
     PairIndex,
     TokenList,
 )
-from structures.jit import inner
+from structures.compiling.jit import inner
 from structures.status import NO_MEMORY
 from structures.testing import LANGUAGES, Operation, random_program
 

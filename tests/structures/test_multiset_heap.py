@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numba import njit
 
 from structures import MaxHeap, MinHeap, kernel
-from structures import multiset_heap_blocks as module
-from structures.multiset_heap_blocks import ARITY, TIE
+from structures.priority_queues import multiset_heap_blocks as module
+from structures.priority_queues.multiset_heap_blocks import ARITY, TIE
 from structures.status import INT64_MAX, INT64_MIN, NEGATIVE, NO_MEMORY, NOT_A_NUMBER, OK
 from structures.testing import LANGUAGES, HeapMachine, HeapModel, check_program, counts, keys, random_program
 

@@ -9,8 +9,8 @@ import numba
 import pytest
 
 import structures as st
-from structures import numba_private
-from structures.numba_private import NAMES, TESTED
+from structures.compiling import numba_private
+from structures.compiling.numba_private import NAMES, TESTED
 
 PACKAGES = Path(st.__file__).parents[1]
 PUBLIC = {"numba", "numba.extending", "numba.experimental"}
@@ -91,6 +91,7 @@ WITHOUT = """
     from pkgutil import resolve_name
     from types import ModuleType, SimpleNamespace
     import numba, numba.experimental.structref, numpy
+    from numba import types
 
     sys.path.append({packages!r})
     NAMES = {names}
@@ -99,7 +100,7 @@ WITHOUT = """
         # Return a function that puts the name back.
         owner_name, _, attribute = name.replace(":", ".").rpartition(".")
         owner = resolve_name(owner_name)
-        if isinstance(owner, ModuleType):
+        if isinstance(owner, (ModuleType, types.Type)):
             value = getattr(owner, attribute)
             delattr(owner, attribute)
             return lambda: setattr(owner, attribute, value)
@@ -125,7 +126,7 @@ WITHOUT = """
         table.add(numpy.uint8(3))
         heap.add(3, 5)
         assert (table[3], heap.peek()) == (1, (3, 5))
-        assert "structures.dispatchers" not in sys.modules
+        assert "structures.compiling.dispatchers" not in sys.modules
         assert len(messages) == 1 and f"lacks {{name}}" in messages[0], messages
 
     for name in NAMES[{part}::4]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from structures.priorities import as_count, from_order, refusal, sum_leaves_range, to_order
+from structures.primitives.priorities import as_count, from_order, refusal, sum_leaves_range, to_order
 from structures.status import INT64_MAX, INT64_MIN, NEGATIVE, NOT_A_NUMBER, OK, OVERFLOW
 from structures.testing import counts
 

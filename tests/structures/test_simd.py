@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numba import njit
 
-from structures.simd import (
+from structures.primitives.simd import (
     LANES,
     QUAD,
     ROW,

@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 from numba import njit
 
-from structures.simd import pointer_to
-from structures.sorted_lanes import (
+from structures.neighbours.sorted_lanes import (
     ROW_LANES,
     as_element,
     insert_lane,
     place_of_another,
     place_of_entry,
 )
+from structures.primitives.simd import pointer_to
 
 DTYPES = [(distance, id) for distance in ("float32", "float64") for id in ("int32", "int64")]
 dtypes = pytest.mark.parametrize(("dtype", "id_dtype"), DTYPES)

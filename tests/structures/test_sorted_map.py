@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from numba import njit
 
 from structures import SortedMap
-from structures import sorted_map_rows as module
-from structures.memory import move_words
-from structures.sorted_map_kernels import sorted_map_type
+from structures.sorted_maps import sorted_map_rows as module
+from structures.sorted_maps.sorted_map_kernels import sorted_map_type
 from structures.status import (
     INT64_MAX,
     INT64_MIN,
@@ -536,20 +535,6 @@ def test_a_map_may_change_during_a_walk():
 
 
 # ---------------------------------------------------------------------------------- kernels on plain arrays
-def test_words_move():
-    for start, n, target in ((0, 5, 3), (3, 5, 0), (2, 0, 7), (4, 3, 4)):
-        words = np.arange(10)
-        expected = words.copy()
-        expected[target : target + n] = words[start : start + n]
-        _move(words, start, n, target)
-        assert np.array_equal(words, expected)
-
-
-@njit
-def _move(words, start, n, target):
-    move_words(words, start, n, target)
-
-
 def test_kernels_against_a_list(rng):
     """A tree of one leaf."""
     rows = np.empty(module.ROW, np.int64)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structures.sorting import BYTES, RUN, sort, sort_entries
+from structures.primitives.sorting import BYTES, RUN, sort, sort_entries
 from structures.testing import keys
 
 

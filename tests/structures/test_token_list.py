@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from numba import njit
 
 from structures import TokenList
-from structures import token_list_kernels as module
 from structures.status import OK
 from structures.testing import LANGUAGES, TokenListMachine, TokenModel, check_program, random_program
 from structures.testing.list_machines import token_list_of
+from structures.tokens import token_list_kernels as module
 
 TestMachine = TokenListMachine.TestCase
 LARGEST = 2**31 - 1

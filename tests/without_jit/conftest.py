@@ -5,7 +5,7 @@ from numba import config
 from numba.core import extending
 from numba.experimental import structref
 
-from structures.without_jit import PlainContainer
+from structures.compiling.without_jit import PlainContainer
 
 # Without the compiler these tests are started by one of the others.
 collect_ignore_glob = [] if config.DISABLE_JIT else ["*.py"]

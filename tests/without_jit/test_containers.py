@@ -15,7 +15,6 @@ from structures import (
     PairIndex,
     SortedMap,
     TokenList,
-    pair_index_kernels,
 )
 from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, OK, OUT_OF_RANGE, OVERFLOW
 from structures.testing import (
@@ -31,6 +30,7 @@ from structures.testing import (
     check_program,
     random_program,
 )
+from structures.tokens import pair_index_kernels
 
 SHAPES = [
     (4, range(-3, 4), 0.7),  # often empty

@@ -10,12 +10,12 @@ from bpe.encoding import linked_pieces as linked
 from bpe.encoding.heap_merge import merge_by_heap
 from bpe.encoding.rounds import merge_in_rounds
 from structures import pack_pair
-from structures.int_map_kernels import new_int_map
+from structures.hash_tables.int_map_kernels import int_map_type, new_map
 
 
 def ranks_of(merges, made):
     """Do as ``Ranks.of``, without a look at every pair of bytes."""
-    rank_of_pair, rank_of_bytes = new_int_map(), np.full(1 << 16, linked.NO_RANK, np.int64)
+    rank_of_pair, rank_of_bytes = new_map(int_map_type, 0), np.full(1 << 16, linked.NO_RANK, np.int64)
     for rank, (left, right) in enumerate(merges):
         rank_of_pair.set(np.int64(pack_pair(left, right)), rank)
         if max(left, right) < 256:
@@ -82,7 +82,7 @@ def test_runs(n, by_heap):
 
 
 def test_the_ranks_of_bytes(monkeypatch):
-    monkeypatch.setattr(linked, "IntMap", new_int_map)
+    monkeypatch.setattr(linked, "IntMap", lambda: new_map(int_map_type, 0))
     merges, made = [(97, 97), (256, 97), (3, 255)], np.array([256, 257, 258])
     ranks, expected = linked.Ranks.of(np.array(merges), made, range(256)), ranks_of(merges, made)
     assert np.array_equal(ranks.rank_of_bytes, expected.rank_of_bytes)

@@ -1,0 +1,327 @@
+"""The container types: their fields, how kernels are passed a container, its methods in compiled code.
+
+A container is a numba StructRef: a reference-counted pointer to its fields, some of which are arrays,
+reference-counted themselves. Two facts shape what kernels see of it.
+
+1. **Counting is slow.** Every atomic increment or decrement takes 5 ns, a whole heap operation 60 ns. So
+   quiet kernels (:mod:`structures.compiling.jit`) get a container as a :class:`BorrowedType`, a bare pointer,
+   and what they read from its fields is borrowed too. The caller keeps the container alive during the call.
+   The rule for kernels: an array that was read from a field is not used after the field is assigned, and is
+   never stored or returned, only copied. An array that is an argument of a quiet kernel is not stored either.
+2. **Callers go stale.** A user's cached function that takes a container contains our code, inlined. The
+   fields of every container type include the digest of this package (:func:`fields_of`). An upgrade makes
+   another type, so that the user's function is compiled again.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Collection, Sequence
+from hashlib import sha256
+from types import SimpleNamespace
+from typing import Any
+
+from numba import config, types
+from numba.core import cgutils
+from numba.experimental import structref
+from numba.extending import (
+    NativeValue,
+    box,
+    lower_cast,
+    lower_getattr_generic,
+    lower_setattr_generic,
+    models,
+    overload,
+    register_model,
+    unbox,
+)
+
+from structures.base.claims import FIELDS, claim, give_back
+from structures.base.made_inside import name_type
+from structures.base.mistakes import check_arguments, check_verb
+from structures.compiling.digests import DIGEST
+from structures.compiling.numba_private import ALL_THERE
+from structures.compiling.without_jit import PlainContainer, give_compiled_verbs
+
+if ALL_THERE:
+    from structures.base.bound_methods import resolve_attributes
+    from structures.compiling.numba_private import MemInfoPointer
+else:
+    from structures.compiling.plain import for_python, overload_as_method
+
+
+# -------------------------------------------------------------------------------------------- types
+class StructType(types.StructRef):
+    """Base of the container types."""
+
+    facade: Any = None  # the class in Python, set by bind; calls claim what has one
+    also_claims: Sequence[str] = ()  # fields with containers that Python reaches otherwise: claimed as well
+
+    def __init__(self, fields: Any) -> None:
+        super().__init__(fields)
+        # Types that contain this one may be told apart by their names alone, so that the digest must be here.
+        self.name = f"{self.label}@{sha256(repr(self._plain_fields).encode()).hexdigest()[:8]}"
+
+    @property
+    def key(self) -> Any:
+        """What makes two of them equal."""
+        return type(self), self._plain_fields
+
+    @property
+    def label(self) -> str:
+        """The name in messages: that of the class, and what makes its types different."""
+        return type(self).__name__.removesuffix("Type")
+
+    def preprocess_fields(self, fields: Any) -> tuple[tuple[str, Any], ...]:
+        """Make literal field types plain ones, so that one type serves all."""
+        self._plain_fields = tuple((name, types.unliteral(typ)) for name, typ in fields)
+        return self._plain_fields
+
+    @property
+    def field_dict(self) -> dict[str, Any]:
+        """The types of the fields, by name."""
+        return dict(self._plain_fields)
+
+    number_parameters: Collection[str] = ()  # the parameters of methods that are counts or values
+
+    @property
+    def float_parameters(self) -> Collection[str]:
+        """Those of them that may be floats; elsewhere a float is a typing error."""
+        return ()
+
+    def method(self, name: str) -> Any:
+        """Return the kernel that is a method of this type, None if there is none of that name."""
+        return _find_method(type(self), name)
+
+    @property
+    def passed_as(self) -> BorrowedType:
+        """The type that quiet kernels get."""
+        return BorrowedType(self)
+
+    def __reduce__(self) -> Any:
+        return _type_of, (type(self).__module__, type(self).__qualname__, self._plain_fields)
+
+
+class GoneType(StructType):
+    """A type of another release, whose class may be gone or have other fields; no value has this type."""
+
+
+_DIGEST_FIELD = f"digest_{DIGEST}"
+
+
+def _type_of(module: str, name: str, fields: Any) -> StructType:
+    """Return a type that was pickled, maybe by another release."""
+    if any(each.startswith("digest_") and each != _DIGEST_FIELD for each, _ in fields):
+        return GoneType(fields)
+    try:
+        made_by = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError):
+        made_by = GoneType
+    return made_by(fields)
+
+
+def fields_of(**fields: Any) -> list[tuple[str, Any]]:
+    """Return the field list of a container type: also its claim, and the digest of this package, empty.
+
+    A changed digest makes another type, and so another signature for every cached function that takes one.
+    """
+    return [*fields.items(), *FIELDS.items(), (_DIGEST_FIELD, types.int8)]
+
+
+class BorrowedType(types.Type):
+    """numba type of a pointer to the fields of a container that the caller keeps alive."""
+
+    def __init__(self, owner: StructType) -> None:
+        self.owner = owner
+        super().__init__(name=f"borrowed({owner.name})")
+
+    @property
+    def key(self) -> Any:
+        """What makes two of them equal."""
+        return self.owner
+
+
+register_model(BorrowedType)(models.OpaqueModel)
+
+
+def payload_of(context: Any, builder: Any, typ: BorrowedType, pointer: Any) -> Any:
+    """Return a proxy for the fields behind a borrowed pointer."""
+    data_type = typ.owner.get_data_type()
+    value_type = context.data_model_manager[data_type].get_value_type()
+    return cgutils.create_struct_proxy(data_type)(
+        context, builder, ref=builder.bitcast(pointer, value_type.as_pointer())
+    )
+
+
+def borrow(context: Any, builder: Any, owner: StructType, value: Any) -> Any:
+    """Return the borrowed pointer to the fields of an owned container."""
+    meminfo = cgutils.create_struct_proxy(owner)(context, builder, value=value).meminfo
+    return builder.bitcast(context.nrt.meminfo_data(builder, meminfo), cgutils.voidptr_t)
+
+
+@lower_cast(StructType, BorrowedType)
+def _cast_to_borrowed(context, builder, from_type, to_type, value):
+    return borrow(context, builder, from_type, value)
+
+
+def _unbox(owner: StructType, obj: Any, c: Any) -> tuple[Any, Any]:
+    """Read a container object: return the container, with a reference counted, and its borrowed pointer."""
+    held = c.pyapi.object_getattr_string(obj, "_meminfo")
+    struct = cgutils.create_struct_proxy(owner)(c.context, c.builder)
+    struct.meminfo = c.unbox(MemInfoPointer(types.voidptr), held).value
+    c.pyapi.decref(held)
+    value = struct._getvalue()
+    return value, borrow(c.context, c.builder, owner, value)
+
+
+def _claimed(owner: StructType, value: Any, pointer: Any, c: Any) -> NativeValue:
+    """Return `value` for a call that claims the container, and those that are reached through it."""
+    if owner.facade is None:
+        return NativeValue(value)
+    typed = [(owner, pointer)]
+    for name in owner.also_claims:
+        field = _get_borrowed_field(c.context, c.builder, owner.passed_as, pointer, name)
+        typed.append((owner.field_dict[name], field))
+    payloads = [payload_of(c.context, c.builder, each.passed_as, at) for each, at in typed]
+    return NativeValue(value, is_error=claim(c, payloads), cleanup=lambda: give_back(c, payloads))
+
+
+@unbox(BorrowedType)
+def _unbox_borrowed(typ, obj, c):
+    value, pointer = _unbox(typ.owner, obj, c)
+    # Reading the object counted a reference; the object itself outlives the call.
+    c.context.nrt.decref(c.builder, typ.owner, value)
+    return _claimed(typ.owner, pointer, pointer, c)
+
+
+def _box(typ, val, c):
+    """Make a Python object of a container."""
+    meminfo = cgutils.create_struct_proxy(typ)(c.context, c.builder, value=val).meminfo
+    parts = [c.pyapi.unserialize(c.pyapi.serialize_object(each)) for each in (typ.facade._numba_box_, typ)]
+    parts.append(c.box(MemInfoPointer(types.voidptr), meminfo))
+    made = c.pyapi.call_function_objargs(parts[0], parts[1:])
+    for each in parts:
+        c.pyapi.decref(each)
+    return made
+
+
+def _unbox_owned(typ, obj, c):
+    value, pointer = _unbox(typ, obj, c)
+    native = _claimed(typ, value, pointer, c)
+    with c.builder.if_then(native.is_error):
+        c.context.nrt.decref(c.builder, typ, value)
+    return native
+
+
+@lower_getattr_generic(BorrowedType)
+def _get_borrowed_field(context, builder, typ, value, attr):
+    field_type = typ.owner.field_dict[attr]
+    field = getattr(payload_of(context, builder, typ, value), attr)
+    if isinstance(field_type, StructType):
+        return borrow(context, builder, field_type, field)
+    if isinstance(field_type, types.Array):
+        # An array without an owner: numba counts nothing for it.
+        array = cgutils.create_struct_proxy(field_type)(context, builder, value=field)
+        array.meminfo = cgutils.get_null_value(array.meminfo.type)
+        array.parent = cgutils.get_null_value(array.parent.type)
+        return array._getvalue()
+    return field
+
+
+@lower_setattr_generic(BorrowedType)
+def _set_borrowed_field(context, builder, signature, arguments, attr):
+    typ, value_type = signature.args
+    payload = payload_of(context, builder, typ, arguments[0])
+    field_type = typ.owner.field_dict[attr]
+    value = context.cast(builder, arguments[1], value_type, field_type)
+    old = getattr(payload, attr)
+    context.nrt.incref(builder, field_type, value)
+    context.nrt.decref(builder, field_type, old)
+    setattr(payload, attr, value)
+
+
+new = PlainContainer if config.DISABLE_JIT else structref.new
+"""``new(struct_type)`` allocates a container, its fields all null; for kernels."""
+
+
+def new_like(container: Any) -> Any:
+    """Allocate a container of the same type, its fields all null; for kernels."""
+    return PlainContainer(container.struct_type)  # without the JIT
+
+
+@overload(new_like)
+def _new_like(container):
+    struct_type = getattr(container, "owner", container)
+    return lambda container: structref.new(struct_type)
+
+
+# ------------------------------------------------------------------------------------------ methods
+_METHODS: dict[tuple[type, str], Any] = {}
+
+
+def method(struct_class: type, name: str) -> Callable[[Any], Any]:
+    """Make a kernel a method of a container type inside compiled code: ``heap.add(key, 1)``.
+
+    The kernel's first parameter is the container, owned or borrowed.
+    """
+
+    def register(function: Any) -> Any:
+        _METHODS[struct_class, name] = function
+        if not (ALL_THERE or config.DISABLE_JIT):
+            overload_as_method(struct_class, name, function, check_arguments)
+        return function
+
+    return register
+
+
+def _find_method(struct_class: type, name: str) -> Any:
+    """Return the kernel that is the method of a container type, None where it has none."""
+    found = (_METHODS.get((base, name)) for base in struct_class.__mro__)
+    return next((function for function in found if function is not None), None)
+
+
+def bind(struct_class: type[StructType], facade: Any) -> None:
+    """Make `facade` the Python class of a container type, and the type's methods its ``_kernels``.
+
+    A class in Python calls the same kernels as compiled code does, so that no further layer is compiled.
+    """
+    names = {name for base, name in _METHODS if issubclass(struct_class, base)}
+    kernels = {name: _find_method(struct_class, name) for name in names}
+    if not (ALL_THERE or config.DISABLE_JIT):
+        kernels = {name: for_python(function) for name, function in kernels.items()}
+    facade._kernels = SimpleNamespace(**kernels)
+    name_type(facade)
+    struct_class.facade = facade
+    if config.DISABLE_JIT:
+        give_compiled_verbs(facade)
+    if ALL_THERE:
+        box(struct_class)(_box)
+        unbox(struct_class)(_unbox_owned)
+    else:
+        structref.define_boxing(struct_class, facade)
+
+
+def _method_of(owner: StructType, name: str) -> Any:
+    """Return the kernel that is a method of a type, or None for what may be a field; raise for neither."""
+    found = _find_method(type(owner), name)
+    if found is None and name not in owner.field_dict and owner.facade is not None:
+        check_verb(owner, name, [verb for verb in vars(owner.facade._kernels) if verb[0] != "_"])
+    return found
+
+
+def _borrowed_field(typ: BorrowedType, name: str) -> Any:
+    """Return the type of a field of a borrowed container, None where there is no such field."""
+    field = typ.owner.field_dict.get(name)
+    return field.passed_as if isinstance(field, StructType) else field
+
+
+if ALL_THERE:
+    resolve_attributes(
+        StructType,
+        lambda typ, name: None,  # structref finds the fields
+        _method_of,
+        check_arguments,
+    )
+    resolve_attributes(
+        BorrowedType, _borrowed_field, lambda typ, name: _method_of(typ.owner, name), check_arguments
+    )

@@ -1,0 +1,108 @@
+"""The decorators that compile this package: lazily, without the GIL, cached on disk and never stale.
+
+There are three kinds of kernels. *Plain* ones may raise. *Quiet* ones cannot: they return a status instead.
+*Inner* ones are quiet, and only compiled code calls them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from numba import config
+
+from structures.compiling.numba_private import ALL_THERE
+from structures.compiling.without_jit import interpreted
+
+if ALL_THERE:
+    from structures.compiling.dispatchers import (
+        InnerDispatcher,
+        KernelDispatcher,
+        QuietDispatcher,
+        dispatcher,
+    )
+else:
+    from structures.compiling.plain import plain_kernel
+
+
+def _compiled(function: Callable[..., Any], kind: str) -> Any:
+    """Return a kernel of one of the kinds; one that is interpreted where the JIT is switched off."""
+    if config.DISABLE_JIT:
+        return function if kind == "inner" else interpreted(function)
+    if not ALL_THERE:
+        return plain_kernel(function)
+    kinds = {"plain": KernelDispatcher, "quiet": QuietDispatcher, "inner": InnerDispatcher}
+    return dispatcher(function, kinds[kind])
+
+
+def kernel(function: Callable[..., Any] | None = None, *, quiet: bool = False) -> Any:
+    """Compile a function lazily, without the GIL, cached on disk until a source changes.
+
+    Use it in place of ``numba.njit(cache=True)`` for functions that call functions of this package. The key
+    of the cached code contains digests of this package and of the package of the function.
+
+    Parameters
+    ----------
+    function : callable
+        A module-level function in numba's language.
+    quiet : bool
+        For functions that return a status (:mod:`structures.status`) instead of raising. Compiled callers
+        have no branch for exceptions then. If the function raises all the same, for instance because there
+        is no memory, they get the null value of its result type. Integers of every width are passed as
+        int64, and containers are passed without counting references. The reason: an exception that passes
+        through a compiled frame leaks what the frame owns. If there can be one, numba counts references
+        around the call, which takes 20 ns, for a method that takes 1 ns.
+
+    Returns
+    -------
+    numba dispatcher
+        Before the first call, nothing is compiled and the disk is not touched.
+
+    Warns
+    -----
+    RuntimeWarning
+        There is no writable folder for the cache; once a process, at the first use.
+
+    Complexity
+    ----------
+    O(1) at import; a call from Python costs what one of ``njit`` does, 0.3 us and up.
+
+    Examples
+    --------
+    >>> from structures import kernel
+    >>> @kernel
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(21)
+    42
+    """
+    if function is None:
+        return functools.partial(kernel, quiet=quiet)
+    return _compiled(function, "quiet" if quiet else "plain")
+
+
+def twin(python: Callable[..., Any]) -> Callable[[Any], Any]:
+    """Replace a function in Python by the intrinsic that does the same, unless the JIT is switched off.
+
+    An overload would do the same, but takes 40 ms to compile in every kernel that uses it.
+    """
+    return lambda compiled: python if config.DISABLE_JIT else compiled
+
+
+def quiet(function: Callable[..., Any]) -> Any:
+    """Short for ``kernel(function, quiet=True)``.
+
+    A function that returns an array it allocates must be a plain kernel: its caller would take a null array
+    for a real one. The quiet kernel that calls it catches the exception and returns a status.
+    """
+    return kernel(function, quiet=True)
+
+
+def inner(function: Callable[..., Any]) -> Any:
+    """Make a function a quiet kernel for compiled callers, which takes half the time to compile.
+
+    It is optimised only as a part of its callers, and has no wrapper for Python. Python may call it all the
+    same: it is compiled again for that, and a call takes a few microseconds more.
+    """
+    return _compiled(function, "inner")

@@ -1,0 +1,142 @@
+"""Every private name of numba that this package uses, what for, and what happens where one is missing.
+
+Private names are those that numba does not document. It documents ``numba.types``, ``numba.extending``,
+``numba.experimental.structref``, ``numba.core.cgutils`` and ``TypingError``. No private name of llvmlite is
+used. The other modules import private names from this one. The attributes that they use are in :data:`NAMES`.
+
+The import of this package checks the numba release. If it is not in the range :data:`TESTED`, or lacks one of
+the names, there is one warning, and kernels are compiled the documented way
+(:mod:`structures.compiling.plain`). Containers work as before, with these differences:
+
+* Kernels compile and run more slowly, and the import looks for the folder of the cache.
+* A quiet kernel that raises, for instance because there is no memory, raises in compiled callers, too.
+* A user's cached function that makes its containers, and takes none, is not compiled again after an upgrade
+  of this package (:mod:`structures.compiling.stamps`): delete its cache then.
+* Calls from several threads do not take turns (:mod:`structures.base.claims`): a container is for one thread.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+import warnings
+from typing import Any
+
+import numba
+
+TESTED = ("0.62", "0.68")
+"""The oldest and the newest numba release that the tests have run with."""
+
+NAMES: dict[str, str] = {
+    # The cache on disk.
+    "numba.core.caching:FunctionCache": "the cache of a kernel, made at the first use instead of at import",
+    "numba.core.caching:FunctionCache._impl_class": "how code for compiled callers is written and read",
+    "numba.core.caching:CompileResultCacheImpl.reduce": "writes code for compiled callers",
+    "numba.core.caching:CompileResultCacheImpl.rebuild": "reads it without translating it",
+    "numba.core.caching:FunctionCache._cache_file": "the files, which are given their keys",
+    "numba.core.caching:FunctionCache.cache_path": "the folder, which others must not be able to write to",
+    "numba.core.caching:NullCache": "the cache where no folder can be written to",
+    # Code for compiled callers.
+    "numba.core.codegen:JITCodeLibrary": "base of the code that callers link in",
+    "numba.core.codegen:JITCodeLibrary._optimize_final_module": "left out for inner kernels",
+    "numba.core.codegen:JITCodeLibrary._finalize_final_module": "replaced, so that no machine code is made",
+    "numba.core.codegen:JITCodeLibrary._finalize_dynamic_globals": "the part of it that is still needed",
+    "numba.core.codegen:JITCodeLibrary._finalized": "says that the code is complete",
+    "numba.core.codegen:JITCodeLibrary._final_module": "the code, when it is read from the cache",
+    "numba.core.codegen:JITCodeLibrary.serialize_using_bitcode": "writes code that is not translated",
+    "numba.core.codegen:JITCodeLibrary.serialize_using_object_code": "replaced by the former",
+    "numba.core.compiler:Compiler": "base of the compilers that use these libraries",
+    "numba.core.compiler:Compiler.define_pipelines": "the passes, some of which inner kernels leave out",
+    "numba.core.compiler:Flags.no_compile": "makes no machine code",
+    "numba.core.compiler:CompileResult._reduce": "the parts of a compiled kernel that go to the cache",
+    "numba.core.compiler:compile_result": "makes a compiled kernel of what the cache holds",
+    # Kernels that Python calls.
+    "numba.core.registry:CPUDispatcher": "base of the kernels",
+    "numba.core.registry:CPUDispatcher._cache": "where the cache is put",
+    "numba.core.registry:CPUDispatcher._compile_for_args": "where Python's call of an inner kernel arrives",
+    "numba.core.registry:CPUDispatcher._insert": "lets calls with narrow integers find the code at once",
+    "numba.core.registry:CPUDispatcher._numba_type_": "the type that compiled callers see",
+    "numba.core.registry:CPUDispatcher.add_overload": "remembers the code for some argument types",
+    "numba.core.registry:CPUDispatcher.compile": "compiles for wide integers in place of narrow ones",
+    "numba.core.registry:CPUDispatcher.overloads": "the code for each of the argument types",
+    "numba.core.registry:CPUDispatcher.targetctx": "where calls of kernels are registered",
+    "numba.core.compiler_lock:global_compiler_lock": "held while code is registered",
+    "numba.core.registry:cpu_target": "what the compiler knows, told anew after an import in its midst",
+    "numba.core.types:int64._code": "a type as numba's quick look at arguments knows it",
+    # Kernels that compiled code calls.
+    "numba.core.types:Dispatcher.dispatcher": "the kernel of which this is the type",
+    "numba.core.types:Dispatcher.get_call_type": "compiles for wide integers in place of narrow ones",
+    "numba.core.types:Dispatcher.get_impl_key": "what a call of a kernel is registered under",
+    "numba.core.base:BaseContext._defns": "says which calls are registered",
+    "numba.core.base:BaseContext.insert_func_defn": "registers one",
+    "numba.core.base:BaseContext.call_internal": "a call that passes exceptions on",
+    "numba.core.base:BaseContext.call_internal_no_propagate": "a call that does not",
+    "numba.core.base:BaseContext.cast": "widens the arguments of a call",
+    "numba.core.base:BaseContext.environment": "what is kept with the caller, for its stamp",
+    "numba.core.lowering:Environment.consts": "where the stamp is put",
+    # Methods and borrowed containers.
+    "numba.core.types:BoundFunction": "base of the type of container.method",
+    "numba.core.typing.templates:AttributeTemplate": "finds a method, or a field of a borrowed container",
+    "numba.core.types:MemInfoPointer": "the type of the pointer that a container object holds",
+    "numba.core.types:StructRef.get_data_type": "the type of the fields of a container",
+    "numba.core.base:BaseContext.data_model_manager": "how these fields are laid out",
+    "numba.core.base:BaseContext.nrt": "memory that is counted: the names below",
+    "numba.core.runtime.context:NRTContext.incref": "counts the array that a field is assigned",
+    "numba.core.runtime.context:NRTContext.decref": "releases the one that it held",
+    "numba.core.runtime.context:NRTContext.meminfo_data": "the address of the fields, or of an array",
+    "numba.core.runtime.context:NRTContext.meminfo_alloc_aligned": "arrays that start with a cache line",
+    "numba.core.cgutils:_StructProxy._get_ptr_by_name": "the address of a field, for claims",
+    # The Python objects. Without these only classes that are derived from a container class do not work.
+    "numba.experimental.structref:StructRefProxy._meminfo": "the pointer that a container object holds",
+    "numba.experimental.structref:StructRefProxy._type": "the numba type of a container object",
+    "numba.experimental.structref:StructRefProxy._numba_box_": "makes an object of a derived class",
+}
+"""The private names, as ``module:name`` or ``module:class.attribute``, and what each is used for."""
+
+
+def _is_there(name: str) -> bool:
+    """Say whether numba has a name; attributes may be set by ``__init__`` instead of being in the class."""
+    owner_name, _, attribute = name.replace(":", ".").rpartition(".")
+    try:
+        owner = pkgutil.resolve_name(owner_name)
+    except (ImportError, AttributeError):
+        return False
+    makers = [vars(base).get("__init__") for base in getattr(owner, "__mro__", ())]
+    return hasattr(owner, attribute) or any(
+        attribute in maker.__code__.co_names for maker in makers if hasattr(maker, "__code__")
+    )
+
+
+def _problem() -> str:
+    """Return what is wrong with this release of numba, the empty string if nothing is."""
+    release, oldest, newest = (
+        tuple(map(int, re.findall(r"\d+", version)[:2])) for version in (numba.__version__, *TESTED)
+    )
+    if not oldest <= release <= newest:
+        return f"is not one of the tested releases, {TESTED[0]} to {TESTED[1]}"
+    missing = [name for name in NAMES if not _is_there(name)]
+    return f"lacks {', '.join(missing)}" if missing else ""
+
+
+_PROBLEM = _problem()
+ALL_THERE = not _PROBLEM
+"""Whether kernels may be compiled with the help of the private names."""
+
+if ALL_THERE:
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache  # noqa: F401
+    from numba.core.codegen import JITCodeLibrary  # noqa: F401
+    from numba.core.compiler import Compiler, compile_result  # noqa: F401
+    from numba.core.compiler_lock import global_compiler_lock  # noqa: F401
+    from numba.core.registry import CPUDispatcher, cpu_target  # noqa: F401
+    from numba.core.typing.templates import AttributeTemplate  # noqa: F401
+
+    types: Any = numba.types  # whose stubs do not have these
+    BoundFunction, DispatcherType = types.BoundFunction, types.Dispatcher
+    MemInfoPointer = types.MemInfoPointer
+else:
+    warnings.warn(
+        f"numba {numba.__version__} {_PROBLEM}: kernels are compiled in a plainer way, which is slower. "
+        "Results are the same.",
+        RuntimeWarning,
+        stacklevel=2,
+    )

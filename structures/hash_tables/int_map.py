@@ -1,0 +1,318 @@
+"""``IntMap``: a hash table from int64 to int64 or float64, open addressing with linear probing of buckets.
+
+One array holds everything. A bucket is a cache line, four slots, its keys before its values, so that one
+vector instruction looks at all four::
+
+    bucket        0                           1                n buckets
+    slots    | k0 k1 -- -- v0 v1 0 0 | k2 -- -- -- v2 0 0 0 | ... || here? -- -- -- v  s e c ret |
+               place            place + VALUE                     '- the key that equals EMPTY lives here
+
+The home bucket of a key is given by the top bits of its hash, times n. From there the key moves right past
+full buckets, around the end of the table. Deletion fills the hole with the last entry of the bucket, or with
+one that had to pass it. So there are no tombstones, and a search ends at the first bucket with an empty slot.
+
+A full table below 8 MB is made anew, twice as large, or four times from 64 KB on. A larger one becomes half
+as large again. What takes longest then is the first access to the new memory. So that no call takes long, the
+next table is allocated and emptied ahead, some KB with every 64 of the last keys that the table takes. As
+homes are top bits, the new table is read and written from left to right.
+
+The hash depends on a secret of the process (:mod:`structures.primitives.secret`), so that nobody can choose
+keys that collide. The order of iteration depends neither on it nor on the table: keys ascend. They are sorted
+when they are asked for. A table with its entries in order of insertion, as a dict has, would need an access
+more for every search.
+
+Invariants
+----------
+1. ``slots`` has eight words for each of n buckets and one more; the last three words are the secret.
+2. ``size`` is the number of occupied slots, at most ``due``, which is at most 5/8 of all slots (the spare
+   bucket not counted).
+3. Every key is found: no bucket from its home to the one before it has an empty slot.
+4. No key is there twice; the occupied slots of a bucket come first; the value of an empty slot is 0 (of those
+   after the spare one, the secret).
+5. ``n_ready`` is not 0 only while a larger table is prepared, and is not more than its size.
+
+Complexity
+----------
+==========================  ==================================================
+get, add, set, pop, in      O(1) expected; O(n) when growth rehashes, amortised O(1)
+bulk forms                  O(1) expected an item
+reserve, copy               O(capacity)
+iteration, to_arrays        O(capacity), and O(n) for each byte that varies among the keys
+memory                      16 bytes a slot: 26 to 51 bytes a key, up to 102 in a table of 256 KB to 8 MB;
+                            26 to 38 in a larger one, and the next one while it is prepared
+==========================  ==================================================
+
+Source: buckets and linear probing, deletion without marks, Knuth, The Art of Computer Programming, 6.4.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from structures.base.facade import named_by_package
+from structures.base.keyed import NOTHING, Keyed
+from structures.base.made_inside import constructor
+from structures.base.struct_type import bind
+from structures.hash_tables.int_map_kernels import IntMapType, map_type, new_map, state
+from structures.hash_tables.int_map_table import BUCKET, EMPTY, ROOM, capacity_of, locate
+from structures.primitives.secret import WORDS
+from structures.status import DTYPE_HINT, dtype_name, int64, int64_array
+
+
+class IntMap(Keyed):
+    """Hash map from int64 to int64, or to float64.
+
+    Calls from several threads take turns (:mod:`structures.base.claims`). Inside ``@njit`` the same verbs are
+    methods and operators. Nothing raises there, except when there is no memory for an array that is returned:
+    a missing key reads as the default, and verbs that change the map return a status, below 0 for a failure.
+    A float for an integer is a typing error there. Inside ``@njit(parallel=True)`` a map is for one thread.
+
+    Iteration is by ascending key, whatever the history. Nobody can choose keys that collide: the hash
+    depends on a secret of the process.
+
+    Methods for single keys:
+
+    * ``m[key]``, ``m[key] = value``, ``del m[key]``, ``key in m``, ``len(m)``
+    * :meth:`get`, :meth:`add`, :meth:`pop`
+
+    Methods for many keys:
+
+    * :meth:`from_arrays`, :meth:`update_many`, :meth:`set_many`, :meth:`get_many`
+    * :meth:`keys`, :meth:`values`, :meth:`items`, :meth:`to_arrays`
+
+    Methods for the whole:
+
+    * :meth:`copy`, :meth:`clear`, :meth:`reserve`, :attr:`nbytes`, :attr:`dtype`; ``==``, pickle
+
+    Parameters
+    ----------
+    items : mapping or iterable of (int, int or float), optional
+        Initial entries; a repeated key has its last value.
+    dtype : {int64, float64}, optional
+        Type of the values.
+
+    Raises
+    ------
+    TypeError
+        `dtype` is another type, or a key or a value is not a number of its type.
+    OverflowError
+        A number does not fit int64.
+
+    Examples
+    --------
+    >>> m = IntMap({1: 10})
+    >>> m.add(1, 5)
+    >>> m.add(2, 7)
+    >>> m[1], m[2], m.get(3, -1)
+    (15, 7, -1)
+    """
+
+    __slots__ = ()
+
+    _float_hint = DTYPE_HINT
+
+    def __new__(cls, items: Any = (), dtype: Any = np.int64) -> IntMap:
+        if isinstance(items, (type, np.dtype, str)):
+            items, dtype = (), items
+        return cls.from_arrays(*cls._unzipped(items), dtype)
+
+    @classmethod
+    def type(cls, dtype: Any = None) -> Any:
+        """Return the numba type of a map, for ``List.empty_list``, for specifications and signatures.
+
+        Parameters
+        ----------
+        dtype : {int64, float64}, optional
+            Type of the values, int64 by default.
+
+        Returns
+        -------
+        numba type
+
+        Raises
+        ------
+        TypeError
+            Another dtype.
+
+        Complexity
+        ----------
+        O(1).
+
+        Examples
+        --------
+        >>> from numba.typed import List
+        >>> maps = List.empty_list(IntMap.type(float))
+        >>> maps.append(IntMap(dtype=float))
+        """
+        return map_type(dtype_name(np.int64 if dtype is None else dtype))
+
+    @classmethod
+    def from_arrays(cls, keys: Any, values: Any, dtype: Any = np.int64) -> IntMap:
+        """Build a map from two arrays; a repeated key has its last value.
+
+        Parameters
+        ----------
+        keys : (n,) array_like of int
+        values : (n,) array_like of int or float
+        dtype : {int64, float64}, optional
+            Type of the values.
+
+        Returns
+        -------
+        IntMap
+
+        Raises
+        ------
+        ValueError
+            The arrays differ in length.
+
+        Complexity
+        ----------
+        O(n) expected.
+
+        Examples
+        --------
+        >>> IntMap.from_arrays([3, 4], [30, 40])[4]
+        40
+        """
+        made_type = cls.type(dtype)
+        self = cls._like(new_map(made_type, made_type.start))
+        keys, values = self._entries(keys, values)
+        if keys.size:
+            self._done(self._kernels.set_many(self, keys, values), f"{keys.size} keys")
+        return self
+
+    def __reduce__(self) -> Any:
+        made_by, arrays, attributes = super().__reduce__()
+        return made_by, (*arrays, "float64") if self.dtype == np.float64 else arrays, attributes
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the values: int64 or float64."""
+        return self._type.dtype
+
+    def _entries(self, keys: Any, values: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return checked arrays of keys and of as many values."""
+        keys, values = int64_array(keys), self._numbers(values, "values")
+        self._same_length(keys, values, "values")
+        return keys, values
+
+    def add(self, key: int, delta: Any = 1) -> None:
+        """Add `delta` to the value of `key`; a missing key counts as 0; a sum of 0 stays.
+
+        Parameters
+        ----------
+        key : int
+        delta : int or float
+
+        Raises
+        ------
+        OverflowError
+            The sum does not fit int64; the map is as it was.
+        ValueError
+            The sum of floats is not a number; the map is as it was.
+
+        Complexity
+        ----------
+        O(1) expected, amortised.
+
+        Examples
+        --------
+        >>> m = IntMap()
+        >>> m.add(5, 3); m.add(5)
+        >>> m[5]
+        4
+        """
+        self._done(self._kernels.add(self, int64(key), self._number(delta, "delta")), key)
+
+    def pop(self, key: int, default: Any = NOTHING) -> Any:
+        """Remove `key` and return its value.
+
+        Parameters
+        ----------
+        key : int
+        default : object, optional
+            Returned for a missing key.
+
+        Returns
+        -------
+        int or float
+
+        Raises
+        ------
+        KeyError
+            The key is missing and no default was given.
+
+        Complexity
+        ----------
+        O(1) expected.
+
+        Examples
+        --------
+        >>> m = IntMap({1: 10})
+        >>> m.pop(1), m.pop(1, 0)
+        (10, 0)
+        """
+        key = int64(key)
+        if not self._kernels.contains(self, key):
+            if default is NOTHING:
+                raise KeyError(key)
+            return default
+        return self._kernels.pop(self, key, 0)
+
+    def to_arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return all keys and values; :meth:`from_arrays` takes them back.
+
+        Returns
+        -------
+        keys : (n,) int64
+            Ascending.
+        values : (n,) int64 or float64
+
+        Complexity
+        ----------
+        O(capacity), and O(n) for each byte that varies among the keys.
+
+        Examples
+        --------
+        >>> IntMap({1: 10}).to_arrays()
+        (array([1]), array([10]))
+        """
+        return self._kernels.to_arrays(self)
+
+    def _check(self) -> None:
+        """Assert the numbered invariants of the module docstring."""
+        slots, size, due, next_size, n_ready = state(self)
+        keys, _ = self._kernels.to_arrays(self)
+        buckets = slots.reshape(-1, 2, ROOM)
+        is_empty = buckets[:, 0] == EMPTY
+        assert slots.size % BUCKET == 0, "1: capacity"
+        assert np.array_equal(slots[-WORDS.size :], WORDS), "1: the secret"
+        assert size == np.count_nonzero(~is_empty) == keys.size, "2: size"
+        assert size <= due <= capacity_of(slots) <= 5 * ROOM * (len(buckets) - 1) // 8, "2: load"
+        for key in keys.tolist():
+            assert locate(slots, key) >= 0, f"3: {key} is not found"
+        assert np.unique(keys).size == size, "4: a key is there twice"
+        assert not np.any(is_empty[:, :-1] & ~is_empty[:, 1:]), "4: an empty slot before an occupied one"
+        buckets[-1, 1, 1:] = 0
+        assert not np.any(buckets[:, 1][is_empty]), "4: an empty slot has a value"
+        assert 0 <= n_ready <= next_size, "5: the next table"
+        assert n_ready == 0 or next_size > slots.size, "5: the next table is larger"
+
+
+bind(IntMapType, IntMap)
+
+
+@constructor(IntMap)
+def _int_map(items=None, dtype=None):
+    if isinstance(items, types.Type):
+        raise TypeError("compiled code makes an empty IntMap: fill it afterwards")
+    made_type = IntMap.type(dtype if items is None else items)
+    zero = made_type.start
+    return lambda items=None, dtype=None: new_map(made_type, zero)
+
+
+__test__ = named_by_package(IntMap)

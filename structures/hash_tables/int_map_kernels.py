@@ -1,0 +1,357 @@
+"""The numba types of ``IntMap``, and their methods: kernels that take a map."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.experimental import structref
+
+from structures import status
+from structures.base.fields import swap_fields
+from structures.base.keyed import KeyedType
+from structures.base.struct_type import fields_of, method, new, new_like
+from structures.compiling.jit import inner, kernel, quiet
+from structures.hash_tables.int_map_table import (
+    BUCKET,
+    EMPTY,
+    LARGE,
+    VALUE,
+    buckets_for,
+    capacity_of,
+    empty_slots,
+    entries,
+    home_of,
+    locate,
+    move_all,
+    probe,
+    vacate,
+    wipe,
+    write,
+)
+from structures.primitives.memory import aligned_words, copy_prefix, new_words
+from structures.primitives.priorities import as_count, sum_leaves_range
+from structures.primitives.simd import larger, pointer_to, prefetch, rarely, smaller
+from structures.primitives.words import number_in, word_of
+
+_MEDIUM, _VAST = 1 << 13, 1 << 23  # words: 64 KB, 64 MB
+_LAST = 64  # for the last 1/64 of the keys that a large table takes, the next one is prepared
+_KEYS_A_STEP, _WORDS_A_STEP = 64, 64 * 64 * 7  # a table of n keys has 3.2 n words, the next one up to 6.4 n
+
+
+# ------------------------------------------------------------------------------------------------ type
+@structref.register
+class IntMapType(KeyedType):
+    """numba type of :class:`IntMap`: one concrete type per dtype of the values."""
+
+    @cached_property
+    def dtype(self) -> np.dtype:
+        """The dtype of the values."""
+        return np.dtype(np.float64 if isinstance(self.field_dict.get("zero"), types.Float) else np.int64)
+
+    @property
+    def float_parameters(self) -> Collection[str]:
+        """The parameters that are values, if those are float64."""
+        return self.number_parameters if self.dtype == np.float64 else ()
+
+    @property
+    def start(self) -> Any:
+        """The value of a missing key."""
+        return self.dtype.type(0)
+
+    @property
+    def label(self) -> str:
+        """The name in messages."""
+        return super().label if self.dtype == np.int64 else f"{super().label}({self.dtype})"
+
+
+def _fields(value_type: Any) -> list[tuple[str, Any]]:
+    return fields_of(
+        slots=types.int64[::1],  # slots[place] is a key, slots[place + VALUE] the bits of its value
+        next=types.int64[::1],  # the larger table that is being prepared, if any
+        n_ready=types.int64,  # words of `next` that are prepared
+        size=types.int64,
+        due=types.int64,  # a new key that makes the map larger than this has to do some work first
+        zero=value_type,  # the value of a missing key; its type is that of the values
+    )
+
+
+int_map_type = IntMapType(_fields(types.int64))
+_TYPES = {"int64": int_map_type, "float64": IntMapType(_fields(types.float64))}
+
+
+def map_type(dtype: str = "int64") -> IntMapType:
+    """Return the numba type of a map, for signatures and struct fields.
+
+    Parameters
+    ----------
+    dtype : {"int64", "float64"}
+        Type of the values.
+
+    Returns
+    -------
+    numba type
+
+    Raises
+    ------
+    KeyError
+        Another dtype.
+
+    Examples
+    --------
+    >>> from structures import IntMap
+    >>> map_type("float64") == IntMap(dtype=float)._numba_type_
+    True
+    """
+    return _TYPES[dtype]
+
+
+@kernel
+def new_map(typ, zero):
+    """Return an empty map of a type, with a zero of the type of its values."""
+    self = new(typ)
+    self.slots = empty_slots(buckets_for(0))
+    self.next = aligned_words(0)
+    self.n_ready = 0
+    self.size = 0
+    self.zero = zero
+    _plan(self)
+    return self
+
+
+# ---------------------------------------------------------------------------------- the table, and growth
+@inner
+def find(self, key):
+    """Return a pointer to the entry of a key, or to the empty slot where it belongs."""
+    return pointer_to(self.slots, probe(self.slots, key))
+
+
+@inner
+def _plan(self):
+    """Prepare no larger table yet; see to it that the next one will be there in time."""
+    had_next = self.n_ready > 0
+    self.n_ready = 0
+    capacity = capacity_of(self.slots)
+    # Not less than the size: a key that is there needs no room.
+    self.due = capacity if self.slots.size < LARGE else larger(capacity - capacity // _LAST, self.size)
+    if had_next:
+        self.next = aligned_words(0)
+    return True
+
+
+@inner
+def _resize(self, n_buckets):
+    """Make a table of so many buckets, and move everything."""
+    slots = empty_slots(n_buckets)
+    move_all(self.slots, slots)
+    self.slots = slots
+    return _plan(self)
+
+
+@inner
+def _start_next(self):
+    """Allocate a table that is twice as large, or half as large again from 64 MB on."""
+    n_buckets = self.slots.size // BUCKET - 1
+    self.next = new_words(BUCKET * (n_buckets + n_buckets // (1 if self.slots.size < _VAST else 2) + 1))
+    return True
+
+
+@inner
+def _prepare(self, n_words):
+    """Empty so many words more of the next table: the first access to memory takes longest."""
+    end = smaller(self.n_ready + n_words, self.next.size)
+    wipe(self.next, self.n_ready, end)
+    self.n_ready = end
+
+
+@inner
+def make_room(self):
+    """Do the work that is due before one more key comes; null if there is no memory."""
+    n_buckets = self.slots.size // BUCKET - 1
+    if self.slots.size < LARGE:
+        # Four times as large from 64 KB on: filling it again takes long, and it needs little memory.
+        return _resize(self, n_buckets * (4 if self.slots.size >= _MEDIUM else 2))
+    capacity = capacity_of(self.slots)
+    has_next = self.n_ready > 0 or _start_next(self)
+    if self.size < capacity:
+        if has_next:
+            _prepare(self, _WORDS_A_STEP)
+        self.due = smaller(self.size + _KEYS_A_STEP, capacity) if has_next else capacity
+        return True
+    if has_next:
+        _prepare(self, self.next.size)
+        move_all(self.slots, self.next)
+        swap_fields(self, "slots", "next")
+        _plan(self)
+    return has_next
+
+
+@method(IntMapType, "reserve")
+@quiet
+def _reserve(self, n_keys):
+    if n_keys > capacity_of(self.slots) and not _resize(self, buckets_for(n_keys)):
+        return status.NO_MEMORY
+    return status.OK
+
+
+# ---------------------------------------------------------------------------------------- single keys
+@inner
+def put(self, key, entry, word):
+    """Write an entry where :func:`find` has found it, or elsewhere if the table has to grow."""
+    size = self.size + (entry[0] == EMPTY)
+    if rarely(size > self.due):
+        if not make_room(self):
+            return status.NO_MEMORY
+        entry = find(self, key)
+    self.size = size
+    write(entry, key, word)
+    return status.OK
+
+
+@method(IntMapType, "set")
+@quiet
+def _set(self, key, value):
+    return put(self, key, find(self, key), word_of(as_count(value, self.zero)))
+
+
+@method(IntMapType, "add")
+@quiet
+def _add(self, key, delta=1):
+    entry = find(self, key)
+    value = number_in(entry[VALUE], self.zero)  # of an empty slot: 0
+    delta = as_count(delta, self.zero)
+    if rarely(sum_leaves_range(value, delta)):
+        return status.OVERFLOW if value + delta == value + delta else status.NOT_A_NUMBER
+    size = self.size + (entry[0] == EMPTY)
+    if rarely(size > self.due):
+        if not make_room(self):
+            return status.NO_MEMORY
+        entry = find(self, key)
+    self.size = size
+    write(entry, key, word_of(value + delta))
+    return status.OK
+
+
+@method(IntMapType, "get")
+@quiet
+def _get(self, key, default=0):
+    entry = find(self, key)
+    return number_in(entry[VALUE], self.zero) if entry[0] != EMPTY else as_count(default, self.zero)
+
+
+@inner
+def discard(self, key):
+    """Remove a key; return whether it was there."""
+    place = locate(self.slots, key)
+    if place < 0:
+        return False
+    vacate(self.slots, place)
+    self.size -= 1
+    return True
+
+
+@method(IntMapType, "pop")
+@quiet
+def _pop(self, key, default=0):
+    place = locate(self.slots, key)
+    if place < 0:
+        return as_count(default, self.zero)
+    value = number_in(self.slots[place + VALUE], self.zero)
+    vacate(self.slots, place)
+    self.size -= 1
+    return value
+
+
+@method(IntMapType, "remove")
+@quiet
+def _remove(self, key):
+    return status.OK if discard(self, key) else status.MISSING
+
+
+@method(IntMapType, "contains")
+@quiet
+def _contains(self, key):
+    return find(self, key)[0] != EMPTY
+
+
+@method(IntMapType, "prefetch")
+@quiet
+def _prefetch(self, key):
+    """Ask for the cache line where the search for `key` starts."""
+    prefetch(self.slots, home_of(self.slots, key))
+
+
+# ------------------------------------------------------------------------------------------- the whole
+@method(IntMapType, "to_arrays")
+@kernel
+def _to_arrays(self):
+    keys, words = entries(self.slots, self.size)
+    values = np.full(self.size, self.zero)
+    for i in range(self.size):
+        values[i] = number_in(words[i], self.zero)
+    return keys, values
+
+
+@method(IntMapType, "clear")
+@quiet
+def _clear(self):
+    wipe(self.slots, 0, self.slots.size)
+    self.size = 0
+    _plan(self)
+    return status.OK
+
+
+@method(IntMapType, "copy")
+@kernel
+def _copy(self):
+    other = new_like(self)
+    other.slots = self.slots.copy()
+    other.next = aligned_words(0)
+    other.n_ready = 0
+    other.size = self.size
+    _plan(other)
+    other.zero = self.zero
+    return other
+
+
+@method(IntMapType, "assign")
+@quiet
+def _assign(self, other):
+    """Copy the content of another map; return True, or null if there is no memory."""
+    slots = new_words(other.slots.size)
+    copy_prefix(other.slots, other.slots.size, slots)
+    self.slots = slots
+    self.size = other.size
+    return _plan(self)
+
+
+@method(IntMapType, "set_many")
+@quiet
+def _set_many(self, keys, values):
+    if keys.size != values.size:
+        return status.OUT_OF_RANGE
+    # Room is made first: nothing fails half-way. Only new keys need it, which are counted if it matters.
+    n_new = keys.size
+    if self.size + n_new > capacity_of(self.slots):
+        for i in range(keys.size):
+            n_new -= _contains(self, keys[i])
+    if _reserve(self, self.size + n_new) < 0:
+        return status.NO_MEMORY
+    for i in range(keys.size):
+        _set(self, keys[i], values[i])
+    return status.OK
+
+
+@kernel
+def state(self):
+    """Return what the invariants are about, for ``_check()``."""
+    return self.slots.copy(), self.size, self.due, self.next.size, self.n_ready
+
+
+@method(IntMapType, "nbytes")
+@quiet
+def _nbytes(self):
+    return self.slots.nbytes + (self.next.nbytes if self.n_ready > 0 else 0)

@@ -1,0 +1,198 @@
+"""The kernels of ``IntMap`` on its arrays, which the docstring of ``int_map`` draws."""
+
+from structures import status
+from structures.compiling.jit import inner, kernel
+from structures.primitives.hashing import hash_of, secret_of
+from structures.primitives.memory import new_words
+from structures.primitives.secret import put_secret
+from structures.primitives.simd import lanes_with, larger, lowest_lane, pointer_to
+from structures.primitives.sorting import BYTES, sort_entries
+from structures.primitives.words import multiply_high
+
+EMPTY = status.INT64_MIN
+ROOM = 4  # slots a bucket
+BUCKET = 2 * ROOM  # words
+VALUE = ROOM  # from the place of a key to that of its value
+LARGE = 1 << 20  # words: 8 MB
+_FEWEST = 2  # buckets
+
+
+# ----------------------------------------------------------------------------------------------- room
+@inner
+def buckets_for(n_keys):
+    """Return how many buckets hold `n_keys` at a load of at most 5/8: a power of two if they are few."""
+    n = _FEWEST
+    while n * BUCKET < LARGE and 5 * ROOM * n < 8 * n_keys:
+        n *= 2
+    return larger(n, (8 * n_keys + 5 * ROOM - 1) // (5 * ROOM))
+
+
+@inner
+def capacity_of(slots):
+    """Return how many keys a table may have."""
+    return 5 * (slots.size - BUCKET) // (8 * BUCKET // ROOM)
+
+
+@inner
+def wipe(slots, start, end):
+    """Empty the buckets from one word to another; at the end of the array, write the secret too."""
+    for bucket in range(start, end, BUCKET):
+        for lane in range(ROOM):
+            slots[bucket + lane] = EMPTY
+            slots[bucket + lane + VALUE] = 0
+    if end == slots.size:
+        put_secret(slots)
+
+
+@kernel
+def empty_slots(n_buckets):
+    """Return the ``slots`` array of an empty table of `n_buckets` and the spare one."""
+    slots = new_words(BUCKET * (n_buckets + 1))
+    wipe(slots, 0, slots.size)
+    return slots
+
+
+# -------------------------------------------------------------------------------------------- searches
+@inner
+def home_of(slots, key):
+    """Return the bucket where the search for a key starts."""
+    return multiply_high(hash_of(key, secret_of(slots)), slots.size - BUCKET) & -BUCKET
+
+
+@inner
+def following(slots, bucket):
+    """Return the next bucket, around the end of the table."""
+    return bucket + BUCKET if bucket + 2 * BUCKET < slots.size else 0
+
+
+@inner
+def probe(slots, key):
+    """Return the place of `key`, or of the empty slot where it belongs.
+
+    One exit for both, so that the processor need not predict whether a key is there.
+    """
+    bucket = home_of(slots, key)  # in any case: a loop of searches reads the secret once
+    if key == EMPTY:
+        return slots.size - BUCKET
+    lanes = lanes_with(slots, bucket, key, EMPTY)
+    while lanes == 0:
+        bucket = following(slots, bucket)
+        lanes = lanes_with(slots, bucket, key, EMPTY)
+    return bucket + lowest_lane(lanes)
+
+
+@inner
+def locate(slots, key):
+    """Return the place of `key`, or ``~place`` of the empty slot where it belongs."""
+    place = probe(slots, key)
+    return place if slots[place] != EMPTY else ~place
+
+
+@inner
+def write(entry, key, value):
+    """Write an entry at a pointer to its key."""
+    # In the spare bucket any key but EMPTY marks an occupied slot: its key is known.
+    entry[0] = 0 if key == EMPTY else key
+    entry[VALUE] = value
+
+
+@inner
+def occupy(slots, place, key, value):
+    """Write an entry at the place that :func:`probe` returned."""
+    write(pointer_to(slots, place), key, value)
+
+
+# ------------------------------------------------------------------------------------------- deletion
+@inner
+def beyond(slots, bucket):
+    """Return the place of an entry that passed a full bucket on its way, or the bucket's last one."""
+    length = slots.size - BUCKET
+    other = bucket
+    while True:
+        other = following(slots, other)
+        from_bucket = other - bucket if other > bucket else other - bucket + length
+        for place in range(other, other + ROOM):
+            if slots[place] == EMPTY:
+                return bucket + ROOM - 1
+            # It passed the bucket if its home does not lie cyclically in (bucket, other].
+            from_home = other - home_of(slots, slots[place])
+            if from_home + (length if from_home < 0 else 0) >= from_bucket:
+                return place
+
+
+@inner
+def vacate(slots, place):
+    """Empty an occupied slot: the last entry of its bucket fills it, or one that passed the bucket."""
+    hole = place
+    while hole < slots.size - BUCKET:
+        bucket = hole & -BUCKET
+        n_free = lanes_with(slots, bucket, EMPTY, EMPTY)
+        last = bucket + lowest_lane(n_free) - 1 if n_free else beyond(slots, bucket)
+        slots[hole] = slots[last]
+        slots[hole + VALUE] = slots[last + VALUE]
+        hole = last
+        if last < bucket + ROOM and last >= bucket:
+            break
+    slots[hole] = EMPTY
+    slots[hole + VALUE] = 0
+
+
+# ---------------------------------------------------------------------------------------------- growth
+@inner
+def occupied(slots, bucket):
+    """Return how many slots of a bucket are occupied. A vector load would wait for recent stores."""
+    keys = pointer_to(slots, bucket)
+    # From 0 on: without the compiler, the sum of two of numpy's bools is a bool.
+    return 0 + (keys[0] != EMPTY) + (keys[1] != EMPTY) + (keys[2] != EMPTY) + (keys[3] != EMPTY)
+
+
+@inner
+def enter(slots, key, value):
+    """Insert a key that is not in the table, and is not EMPTY."""
+    bucket = home_of(slots, key)
+    n = occupied(slots, bucket)
+    while n == ROOM:
+        bucket = following(slots, bucket)
+        n = occupied(slots, bucket)
+    entry = pointer_to(slots, bucket + n)
+    entry[0] = key
+    entry[VALUE] = value
+
+
+@inner
+def move_all(older, slots):
+    """Insert every entry of `older` into the empty table `slots`, which is written from left to right."""
+    for bucket in range(0, older.size - BUCKET, BUCKET):
+        place = bucket
+        while place < bucket + ROOM and older[place] != EMPTY:
+            enter(slots, older[place], older[place + VALUE])
+            place += 1
+    slots[slots.size - BUCKET] = older[older.size - BUCKET]  # the key that equals EMPTY
+    slots[slots.size - BUCKET + VALUE] = older[older.size - BUCKET + VALUE]
+
+
+# --------------------------------------------------------------------------------------------- reading
+@inner
+def gather(slots, keys, values):
+    """Write the entries of a table to two arrays, in no order."""
+    spare = slots.size - BUCKET
+    n = 0
+    for bucket in range(0, slots.size, BUCKET):
+        place = bucket
+        while place < bucket + ROOM and slots[place] != EMPTY:
+            keys[n] = slots[place] if place != spare else EMPTY
+            values[n] = slots[place + VALUE]
+            n += 1
+            place += 1
+
+
+@kernel
+def entries(slots, n_keys):
+    """Return keys and values, each ``(n_keys,) int64``, by ascending key."""
+    keys = new_words(n_keys)
+    values = new_words(n_keys)
+    gather(slots, keys, values)
+    other_keys, other_values = new_words(n_keys), new_words(n_keys)
+    if sort_entries(keys, values, other_keys, other_values, new_words(BYTES)):
+        return other_keys, other_values
+    return keys, values

@@ -1,0 +1,318 @@
+"""``IntSet``: a set of int64 keys, the keys of an :class:`~structures.IntMap` whose values are all 0.
+
+The table, its searches and its growth are those of the map (:mod:`structures.hash_tables.int_map`). The words
+of the values stay unused: a bucket is a cache line in both, and a search takes one access in both.
+
+Invariants
+----------
+1. The map is sound, and its values are 0.
+2. ``size`` is the size of the map.
+
+Complexity
+----------
+==========================  ==================================================
+add, discard, remove, in    O(1) expected, amortised over growth
+bulk forms                  O(1) expected an item
+reserve, copy               O(capacity)
+iteration, to_array         O(capacity), and O(n) for each byte that varies among the keys
+memory                      that of an IntMap with these keys
+==========================  ==================================================
+
+Source: the hash table of :mod:`structures.hash_tables.int_map`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from structures.base.facade import Facade, named_by_package
+from structures.base.made_inside import makes_empty
+from structures.base.struct_type import bind
+from structures.hash_tables.int_set_kernels import IntSetType, int_set_type, map_of, new_int_set
+from structures.status import int64, int64_array
+
+
+class IntSet(Facade):
+    """Set of int64 keys.
+
+    Calls from several threads take turns (:mod:`structures.base.claims`). Inside ``@njit`` the same verbs are
+    methods and operators, but for ``|=``: there it is :meth:`update`, with an array. Nothing raises there,
+    except when there is no memory for an array that is returned: ``remove`` of a missing key returns a
+    status below 0.
+
+    Iteration is by ascending key. Nobody can choose keys that collide: the hash depends on a secret of the
+    process.
+
+    Methods for single keys:
+
+    * ``key in s``, ``len(s)``, :meth:`add`, :meth:`discard`, :meth:`remove`
+
+    Methods for many keys:
+
+    * :meth:`from_array`, :meth:`update`, ``|=``, :meth:`contains_many`, :meth:`to_array`
+
+    Methods for the whole:
+
+    * :meth:`copy`, :meth:`clear`, :meth:`reserve`, :attr:`nbytes`; ``==``, pickle
+
+    Parameters
+    ----------
+    keys : iterable of int, optional
+        Initial keys; they may repeat.
+
+    Raises
+    ------
+    TypeError
+        A key is not an integer.
+    OverflowError
+        A key does not fit int64.
+
+    Examples
+    --------
+    >>> s = IntSet([3, 1, 3])
+    >>> s.add(2)
+    >>> list(s), 5 in s
+    ([1, 2, 3], False)
+    """
+
+    __slots__ = ()
+    _only_type = int_set_type
+
+    def __new__(cls, keys: Any = ()) -> IntSet:
+        return cls.from_array(_keys_of(keys))
+
+    @classmethod
+    def from_array(cls, keys: Any) -> IntSet:
+        """Build a set from an array of keys, which may repeat.
+
+        Parameters
+        ----------
+        keys : (n,) array_like of int
+
+        Returns
+        -------
+        IntSet
+
+        Complexity
+        ----------
+        O(n) expected.
+
+        Examples
+        --------
+        >>> len(IntSet.from_array([3, 4, 3]))
+        2
+        """
+        self = cls._like(new_int_set())
+        self.update(keys)
+        return self
+
+    from_arrays = from_array
+
+    def to_arrays(self) -> tuple[np.ndarray]:
+        """Return the keys as pickles store them, a tuple of one array."""
+        return (self.to_array(),)
+
+    def __contains__(self, key: Any) -> bool:
+        return self._is_int64(key) and self._kernels.contains(self, int(key))
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.to_array().tolist())
+
+    def __ior__(self, other: Any) -> IntSet:
+        self.update(other)
+        return self
+
+    def add(self, key: int) -> None:
+        """Add a key, if it is not there.
+
+        Parameters
+        ----------
+        key : int
+
+        Raises
+        ------
+        MemoryError
+            There is no memory to grow; the set is as it was.
+
+        Complexity
+        ----------
+        O(1) expected, amortised.
+
+        Examples
+        --------
+        >>> s = IntSet()
+        >>> s.add(5); s.add(5)
+        >>> len(s)
+        1
+        """
+        self._done(self._kernels.add(self, int64(key)), key)
+
+    def discard(self, key: int) -> None:
+        """Remove a key, if it is there.
+
+        Parameters
+        ----------
+        key : int
+
+        Complexity
+        ----------
+        O(1) expected.
+
+        Examples
+        --------
+        >>> s = IntSet([3])
+        >>> s.discard(3)
+        >>> s.discard(3)
+        >>> len(s)
+        0
+        """
+        self._kernels.discard(self, int64(key))
+
+    def remove(self, key: int) -> None:
+        """Remove a key.
+
+        Parameters
+        ----------
+        key : int
+
+        Raises
+        ------
+        KeyError
+            The key is missing.
+
+        Complexity
+        ----------
+        O(1) expected.
+
+        Examples
+        --------
+        >>> s = IntSet([5])
+        >>> s.remove(5); len(s)
+        0
+        """
+        self._done(self._kernels.remove(self, int64(key)), key)
+
+    def update(self, keys: Any) -> None:
+        """Add many keys; if one of them is bad, none.
+
+        Parameters
+        ----------
+        keys : (n,) array_like of int, or another iterable of int
+            They may repeat.
+
+        Raises
+        ------
+        TypeError
+            A key is not an integer; the set is as it was.
+        OverflowError
+            A key does not fit int64; the set is as it was.
+        MemoryError
+            There is no memory to grow; the set is as it was.
+
+        Complexity
+        ----------
+        O(n) expected.
+
+        Examples
+        --------
+        >>> s = IntSet([1])
+        >>> s.update([2, 3])
+        >>> s |= IntSet([4])
+        >>> list(s)
+        [1, 2, 3, 4]
+        """
+        keys = int64_array(_keys_of(keys))
+        if keys.size:
+            self._done(self._kernels.update(self, keys), f"{keys.size} keys")
+
+    def contains_many(self, keys: Any) -> np.ndarray:
+        """Return for many keys whether they are in the set.
+
+        Parameters
+        ----------
+        keys : (n,) array_like of int
+
+        Returns
+        -------
+        (n,) bool
+
+        Complexity
+        ----------
+        O(n) expected.
+
+        Examples
+        --------
+        >>> IntSet([1, 2]).contains_many([2, 3])
+        array([ True, False])
+        """
+        return self._kernels.contains_many(self, int64_array(keys))
+
+    def to_array(self) -> np.ndarray:
+        """Return the keys; :meth:`from_array` takes them back.
+
+        Returns
+        -------
+        (n,) int64
+            Ascending.
+
+        Complexity
+        ----------
+        O(capacity), and O(n) for each byte that varies among the keys.
+
+        Examples
+        --------
+        >>> IntSet([7, 5]).to_array()
+        array([5, 7])
+        """
+        return self._kernels.to_array(self)
+
+    def clear(self) -> None:
+        """Remove every key; the capacity stays."""
+        self._kernels.clear(self)
+
+    def reserve(self, n_keys: int) -> None:
+        """Make room for `n_keys` keys in all, so that there is no growth until then.
+
+        Parameters
+        ----------
+        n_keys : int
+
+        Raises
+        ------
+        ValueError
+            `n_keys` is negative.
+        MemoryError
+            There is not enough memory; the set is as it was.
+
+        Complexity
+        ----------
+        O(n_keys).
+
+        Examples
+        --------
+        >>> s = IntSet()
+        >>> s.reserve(1000)
+        """
+        self._done(self._kernels.reserve(self, self._room(n_keys, "n_keys")), f"{n_keys} keys")
+
+    def _check(self) -> None:
+        """Assert the numbered invariants of the module docstring."""
+        inside = map_of(self)
+        inside._check()
+        assert not inside.values().any(), "1: values"
+        assert len(inside) == len(self), "2: size"
+
+
+def _keys_of(keys: Any) -> Any:
+    """Return keys as something that numpy makes an array of: of an iterator or a set it does not."""
+    if isinstance(keys, IntSet):
+        return keys.to_array()
+    return keys if isinstance(keys, (np.ndarray, list, tuple, range)) else list(keys)
+
+
+bind(IntSetType, IntSet)
+makes_empty(IntSet, new_int_set)
+__test__ = named_by_package(IntSet)

@@ -1,0 +1,14 @@
+"""What the kernels of several containers share.
+
+==============  =====================================================================================
+module          what it is about
+==============  =====================================================================================
+``secret``      random words of the process, which hashes depend on
+``hashing``     keys mixed for hash tables; two ids packed into one key
+``simd``        many lanes of int64 or of bytes at a time
+``words``       products and other words of arrays
+``memory``      arrays for containers, copied and moved
+``sorting``     keys sorted
+``priorities``  priorities of all kinds as int64 numbers in the same order
+==============  =====================================================================================
+"""

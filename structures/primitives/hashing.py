@@ -1,0 +1,163 @@
+"""Mixing and packing of 64-bit keys.
+
+A pair of ids ``(left, right)`` is one int64 key, ``left << 32 | right``, so that keys sort as pairs do.
+
+A key is multiplied by a secret factor to 128 bits. The halves of the product are folded, and multiplied by
+another secret factor. The home is given by the top bits. One multiplication is not enough: the homes of a
+progression would be a progression, which for some factors has many keys in few places.
+
+Two words are hashed as in UMAC, NH: the halves of each word, plus the secret, are multiplied, and the
+products added. Two different pairs have equal sums with a probability of at most ``2**-32``.
+
+Source: NH, Black, Halevi, Krawczyk, Krovetz and Rogaway, UMAC, 1999; the last step of both, Dietzfelbinger,
+Hagerup, Katajainen and Penttonen, A Reliable Randomized Algorithm for the Closest-Pair Problem, 1997; the
+folded product, wyhash (Wang Yi).
+
+In numba, unsigned arithmetic silently becomes signed if one operand is signed: every constant is cast.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.extending import overload
+
+from structures.compiling.jit import inner
+from structures.primitives.secret import SECRET_WORDS
+from structures.primitives.simd import multiply_fold, pointer_to
+from structures.status import int64
+
+_HALF = np.uint64(32)
+_LOW_HALF = np.uint64(0xFFFFFFFF)
+_LOW = np.int64(0xFFFFFFFF)
+MAX_ID = 2**31 - 1
+
+
+@inner
+def secret_of(slots):
+    """Return a pointer to the secret that a table holds in the last words of its array."""
+    return pointer_to(slots, slots.size - SECRET_WORDS)
+
+
+@inner
+def product_of_halves(word, secret_word):
+    """Add the secret to the halves of a word, and multiply them: all 64 bits depend on both."""
+    word, added = np.uint64(np.int64(word)), np.uint64(np.int64(secret_word))
+    low = ((word & _LOW_HALF) + (added & _LOW_HALF)) & _LOW_HALF
+    high = ((word >> _HALF) + (added >> _HALF)) & _LOW_HALF
+    return low * high
+
+
+@inner
+def hash_of(key, secret):
+    """Hash an int64 key to 64 bits; `secret` points to three words."""
+    return np.int64(np.uint64(multiply_fold(key, secret[0])) * np.uint64(np.int64(secret[2])))
+
+
+@inner
+def mix(key, secret, shift):
+    """Hash an int64 key to its home in a table of ``2**(64 - shift)`` places.
+
+    `secret` points to three words. Without the secret, nobody can choose keys that share a home more often
+    than chance has it, in progressions or otherwise.
+    """
+    return np.int64(np.uint64(hash_of(key, secret)) >> np.uint64(shift))
+
+
+@inner
+def mix_words(word_0, word_1, secret_0, secret_1, factor, shift):
+    """Hash two words to their home with the words of the secret; a loop of these becomes vector code."""
+    hashed = product_of_halves(word_0, secret_0) + product_of_halves(word_1, secret_1)
+    hashed = (hashed ^ (hashed >> _HALF)) * np.uint64(np.int64(factor))
+    return np.int64(hashed >> np.uint64(shift))
+
+
+@inner
+def mix_two(word_0, word_1, secret, shift):
+    """Hash two words to their home; `secret` points to three words."""
+    return mix_words(word_0, word_1, secret[0], secret[1], secret[2], shift)
+
+
+@inner
+def _pack(left, right):
+    return (left << np.int64(32)) | right
+
+
+@inner
+def _unpack(key):
+    return key >> np.int64(32), key & _LOW
+
+
+def pack_pair(left: int, right: int) -> int:
+    """Pack two ids into one int64 key; keys sort as the pairs do.
+
+    Parameters
+    ----------
+    left, right : int
+        Ids in ``[0, 2**31)``.
+
+    Returns
+    -------
+    int
+        ``left << 32 | right``, never negative.
+
+    Raises
+    ------
+    ValueError
+        An id is out of range. Inside ``@njit`` nothing is checked.
+
+    Complexity
+    ----------
+    O(1); usable inside ``@njit``.
+
+    Examples
+    --------
+    >>> unpack_pair(pack_pair(7, 9))
+    (7, 9)
+    """
+    left, right = int64(left, "left"), int64(right, "right")
+    if not (0 <= left <= MAX_ID and 0 <= right <= MAX_ID):
+        raise ValueError(f"pair ids must be in [0, 2**31), not ({left}, {right})")
+    return left << 32 | right
+
+
+def unpack_pair(key: int) -> tuple[int, int]:
+    """Split a key made by :func:`pack_pair` into its two ids.
+
+    Parameters
+    ----------
+    key : int
+        A packed pair.
+
+    Returns
+    -------
+    (left, right) : tuple of int
+
+    Raises
+    ------
+    ValueError
+        :func:`pack_pair` did not make this key. Inside ``@njit`` nothing is checked.
+
+    Complexity
+    ----------
+    O(1); usable inside ``@njit``.
+
+    Examples
+    --------
+    >>> unpack_pair(4294967298)
+    (1, 2)
+    """
+    key = int64(key)
+    left, right = key >> 32, key & 0xFFFFFFFF
+    if left < 0 or right > MAX_ID:
+        raise ValueError(f"{key} is not a packed pair")
+    return left, right
+
+
+@overload(pack_pair)
+def _pack_typed(left, right):
+    return lambda left, right: _pack(left, right)
+
+
+@overload(unpack_pair)
+def _unpack_typed(key):
+    return lambda key: _unpack(key)

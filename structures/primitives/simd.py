@@ -1,0 +1,329 @@
+"""Portable intrinsics: 8 or 32 lanes of int64 at a time, on any processor; words of bytes, local memory.
+
+Each has a twin in Python, so that kernels run with the JIT switched off. A set of lanes is an int64:
+bit ``i`` says that lane ``i`` is in the set.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+
+from structures.compiling.jit import twin
+
+LANES = 8
+ROW = 32
+QUAD = 4
+
+_I64 = ir.IntType(64)
+_I128 = ir.IntType(128)
+_VECTOR = ir.VectorType(_I64, LANES)
+_ROW = ir.VectorType(_I64, ROW)
+_I8 = ir.IntType(8)
+_GREATEST = 2**63 - 1
+_ALL_BITS = 2**64 - 1
+NONE = ir.Constant(cgutils.voidptr_t, None)  # None in compiled code
+
+
+def _py_least_lanes(array: Any, start: int) -> int:
+    return _py_least_lanes_among(array, start, (1 << LANES) - 1)
+
+
+def _py_least_lanes_among(array: Any, start: int, lanes: int) -> int:
+    return _py_least_of_row(array, start, lanes)[1]
+
+
+def _py_least_of_row(array: Any, start: int, lanes: int) -> tuple[int, int]:
+    chosen = [lane for lane in range(ROW) if lanes >> lane & 1]
+    least = min(array[start + lane] for lane in chosen)
+    return least, sum(1 << lane for lane in chosen if array[start + lane] == least)
+
+
+def _py_lowest_lane(lanes: int) -> int:
+    lanes = int(lanes)
+    return (lanes & -lanes).bit_length() - 1 if lanes else 64
+
+
+def _py_lanes_with(array: Any, start: int, one: int, other: int) -> int:
+    return sum(1 << lane for lane in range(QUAD) if array[start + lane] in (one, other))
+
+
+def _py_prefetch(array: Any, i: int) -> None:
+    pass
+
+
+def _py_rarely(condition: bool) -> bool:
+    return condition
+
+
+def _py_pointer_to(array: Any, i: int) -> Any:
+    return array[i:]
+
+
+def _py_after(pointer: Any, n: int) -> Any:
+    return pointer[n:]
+
+
+def _py_load_word(array: Any, i: int) -> int:
+    return int.from_bytes(bytes(array[i : i + 8]), "little", signed=True)
+
+
+def _py_multiply_fold(word: int, factor: int) -> np.int64:
+    product = (int(word) & _ALL_BITS) * (int(factor) & _ALL_BITS)
+    return np.int64(np.uint64((product & _ALL_BITS) ^ (product >> 64)))
+
+
+def _py_local_bytes(n: int) -> Any:
+    return np.empty(n, np.uint8)
+
+
+def _py_local_words(n: int) -> Any:
+    return np.empty(n, np.int64)
+
+
+def _load_lanes(context: Any, builder: Any, arguments: Any, values: Any, vector_type: Any) -> Any:
+    """Emit the load of the vector that starts at an element of an array."""
+    data = cgutils.create_struct_proxy(arguments[0])(context, builder, value=values[0]).data
+    pointer = builder.bitcast(builder.gep(data, [values[1]]), vector_type.as_pointer())
+    return builder.load(pointer, align=8)
+
+
+def spread(builder: Any, number: Any, vector_type: Any) -> Any:
+    """Emit a vector with the number in all of its lanes."""
+    undefined = ir.Constant(vector_type, ir.Undefined)
+    lane_0 = builder.insert_element(undefined, number, ir.IntType(32)(0))
+    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), vector_type.count), [0] * vector_type.count)
+    return builder.shuffle_vector(lane_0, undefined, everywhere)
+
+
+def _least(builder: Any, vector: Any) -> tuple[Any, Any]:
+    """Emit the minimum of a vector, and the set of lanes that equal it."""
+    n = vector.type.count
+    reduce_type = ir.FunctionType(_I64, [vector.type])
+    reduce = cgutils.get_or_insert_function(builder.module, reduce_type, f"llvm.vector.reduce.smin.v{n}i64")
+    least = builder.call(reduce, [vector])
+    equal = builder.icmp_signed("==", vector, spread(builder, least, vector.type))
+    return least, builder.zext(builder.bitcast(equal, ir.IntType(n)), _I64)
+
+
+def _least_among(builder: Any, vector: Any, lanes: Any) -> tuple[Any, Any]:
+    """Emit the same for some lanes of a vector."""
+    n = vector.type.count
+    chosen = builder.bitcast(builder.trunc(lanes, ir.IntType(n)), ir.VectorType(ir.IntType(1), n))
+    vector = builder.select(chosen, vector, ir.Constant(vector.type, [_GREATEST] * n))
+    least, equal = _least(builder, vector)
+    # A lane that was not chosen may equal the minimum where that is the greatest int64.
+    return least, builder.and_(equal, lanes)
+
+
+@twin(_py_least_lanes)
+@intrinsic
+def least_lanes(typingctx, array, start):
+    """Return the lanes of ``array[start : start + 8]`` that hold its least element."""
+
+    def codegen(context, builder, signature, values):
+        return _least(builder, _load_lanes(context, builder, signature.args, values, _VECTOR))[1]
+
+    return types.int64(array, types.int64), codegen
+
+
+@twin(_py_least_lanes_among)
+@intrinsic
+def least_lanes_among(typingctx, array, start, lanes):
+    """Return those of `lanes` (at least one) that hold the least element among them."""
+
+    def codegen(context, builder, signature, values):
+        vector = _load_lanes(context, builder, signature.args, values, _VECTOR)
+        return _least_among(builder, vector, values[2])[1]
+
+    return types.int64(array, types.int64, types.int64), codegen
+
+
+@twin(_py_least_of_row)
+@intrinsic
+def least_of_row(typingctx, array, start, lanes):
+    """Return the least element of ``array[start : start + 32]`` among `lanes`, and the lanes that hold it.
+
+    There is at least one lane.
+    """
+
+    def codegen(context, builder, signature, values):
+        vector = _load_lanes(context, builder, signature.args, values, _ROW)
+        return cgutils.pack_array(builder, _least_among(builder, vector, values[2]))
+
+    return types.UniTuple(types.int64, 2)(array, types.int64, types.int64), codegen
+
+
+@twin(_py_lowest_lane)
+@intrinsic
+def lowest_lane(typingctx, lanes):
+    """Return the lowest of `lanes`; 64 if there is none."""
+
+    def codegen(context, builder, signature, values):
+        return builder.cttz(values[0], ir.IntType(1)(0))
+
+    return types.int64(types.int64), codegen
+
+
+@twin(_py_lanes_with)
+@intrinsic
+def lanes_with(typingctx, array, start, one, other):
+    """Return the lanes of ``array[start : start + 4]`` that hold one of two numbers."""
+
+    def codegen(context, builder, signature, values):
+        data = cgutils.create_struct_proxy(array)(context, builder, value=values[0]).data
+        quad = ir.VectorType(_I64, QUAD)
+        vector = builder.load(builder.bitcast(builder.gep(data, [values[1]]), quad.as_pointer()), align=8)
+        equal = [builder.icmp_signed("==", vector, spread(builder, value, quad)) for value in values[2:]]
+        return builder.zext(builder.bitcast(builder.or_(*equal), ir.IntType(QUAD)), _I64)
+
+    return types.int64(array, types.int64, types.int64, types.int64), codegen
+
+
+@twin(_py_prefetch)
+@intrinsic
+def prefetch(typingctx, array, i):
+    """Ask for the cache line of ``array[i]``, which will be read or written soon; `i` may be any number."""
+
+    def codegen(context, builder, signature, values):
+        data = cgutils.create_struct_proxy(array)(context, builder, value=values[0]).data
+        i32 = ir.IntType(32)
+        prefetch_type = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, i32, i32, i32])
+        instruction = cgutils.get_or_insert_function(builder.module, prefetch_type, "llvm.prefetch.p0")
+        address = builder.bitcast(builder.gep(data, [values[1]]), cgutils.voidptr_t)
+        builder.call(instruction, [address, i32(1), i32(3), i32(1)])  # for a write, keep it, data
+        return NONE
+
+    return types.none(array, types.int64), codegen
+
+
+@twin(_py_rarely)
+@intrinsic
+def rarely(typingctx, condition):
+    """Return a condition that is seldom true: its branch is moved out of the hot path."""
+
+    def codegen(context, builder, signature, values):
+        bit = ir.IntType(1)
+        expect = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(bit, [bit, bit]), "llvm.expect.i1"
+        )
+        return builder.call(expect, [values[0], bit(0)])
+
+    return types.boolean(types.boolean), codegen
+
+
+def _chosen_where(comparison: str) -> Any:
+    """Return the type and the code of the first of two int64 where the comparison holds, else the second."""
+
+    def codegen(context, builder, signature, values):
+        return builder.select(builder.icmp_signed(comparison, *values), *values)
+
+    return types.int64(types.int64, types.int64), codegen
+
+
+@twin(min)
+@intrinsic
+def smaller(typingctx, one, other):
+    """Return the smaller of two int64; ``min`` takes 40 ms to compile."""
+    return _chosen_where("<")
+
+
+@twin(max)
+@intrinsic
+def larger(typingctx, one, other):
+    """Return the larger of two int64; ``max`` takes 40 ms to compile."""
+    return _chosen_where(">")
+
+
+@twin(_py_pointer_to)
+@intrinsic
+def pointer_to(typingctx, array, i):
+    """Return a pointer to ``array[i]``, for kernels to read from; no references are counted.
+
+    Writable and read-only arrays give pointers of the same type.
+    """
+    if not (isinstance(array, types.Array) and array.layout == "C"):
+        raise TypingError(f"the elements must be in a C-contiguous array, not in {array}")
+
+    def codegen(context, builder, signature, values):
+        data = cgutils.create_struct_proxy(array)(context, builder, value=values[0]).data
+        return builder.gep(data, [values[1]])
+
+    return types.CPointer(array.dtype)(array, types.int64), codegen
+
+
+@twin(_py_after)
+@intrinsic
+def after(typingctx, pointer, n):
+    """Return a pointer to the element `n` places after the one that `pointer` points to."""
+    if not isinstance(pointer, types.CPointer):
+        raise TypingError(f"this must be a pointer, not {pointer}")
+
+    def codegen(context, builder, signature, values):
+        return builder.gep(values[0], [values[1]])
+
+    return pointer(pointer, types.int64), codegen
+
+
+@twin(_py_load_word)
+@intrinsic
+def load_word(typingctx, pointer, i):
+    """Return the 8 bytes at ``pointer[i]`` as an int64, the first byte lowest."""
+    if pointer != types.CPointer(types.uint8):
+        raise TypingError(f"bytes must be read from a pointer to uint8, not from {pointer}")
+
+    def codegen(context, builder, signature, values):
+        word = builder.bitcast(builder.gep(values[0], [values[1]]), _I64.as_pointer())
+        return builder.load(word, align=1)
+
+    return types.int64(pointer, types.int64), codegen
+
+
+@twin(_py_multiply_fold)
+@intrinsic
+def multiply_fold(typingctx, word, factor):
+    """Multiply two words as unsigned numbers; return the low half of the product xor the high half."""
+
+    def codegen(context, builder, signature, values):
+        product = builder.mul(*(builder.zext(value, _I128) for value in values))
+        high = builder.trunc(builder.lshr(product, _I128(64)), _I64)
+        return builder.xor(builder.trunc(product, _I64), high)
+
+    return types.int64(types.int64, types.int64), codegen
+
+
+def _local(n: Any, element: Any, width: Any) -> Any:
+    if not isinstance(n, types.IntegerLiteral):
+        raise TypingError("the number of elements must be a constant")
+
+    def codegen(context, builder, signature, values):
+        memory = cgutils.alloca_once(builder, ir.ArrayType(width, n.literal_value))
+        return builder.bitcast(memory, width.as_pointer())
+
+    return types.CPointer(element)(n), codegen
+
+
+@twin(_py_local_bytes)
+@intrinsic(prefer_literal=True)
+def local_bytes(typingctx, n):
+    """Return a pointer to `n` bytes, not initialised, which exist until the kernel returns.
+
+    The number `n` is a constant.
+    """
+    return _local(n, types.uint8, _I8)
+
+
+@twin(_py_local_words)
+@intrinsic(prefer_literal=True)
+def local_words(typingctx, n):
+    """Return a pointer to `n` int64, not initialised, which exist until the kernel returns.
+
+    The number `n` is a constant.
+    """
+    return _local(n, types.int64, _I64)

@@ -1,0 +1,1 @@
+"""``SortedMap``, a map with its keys in order."""

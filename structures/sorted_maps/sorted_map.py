@@ -1,0 +1,436 @@
+"""``SortedMap``: a map with its keys in order, a B+ tree of wide rows in one array.
+
+A *leaf* holds up to 96 keys, ascending, and their values. A *node* holds up to 64 children with, for each, a
+*bound*, which is the greatest key below it or greater, and the count of the keys below it. Both are rows of
+200 words of one array; the address of a row is the index of its first word. ::
+
+    leaf    | key x 96                | value x 96              | size prev next | 5 unused |
+    node    | bound x 64 | child x 64 | count x 64              | size  -    -   | 5 unused |
+
+    node               bound |  30  |  70  | greatest int64     the last child has no bound
+                       count |   3  |   2  |   2
+                                |      |      '------------.
+                                |      '-------.           |
+    leaves             | 10 20 30 | <-> | 40 70 | <-> | 80 90 |        prev, next
+
+A search counts the bounds that are less than the key: with vector instructions, and without a branch that the
+processor would have to predict. This is the index of the child. In the leaf it is the place of the key. Words
+past the end of a row hold the greatest int64, so that the search need not know where the end is.
+
+Keys and values are stored as int64; a float64 as the int64 that is in the same order
+(:mod:`structures.primitives.priorities`). So the same kernels serve all types. ``-0.0`` is ``0.0``.
+
+A full row is split into two halves; the last row of its level, when keys come in ascending order, into a full
+one and a new one. A row that is less than a quarter full is joined with a neighbour, if it fits there. Rows
+that become free are used again.
+
+Invariants
+----------
+1. All leaves have the same depth. No row but the root is empty; a root that is a node has two children at
+   least.
+2. The keys of all leaves in the order of the tree rise strictly; past the end of a leaf there is the greatest
+   int64.
+3. A bound is at least the greatest key below its child and less than all keys of the next child; the last
+   child and all places past it have the greatest int64.
+4. The count of a child is the number of keys below it; ``size`` is the number of all.
+5. Of two neighbours with the same parent, not both are less than a quarter full.
+6. Along ``next``, and back along ``prev``, the leaves are in the order of the tree.
+7. Each row before ``used`` is in the tree, or on the list of ``n_free`` free rows that starts at ``free``.
+
+Complexity
+----------
+==============================================  ===================================================
+get, set, add, pop, ``in``, ``del``             O(log n)
+floor, ceiling, lower, higher, rank, select     O(log n)
+peek_min, peek_max, pop_min, pop_max            O(log n)
+count; range_arrays, keys, values, items        O(log n); O(log n + m) for m keys
+remove_range                                    O(log n) a key that is removed
+get_many, floor_many, ceiling_many, rank_many   O(log n) a key
+set_many, update_many of m                      O(m) for each byte that varies, if keys do not ascend;
+                                                O(m log n), or O(n + m) for more than n / 16 new keys
+remove_many                                     O(log n) a key
+from_arrays, copy, to_arrays                    O(n), if the keys ascend
+memory                                          17 to 35 bytes a key after insertions, at most 150 after
+                                                removals; up to twice that after growth
+==============================================  ===================================================
+
+Source: R. Bayer, E. McCreight, Organization and maintenance of large ordered indices (1972); counts as in
+Knuth, The Art of Computer Programming, 6.2.3; the layout of the rows is our own.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from structures.base.facade import named_by_package
+from structures.base.keyed import NOTHING
+from structures.base.made_inside import constructor
+from structures.base.struct_type import bind
+from structures.sorted_maps.sorted_map_kernels import (
+    SortedMapType,
+    new_sorted_map,
+    remove_and_tell,
+    sorted_map_type,
+    state,
+)
+from structures.sorted_maps.sorted_map_order import Ordered
+from structures.sorted_maps.sorted_map_rows import (
+    CHILD,
+    CHILDREN,
+    COUNT,
+    FEW_CHILDREN,
+    FEW_KEYS,
+    KEYS,
+    NEXT,
+    NONE,
+    PREV,
+    ROW,
+    SIZE,
+)
+from structures.status import DTYPE_HINT, INT64_MAX, INT64_MIN, as_array, dtype_name
+
+
+class SortedMap(Ordered):
+    """Sorted map from int64 or float64 keys to int64 or float64 values.
+
+    Iteration is by ascending key. Calls from several threads take turns (:mod:`structures.base.claims`).
+    A key that is not a number is a ``ValueError``; a value may be one, but a sum may not.
+
+    Inside ``@njit`` the same verbs are methods and operators. Nothing raises there, except when there is no
+    memory for an array that is returned: a missing key reads as the default, and verbs that change the map
+    return a status, below 0 for a failure. Verbs that return a pair (key, value) return a default pair where
+    there is none: ``(0, 0)``, or ``m.floor(key, (-1, 0))``. What is returned is a number or a new array,
+    so that the map may change during a walk. A walk without an array takes :meth:`higher`::
+
+        key, value = m.peek_min()
+        for _ in range(len(m)):
+            ...
+            key, value = m.higher(key)
+
+    Methods for single keys:
+
+    * ``m[key]``, ``m[key] = value``, ``del m[key]``, ``key in m``, ``len(m)``
+    * :meth:`get`, :meth:`add`, :meth:`pop`, :meth:`setdefault`
+
+    Methods for the order:
+
+    * :meth:`floor`, :meth:`ceiling`, :meth:`lower`, :meth:`higher`
+    * :meth:`rank`, :meth:`select`
+    * :meth:`peek_min`, :meth:`peek_max`, :meth:`pop_min`, :meth:`pop_max`
+
+    Methods for a range ``[low, high)``:
+
+    * :meth:`keys`, :meth:`values`, :meth:`items`, :meth:`range_arrays`, :meth:`count`, :meth:`remove_range`
+
+    Methods for many keys:
+
+    * :meth:`from_arrays`, :meth:`update_many`, :meth:`set_many`, :meth:`get_many`, :meth:`remove_many`
+    * :meth:`floor_many`, :meth:`ceiling_many`, :meth:`rank_many`, :meth:`to_arrays`
+
+    Methods for the whole:
+
+    * :meth:`copy`, :meth:`clear`, :meth:`reserve`, :attr:`nbytes`, :attr:`dtype`, :attr:`key_dtype`; ``==``,
+      pickle
+
+    Parameters
+    ----------
+    items : mapping or iterable of (int or float, int or float), optional
+        Initial entries; a repeated key has its last value.
+    dtype : {int64, float64}, optional
+        Type of the values; by default the type of the initial ones, int64 if there are none.
+    key_dtype : {int64, float64}, optional
+        Type of the keys; by default the type of the initial ones, int64 if there are none.
+
+    Raises
+    ------
+    TypeError
+        A dtype is another type, or a key or a value is not a number of its type.
+    ValueError
+        A key is not a number.
+    OverflowError
+        A number does not fit int64.
+
+    Examples
+    --------
+    >>> m = SortedMap({10: 1.5, 20: 2.5, 30: 3.5})
+    >>> m.floor(25), m.rank(25), m.select(0)
+    ((20, 2.5), 2, (10, 1.5))
+    >>> list(m.items(15))
+    [(20, 2.5), (30, 3.5)]
+    """
+
+    __slots__ = ()
+    _float_hint = DTYPE_HINT
+
+    def __new__(cls, items: Any = (), dtype: Any = None, key_dtype: Any = None) -> Any:
+        if isinstance(items, (type, np.dtype, str)):
+            items, dtype = (), items
+        keys, values = cls._unzipped(items)
+        return cls._build(keys, values, key_dtype, dtype)
+
+    @classmethod
+    def from_arrays(cls, keys: Any, values: Any) -> Any:
+        """Build a map from two arrays, whose types become its types; a repeated key has its last value.
+
+        Parameters
+        ----------
+        keys : (n,) array_like of int or float
+        values : (n,) array_like of int or float
+
+        Returns
+        -------
+        SortedMap
+
+        Raises
+        ------
+        ValueError
+            A key is not a number, or the arrays differ in length.
+
+        Complexity
+        ----------
+        O(n) if the keys ascend; else O(n) for each byte that varies among them.
+
+        Examples
+        --------
+        >>> SortedMap.from_arrays([0.5, 0.25], [30, 40]).peek_min()
+        (0.25, 40)
+        """
+        return cls._build(keys, values, None, None)
+
+    @classmethod
+    def _build(cls, keys: Any, values: Any, key_dtype: Any, dtype: Any) -> Any:
+        map_type = cls.type(
+            cls._dtype_of(values) if dtype is None else dtype,
+            cls._dtype_of(keys) if key_dtype is None else key_dtype,
+        )
+        self = cls._like(new_sorted_map(map_type, *map_type.start))
+        if np.size(keys) or np.size(values):
+            self.set_many(keys, values)
+        return self
+
+    @staticmethod
+    def _dtype_of(numbers: Any) -> Any:
+        """Return the dtype of keys or values; that of an empty list is int64."""
+        return np.float64 if as_array(numbers).dtype.kind == "f" else np.int64
+
+    @classmethod
+    def type(cls, dtype: Any = None, key_dtype: Any = None) -> Any:
+        """Return the numba type of a sorted map, for ``List.empty_list``, for specifications and signatures.
+
+        Parameters
+        ----------
+        dtype : {int64, float64}, optional
+            Type of the values, int64 by default.
+        key_dtype : {int64, float64}, optional
+            Type of the keys, int64 by default.
+
+        Returns
+        -------
+        numba type
+
+        Raises
+        ------
+        TypeError
+            Another dtype.
+
+        Complexity
+        ----------
+        O(1).
+
+        Examples
+        --------
+        >>> SortedMap.type(float) == SortedMap(dtype=float)._numba_type_
+        True
+        """
+        names = (dtype_name(np.int64 if each is None else each) for each in (key_dtype, dtype))
+        return sorted_map_type(*names)
+
+    # ------------------------------------------------------------------------------------- single keys
+    def add(self, key: Any, delta: Any = 1) -> None:
+        """Add `delta` to the value of `key`; a missing key counts as 0; a sum of 0 stays.
+
+        Parameters
+        ----------
+        key : int or float
+        delta : int or float
+
+        Raises
+        ------
+        ValueError
+            The key or the sum is not a number; the map is as it was.
+        OverflowError
+            The sum does not fit int64; the map is as it was.
+
+        Complexity
+        ----------
+        O(log n), amortised over growth.
+
+        Examples
+        --------
+        >>> m = SortedMap()
+        >>> m.add(5, 3); m.add(5)
+        >>> m[5]
+        4
+        """
+        self._done(self._kernels.add(self, self._key(key), self._number(delta, "delta")), key)
+
+    def pop(self, key: Any, default: Any = NOTHING) -> Any:
+        """Remove `key` and return its value.
+
+        Parameters
+        ----------
+        key : int or float
+        default : object, optional
+            Returned for a missing key.
+
+        Returns
+        -------
+        int or float
+
+        Raises
+        ------
+        KeyError
+            The key is missing and no default was given.
+        ValueError
+            The key is not a number.
+
+        Complexity
+        ----------
+        O(log n).
+
+        Examples
+        --------
+        >>> m = SortedMap({1: 10})
+        >>> m.pop(1), m.pop(1, 0)
+        (10, 0)
+        """
+        is_there, value = remove_and_tell(self, self._key(key))
+        if is_there:
+            return value
+        if default is NOTHING:
+            raise KeyError(key)
+        return default
+
+    # --------------------------------------------------------------------------------------- both ends
+    def pop_min(self, default: Any = NOTHING) -> Any:
+        """Remove the least key; return (key, value).
+
+        Parameters
+        ----------
+        default : object, optional
+            Returned if the map is empty. Inside ``@njit`` a pair: ``(0, 0)`` if it is not given.
+
+        Returns
+        -------
+        key, value : int or float
+
+        Raises
+        ------
+        KeyError
+            The map is empty and no default was given.
+
+        Complexity
+        ----------
+        O(log n).
+
+        Examples
+        --------
+        >>> m = SortedMap({7: 2, 8: 5})
+        >>> m.pop_min(), len(m)
+        ((7, 2), 1)
+        """
+        if default is not NOTHING and not len(self):
+            return default
+        self._must_have_keys()
+        return self._kernels.pop_min(self)
+
+    def pop_max(self, default: Any = NOTHING) -> Any:
+        """Remove the greatest key; return (key, value).
+
+        Parameters
+        ----------
+        default : object, optional
+            Returned if the map is empty. Inside ``@njit`` a pair: ``(0, 0)`` if it is not given.
+
+        Returns
+        -------
+        key, value : int or float
+
+        Raises
+        ------
+        KeyError
+            The map is empty and no default was given.
+
+        Complexity
+        ----------
+        O(log n).
+
+        Examples
+        --------
+        >>> m = SortedMap({7: 2, 8: 5})
+        >>> m.pop_max(), len(m)
+        ((8, 5), 1)
+        """
+        if default is not NOTHING and not len(self):
+            return default
+        self._must_have_keys()
+        return self._kernels.pop_max(self)
+
+    def _check(self) -> None:
+        """Assert the numbered invariants of the module docstring."""
+        rows, root, height, free, n_free = state(self)
+        known = []
+        leaves = []
+
+        def subtree(row: int, level: int, low: int, high: int) -> int:
+            """Check a row whose keys are above `low` and at most `high`; return the number of its keys."""
+            known.append(row)
+            words, size = rows[row : row + ROW].tolist(), int(rows[row + SIZE])
+            assert size > (1 if row == root else 0) or level == 0 == height, f"1: row {row} of {size}"
+            if level == 0:
+                keys = words[:size]
+                assert keys == sorted(set(keys)), f"2: the keys of {row}"
+                assert all(low < key <= high for key in keys), f"3: the keys of {row} and the bounds above"
+                assert words[size:KEYS] == [INT64_MAX] * (KEYS - size), f"2: the end of {row}"
+                leaves.append(row)
+                return size
+            bounds, children = words[: size - 1], words[CHILD : CHILD + size]
+            assert words[size - 1 : CHILDREN] == [INT64_MAX] * (CHILDREN - size + 1), f"3: the end of {row}"
+            assert bounds == sorted(set(bounds)), f"3: the bounds of {row}"
+            lows, highs = [low, *bounds], [*bounds, high]
+            counts = [subtree(*each) for each in zip(children, [level - 1] * size, lows, highs, strict=True)]
+            assert counts == words[COUNT : COUNT + size], f"4: the counts of {row}"
+            few = FEW_KEYS if level == 1 else FEW_CHILDREN
+            is_small = [rows[child + SIZE] < few for child in children]
+            assert not any(map(all, pairwise(is_small))), f"5: the children of {row}"
+            return sum(counts)
+
+        assert subtree(root, height, INT64_MIN - 1, INT64_MAX) == len(self), "4: size"
+        chain = [NONE, *leaves, NONE]
+        assert [rows[leaf + PREV] for leaf in leaves] == chain[:-2], "6: prev"
+        assert [rows[leaf + NEXT] for leaf in leaves] == chain[2:], "6: next"
+        n_used = len(known)
+        while free != NONE:
+            known.append(free)
+            free = int(rows[free])
+        assert len(known) - n_used == n_free, "7: the number of free rows"
+        assert sorted(known) == list(range(0, rows.size, ROW)), "7: every row is one thing"
+
+
+bind(SortedMapType, SortedMap)
+
+
+@constructor(SortedMap)
+def _sorted_map(items=None, dtype=None, key_dtype=None):
+    if isinstance(items, types.Type):
+        raise TypeError("compiled code makes an empty SortedMap: fill it afterwards, as by set_many")
+    map_type = SortedMap.type(dtype if items is None else items, key_dtype)
+    key_zero, zero = map_type.start
+    return lambda items=None, dtype=None, key_dtype=None: new_sorted_map(map_type, key_zero, zero)
+
+
+__test__ = named_by_package(SortedMap)
