@@ -70,13 +70,14 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     >>> json.loads(dump(words, Pattern.of("gpt2")))["model"]["merges"]
     [['h', 'i']]
     """
-    if vocabulary.whole_ids:
+    kept = from_text(vocabulary.kept)
+    takes_whole = kept["model"].get("ignore_merges", False) or bool(vocabulary.whole_ids)
+    if takes_whole:
         for number in sorted({*unreached(vocabulary)} - {*vocabulary.whole_ids})[:1]:
             raise ValueError(
                 "a tokenizer.json takes whole either all tokens that no merges lead to, or none: here some, "
                 f"but not id {number}, {vocabulary.bytes_of[number]!r:.80}"
             )
-    kept = from_text(vocabulary.kept)
     steps = Preparation.of(vocabulary)
     is_text = steps is not None and steps.options.is_text
     ids = texts_of(vocabulary, "a tokenizer.json", bytes.decode if is_text else text_of)
@@ -94,7 +95,6 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
         | {"special": token in vocabulary.special_tokens}
         for token, number in sorted(vocabulary.cut_tokens.items(), key=lambda item: item[1])
     ]
-    takes_whole = bool(vocabulary.whole_ids) or kept["model"].get("ignore_merges", False)
     document["model"] = {
         **_MODEL,
         **kept["model"],
@@ -209,7 +209,8 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
 
     Complexity
     ----------
-    O(b) for b bytes in all tokens; with ``ignore_merges`` O(b log m) for m bytes in the longest.
+    O(b) for b bytes in all tokens. With ``ignore_merges``, the first use takes O(b log m) more, for m bytes
+    in the longest.
 
     Examples
     --------
@@ -223,7 +224,10 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
 
 
 def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
-    """Return a tokenizer of the entries of a ``tokenizer.json``, any JSON value; as :func:`parse`."""
+    """Return a tokenizer of the entries of a ``tokenizer.json``, any JSON value; as :func:`parse`.
+
+    Its steps are read, and checked, where an engine is made of it (:mod:`bpe.encoding.engines`).
+    """
     need(isinstance(document, dict) and isinstance(document.get("model"), dict), '"model" is no object')
     model = document["model"]
     _check_model(model)
@@ -240,16 +244,12 @@ def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
     added = [token for token, entry in entries.items() if not entry.get("special", True)]
     words = words.with_added_tokens(added) if added else words
     if model.get("ignore_merges"):
-        words = words.taking_whole(unreached(words))
-    kept = to_text(_kept(document, pattern, entries, bool(words.whole_ids)))
-    words = words.keeping(kept) if kept else words
-    Preparation.of(words)  # checks the steps
-    return words, pattern
+        words = words.finding_whole(unreached)
+    kept = to_text(_kept(document, pattern, entries))
+    return (words.keeping(kept) if kept else words), pattern
 
 
-def _kept(
-    document: dict[str, Any], pattern: Pattern, entries: dict[str, Any], takes_whole: bool
-) -> dict[str, Any]:
+def _kept(document: dict[str, Any], pattern: Pattern, entries: dict[str, Any]) -> dict[str, Any]:
     """Return what a file holds besides vocabulary and pattern."""
     try:
         usual = _FRAME | {"pre_tokenizer": pre_tokenizer_of(pattern)}
@@ -265,10 +265,7 @@ def _kept(
         "document": different(
             {k: v for k, v in (steps | document).items() if k not in ("added_tokens", "model")}, usual
         ),
-        "model": different(
-            {k: v for k, v in model.items() if k not in ("vocab", "merges")},
-            _MODEL | {"ignore_merges": takes_whole},
-        ),
+        "model": different({k: v for k, v in model.items() if k not in ("vocab", "merges")}, _MODEL),
         "added_tokens": {token: some for token, some in flags.items() if some},
         "outside": [token for token in entries if token not in model["vocab"]],
     }

@@ -15,10 +15,7 @@ r"""Split patterns compiled to tables, and the kernels that run them over bytes.
 
 A new pattern makes new tables, never new machine code. The ``regex`` package defines what an expression
 matches. :mod:`bpe.scanning.syntax` knows a part of its language; an expression outside of this part is
-refused with :class:`UnsupportedError`.
+refused with :class:`bpe.scanning.syntax.UnsupportedError`.
+
+Nothing is imported here: the kernels load the compiler, and what is needed to read a file does not.
 """
-
-from bpe.scanning.scanner import Scanner, scanner_of
-from bpe.scanning.syntax import UnsupportedError
-
-__all__ = ["Scanner", "UnsupportedError", "scanner_of"]
