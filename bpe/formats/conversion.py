@@ -299,8 +299,8 @@ def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str]
     check_longest(vocabulary.bytes_of.values())
     if format not in ("native", "huggingface") and changes_text(vocabulary):
         raise ValueError(
-            f"the format {format} has no place for what this tokenizer does to a text before it splits it, "
-            "and ids would change. A tokenizer.json has"
+            f"the format {format} has no place for what this tokenizer does to a text besides splitting and "
+            "merging it: ids or decoded texts would change. A tokenizer.json has"
         )
     if format == "gpt2":
         vocab_json, merges_txt = _module_of(format).dump(vocabulary, pattern)

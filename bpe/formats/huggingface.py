@@ -233,9 +233,7 @@ def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
     _check_model(model)
     _warn_of_unused(document)
     pre_tokenizer = PreTokenizer.of(document.get("pre_tokenizer"))
-    pattern = cutting_pattern(pre_tokenizer, has_suffix=bool(model.get("end_of_word_suffix")))
     is_text = not pre_tokenizer.is_byte_level
-    pattern = pattern or Pattern.of("none")
     ids = model.get("vocab")
     need(isinstance(ids, dict), "model.vocab is no object that maps tokens to ids")
     entries = _added_tokens(document.get("added_tokens") or [], ids)
@@ -245,6 +243,7 @@ def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
     words = words.with_added_tokens(added) if added else words
     if model.get("ignore_merges"):
         words = words.finding_whole(unreached)
+    pattern = cutting_pattern(pre_tokenizer, model, words) or Pattern.of("none")
     kept = to_text(_kept(document, pattern, entries))
     return (words.keeping(kept) if kept else words), pattern
 
