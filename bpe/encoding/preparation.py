@@ -19,7 +19,6 @@ from bpe.pipeline.normalizers import Normalizer
 from bpe.pipeline.pre_tokenizers import PreTokenizer
 from bpe.vocabulary import NO_ID, Vocabulary
 
-_MODEL_ENTRIES = ("unk_token", "byte_fallback", "end_of_word_suffix", "continuing_subword_prefix")
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
 
 

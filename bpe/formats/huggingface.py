@@ -3,8 +3,8 @@
 Such a file can describe many kinds of tokenizers. Every kind of BPE can be read; other models, such as
 Unigram and WordPiece, are refused by name. A pre-tokenizer that cuts as a pattern does becomes one
 (:mod:`bpe.formats.pattern_entries`). All other steps, the flags of added tokens and the options of the model
-are kept as they are (:mod:`bpe.formats.kept`), and applied (:mod:`bpe.encoding.preparation`). Truncation and
-padding are kept, and not applied, which a warning says.
+are kept as they are (:mod:`bpe.formats.kept`), and applied (:mod:`bpe.encoding.preparation`). Truncation,
+padding and the dropout of the model are kept, and not applied, which a warning says.
 
 What is read and written again is an equal JSON document, except: entries that the file left out are written,
 steps among them as null; merges are pairs of tokens; added tokens are in the order of their ids, and in
@@ -205,7 +205,7 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     Warns
     -----
     UserWarning
-        The file has truncation or padding, which is kept, but not applied.
+        The file has truncation, padding or dropout, which is kept, but not applied.
 
     Complexity
     ----------
@@ -275,7 +275,9 @@ def _check_model(model: dict[str, Any]) -> None:
     need(kind == "BPE", f"model.type is {kind!r:.50}: only BPE can be read")
     prefix = model.get("continuing_subword_prefix")
     need(not prefix, f"model.continuing_subword_prefix is {prefix!r:.50}: no such vocabulary can be read")
-    need(not model.get("dropout"), "model.dropout is set: the ids of a text would be a matter of chance")
+    dropout = model.get("dropout")
+    is_number = type(dropout) in (int, float) and 0 <= dropout <= 1
+    need(dropout is None or is_number, f"model.dropout is no number from 0 to 1: {dropout!r:.50}")
     for key, kind in (("unk_token", str), ("end_of_word_suffix", str), ("byte_fallback", bool)):
         value = model.get(key)
         need(value is None or isinstance(value, kind), f"model.{key} is no {kind.__name__}: {value!r:.50}")
@@ -285,9 +287,13 @@ def _check_model(model: dict[str, Any]) -> None:
 
 def _warn_of_unused(document: dict[str, Any]) -> None:
     unused = [key for key in ("truncation", "padding") if document.get(key) is not None]
+    hint = ""
+    if document["model"].get("dropout"):
+        unused.append("model.dropout")
+        hint = ". Tokenizer.encode_with_dropout drops merges by chance"
     if unused:
         warnings.warn(
-            f"{' and '.join(unused)} of the tokenizer.json: kept, but not applied",
+            f"{' and '.join(unused)} of the tokenizer.json: kept, but not applied{hint}",
             UserWarning,
             stacklevel=5,
         )
