@@ -276,7 +276,7 @@ def _check_model(model: dict[str, Any]) -> None:
     prefix = model.get("continuing_subword_prefix")
     need(not prefix, f"model.continuing_subword_prefix is {prefix!r:.50}: no such vocabulary can be read")
     dropout = model.get("dropout")
-    is_number = type(dropout) in (int, float) and 0 <= dropout <= 1
+    is_number = isinstance(dropout, (int, float)) and not isinstance(dropout, bool) and 0 <= dropout <= 1
     need(dropout is None or is_number, f"model.dropout is no number from 0 to 1: {dropout!r:.50}")
     for key, kind in (("unk_token", str), ("end_of_word_suffix", str), ("byte_fallback", bool)):
         value = model.get(key)
