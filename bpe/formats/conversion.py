@@ -19,7 +19,7 @@ minbpe       ``*.model``                                                ids that
 ===========  =========================================================  ===================================
 
 Three more are only read: ``sentencepiece`` (``*.model``, of type BPE), ``tekken`` (``tekken.json``) and
-``encoder`` (ranks in JSON, as npm packages have them).
+``npm`` (ranks in JSON, as npm packages have them).
 :mod:`bpe.formats.recognition` finds out which format a file is in.
 
 tiktoken, gpt2 and minbpe have no place for what a ``tokenizer.json`` holds besides, such as a post-processor:
@@ -45,8 +45,8 @@ from bpe.pattern import Dialect, Pattern
 from bpe.vocabulary import Vocabulary
 
 FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
-READ_ONLY = ("sentencepiece", "tekken", "encoder")
-JSON = ("native", "huggingface", "tekken", "encoder")
+READ_ONLY = ("sentencepiece", "tekken", "npm")
+JSON = ("native", "huggingface", "tekken", "npm")
 
 GPT2_MERGES = {"vocab.json": "merges.txt", "encoder.json": "vocab.bpe"}
 """GPT-2's two files, as Hugging Face names them, and as OpenAI did."""

@@ -8,7 +8,7 @@ named ``vocab.json`` or ``encoder.json``       gpt2
 JSON with ``"format"``                         native
 JSON with ``"model"``                          huggingface
 JSON with ``"config"`` and ``"vocab"``         tekken
-JSON with ``"bpe_ranks"`` and ``"pat_str"``    encoder
+JSON with ``"bpe_ranks"`` and ``"pat_str"``    npm
 ``minbpe v1``, a line                          minbpe
 begins with the byte 0x0A                      sentencepiece
 =============================================  =============
@@ -135,7 +135,7 @@ def _of_json(document: dict[str, Any], path: Path) -> Found:
         (("format",), "native"),
         (("model",), "huggingface"),
         (("config", "vocab"), "tekken"),
-        (("bpe_ranks", "pat_str"), "encoder"),
+        (("bpe_ranks", "pat_str"), "npm"),
     ):
         if all(key in document for key in keys):
             return Found(format, path, document)
