@@ -126,4 +126,5 @@ def _options_of(model: dict[str, Any], words: Vocabulary, is_text: bool) -> Mode
     if model.get("byte_fallback"):
         names = [f"<0x{value:02X}>" for value in range(256)]
         byte_ids = tuple(words.id_of.get(name.encode(), cut_tokens.get(name, NO_ID)) for name in names)
-    return ModelOptions(unk_id, bool(model.get("fuse_unk")), byte_ids, suffix, is_text)
+    fuse_unk = unk_id is not None and bool(model.get("fuse_unk"))
+    return ModelOptions(unk_id, fuse_unk, byte_ids, suffix, is_text)
