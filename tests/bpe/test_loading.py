@@ -1,14 +1,17 @@
 """What loading a tokenizer.json does not do: load the compiler, read the steps twice."""
 
 import json
+import random
 import subprocess
 import sys
+import time
 
 import pytest
 
 import bpe
 from bpe.encoding.preparation import Preparation
 from bpe.formats.byte_level import text_of
+from bpe.pipeline.added_tokens import AddedToken, overlap
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 BYTES = {text_of(bytes([value])): value for value in range(256)}
@@ -87,3 +90,43 @@ def test_steps_are_read_once(kind, tmp_path, monkeypatch):
     monkeypatch.setattr(Preparation, "of", counted)
     bpe.Tokenizer.open(path)
     assert len(calls) <= 1
+
+
+def slow_overlap(first, second):
+    """Say whether one of the first tokens can begin inside one of the second."""
+    return any(
+        token[start:].startswith(other) or (start > 0 and other.startswith(token[start:]))
+        for token in second
+        for start in range(len(token))
+        for other in first
+    )
+
+
+def test_overlaps():
+    chance, found = random.Random(2), []
+    for _ in range(500):
+        tokens = {
+            "".join(chance.choices("abcde", k=chance.randint(1, 5))) for _ in range(chance.randint(0, 4))
+        }
+        flags = {token: chance.random() < 0.5 for token in tokens}
+        second = [token for token in tokens if flags[token]]
+        wanted = slow_overlap([*tokens - {*second}], second)
+        assert overlap(AddedToken(token, normalized=flags[token]) for token in tokens) == wanted
+        found.append(wanted)
+    assert 50 < sum(found) < 450
+
+
+def test_overlaps_of_long_tokens():
+    """They are not compared: it would take too long."""
+    start = time.process_time()
+    assert overlap([AddedToken("a" * 1_000_000 + "b"), AddedToken("c" + "a" * 1_000_000, normalized=True)])
+    assert time.process_time() - start < 10
+
+
+def test_equal_with_a_post_processor_that_cannot_be_read(tmp_path):
+    def opened(name):
+        (tmp_path / "tokenizer.json").write_text(json.dumps(document(post_processor={"type": name})))
+        return bpe.Tokenizer.open(tmp_path / "tokenizer.json")
+
+    assert opened("Later") == opened("Later")
+    assert opened("Later") != opened("Other")
