@@ -41,7 +41,16 @@ import bpe
 from bpe.pipeline.pre_tokenizers import PreTokenizer
 from bpe.pipeline.steps import flattened
 
-OTHER_FILES = ("*.model", "*.model.v*", "*tekken*.json", "*.tiktoken")
+OTHER_FILES = (
+    "*.model",
+    "*.model.v*",
+    "*tekken*.json",
+    "*.tiktoken",
+    "encoder.json",
+    "encoders/*.json",
+    "package/claude.json",
+)
+PATTERNS = {"gpt2": "gpt2", "multilingual": "gpt2", "cl100k_base": "cl100k", "qwen": "qwen2"}  # of rank files
 NOT_OF_A_NAME = {"package", "models", "tokenizer.json"}
 COLUMNS = (
     "ids",
@@ -279,7 +288,7 @@ def times_as_fast(tok: bpe.Tokenizer, file: Path, text: str) -> str:
 def opened(path: Path) -> bpe.Tokenizer:
     if path.name.endswith("tokenizer.json"):
         return bpe.Tokenizer.from_huggingface(path)
-    return bpe.Tokenizer.open(path)
+    return bpe.Tokenizer.open(path, pattern=PATTERNS.get(path.stem) if path.suffix == ".tiktoken" else None)
 
 
 def empty_row(name: str, reason: str) -> str:

@@ -35,7 +35,7 @@ from bpe.text import as_bytes, as_text
 if TYPE_CHECKING:
     import numpy as np
 
-    from bpe.scanning import Scanner
+    from bpe.scanning.scanner import Scanner
 
 
 # ------------------------------------------------------------------------------------------ named patterns
@@ -102,11 +102,11 @@ _WINDOW = 256  # characters or bytes that are looked through first for the last 
 @functools.lru_cache(maxsize=64)
 def _problem(sources: tuple[str, ...]) -> str:
     """Return why expressions cannot be compiled; empty if they can."""
-    from bpe.scanning import UnsupportedError, scanner_of  # not at import: it loads the compiler
+    from bpe.scanning import scanner, syntax  # not at import: the first loads the compiler
 
     try:
-        scanner_of(sources, _IN_CODE)
-    except UnsupportedError as error:
+        scanner.scanner_of(sources, _IN_CODE)
+    except syntax.UnsupportedError as error:
         return str(error)
     return ""
 
@@ -114,7 +114,7 @@ def _problem(sources: tuple[str, ...]) -> str:
 @functools.lru_cache(maxsize=64)
 def _scanner(sources: tuple[str, ...]) -> Scanner | None:
     """Return the compiled pattern; None, with a warning the first time, where it cannot be compiled."""
-    from bpe.scanning import scanner_of
+    from bpe.scanning.scanner import scanner_of
 
     if not (problem := _problem(sources)):
         return scanner_of(sources, _IN_CODE)
@@ -136,7 +136,7 @@ def translated(source: str, dialect: Dialect) -> str:
     """Translate an expression for the ``regex`` package, as :func:`bpe.dialects.translated` says."""
     if dialect == "regex" or source in READ_ALIKE:
         return source
-    from bpe import dialects  # not at import: it loads the compiler
+    from bpe import dialects  # not at import: most patterns need none
 
     return dialects.translated(source, dialect)
 

@@ -92,7 +92,7 @@ class StoredTokenizer:
     # ------------------------------------------------------------------------------------- vocabulary
     @property
     def is_lossless(self) -> bool:
-        """Whether any bytes decode to themselves after encoding; not if steps of a file change the text."""
+        """Whether any bytes decode to themselves after encoding; not if steps of a file may change them."""
         return not self.engine.is_prepared
 
     @property
@@ -230,7 +230,8 @@ class StoredTokenizer:
         path : path
             A file of this package, a ``tokenizer.json``, a ``tekken.json``, a ``.model`` file of
             SentencePiece or minbpe, GPT-2's ``vocab.json`` with ``merges.txt`` beside it, a rank file of
-            tiktoken; or a folder with one of them. In a folder with several, ``tokenizer.json`` is read.
+            tiktoken, an encoder of npm's tiktoken; or a folder with a ``tokenizer.json``, which is read
+            first, a ``tekken.json``, a ``tokenizer.model`` or GPT-2's two files.
         pattern, special_tokens, dialect : optional
             For a rank file, which has none: as for :meth:`from_tiktoken`.
         compiled_only : bool
@@ -292,7 +293,10 @@ class StoredTokenizer:
 
     @classmethod
     def from_gpt2(cls, path: PathLike, merges: PathLike | None = None) -> Self:
-        """Read GPT-2's ``vocab.json`` and ``merges.txt``: their folder, the first of them, or both."""
+        """Read GPT-2's ``vocab.json`` and ``merges.txt``: their folder, the first of them, or both.
+
+        ``encoder.json`` and ``vocab.bpe`` are the same files, as OpenAI names them.
+        """
         return cls._read(path, "gpt2", merges=merges)
 
     @classmethod

@@ -1,14 +1,14 @@
-"""A quick check of merges: whether they make tokens that are all different, each from tokens before it.
+"""What merges unfold to, and a quick check whether that is tokens that are all different.
 
-No bytes are put together. A hash of each token is enough, because it follows from the hashes of its two
-parts::
+The check puts no bytes together. A hash of each token is enough, because it follows from the hashes of its
+two parts::
 
     hash(left + right) = hash(left) * power(right) + hash(right)         power(token) = BASE ** len(token)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -81,3 +81,57 @@ def _hash_of(token: bytes) -> tuple[int, int]:
     for value in token:
         total = (total * _BASE + value + 1) % 2**64
     return total, pow(_BASE, len(token), 2**64)
+
+
+def assemble(
+    merges: Sequence[tuple[int, int]],
+    byte_ids: Sequence[int] = range(256),
+    merged_ids: Sequence[int] | None = None,
+    others: Mapping[int, bytes] | None = None,
+) -> dict[int, bytes]:
+    """Return the bytes of every id that the merges lead to.
+
+    Parameters
+    ----------
+    merges : sequence of (int, int)
+    byte_ids : sequence of 256 int
+        The id of each byte value; below 0 if it has none.
+    merged_ids : sequence of int, optional
+        The id that each merge makes; 256, 257, ... by default.
+    others : mapping from int to bytes, optional
+        As :meth:`bpe.vocabulary.Vocabulary.other_tokens` returns them.
+
+    Returns
+    -------
+    dict from int to bytes
+
+    Raises
+    ------
+    ValueError
+        A merge names an id that is no token yet, or makes an id that already has other bytes.
+
+    Complexity
+    ----------
+    O(b) for b bytes in all tokens.
+
+    Examples
+    --------
+    >>> assemble([(104, 105), (256, 33)])[257]
+    b'hi!'
+    """
+    token_bytes = dict(others or {})
+    for value, number in enumerate(byte_ids):
+        if number >= 0:
+            _put(token_bytes, number, bytes([value]), "byte", value)
+    numbers = range(256, 256 + len(merges)) if merged_ids is None else merged_ids
+    for rank, ((left, right), number) in enumerate(zip(merges, numbers, strict=True)):
+        for part in (left, right):
+            if part not in token_bytes:
+                raise ValueError(f"merge {rank}, {(left, right)}, names id {part}, which is no token yet")
+        _put(token_bytes, number, token_bytes[left] + token_bytes[right], "merge", rank)
+    return token_bytes
+
+
+def _put(token_bytes: dict[int, bytes], number: int, token: bytes, what: str, which: int) -> None:
+    if token_bytes.setdefault(number, token) != token:
+        raise ValueError(f"{what} {which} makes id {number}, which is {token_bytes[number]!r} already")

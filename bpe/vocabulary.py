@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from bpe.unfolding import is_ordinary
+from bpe.unfolding import assemble, is_ordinary
 from bpe.vocabulary_checks import (
     check_id,
     check_merges,
@@ -94,13 +94,16 @@ class Vocabulary:
     ([256], b'<end>', 258)
     """
 
+    assemble = staticmethod(assemble)
+
     merges: list[tuple[int, int]]
     merged_ids: list[int]
     bytes_of: dict[int, bytes]
     id_of: dict[bytes, int]
-    whole_ids: tuple[int, ...] = ()
+    whole_ids: tuple[int, ...]
     kept = ""
     _others: Mapping[int, bytes]  # to make `bytes_of` at its first use
+    _find_whole: Callable[[Vocabulary], Iterable[int]]  # to make `whole_ids` at its first use
 
     def __init__(
         self,
@@ -122,7 +125,7 @@ class Vocabulary:
 
         `ids` are those of all tokens except the special ones.
         """
-        self.pairs, self.made = pairs, made
+        self.pairs, self.made, self.whole_ids = pairs, made, ()
         self.added_tokens: dict[str, int] = {}
         self.idle_tokens: dict[str, int] = {}
         self.special_tokens: dict[str, int] = {}  # for an error message
@@ -149,6 +152,8 @@ class Vocabulary:
             value: Any = list(zip(*self.pairs.T.tolist(), strict=True))
         elif name == "merged_ids":
             value = self.made.tolist()
+        elif name == "whole_ids":
+            value = tuple(sorted(self._find_whole(self)))
         elif name in ("bytes_of", "id_of"):
             bytes_of = {number: bytes([value]) for value, number in enumerate(self.byte_ids)}
             bytes_of.update(self._others)
@@ -417,6 +422,33 @@ class Vocabulary:
         words.whole_ids = whole_ids
         return words
 
+    def finding_whole(self, find: Callable[[Vocabulary], Iterable[int]]) -> Vocabulary:
+        """Return this vocabulary with tokens that are taken whole, which are found at the first use.
+
+        Parameters
+        ----------
+        find : callable
+            Called with the vocabulary; returns ids of tokens that are not special.
+
+        Returns
+        -------
+        Vocabulary
+
+        Complexity
+        ----------
+        O(1).
+
+        Examples
+        --------
+        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [], {})
+        >>> words.finding_whole(lambda words: words.other_tokens()).whole_ids
+        (256,)
+        """
+        words = copy(self)
+        del words.whole_ids
+        words._find_whole = find
+        return words
+
     def other_tokens(self) -> dict[int, bytes]:
         """Return the tokens that neither are single bytes nor are made by a merge before they are first used.
 
@@ -441,57 +473,3 @@ class Vocabulary:
         known.update((*self.cut_tokens.values(), *self.idle_tokens.values()))
         others.update((number, token) for number, token in self.bytes_of.items() if number not in known)
         return others
-
-    @staticmethod
-    def assemble(
-        merges: Sequence[tuple[int, int]],
-        byte_ids: Sequence[int] = DEFAULT_BYTE_IDS,
-        merged_ids: Sequence[int] | None = None,
-        others: Mapping[int, bytes] | None = None,
-    ) -> dict[int, bytes]:
-        """Return the bytes of every id that the merges lead to.
-
-        Parameters
-        ----------
-        merges : sequence of (int, int)
-        byte_ids : sequence of 256 int
-            The id of each byte value.
-        merged_ids : sequence of int, optional
-            The id that each merge makes; 256, 257, ... by default.
-        others : mapping from int to bytes, optional
-            As :meth:`other_tokens` returns them.
-
-        Returns
-        -------
-        dict from int to bytes
-
-        Raises
-        ------
-        ValueError
-            A merge names an id that is no token yet, or makes an id that already has other bytes.
-
-        Complexity
-        ----------
-        O(b) for b bytes in all tokens.
-
-        Examples
-        --------
-        >>> Vocabulary.assemble([(104, 105), (256, 33)])[257]
-        b'hi!'
-        """
-        token_bytes = dict(others or {})
-        for value, number in enumerate(byte_ids):
-            if number != NO_ID:
-                _put(token_bytes, number, bytes([value]), "byte", value)
-        numbers = range(256, 256 + len(merges)) if merged_ids is None else merged_ids
-        for rank, ((left, right), number) in enumerate(zip(merges, numbers, strict=True)):
-            for part in (left, right):
-                if part not in token_bytes:
-                    raise ValueError(f"merge {rank}, {(left, right)}, names id {part}, which is no token yet")
-            _put(token_bytes, number, token_bytes[left] + token_bytes[right], "merge", rank)
-        return token_bytes
-
-
-def _put(token_bytes: dict[int, bytes], number: int, token: bytes, what: str, which: int) -> None:
-    if token_bytes.setdefault(number, token) != token:
-        raise ValueError(f"{what} {which} makes id {number}, which is {token_bytes[number]!r} already")

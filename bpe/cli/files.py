@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # The same as in bpe.formats.conversion, whose import would slow down --help.
 FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
-READ_ONLY = ("sentencepiece", "tekken")
+READ_ONLY = ("sentencepiece", "tekken", "npm")
 
 
 # --------------------------------------------------------------------------------------------- inspect
@@ -122,6 +122,7 @@ def convert(
     minbpe         *.model
     sentencepiece  *.model, of type BPE; read only
     tekken         tekken.json; read only
+    npm            JSON with bpe_ranks, as npm's tiktoken has; read only
 
     What is written is read back, also by tiktoken or tokenizers where they are installed, and must give the
     same ids for a text with something of everything; only then does OUT appear. What a format cannot hold is

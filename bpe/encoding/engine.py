@@ -111,10 +111,12 @@ class Engine:
             and np.array_equal(mine.pairs, theirs.pairs)
             and mine.special_tokens == theirs.special_tokens
             and mine.added_tokens == theirs.added_tokens
-            and mine.whole_ids == theirs.whole_ids
+            and mine.idle_tokens == theirs.idle_tokens
             and mine.bytes_of == theirs.bytes_of
             and self.is_prepared == other.is_prepared
             and self._allowed_tokens() == other._allowed_tokens()
+            and self._post_processor() == other._post_processor()
+            and mine.whole_ids == theirs.whole_ids
         )
 
     def __hash__(self) -> int:
@@ -182,11 +184,22 @@ class Engine:
     @made_once
     def around(self) -> Around:
         """What ``add_special_tokens`` puts before and after the ids of a text."""
-        from bpe.formats.kept import from_text
         from bpe.pipeline.post_processors import PostProcessor
 
-        post = PostProcessor.of(from_text(self.vocabulary.kept)["document"].get("post_processor"))
+        post = PostProcessor.of(self._post_processor_entry())
         return post.before, post.after
+
+    def _post_processor_entry(self) -> Any:
+        from bpe.formats.kept import from_text
+
+        return from_text(self.vocabulary.kept)["document"].get("post_processor")
+
+    def _post_processor(self) -> Any:
+        """Return what is put around ids, or the entry where it cannot be read, to be compared."""
+        try:
+            return self.around
+        except ValueError:
+            return self._post_processor_entry()
 
     @made_once
     def default_rules(self) -> Rules:

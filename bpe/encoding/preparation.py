@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from bpe.encoding.symbols import ModelOptions
+from bpe.encoding.symbols import BYTES, ModelOptions
 from bpe.formats.kept import from_text
 from bpe.formats.pattern_entries import byte_level, pattern_like
 from bpe.pattern import Pattern
@@ -19,7 +19,6 @@ from bpe.pipeline.normalizers import Normalizer
 from bpe.pipeline.pre_tokenizers import PreTokenizer
 from bpe.vocabulary import NO_ID, Vocabulary
 
-_MODEL_ENTRIES = ("unk_token", "byte_fallback", "end_of_word_suffix", "continuing_subword_prefix")
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
 
 
@@ -83,8 +82,7 @@ class Preparation(NamedTuple):
         pre_tokenizer = PreTokenizer.of(document["pre_tokenizer"]) if "pre_tokenizer" in document else None
         # Where only the normalizer writes bytes, the merges are of the characters that it writes.
         is_text = pre_tokenizer is not None and not pre_tokenizer.is_byte_level
-        suffix = model.get("end_of_word_suffix")
-        if pre_tokenizer is not None and cutting_pattern(pre_tokenizer, has_suffix=bool(suffix)) is not None:
+        if pre_tokenizer is not None and cutting_pattern(pre_tokenizer, model, vocabulary) is not None:
             pre_tokenizer = None
         options = _options_of(model, vocabulary, is_text)
         decoder = Decoder.of(document.get("decoder", byte_level(use_regex=True)))
@@ -95,28 +93,38 @@ class Preparation(NamedTuple):
             else AddedToken(token)
             for token in vocabulary.cut_tokens
         )
-        is_plain = normalizer.is_nothing and pre_tokenizer is None and not is_text and not options.suffix
+        is_plain = normalizer.is_nothing and pre_tokenizer is None and decoder.is_byte_level
+        is_plain = is_plain and options == BYTES
         if is_plain and not any(t.single_word or t.lstrip or t.rstrip for t in added) and not overlap(added):
             return None
         # tokenizers decodes a normalized token to its normalized text.
         are_same = all(normalizer(token.content) == token.content for token in added if token.normalized)
-        is_joined = not is_text and are_same
+        is_joined = not is_text and decoder.is_byte_level and are_same
         return cls(normalizer, pre_tokenizer, None if is_joined else decoder, added, options)
 
 
-def cutting_pattern(pre_tokenizer: PreTokenizer, *, has_suffix: bool) -> Pattern | None:
+def cutting_pattern(
+    pre_tokenizer: PreTokenizer, model: dict[str, Any], vocabulary: Vocabulary
+) -> Pattern | None:
     """Return the pattern that does all that a pre-tokenizer does; None if there is none."""
-    # The end of each piece is marked where tokens have a suffix, so that the encoder must not cut.
-    return pattern_like(pre_tokenizer) if pre_tokenizer.is_byte_level and not has_suffix else None
+    # The encoder must not cut where it matters where pieces end: a suffix marks that, and unknown
+    # characters are fused up to there.
+    fuses = model.get("fuse_unk") and model.get("unk_token") and NO_ID in vocabulary.byte_ids
+    if fuses or model.get("end_of_word_suffix") or not pre_tokenizer.is_byte_level:
+        return None
+    return pattern_like(pre_tokenizer)
 
 
 def _options_of(model: dict[str, Any], words: Vocabulary, is_text: bool) -> ModelOptions:
     unk_id, cut_tokens = None, words.cut_tokens
+    suffix = model.get("end_of_word_suffix") or ""
+    if not is_text and not suffix and (NO_ID not in words.byte_ids or model.get("byte_fallback")):
+        return BYTES  # every byte is known, or stands for characters that byte tokens do not spell
     if isinstance(unk := model.get("unk_token"), str):
         unk_id = words.id_of.get(unk.encode(), cut_tokens.get(unk))
     byte_ids: tuple[int, ...] = ()
     if model.get("byte_fallback"):
         names = [f"<0x{value:02X}>" for value in range(256)]
         byte_ids = tuple(words.id_of.get(name.encode(), cut_tokens.get(name, NO_ID)) for name in names)
-    suffix = model.get("end_of_word_suffix") or ""
-    return ModelOptions(unk_id, bool(model.get("fuse_unk")), byte_ids, suffix, is_text)
+    fuse_unk = unk_id is not None and bool(model.get("fuse_unk"))
+    return ModelOptions(unk_id, fuse_unk, byte_ids, suffix, is_text)

@@ -103,7 +103,7 @@ class PreparedEngine(Engine):
     def encode_special(self, texts: Sequence[bytes], rules: Rules) -> tuple[np.ndarray, np.ndarray]:
         """Encode texts of any kind; as that of :class:`Engine`."""
         found = self._cut(texts, rules)
-        ids, offsets = self._encode_words(found.words)
+        ids, offsets, _ = self._encode_words(found.words)
         if found.tokens:
             places = offsets[np.array(found.n_before, np.int64)]
             ids = np.insert(ids, places, np.array(found.tokens, np.uint32))
@@ -174,24 +174,41 @@ class PreparedEngine(Engine):
             return [text.encode()] if text else []
         return pre_tokenizer(text, is_first)
 
-    def _encode_words(self, words: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ids of words, and where those of each begin."""
+    def _encode_words(
+        self, words: list[bytes], *, measured: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the ids of words, where those of each begin, and how many bytes each stands for.
+
+        The last is left out, and empty, if it is not to be `measured`.
+        """
         options = self.preparation.options
         if options.suffix:
             words = [word + END for word in words]
         data, ends = b"".join(words), ends_of(words)
-        if self.preparation.pre_tokenizer is None:
-            return self.encoder.encode_segments(data, ends)
-        if self._crossings is None:
-            pieces = np.append(0, ends).astype(np.int32)
+        pieces = self._pieces_of(data, ends)
+        lengths = np.empty(0, np.int64)
+        if measured:
+            ids, offsets, lengths = self.encoder.encode_with_lengths(data, pieces, ends)
+        elif pieces is None:
+            ids, offsets = self.encoder.encode_segments(data, ends)
         else:
-            pieces = self._crossings.cut(data, ends)
-        ids, offsets = self.encoder.encode_pieces(data, pieces, ends)
+            ids, offsets = self.encoder.encode_pieces(data, pieces, ends)
         if options.fuse_unk:
             is_kept = _kept(ids, offsets, options.unk_id)
+            if measured:
+                starts = np.cumsum(lengths) - lengths
+                lengths = np.diff(np.append(starts[is_kept], len(data)))
             if not is_kept.all():
                 ids, offsets = ids[is_kept], np.append(0, np.cumsum(is_kept))[offsets]
-        return ids, offsets
+        return ids, offsets, lengths
+
+    def _pieces_of(self, data: bytes, ends: np.ndarray) -> np.ndarray | None:
+        """Return where the pieces of words begin, and where the last one ends; None if the pattern cuts."""
+        if self.preparation.pre_tokenizer is None:
+            return None
+        if self._crossings is None:
+            return np.append(0, ends).astype(np.int32)
+        return self._crossings.cut(data, ends)
 
     # ------------------------------------------------------------------------------------------- origins
     def encode_with_origins(self, data: bytes, rules: Rules) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -216,7 +233,7 @@ class PreparedEngine(Engine):
             ) from None
         found = self._cut_tracked(given, rules)
         words = [part for part in found if isinstance(part, TrackedPiece)]
-        ids, offsets, lengths = self._encode_with_lengths([word.data for word in words])
+        ids, offsets, lengths = self._encode_words([word.data for word in words], measured=True)
         columns: tuple[list[np.ndarray], ...] = ([], [], [])  # ids, starts, ends
         n_words = 0
         for part in found:
@@ -259,20 +276,6 @@ class PreparedEngine(Engine):
         n_bytes = [len(character.encode()) for character in text.text]
         starts, ends = np.repeat(text.starts, n_bytes), np.repeat(text.ends, n_bytes)
         return [TrackedPiece(text.text.encode(), starts, ends)]
-
-    def _encode_with_lengths(self, words: list[bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the ids of words, where those of each begin, and how many bytes each stands for."""
-        options = self.preparation.options
-        words = [word + END for word in words] if options.suffix else words
-        data, ends = b"".join(words), ends_of(words)
-        pieces = None if self.preparation.pre_tokenizer is None else np.append(0, ends).astype(np.int32)
-        ids, offsets, lengths = self.encoder.encode_with_lengths(data, pieces, ends)
-        if options.fuse_unk:
-            is_kept = _kept(ids, offsets, options.unk_id)
-            starts = np.cumsum(lengths) - lengths
-            lengths = np.diff(np.append(starts[is_kept], len(data)))
-            ids, offsets = ids[is_kept], np.append(0, np.cumsum(is_kept))[offsets]
-        return ids, offsets, lengths
 
     # ------------------------------------------------------------------------------------------ decoding
     @property

@@ -68,7 +68,12 @@ def bytes_of(text: str) -> bytes | None:
     >>> bytes_of("ĠcafÃ©").decode(), bytes_of("a b")
     (' café', None)
     """
-    return text.translate(_BACK).encode("latin-1") if _KNOWN.issuperset(text) else None
+    return text.translate(_BACK).encode("latin-1") if is_spelled(text) else None
+
+
+def is_spelled(text: str) -> bool:
+    """Say whether all characters stand for bytes."""
+    return _KNOWN.issuperset(text)
 
 
 def all_bytes_of(texts: Collection[str]) -> list[bytes] | None:

@@ -18,7 +18,8 @@ minbpe       ``*.model``                                                ids that
                                                                         added tokens
 ===========  =========================================================  ===================================
 
-Two more are only read: ``sentencepiece`` (``*.model``, of type BPE) and ``tekken`` (``tekken.json``).
+Three more are only read: ``sentencepiece`` (``*.model``, of type BPE), ``tekken`` (``tekken.json``) and
+``npm`` (ranks in JSON, as npm packages have them).
 :mod:`bpe.formats.recognition` finds out which format a file is in.
 
 tiktoken, gpt2 and minbpe have no place for what a ``tokenizer.json`` holds besides, such as a post-processor:
@@ -44,8 +45,11 @@ from bpe.pattern import Dialect, Pattern
 from bpe.vocabulary import Vocabulary
 
 FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
-READ_ONLY = ("sentencepiece", "tekken")
-JSON = ("native", "huggingface", "tekken")
+READ_ONLY = ("sentencepiece", "tekken", "npm")
+JSON = ("native", "huggingface", "tekken", "npm")
+
+GPT2_MERGES = {"vocab.json": "merges.txt", "encoder.json": "vocab.bpe"}
+"""GPT-2's two files, as Hugging Face names them, and as OpenAI did."""
 
 MAX_FILE = 1 << 30
 """The most bytes that a tokenizer's file may have."""
@@ -217,8 +221,12 @@ class PatternNeeded(ValueError):
 def _files_of_gpt2(
     path: str | os.PathLike[str], merges: str | os.PathLike[str] | None = None
 ) -> tuple[Path, Path]:
-    vocab_json = Path(path, "vocab.json") if Path(path).is_dir() else Path(path)
-    return vocab_json, vocab_json.with_name("merges.txt") if merges is None else Path(merges)
+    vocab_json = Path(path)
+    if vocab_json.is_dir():
+        named = [vocab_json / name for name in GPT2_MERGES]
+        vocab_json = next((file for file in named if file.is_file()), named[0])
+    name = GPT2_MERGES.get(vocab_json.name, "merges.txt")
+    return vocab_json, vocab_json.with_name(name) if merges is None else Path(merges)
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -299,8 +307,8 @@ def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str]
     check_longest(vocabulary.bytes_of.values())
     if format not in ("native", "huggingface") and changes_text(vocabulary):
         raise ValueError(
-            f"the format {format} has no place for what this tokenizer does to a text before it splits it, "
-            "and ids would change. A tokenizer.json has"
+            f"the format {format} has no place for what this tokenizer does to a text besides splitting and "
+            "merging it: ids or decoded texts would change. A tokenizer.json has"
         )
     if format == "gpt2":
         vocab_json, merges_txt = _module_of(format).dump(vocabulary, pattern)

@@ -279,6 +279,12 @@ def parse(vocab_json: bytes, merges_txt: bytes) -> tuple[Vocabulary, Pattern]:
         raise ValueError(f"vocab.json: {error}") from None
     texts = _pairs(merges_txt)
     special_tokens = _specials_of(ids, texts)
+    for _, right in texts:
+        if right.endswith("</w>") and right in special_tokens:
+            raise ValueError(
+                f"vocab.json: tokens such as {right!r:.80} end a word, as CLIP's do, and these two files do "
+                "not say how. Read the tokenizer.json of the model"
+            )
     words = Vocabulary(
         tokens_of(ids, special_tokens, "vocab.json"),
         merges_of_texts(texts, ids, "merges.txt"),

@@ -3,8 +3,8 @@
 Such a file can describe many kinds of tokenizers. Every kind of BPE can be read; other models, such as
 Unigram and WordPiece, are refused by name. A pre-tokenizer that cuts as a pattern does becomes one
 (:mod:`bpe.formats.pattern_entries`). All other steps, the flags of added tokens and the options of the model
-are kept as they are (:mod:`bpe.formats.kept`), and applied (:mod:`bpe.encoding.preparation`). Truncation and
-padding are kept, and not applied, which a warning says.
+are kept as they are (:mod:`bpe.formats.kept`), and applied (:mod:`bpe.encoding.preparation`). Truncation,
+padding and the dropout of the model are kept, and not applied, which a warning says.
 
 What is read and written again is an equal JSON document, except: entries that the file left out are written,
 steps among them as null; merges are pairs of tokens; added tokens are in the order of their ids, and in
@@ -70,13 +70,14 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     >>> json.loads(dump(words, Pattern.of("gpt2")))["model"]["merges"]
     [['h', 'i']]
     """
-    if vocabulary.whole_ids:
+    kept = from_text(vocabulary.kept)
+    takes_whole = kept["model"].get("ignore_merges", False) or bool(vocabulary.whole_ids)
+    if takes_whole:
         for number in sorted({*unreached(vocabulary)} - {*vocabulary.whole_ids})[:1]:
             raise ValueError(
                 "a tokenizer.json takes whole either all tokens that no merges lead to, or none: here some, "
                 f"but not id {number}, {vocabulary.bytes_of[number]!r:.80}"
             )
-    kept = from_text(vocabulary.kept)
     steps = Preparation.of(vocabulary)
     is_text = steps is not None and steps.options.is_text
     ids = texts_of(vocabulary, "a tokenizer.json", bytes.decode if is_text else text_of)
@@ -94,7 +95,6 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
         | {"special": token in vocabulary.special_tokens}
         for token, number in sorted(vocabulary.cut_tokens.items(), key=lambda item: item[1])
     ]
-    takes_whole = bool(vocabulary.whole_ids) or kept["model"].get("ignore_merges", False)
     document["model"] = {
         **_MODEL,
         **kept["model"],
@@ -205,11 +205,12 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     Warns
     -----
     UserWarning
-        The file has truncation or padding, which is kept, but not applied.
+        The file has truncation, padding or dropout, which is kept, but not applied.
 
     Complexity
     ----------
-    O(b) for b bytes in all tokens; with ``ignore_merges`` O(b log m) for m bytes in the longest.
+    O(b) for b bytes in all tokens. With ``ignore_merges``, the first use takes O(b log m) more, for m bytes
+    in the longest.
 
     Examples
     --------
@@ -223,15 +224,16 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
 
 
 def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
-    """Return a tokenizer of the entries of a ``tokenizer.json``, any JSON value; as :func:`parse`."""
+    """Return a tokenizer of the entries of a ``tokenizer.json``, any JSON value; as :func:`parse`.
+
+    Its steps are read, and checked, where an engine is made of it (:mod:`bpe.encoding.engines`).
+    """
     need(isinstance(document, dict) and isinstance(document.get("model"), dict), '"model" is no object')
     model = document["model"]
     _check_model(model)
     _warn_of_unused(document)
     pre_tokenizer = PreTokenizer.of(document.get("pre_tokenizer"))
-    pattern = cutting_pattern(pre_tokenizer, has_suffix=bool(model.get("end_of_word_suffix")))
     is_text = not pre_tokenizer.is_byte_level
-    pattern = pattern or Pattern.of("none")
     ids = model.get("vocab")
     need(isinstance(ids, dict), "model.vocab is no object that maps tokens to ids")
     entries = _added_tokens(document.get("added_tokens") or [], ids)
@@ -240,16 +242,13 @@ def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
     added = [token for token, entry in entries.items() if not entry.get("special", True)]
     words = words.with_added_tokens(added) if added else words
     if model.get("ignore_merges"):
-        words = words.taking_whole(unreached(words))
-    kept = to_text(_kept(document, pattern, entries, bool(words.whole_ids)))
-    words = words.keeping(kept) if kept else words
-    Preparation.of(words)  # checks the steps
-    return words, pattern
+        words = words.finding_whole(unreached)
+    pattern = cutting_pattern(pre_tokenizer, model, words) or Pattern.of("none")
+    kept = to_text(_kept(document, pattern, entries))
+    return (words.keeping(kept) if kept else words), pattern
 
 
-def _kept(
-    document: dict[str, Any], pattern: Pattern, entries: dict[str, Any], takes_whole: bool
-) -> dict[str, Any]:
+def _kept(document: dict[str, Any], pattern: Pattern, entries: dict[str, Any]) -> dict[str, Any]:
     """Return what a file holds besides vocabulary and pattern."""
     try:
         usual = _FRAME | {"pre_tokenizer": pre_tokenizer_of(pattern)}
@@ -265,10 +264,7 @@ def _kept(
         "document": different(
             {k: v for k, v in (steps | document).items() if k not in ("added_tokens", "model")}, usual
         ),
-        "model": different(
-            {k: v for k, v in model.items() if k not in ("vocab", "merges")},
-            _MODEL | {"ignore_merges": takes_whole},
-        ),
+        "model": different({k: v for k, v in model.items() if k not in ("vocab", "merges")}, _MODEL),
         "added_tokens": {token: some for token, some in flags.items() if some},
         "outside": [token for token in entries if token not in model["vocab"]],
     }
@@ -279,7 +275,9 @@ def _check_model(model: dict[str, Any]) -> None:
     need(kind == "BPE", f"model.type is {kind!r:.50}: only BPE can be read")
     prefix = model.get("continuing_subword_prefix")
     need(not prefix, f"model.continuing_subword_prefix is {prefix!r:.50}: no such vocabulary can be read")
-    need(not model.get("dropout"), "model.dropout is set: the ids of a text would be a matter of chance")
+    dropout = model.get("dropout")
+    is_number = isinstance(dropout, (int, float)) and not isinstance(dropout, bool) and 0 <= dropout <= 1
+    need(dropout is None or is_number, f"model.dropout is no number from 0 to 1: {dropout!r:.50}")
     for key, kind in (("unk_token", str), ("end_of_word_suffix", str), ("byte_fallback", bool)):
         value = model.get(key)
         need(value is None or isinstance(value, kind), f"model.{key} is no {kind.__name__}: {value!r:.50}")
@@ -289,9 +287,13 @@ def _check_model(model: dict[str, Any]) -> None:
 
 def _warn_of_unused(document: dict[str, Any]) -> None:
     unused = [key for key in ("truncation", "padding") if document.get(key) is not None]
+    hint = ""
+    if document["model"].get("dropout"):
+        unused.append("model.dropout")
+        hint = ". Tokenizer.encode_with_dropout drops merges by chance"
     if unused:
         warnings.warn(
-            f"{' and '.join(unused)} of the tokenizer.json: kept, but not applied",
+            f"{' and '.join(unused)} of the tokenizer.json: kept, but not applied{hint}",
             UserWarning,
             stacklevel=5,
         )

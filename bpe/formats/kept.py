@@ -209,7 +209,8 @@ def warn_lost(kept: str, what: str) -> None:
     >>> warn_lost("", "a rank file")
     """
     parts = from_text(kept)
-    names = [*parts["document"], *(f"model.{key}" for key in parts["model"])]
+    # What is taken whole is known apart from this, and is refused where a format cannot say it.
+    names = [*parts["document"], *(f"model.{key}" for key in parts["model"] if key != "ignore_merges")]
     names += [f"{' and '.join(flags)} of {token!r:.50}" for token, flags in parts["added_tokens"].items()]
     names += parts["files"]
     if names:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bpe.formats.byte_level import all_bytes_of, bytes_of
+from bpe.formats.byte_level import all_bytes_of, bytes_of, is_spelled
 from bpe.formats.gpt2 import merges_of_texts, tokens_of
 from bpe.formats.json_text import need
 from bpe.formats.limits import MAX_TOKEN
@@ -101,14 +101,21 @@ def read_at_once(
     if (keys[1:] == keys[:-1]).any():
         return None
     rest = dict(ids)
-    for token in _only_cut(ids, special_tokens, np.concatenate([pairs.ravel(), made]), is_text):
+    needed = np.concatenate([pairs.ravel(), made])
+    for token in _only_cut(ids, special_tokens, needed, is_text):
         rest.pop(token, None)
-    tokens = _all_texts(rest) if is_text else all_bytes_of(rest)
+    tokens, idle = _all_texts(rest) if is_text else all_bytes_of(rest), {}
+    if tokens is None and not is_text:
+        idle = {token: rest.pop(token) for token in ids if token in rest and not is_spelled(token)}
+        if idle.keys() & special_tokens.keys() or np.isin([*idle.values()], needed).any():
+            return None
+        tokens = all_bytes_of(rest)
     if not tokens or max(map(len, tokens)) > MAX_TOKEN:
         return None
     numbers = list(rest.values())
     bytes_of_id, id_of = dict(zip(numbers, tokens, strict=True)), dict(zip(tokens, numbers, strict=True))
-    return Vocabulary.of_parts(bytes_of_id, id_of, pairs, made, special_tokens)
+    words = Vocabulary.of_parts(bytes_of_id, id_of, pairs, made, special_tokens)
+    return words.with_idle_tokens(idle) if idle else words
 
 
 def _are_ids(numbers: Any) -> bool:

@@ -197,7 +197,7 @@ def _but(source: str) -> str:
 
 def _is_one_character(source: str) -> bool:
     """Whether each match of an expression is one character, and depends on no other."""
-    from bpe.scanning.syntax import Chars, UnsupportedError, parse  # not at import: it loads the compiler
+    from bpe.scanning.syntax import Chars, UnsupportedError, parse
 
     try:
         return isinstance(parse(source), Chars)
@@ -207,9 +207,10 @@ def _is_one_character(source: str) -> bool:
 
 def _covers(source: str) -> bool:
     """Whether it is certain that the matches of an expression cover every text."""
-    from bpe.scanning import UnsupportedError, scanner_of  # not at import: it loads the compiler
+    from bpe.scanning.automaton import compile_automaton
+    from bpe.scanning.syntax import UnsupportedError
 
     try:
-        return scanner_of((source,)).covers
+        return compile_automaton(source).covers
     except UnsupportedError:
         return False

@@ -16,7 +16,7 @@ Compiled code (:mod:`bpe.formats.rank_kernels`) merges all tokens in one call, s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -168,9 +168,9 @@ def check_no_added(vocabulary: Vocabulary, what: str) -> None:
         )
 
 
-def check_no_idle(vocabulary: Vocabulary, what: str) -> None:
+def check_no_idle(vocabulary: Vocabulary, what: str, but: Collection[str] = ()) -> None:
     """Raise an error if there are tokens that no text is encoded to, which a format has no place for."""
-    for token, number in [*vocabulary.idle_tokens.items()][:1]:
+    for token, number in [item for item in vocabulary.idle_tokens.items() if item[0] not in but][:1]:
         raise ValueError(
             f"{what} has no place for id {number}, {token!r:.80}, which no text is encoded to. "
             "A tokenizer.json has"

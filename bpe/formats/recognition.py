@@ -4,10 +4,11 @@
 a file                                         format
 =============================================  =============
 named ``*.tiktoken``, or with lines of ranks   tiktoken
-named ``vocab.json``                           gpt2
+named ``vocab.json`` or ``encoder.json``       gpt2
 JSON with ``"format"``                         native
 JSON with ``"model"``                          huggingface
 JSON with ``"config"`` and ``"vocab"``         tekken
+JSON with ``"bpe_ranks"`` and ``"pat_str"``    npm
 ``minbpe v1``, a line                          minbpe
 begins with the byte 0x0A                      sentencepiece
 =============================================  =============
@@ -24,15 +25,15 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bpe.formats.conversion import naming, of_content, read, read_bytes
+from bpe.formats.conversion import GPT2_MERGES, naming, of_content, read, read_bytes
 from bpe.formats.json_text import read_json
 from bpe.formats.minbpe import FIRST_LINE
 from bpe.formats.model_folder import TOKENIZER, with_files
 from bpe.pattern import Pattern
 from bpe.vocabulary import Vocabulary
 
-OTHERS = ("tekken.json", "tokenizer.model", "vocab.json")
-"""What a folder may have instead of ``tokenizer.json``; ``merges.txt`` is beside the last one."""
+OTHERS = ("tekken.json", "tokenizer.model", "vocab.json", "encoder.json")
+"""What a folder may have instead of ``tokenizer.json``; the merges are beside the last two."""
 
 _RANK_LINE = re.compile(rb"[A-Za-z0-9+/]+={0,2} \d{1,10}(?:[\r\n]|\Z)")
 
@@ -97,7 +98,7 @@ def find(path: str | os.PathLike[str]) -> Found:
         file = file_in(path)
         with naming(file.name):
             return find(file)
-    if path.name == "vocab.json":
+    if path.name in GPT2_MERGES:
         return Found("gpt2", path, None)
     data = read_bytes(path)
     if path.suffix == ".tiktoken" or _RANK_LINE.match(data):
@@ -123,7 +124,7 @@ def file_in(folder: Path) -> Path:
         raise ValueError(f"a folder with {' and '.join(found)}: name the one to be read")
     if not found:
         raise ValueError(
-            f"a folder without a tokenizer. Looked for: {TOKENIZER}, {', '.join(OTHERS)} with merges.txt. "
+            f"a folder without a tokenizer. Looked for: {TOKENIZER}, {', '.join(OTHERS)} with merges. "
             "A file of another name must be named"
         )
     return folder / found[0]
@@ -134,6 +135,7 @@ def _of_json(document: dict[str, Any], path: Path) -> Found:
         (("format",), "native"),
         (("model",), "huggingface"),
         (("config", "vocab"), "tekken"),
+        (("bpe_ranks", "pat_str"), "npm"),
     ):
         if all(key in document for key in keys):
             return Found(format, path, document)
@@ -144,7 +146,8 @@ def _of_json(document: dict[str, Any], path: Path) -> Found:
         )
     raise ValueError(
         f'no tokenizer: JSON with the entries {[*document][:5]!r:.100}. Looked for: "format" (of this '
-        'package), "model" (a tokenizer.json), "config" and "vocab" (a tekken.json)'
+        'package), "model" (a tokenizer.json), "config" and "vocab" (a tekken.json), "bpe_ranks" and '
+        '"pat_str" (an encoder of npm\'s tiktoken)'
     )
 
 

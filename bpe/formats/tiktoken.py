@@ -22,15 +22,16 @@ from typing import TYPE_CHECKING
 from bpe.formats.expressions import render
 from bpe.formats.kept import warn_lost
 from bpe.formats.limits import check_longest
-from bpe.formats.ranks import check_ranks, merges_of
+from bpe.formats.ranks import check_no_idle, check_ranks, merges_of
 from bpe.pattern import PATTERNS, Pattern
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary import NO_ID, Vocabulary
 
 if TYPE_CHECKING:
     import tiktoken
 
 
-_LINE = re.compile(rb"([A-Za-z0-9+/]+={0,2}) (\d{1,10})\r?")
+_LINE = re.compile(rb"([A-Za-z0-9+/]+={0,2}|=) (\d{1,10})\r?")
+_EMPTY = b"="  # how Whisper writes a token without bytes
 _BASE64 = string.ascii_letters.encode() + string.digits.encode() + b"+/="
 
 
@@ -68,9 +69,12 @@ def parse(data: bytes, special_tokens: Mapping[str, int] = MappingProxyType({}))
     """
     token_bytes, ids = _read_at_once(data) or _read_lines(data)
     check_longest(ids)
+    empty = ids.pop(b"", NO_ID)  # Whisper has one, which nothing is encoded to
+    token_bytes.pop(empty, None)
     pairs, made, whole = merges_of(token_bytes)
     words = Vocabulary.of_parts(token_bytes, ids, pairs, made, special_tokens)
-    return words.taking_whole(whole) if whole else words
+    words = words.taking_whole(whole) if whole else words
+    return words if empty == NO_ID else words.with_idle_tokens({"": empty})
 
 
 def _read_at_once(data: bytes) -> tuple[dict[int, bytes], dict[bytes, int]] | None:
@@ -107,7 +111,8 @@ def _read_lines(data: bytes) -> tuple[dict[int, bytes], dict[bytes, int]]:
         try:
             if not found:
                 raise ValueError
-            token, rank = base64.b64decode(found.group(1), validate=True), int(found.group(2))
+            text, rank = found.group(1), int(found.group(2))
+            token = b"" if text == _EMPTY else base64.b64decode(text, validate=True)
         except (ValueError, binascii.Error):
             raise ValueError(
                 f"line {number} is not a token in base64, a space and a rank: {line[:60]!r}"
@@ -159,10 +164,16 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
             f"a rank file holds no split pattern, and this one has no name to read it with: "
             f"{pattern.spec!r:.200}. Named are: {', '.join(PATTERNS)}. A tokenizer.json holds any pattern"
         )
-    check_ranks(vocabulary, "a rank file")
-    warn_lost(vocabulary.kept, "a rank file")
-    ranks = sorted((rank, token) for token, rank in vocabulary.id_of.items())
-    return b"".join(base64.b64encode(token) + b" %d\n" % rank for rank, token in ranks)
+    ranks = sorted((rank, token) for token, rank in _ranks_of(vocabulary, "a rank file").items())
+    return b"".join((base64.b64encode(token) or _EMPTY) + b" %d\n" % rank for rank, token in ranks)
+
+
+def _ranks_of(vocabulary: Vocabulary, what: str) -> dict[bytes, int]:
+    """Return the ranks of tokens; raise, or warn, if that is not all that a vocabulary holds."""
+    check_ranks(vocabulary, what)
+    check_no_idle(vocabulary, what, but=("",))
+    warn_lost(vocabulary.kept, what)
+    return {**vocabulary.id_of, **{token.encode(): rank for token, rank in vocabulary.idle_tokens.items()}}
 
 
 def encoding_of(vocabulary: Vocabulary, pattern: Pattern, name: str) -> tiktoken.Encoding:
@@ -205,11 +216,9 @@ def encoding_of(vocabulary: Vocabulary, pattern: Pattern, name: str) -> tiktoken
         raise ValueError(
             f"tiktoken splits by one expression, not by {len(pattern.sources)} in turn: use Hugging Face's"
         )
-    check_ranks(vocabulary, "tiktoken")
-    warn_lost(vocabulary.kept, "tiktoken")
     return tiktoken.Encoding(
         name,
         pat_str=render(pattern.sources[0], "rust"),
-        mergeable_ranks=dict(vocabulary.id_of),
+        mergeable_ranks=_ranks_of(vocabulary, "tiktoken"),
         special_tokens=vocabulary.cut_tokens,
     )

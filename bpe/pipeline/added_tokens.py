@@ -23,7 +23,7 @@ older or newer.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -34,6 +34,8 @@ from bpe.specials import search_for
 
 _WORD_CHARACTER = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
 _NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
+
+MOST_COMPARED = 1 << 28  # characters, by :func:`overlap`
 
 
 class AddedToken(NamedTuple):
@@ -203,7 +205,8 @@ def two_searches(
 def overlap(tokens: Iterable[AddedToken]) -> bool:
     """Say whether a token of the first search can begin inside one of the second.
 
-    If none can, one search for all tokens finds the same as two, where no normalizer changes the text.
+    If none can, one search for all tokens finds the same as two, where no normalizer changes the text. For
+    very long tokens, which would take long to tell, the answer is that one can.
 
     Parameters
     ----------
@@ -215,7 +218,7 @@ def overlap(tokens: Iterable[AddedToken]) -> bool:
 
     Complexity
     ----------
-    O(n log k) for n characters of k tokens.
+    O(n log k) comparisons for n characters of k tokens, of :data:`MOST_COMPARED` characters at most.
 
     Examples
     --------
@@ -224,12 +227,23 @@ def overlap(tokens: Iterable[AddedToken]) -> bool:
     """
     given = tuple(tokens)
     first = sorted(token.content for token in given if not token.normalized)
-    search = search_for(frozenset(first))
-    for token in (token.content for token in given if token.normalized):
-        if any(True for _ in search.find_all(token.encode())):
-            return True
-        for start in range(1, len(token)):  # one may also begin inside and end after it
-            place = bisect_left(first, token[start:])
-            if first[place : place + 1] and first[place].startswith(token[start:]):
+    second = [token.content for token in given if token.normalized]
+    if not first or not second:
+        return False
+    shortest = [first[0]]  # without those that begin with another one
+    for token in first:
+        if not token.startswith(shortest[-1]):
+            shortest.append(token)
+    reach = max(map(len, first))
+    if sum(min(len(token), reach) * len(token) for token in second) > MOST_COMPARED:
+        return True
+    for token in second:
+        for start in range(len(token)):
+            rest = token[start : start + reach]
+            place = bisect_right(shortest, rest)
+            if place and rest.startswith(shortest[place - 1]):
+                return True
+            place = bisect_left(first, rest)  # one may also begin inside and end after it
+            if start and first[place : place + 1] and first[place].startswith(rest):
                 return True
     return False

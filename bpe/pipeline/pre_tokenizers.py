@@ -1,6 +1,6 @@
 r"""``PreTokenizer``: how a text becomes pieces, which no token crosses.
 
-Every type of ``tokenizers`` but UnicodeScripts is known. Each is written with a few operations:
+Every type of ``tokenizers`` is known. Each is written with a few operations:
 
 ==========================  ============================================================================
 ``ByteLevel``               put " " before; cut as GPT-2 does; bytes become characters
@@ -13,6 +13,7 @@ Every type of ``tokenizers`` but UnicodeScripts is known. Each is written with a
 ``CharDelimiterSplit``      cut at a character, which is dropped
 ``BertPreTokenizer``        cut at ``\s``, which is dropped, then at punctuation
 ``FixedLength``             cut after each so many characters
+``UnicodeScripts``          cut where the script changes (:mod:`bpe.pipeline.scripts`)
 ``Sequence``                one after the other
 ==========================  ============================================================================
 
@@ -21,7 +22,7 @@ bytes: those that the characters stand for, or UTF-8 where no ``ByteLevel`` is.
 
 But: which characters are letters, numbers or punctuation, the tables of the ``regex`` package say. Those of
 ``tokenizers`` are older, and differ in the characters that are new; for ``Punctuation`` and
-``BertPreTokenizer``, in those that are newer than Unicode 8.
+``BertPreTokenizer``, in those that are newer than Unicode 8, and for ``UnicodeScripts`` than Unicode 9.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ import numpy as np
 
 from bpe.formats.byte_level import bytes_of, text_of
 from bpe.pattern import PATTERNS
+from bpe.pipeline.scripts import runs_of_scripts
 from bpe.pipeline.splits import BEHAVIORS, Split
 from bpe.pipeline.steps import FromEntry, SearchPattern, flattened, unknown, value_of
 from bpe.pipeline.tracked import Tracked
@@ -249,6 +251,7 @@ _READERS: dict[str, Callable[[dict[str, Any], str], list[Operation]]] = {
     "CharDelimiterSplit": _delimiter,
     "BertPreTokenizer": lambda step, where: [_DROP_SPACE, _cut(_PUNCTUATION, "Isolated")],
     "FixedLength": _fixed_length,
+    "UnicodeScripts": lambda step, where: [_cut(runs_of_scripts(), "Removed", True)],
 }
 
 

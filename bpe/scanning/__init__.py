@@ -16,10 +16,7 @@ r"""Split patterns compiled to tables, and the kernels that run them over bytes.
 The windows of the named patterns become machine code, as constants, which is twice as fast. Any other pattern
 makes new tables, never new code. The ``regex`` package defines what an expression matches.
 :mod:`bpe.scanning.syntax` knows a part of its language; an expression outside of this part is refused with
-:class:`UnsupportedError`.
+:class:`bpe.scanning.syntax.UnsupportedError`.
+
+Nothing is imported here: the kernels load the compiler, and what is needed to read a file does not.
 """
-
-from bpe.scanning.scanner import Scanner, scanner_of
-from bpe.scanning.syntax import UnsupportedError
-
-__all__ = ["Scanner", "UnsupportedError", "scanner_of"]

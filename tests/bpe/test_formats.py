@@ -206,7 +206,7 @@ SPLIT = split({"Regex": "a"})
     [
         ({"model__type": "WordPiece"}, "model.type is 'WordPiece': only BPE"),
         ({"model__type": "Unigram"}, "model.type is 'Unigram'"),
-        ({"model__dropout": 0.1}, "model.dropout"),
+        ({"model__dropout": 1.5}, "model.dropout is no number from 0 to 1: 1.5"),
         ({"model__unk_token": 5}, "model.unk_token is no str: 5"),
         ({"model__byte_fallback": 1}, "model.byte_fallback is no bool: 1"),
         (
@@ -257,7 +257,6 @@ def test_huggingface_refused(changes, message, tmp_path):
         {"model__ignore_merges": True},
         {"model__unk_token": "<end>"},
         {"model__merges": [["h", "i"]]},
-        {"decoder": None},
         {"post_processor": {"type": "ByteLevel", "trim_offsets": True}},
     ],
 )
@@ -271,6 +270,10 @@ def test_huggingface_options_that_are_not_applied():
     ):
         parts = huggingface.parse(hf(truncation={}, padding={}))
     assert Tokenizer._of(*parts) == Tokenizer._of(*huggingface.parse(hf()))
+    with pytest.warns(UserWarning, match=r"model.dropout .* not applied. Tokenizer.encode_with_dropout"):
+        words, pattern = huggingface.parse(hf(model__dropout=0.1))
+    assert Tokenizer._of(words, pattern) == Tokenizer._of(*huggingface.parse(hf()))
+    assert json.loads(huggingface.dump(words, pattern))["model"]["dropout"] == 0.1
 
 
 def lines_of(*extra):

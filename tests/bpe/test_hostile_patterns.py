@@ -19,11 +19,12 @@ from bpe.regular_expressions import (
     check_expression,
     check_expressions,
 )
-from bpe.scanning import Scanner, UnsupportedError
 from bpe.scanning.automaton import compile_automaton
 from bpe.scanning.classes import _found_by_regex, ranges_of, symbols_of
 from bpe.scanning.cutting import cut
 from bpe.scanning.remembering import n_failed
+from bpe.scanning.scanner import Scanner
+from bpe.scanning.syntax import UnsupportedError
 from bpe.scanning.tails import MAX_TAIL, find_tails
 from bpe.scanning.windows import derive_windows
 from bpe.scanning.work import MAX_STEPS, Work

@@ -81,8 +81,9 @@ IDS = {"a": 0, "Ġ": 1, "aĠ": 2, "aĠa": 3, "<x>": 4}
 
 @pytest.mark.parametrize("merges", [["a Ġ", "aĠ a"], [["a", "Ġ"], ["aĠ", "a"]]])
 @pytest.mark.parametrize("is_text", [False, True])
-def test_ordinary_tables_are_read_at_once(merges, is_text):
-    table = (IDS, merges, {"<x>": 4, "<y>": 9})
+@pytest.mark.parametrize("idle", [{}, {"日": 7, " ": 5}])
+def test_ordinary_tables_are_read_at_once(merges, is_text, idle):
+    table = (IDS | idle, merges, {"<x>": 4, "<y>": 9})
     at_once = outcome(model_tables.read_at_once, table, is_text)
     assert at_once is not None
     assert at_once == outcome(model_tables.read_one_by_one, table, is_text)
@@ -103,7 +104,7 @@ def test_ordinary_tables_are_read_at_once(merges, is_text):
         ({}, [["a", 3]]),
         ({}, [["a", ""]]),
         ({"": 7}, ["a Ġ"]),
-        ({"日": 7}, ["a Ġ"]),
+        ({"日": 7, "a日": 8}, ["a 日"]),
         ({"b": 2}, ["a Ġ"]),
         ({"b": -1}, ["a Ġ"]),
         ({"b": 2**31}, ["a Ġ"]),

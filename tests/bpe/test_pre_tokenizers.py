@@ -85,6 +85,7 @@ STEPS = [
     SPACES,
     {"type": "Whitespace"},
     {"type": "CharDelimiterSplit", "delimiter": "a"},
+    {"type": "UnicodeScripts"},
     {"type": "FixedLength", "length": 1},
     {"type": "FixedLength", "length": 3},
     *({"type": "Punctuation", "behavior": behavior} for behavior in BEHAVIORS),
@@ -225,6 +226,17 @@ def test_origins_are_those_of_the_given_text():
     ]
 
 
+@settings(deadline=None)
+@given(st.text(alphabet="ab 1,.бвא日ああアー漢\u0301\u0378é한½\n\xa0Ωבλ", max_size=12))
+def test_scripts(text):
+    """A space goes with what is before it; what is of no script, too; both are dropped at the beginning."""
+    wanted = tokenizers.pre_tokenizers.UnicodeScripts().pre_tokenize_str(text)
+    ours = PreTokenizer.of({"type": "UnicodeScripts"})
+    assert ours(text, True) == [piece.encode() for piece, _ in wanted]
+    tracked = ours.tracked(Tracked.of(text), True)
+    assert [(piece.starts[0], piece.ends[-1]) for piece in tracked] == [span for _, span in wanted]
+
+
 def test_first_is_where_the_text_begins():
     drop = split("a", "Removed", kind="String")
     ours = PreTokenizer.of(sequence(drop, metaspace("first")))
@@ -240,7 +252,6 @@ def test_first_is_where_the_text_begins():
     [
         (5, "pre_tokenizer is no object with a type: 5"),
         ({"type": "Delimiter", "delimiter": "a"}, "unknown type 'Delimiter'. Known are ByteLevel, Metaspace"),
-        ({"type": "UnicodeScripts"}, "unknown type 'UnicodeScripts'"),
         (sequence(DIGITS, None), r"^pre_tokenizer.pretokenizers\[1\] is no object"),
         ({"type": "Sequence"}, "has no 'pretokenizers', which must be a list"),
         ({"type": "CharDelimiterSplit", "delimiter": "ab"}, "pre_tokenizer.delimiter must be one character"),

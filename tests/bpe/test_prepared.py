@@ -72,6 +72,15 @@ LLAMA_DECODER = sequence(
     {"type": "Fuse"},
     {"type": "Strip", "content": " ", "start": 1, "stop": 0},
 )
+BYTE_DECODERS = [
+    BYTE_LEVEL,
+    BYTE_LEVEL,
+    None,
+    {"type": "Fuse"},
+    replace("Ġ", " "),
+    sequence("decoders", replace("a", "bb"), BYTE_LEVEL),
+    sequence("decoders", BYTE_LEVEL, {"type": "Strip", "content": " ", "start": 1, "stop": 0}),
+]
 AROUND = {
     "type": "TemplateProcessing",
     "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
@@ -130,7 +139,7 @@ def random_document(chance):
         "normalizer": chance.choice(NORMALIZERS),
         "pre_tokenizer": chance.choice(OF_TEXT if is_text else OF_BYTES),
         "post_processor": chance.choice([None, AROUND]),
-        "decoder": chance.choice([LLAMA_DECODER, METASPACE, None]) if is_text else BYTE_LEVEL,
+        "decoder": chance.choice([LLAMA_DECODER, METASPACE, None] if is_text else BYTE_DECODERS),
         "model": model,
     }
 
@@ -154,6 +163,8 @@ def test_as_tokenizers_does(seed, tmp_path):
     tok.save_huggingface(tmp_path / "again.hf.json")
     again = bpe.Tokenizer.from_huggingface(tmp_path / "again.hf.json")
     assert again == bpe.Tokenizer.load(tmp_path / "tok.json") == pickle.loads(pickle.dumps(tok)) == tok
+    without = loaded(document | {"post_processor": None}, tmp_path / "without.json")[0]
+    assert (without == tok) == (document["post_processor"] is None)
     written = tokenizers.Tokenizer.from_file(str(tmp_path / "again.hf.json"))
     assert json.loads(written.to_str()) == json.loads(peer.to_str())
     n_alike = 0
@@ -233,6 +244,61 @@ def test_a_normalizer_that_writes_bytes(tmp_path, pre_tokenizer):
         assert tok.decode(wanted.ids) == peer.decode(wanted.ids, skip_special_tokens=False)
         stream = tok.stream_decoder()
         assert "".join([*map(stream.feed, wanted.ids), stream.finish()]) == tok.decode(wanted.ids)
+
+
+def of_bytes(tmp_path, without="", **changes):
+    """Return a tokenizer like GPT-2's."""
+    vocab = {text_of(bytes([value])): value for value in range(256)} | {"ab": 256, "<x>": 257}
+    vocab = {token: number for token, number in vocab.items() if token not in without}
+    model = {"type": "BPE", "vocab": vocab, "merges": [["a", "b"]], **changes.pop("model", {})}
+    document = {"added_tokens": [], "pre_tokenizer": BYTE_LEVEL, "decoder": BYTE_LEVEL, "model": model}
+    return loaded(document | changes, tmp_path / "tokenizer.json")
+
+
+@pytest.mark.parametrize("decoder", BYTE_DECODERS[1:])
+def test_decoders_of_bytes(decoder, tmp_path):
+    """Where it is not ByteLevel alone, the decoder is applied, and text may come back changed."""
+    tok, peer = of_bytes(tmp_path, decoder=decoder)
+    ids = peer.encode(" ab a bé日").ids
+    assert tok.encode(" ab a bé日") == ids
+    assert tok.decode(ids) == peer.decode(ids)
+    assert tok.is_lossless == (decoder == BYTE_LEVEL)
+    tok.save_huggingface(tmp_path / "again.hf.json")
+    written = tokenizers.Tokenizer.from_file(str(tmp_path / "again.hf.json"))
+    assert json.loads(written.to_str()) == json.loads(peer.to_str())
+    if not tok.is_lossless:
+        with pytest.raises(ValueError, match="has no place for what this tokenizer does to a text"):
+            tok.save_tiktoken(tmp_path / "ranks.tiktoken")
+
+
+@pytest.mark.parametrize("fuse_unk", [False, True])
+@pytest.mark.parametrize("use_regex", [False, True])
+def test_bytes_that_are_unknown(fuse_unk, use_regex, tmp_path):
+    """They become the token for what is unknown; several of one word become one, if that is fused."""
+    tok, peer = of_bytes(
+        tmp_path,
+        without=("q", "Ã"),
+        pre_tokenizer=BYTE_LEVEL | {"use_regex": use_regex, "trim_offsets": False},
+        model={"unk_token": "<x>", "fuse_unk": fuse_unk},
+    )
+    assert not tok.is_lossless
+    tok.save(tmp_path / "tok.json")
+    assert bpe.Tokenizer.load(tmp_path / "tok.json") == tok
+    for text in ("", "q", "qqq qq aqq", "abqé ééq q", "qq" * 50 + "ab"):
+        wanted = peer.encode(text)
+        ids, starts, ends = tok.encode_with_offsets(text)
+        assert ids.tolist() == tok.encode(text) == wanted.ids
+        assert list(zip(starts.tolist(), ends.tolist(), strict=True)) == wanted.offsets
+        assert tok.decode(wanted.ids) == peer.decode(wanted.ids)
+
+
+def test_equal_tokenizers_put_the_same_around(tmp_path):
+    tok, _ = some_tokenizer(tmp_path)
+    same, _ = some_tokenizer(tmp_path, padding=None)
+    other, _ = some_tokenizer(tmp_path, post_processor=None)
+    assert tok == same
+    assert tok != other
+    assert tok.encode("a", add_special_tokens=True) != other.encode("a", add_special_tokens=True)
 
 
 def test_every_way_of_encoding(tmp_path):

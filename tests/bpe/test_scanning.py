@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.regular_expressions import split_by_expression
-from bpe.scanning import Scanner, UnsupportedError, scanner_of
 from bpe.scanning.automaton import compile_automaton
-from bpe.scanning.syntax import parse
+from bpe.scanning.scanner import Scanner, scanner_of
+from bpe.scanning.syntax import UnsupportedError, parse
 from bpe.scanning.tables import tables_of
 from bpe.scanning.windows import PLACES, derive_windows
 from bpe.text import as_bytes, as_text

@@ -5,9 +5,9 @@ import pytest
 import regex
 
 import bpe
-from bpe.scanning import Scanner
 from bpe.scanning.cutting import cut_segment
 from bpe.scanning.remembering import n_failed
+from bpe.scanning.scanner import Scanner
 from bpe.scanning.tables import view_of
 
 SEAMS = [*"aZ019 \n\r\t'!_é文\u0301\u00a0\u2028\U0001f600", "'ll", "  ", "\r\n", "123"]

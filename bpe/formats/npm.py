@@ -1,0 +1,86 @@
+r"""The encoders of the npm packages ``tiktoken`` and ``@anthropic-ai/tokenizer``: ranks in JSON.
+
+::
+
+    {"pat_str": "...",                              as Rust's fancy-regex reads it
+     "special_tokens": {"<EOT>": 0},
+     "bpe_ranks": "! 5 IQ== Ig== Iw==\n! 8 JA=="}   tokens in base64: their ranks go on from 5, from 8 ...
+
+The rank of a token is its id. Merges follow from the ranks (:mod:`bpe.formats.ranks`). A number of all ids,
+``explicit_n_vocab``, says nothing new, and is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from bpe.formats.json_text import need
+from bpe.formats.tiktoken import parse
+from bpe.pattern import Pattern
+from bpe.vocabulary import Vocabulary
+
+ENTRIES = ("pat_str", "special_tokens", "bpe_ranks")
+
+_RUN = re.compile(r"! ([0-9]{1,10}) ")
+
+
+def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
+    r"""Return a tokenizer of the document in such a file.
+
+    Parameters
+    ----------
+    document : object
+        Any JSON value.
+
+    Returns
+    -------
+    (Vocabulary, Pattern)
+
+    Raises
+    ------
+    ValueError
+        It is no such document; the message names the entry.
+
+    Complexity
+    ----------
+    O(b log m) for b bytes in all tokens and m in the longest.
+
+    Examples
+    --------
+    >>> from base64 import b64encode
+    >>> tokens = " ".join(b64encode(bytes([value])).decode() for value in range(256))
+    >>> ranks = f"! 1 {tokens}\n! 300 aGk="
+    >>> words, _ = of_document({"pat_str": ".+", "special_tokens": {"<EOT>": 0}, "bpe_ranks": ranks})
+    >>> words.special_tokens, words.bytes_of[300]
+    ({'<EOT>': 0}, b'hi')
+    """
+    need(isinstance(document, dict), "no object of JSON")
+    source, special_tokens, ranks = map(document.get, ENTRIES)
+    need(isinstance(source, str), f"pat_str is no text: {source!r:.50}")
+    need(isinstance(ranks, str), f"bpe_ranks is no text: {ranks!r:.50}")
+    is_table = isinstance(special_tokens, dict) and {*map(type, special_tokens.values())} <= {int}
+    need(is_table, f"special_tokens is no object that maps tokens to ids: {special_tokens!r:.50}")
+    try:
+        pattern = Pattern.of([source], "rust")
+    except ValueError as error:
+        raise ValueError(f"pat_str: {error}") from None
+    try:
+        words = parse(_lines_of(ranks), special_tokens)
+    except ValueError as error:
+        raise ValueError(f"bpe_ranks: {error}") from None
+    return words, pattern
+
+
+def _lines_of(ranks: str) -> bytes:
+    """Return the ranks as a rank file of tiktoken."""
+    lines: list[str] = []
+    for i, run in enumerate(ranks.split("\n")):
+        if not run:
+            continue
+        found = _RUN.match(run)
+        if not found:
+            raise ValueError(f"line {i + 1} does not begin with '!' and a rank: {run[:60]!r}")
+        tokens = run[found.end() :].split(" ")
+        lines += [f"{token} {rank}\n" for rank, token in enumerate(tokens, int(found.group(1)))]
+    return "".join(lines).encode("utf-8", "replace")
