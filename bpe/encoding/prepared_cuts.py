@@ -26,6 +26,8 @@ compiled.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from bpe.encoding.crossings import Crossings
@@ -34,7 +36,7 @@ from bpe.formats.byte_level import text_of
 from bpe.formats.pattern_entries import source_like
 from bpe.pattern import Pattern
 from bpe.pipeline.added_tokens import AddedTokens, Part
-from bpe.pipeline.pre_tokenizers import Cut, CutByLength, Operation, Put, Replace, WriteBytes
+from bpe.pipeline.pre_tokenizers import Cut, CutByLength, Put, Replace, WriteBytes
 from bpe.pipeline.token_cuts import Begins, TokenCuts
 from bpe.scanning import UnsupportedError, scanner_of
 from bpe.scanning.cuts import Cuts
@@ -63,7 +65,6 @@ class PreparedCuts:
         self._crossings, self._vocabulary, self._options = crossings, vocabulary, preparation.options
         pre_tokenizer = preparation.pre_tokenizer
         self._operations = None if pre_tokenizer is None else pre_tokenizer.operations
-        self._cuts_of: dict[Operation, Cuts | None] = {}
         self._is_cut: dict[tuple[str, str], bool] = {}
 
     def last_cut(
@@ -152,24 +153,15 @@ class PreparedCuts:
                     return False
                 case Put() if n_cuts:  # the first piece after the place may be another one
                     return False
-                case Cut():
-                    cuts = self._cuts_for(operation)
-                    ends = None if cuts is None else cuts.between(before, after)
-                    if ends or ends is None:
-                        return bool(ends)
+                case Cut(split):
+                    if _between(source_like(split), before, after):
+                        return True
+                    # The matches are the same on both sides: the piece is cut in two, if there is one.
+                    ends = _between(split.source, before, after)
+                    if ends is None or (ends and split.rule in ("Removed", "Kept")):
+                        return ends is not None
                     n_cuts += 1
         return self._is_between_tokens(before, after)
-
-    def _cuts_for(self, operation: Cut) -> Cuts | None:
-        """Return where an operation cuts; None if it is not known."""
-        if operation not in self._cuts_of:
-            split = operation.split
-            source = split.source if split.rule in ("Removed", "Kept") else source_like(split)
-            try:
-                self._cuts_of[operation] = scanner_of((source,)).cuts if source else None
-            except UnsupportedError:
-                self._cuts_of[operation] = None
-        return self._cuts_of[operation]
 
     def _is_between_tokens(self, before: str, after: str) -> bool:
         """Say whether a word can be cut between two characters."""
@@ -189,3 +181,18 @@ class PreparedCuts:
             return False
         has_bytes = bool(options.byte_ids) and not {NO_ID, options.unk_id} & {*options.byte_ids}
         return has_bytes or character.encode() in words.id_of
+
+
+def _between(source: str, before: str, after: str) -> bool | None:
+    """Say whether an expression ends a piece between two characters, as ``Cuts.between``."""
+    cuts = _cuts_of(source)
+    return None if cuts is None else cuts.between(before, after)
+
+
+@functools.lru_cache(maxsize=64)
+def _cuts_of(source: str) -> Cuts | None:
+    """Return where an expression cuts; None if it is not known."""
+    try:
+        return scanner_of((source,)).cuts if source else None
+    except UnsupportedError:
+        return None

@@ -29,7 +29,7 @@ from bpe.text import utf8_of
 if TYPE_CHECKING:
     from bpe.encoding.prepared import PreparedEngine
 
-_SMALL = 4096  # bytes that are looked at every time
+_SMALL, _SMALL_WITH_STEPS = 4096, 256  # bytes that are looked at every time
 _BLOCK = 1 << 16  # characters or bytes that are fed at once
 
 
@@ -101,7 +101,8 @@ class StreamEncoder:
         self._n_fed += len(more)
         self._held += self._characters_of(more) if self._rules.always else more
         n_held = len(self._held)
-        if n_held > _SMALL and 2 * n_held < 3 * self._n_looked:
+        small = _SMALL_WITH_STEPS if self._rules.always else _SMALL
+        if n_held > small and 2 * n_held < 3 * self._n_looked:
             return []
         ids, n_decided = self._known_ids()
         del self._held[:n_decided]
