@@ -109,7 +109,9 @@ class PreparedEngine(Engine):
         return _unpacked, (packed(self.vocabulary), self.pattern, self.allowed_special)
 
     # ------------------------------------------------------------------------------------------ encoding
-    def last_cut(self, text: str, begins: Begins, rules: Rules) -> tuple[int, Begins]:
+    def last_cut(
+        self, text: str, begins: Begins, rules: Rules, *, only_inside: bool = False
+    ) -> tuple[int, Begins]:
         """Return the last place where a text can be cut that more may follow, and what the rest begins with.
 
         Parameters
@@ -118,6 +120,8 @@ class PreparedEngine(Engine):
         begins : Begins
             What it begins with.
         rules : Rules
+        only_inside : bool
+            The rest must begin inside of a stretch.
 
         Returns
         -------
@@ -125,7 +129,7 @@ class PreparedEngine(Engine):
             0 where none is known.
         begins : Begins
         """
-        return self._cuts.last_cut(text, begins, self._searches(rules.allowed.tokens))
+        return self._cuts.last_cut(text, begins, self._searches(rules.allowed.tokens), only_inside)
 
     def encode_special(
         self, texts: Sequence[bytes], rules: Rules, begins: Begins = Begins.TEXT

@@ -68,7 +68,11 @@ class PreparedCuts:
         self._is_cut: dict[tuple[str, str], bool] = {}
 
     def last_cut(
-        self, text: str, begins: Begins, searches: tuple[AddedTokens, AddedTokens]
+        self,
+        text: str,
+        begins: Begins,
+        searches: tuple[AddedTokens, AddedTokens],
+        only_inside: bool = False,
     ) -> tuple[int, Begins]:
         """Return the last place that is known where a text can be cut, and what the rest begins with.
 
@@ -80,6 +84,8 @@ class PreparedCuts:
             What it begins with.
         searches : (AddedTokens, AddedTokens)
             For the tokens in the given text, and for those in the normalized one.
+        only_inside : bool
+            The rest must begin inside of a stretch.
 
         Returns
         -------
@@ -99,7 +105,7 @@ class PreparedCuts:
                 found = self._last_cut_in(text, part, is_inside, cuts, searches[1])
                 if found:
                     return part.start + found, Begins.INSIDE
-            elif part.end <= following and cuts.is_free(part.end):  # two tokens may overlap
+            elif not only_inside and part.end <= following and cuts.is_free(part.end):  # two may overlap
                 return part.end, Begins.STRETCH
             following = part.start
         return 0, begins

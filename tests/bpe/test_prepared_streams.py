@@ -6,11 +6,13 @@ import time
 import tracemalloc
 import warnings
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import bpe
+from bpe.corpus import id_files
 from bpe.formats.byte_level import text_of
 from bpe.pipeline.added_tokens import AddedToken, AddedTokens
 from bpe.pipeline.token_cuts import Begins, TokenCuts
@@ -277,6 +279,73 @@ def test_texts_without_a_place_take_no_quadratic_time(tmp_path):
             ids += stream.feed(text[place : place + 100])
         assert ids + stream.finish() == tok.encode(text)
     assert time.perf_counter() - start < 60, "a quadratic one would take minutes"
+
+
+# ------------------------------------------------------------------------------------------- files of ids
+@pytest.fixture
+def small(monkeypatch):
+    """Small blocks and batches, and a note behind each; returns the lengths of what is encoded at once."""
+    monkeypatch.setattr(id_files, "BATCH_BYTES", 300)
+    monkeypatch.setattr(id_files, "SECONDS", 0)
+    documents, lengths, encoded = bpe.Corpus.documents, [], id_files._encoded
+    monkeypatch.setattr(
+        bpe.Corpus,
+        "documents",
+        lambda self, advance=lambda n: None: documents(self, advance, block_bytes=200),
+    )
+
+    def watched(engine, batch, *rest):
+        lengths.extend(len(stretch.data) for stretch in batch)
+        return encoded(engine, batch, *rest)
+
+    monkeypatch.setattr(id_files, "_encoded", watched)
+    return lengths
+
+
+ODD = b"\xff one \xe6\x97 two \xf0\x9f three \xff\xff "
+
+
+@pytest.mark.parametrize("name", ["Gemma", "Llama 2", "T5", "Qwen", "BERT", "strip"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_files_of_ids(name, threads, tmp_path, small):
+    tok = tokenizer_with(*HELD[name][:2], tmp_path)
+    tok = tok.with_special_tokens(["<end>"])
+    documents = [TEXT * 100, "", " ", b"one", TEXT.encode() * 20 + ODD * 30, "<x>" * 500, TEXT * 30]
+
+    def check(**options):
+        done = tok.encode_files(documents, tmp_path / "ids.bin", threads=threads, **options)
+        ids, offsets = np.fromfile(done.ids, done.dtype), np.load(done.offsets)
+        parts = [part.tolist() for part in np.split(ids, offsets[1:-1])]
+        assert parts == [tok.encode(document, **options) for document in documents]
+
+    check()
+    assert (max(small) < 2000) == (name != "strip")
+    documents[3] = TEXT * 9 + "<end>" + TEXT * 9
+    check(allowed_special="all")
+    with pytest.raises(ValueError, match=r"document 3(, from byte \d+ on,)? holds the special token '<end>'"):
+        check()
+
+
+@pytest.mark.parametrize("n_batches", [1, 2, 5, 9])
+def test_files_that_go_on_inside_a_document(n_batches, tmp_path, small, monkeypatch):
+    tok = tokenizer_with(*HELD["Llama 2"][:2], tmp_path)
+    documents = [TEXT * 100, TEXT * 50]
+    write, left = id_files._write_batch, [n_batches]
+
+    def interrupted(*given):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return write(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(id_files, "_write_batch", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            tok.encode_files(documents, tmp_path / "ids.bin", threads=1)
+    done = tok.encode_files(documents, tmp_path / "ids.bin", threads=1)
+    assert done.is_resumed
+    ids = np.fromfile(done.ids, done.dtype).tolist()
+    assert ids == tok.encode(documents[0]) + tok.encode(documents[1])
 
 
 # ------------------------------------------------------------------------------------------- added tokens
