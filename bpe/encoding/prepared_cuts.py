@@ -95,7 +95,7 @@ class PreparedCuts:
 
         Complexity
         ----------
-        O(n); O(1) after the search for tokens, where there is a place near the end.
+        O(n): that of the search for tokens. Few places are looked at, those near the end.
         """
         cuts = TokenCuts(searches[0], text)
         following = len(text)
@@ -122,7 +122,7 @@ class PreparedCuts:
             normalized = (later if is_inside else first)(text[:stop])
             size, cuts = len(normalized), TokenCuts(search, normalized)
         after = ""
-        while stop > 0:
+        while stop > max(0, given.lowest - part.start):
             start = later.last_cut(text, stop - 1)
             piece = (first if start == 0 and not is_inside else later)(text[start:stop])
             if (
