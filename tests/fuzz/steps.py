@@ -194,7 +194,7 @@ def document(chance: random.Random) -> dict[str, Any]:
             "fuse_unk": _yes(chance),
             "byte_fallback": has_bytes,
             "end_of_word_suffix": suffix or None,
-            "ignore_merges": not suffix and not any(t["single_word"] for t in added) and _yes(chance),
+            "ignore_merges": not suffix and not any(t["single_word"] or t["normalized"] for t in added),
         },
     }
 
@@ -238,7 +238,11 @@ def run(chance: random.Random, note: Callable[[str], object]) -> None:
         peer = tokenizers.Tokenizer.from_file(str(path))
         if is_unclear(given, peer.normalizer):
             return
-        tok = bpe.Tokenizer.from_huggingface(path)
+        try:
+            tok = bpe.Tokenizer.from_huggingface(path)
+        except ValueError as error:
+            assert "makes a text longer" in str(error)  # noqa: PT017
+            return
         tok.save(Path(folder, "tok.json"))
         assert bpe.Tokenizer.load(Path(folder, "tok.json")) == tok
         tok.save_huggingface(Path(folder, "again.hf.json"))
