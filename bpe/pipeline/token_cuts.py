@@ -65,7 +65,7 @@ class TokenCuts:
     def __init__(self, search: AddedTokens, text: str) -> None:
         # The flags look at one character more on both sides.
         end = max(0, len(text) - max(search.reach - 1, 0) - 2 * search.has_flags)
-        if search.has_flags and search.takes_spaces_before:
+        if search.takes_spaces_before:
             end = len(text[:end].rstrip(WHITE_SPACE))
         self._spans = [*search.matches(text)]
         self._starts = [start for start, _ in self._spans]

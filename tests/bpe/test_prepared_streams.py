@@ -412,3 +412,9 @@ def test_free_places_are_found():
         7,
         8,
     ]
+    assert TokenCuts(AddedTokens([]), "ab").is_in_stretch(2)
+    cuts = TokenCuts(plain, "a<x>??")
+    assert cuts.is_in_stretch(1)
+    assert cuts.parts[-1].token == "<x>"
+    far = TokenCuts(plain, "<x>" + "a" * 5000)
+    assert [len(far.parts), far.is_in_stretch(4900)] == [1, True]
