@@ -11,10 +11,14 @@ Each is run once before it is timed, so that nothing is compiled meanwhile.
 
 from __future__ import annotations
 
+import base64
+import json
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -22,6 +26,7 @@ import numpy as np
 
 import bpe
 import structures as st
+from bpe.formats.byte_level import text_of as byte_text
 
 MOST = 3.0
 REFUSAL_SECONDS, SMALL_REFUSAL_SECONDS = 1.0, 3.0  # small runs are made on machines of any speed
@@ -270,6 +275,153 @@ def text_full_of_beginnings_of_special_tokens(n: int) -> tuple[Run, Run]:
     )
     texts = [("one <|000017|> two " * n)[:n], "<|" * (n // 2)]
     return tuple(lambda text=text: made.encode_to_numpy(text, allowed_special="all") for text in texts)  # type: ignore[return-value]
+
+
+# ------------------------------------------------------------------------------------ tokenizers with steps
+SPACE = "\u2581"
+TO_SPACE = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE}
+LLAMA = {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": SPACE}, TO_SPACE]}
+BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
+
+
+def document(n_words: int = 0, n_added: int = 1, **steps: Any) -> dict[str, Any]:
+    """Return a ``tokenizer.json``: some steps, tokens for bytes, letters and words, and added tokens."""
+    names = [f"<0x{value:02X}>" for value in range(256)]
+    pre_tokenizer = steps.get("pre_tokenizer")
+    letters = (
+        [*map(chr, range(32, 127)), SPACE]
+        if pre_tokenizer is not BYTES
+        else [*map(byte_character, range(256))]
+    )
+    words = [f"x{number:07d}" for number in range(n_words)]
+    vocab = {token: number for number, token in enumerate(["<unk>", *names, *letters, *words])}
+    flags = dict.fromkeys(FLAGS, n_added > 1)
+    added = [
+        {"id": len(vocab) + number, "content": f"<x{number}>", "special": False, **flags}
+        for number in range(n_added)
+    ]
+    model = {
+        "type": "BPE",
+        "vocab": vocab,
+        "merges": [["t", "h"]] if "th" in vocab else [],
+        "unk_token": "<unk>",
+    }
+    return {"added_tokens": added, "model": model | {"fuse_unk": True, "byte_fallback": True}, **steps}
+
+
+def byte_character(value: int) -> str:
+    """Return the character that stands for a byte."""
+    return byte_text(bytes([value]))
+
+
+def opening(content: dict[str, Any], text: str = "one two three") -> Run:
+    """Read a file, and encode a text."""
+    data = json.dumps(content)
+
+    def run() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "tokenizer.json")
+            path.write_text(data)
+            bpe.Tokenizer.open(path).encode(text, allowed_special="all")
+
+    return run
+
+
+def file_attack(name: str, sizes: tuple[int, int], make: Callable[[int], dict[str, Any]]) -> None:
+    """Register an attack by a file; the ordinary one has as many bytes, of vocabulary."""
+
+    def runs(size: int) -> tuple[Run, Run]:
+        content = make(size)
+        return opening(document(1 + len(json.dumps(content)) // 18)), opening(content)
+
+    ATTACKS[name] = Attack(*sizes, runs)
+
+
+def charsmap(n: int) -> dict[str, Any]:
+    """Return a table of SentencePiece with `n` units: each of its bytes leads to the same block."""
+    units = np.arange(n // 256 * 256, dtype=np.uint32) & 0xFF
+    data = int(units.nbytes).to_bytes(4, "little") + units.tobytes() + b"\0"
+    return {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(data).decode()}
+
+
+def nested(n: int, step: Any = None) -> dict[str, Any]:
+    """Return Sequences in each other."""
+    for _ in range(n):
+        step = {"type": "Sequence", "normalizers": [step] if step else []}
+    return step
+
+
+def templates(n: int) -> dict[str, Any]:
+    """Return a post-processor that puts many ids around a text."""
+    ids = {"<x0>": {"id": "<x0>", "ids": [1] * n, "tokens": ["<x0>"] * n}}
+    single = [{"SpecialToken": {"id": "<x0>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
+    return {"type": "TemplateProcessing", "single": single, "pair": single, "special_tokens": ids}
+
+
+def splitting_at(pattern: dict[str, str]) -> dict[str, Any]:
+    return {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False}
+
+
+file_attack("file-with-a-huge-charsmap", (500_000, 50_000), lambda n: document(normalizer=charsmap(n)))
+file_attack(
+    "file-with-many-steps",
+    (4000, 1500),
+    lambda n: document(normalizer={"type": "Sequence", "normalizers": [TO_SPACE] * n}),
+)
+file_attack("file-with-nested-steps", (200, 100), lambda n: document(normalizer=nested(n)))
+file_attack(
+    "file-with-a-long-text-to-split-at",
+    (2_000_000, 300_000),
+    lambda n: document(pre_tokenizer=splitting_at({"String": "a" * n})),
+)
+file_attack(
+    "file-that-puts-many-ids-around", (300_000, 50_000), lambda n: document(post_processor=templates(n))
+)
+file_attack("file-with-many-flags", (5000, 1000), lambda n: document(n_added=n, normalizer=LLAMA))
+
+MODELS: dict[str, dict[str, Any]] = {
+    "llama": document(normalizer=LLAMA),
+    "qwen": document(normalizer={"type": "NFC"}, pre_tokenizer=BYTES),
+}
+# Each is repeated up to n bytes.
+REPEATED = {
+    "marks": "\u0301\u0323".encode(),
+    "low-lines": SPACE.encode(),
+    "one-letter": b"a",
+    "spaces": b" ",
+    "bytes-that-are-no-text": b"\xff",
+    "beginnings-of-added-tokens": b"<",
+}
+
+
+def repeated_attack(model: str, name: str) -> None:
+    """Register an attack by a text on a tokenizer with steps, encoded at once and in parts."""
+
+    def runs(n: int) -> tuple[Run, Run]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "tokenizer.json")
+            path.write_text(json.dumps(MODELS[model]))
+            tok = bpe.Tokenizer.open(path)
+        words = text_of(random_words(n // 16))
+        accented = words.replace(b"e", "e\u0301".encode())[:n]
+        repeated = REPEATED[name] * (n // len(REPEATED[name]))
+
+        def encode(text: bytes) -> None:
+            tok.encode_to_numpy(text)
+            stream = tok.stream_encoder()
+            for start in range(0, len(text), 5000):
+                stream.feed(text[start : start + 5000])
+            stream.finish()
+
+        return lambda: encode(accented), lambda: encode(repeated)
+
+    ATTACKS[f"{name}-for-{model}"] = Attack(200_000, 20_000, runs)
+
+
+for each_model in MODELS:
+    for each_name in REPEATED:
+        repeated_attack(each_model, each_name)
 
 
 # -------------------------------------------------------------------------------------------------- running

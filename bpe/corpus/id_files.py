@@ -9,15 +9,17 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import os
 import time
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -29,9 +31,13 @@ from bpe.encoding.batches import encode_stretches, joined
 from bpe.encoding.engine import Engine
 from bpe.formats import native
 from bpe.pattern import Pattern
+from bpe.pipeline.token_cuts import Begins
 from bpe.progress import Progress, progress_bar
 from bpe.specials import NOTHING_AROUND, Rules, SpecialSearch, search_for
-from bpe.threads import n_threads
+from bpe.threads import map_in_threads, n_threads
+
+if TYPE_CHECKING:
+    from bpe.encoding.prepared import PreparedEngine
 
 BATCH_BYTES = 4 << 20
 """Bytes that each thread gets at a time."""
@@ -75,6 +81,7 @@ class _Stretch(NamedTuple):
     data: bytes
     n_own: int  # bytes; what follows them is looked at, and begins the next stretch
     is_last: bool  # of its document
+    begins: Begins = Begins.TEXT
 
 
 __test__ = {"EncodedFiles": EncodedFiles}  # doctest passes over a class that has the name of another module
@@ -106,8 +113,13 @@ def encode_files(
         if not output.state.is_done:
             with output:
                 documents = _rest_of(source.documents(advance), output.state)
-                is_whole = rules.always or rules.around != NOTHING_AROUND
-                stretches = _stretches(documents, engine.pattern, search, is_whole)
+                if rules.around != NOTHING_AROUND:
+                    stretches = _whole_documents(documents)
+                elif rules.always:
+                    is_rest = output.state.document_bytes > 0
+                    stretches = _prepared_stretches(documents, cast("PreparedEngine", engine), rules, is_rest)
+                else:
+                    stretches = _stretches(documents, engine.pattern, search)
                 saved = time.monotonic()
                 for batch in _batches(stretches, n_threads(threads) * BATCH_BYTES):
                     _write_batch(engine, output, batch, rules, n_threads(threads))
@@ -150,18 +162,17 @@ def _key(engine: Engine, corpus: Corpus, rules: Rules, dtype: np.dtype) -> str:
 def _write_batch(engine: Engine, output: Output, batch: list[_Stretch], rules: Rules, threads: int) -> None:
     state = output.state
     try:
-        texts = [stretch.data for stretch in batch]
-        ids, offsets = joined(*encode_stretches(engine, texts, threads, rules))
+        ids, offsets = _encoded(engine, batch, rules, threads)
     except ValueError:
         # Once more, one by one, to name the document.
         number, place = state.documents, state.document_bytes
-        for data, n_own, is_last in batch:
+        for data, n_own, is_last, _ in batch:
             rules.refuse(data, f"document {number}" + (f", from byte {place} on," if place else ""))
             number, place = (number + 1, 0) if is_last else (number, place + n_own)
         raise
     ids, offsets = _own_ids(engine, batch, ids, offsets)
     checksum, document_bytes, n_bytes = state.checksum, state.document_bytes, state.n_bytes
-    for data, n_own, is_last in batch:
+    for data, n_own, is_last, _ in batch:
         checksum = zlib.crc32(memoryview(data)[:n_own], checksum)
         document_bytes = 0 if is_last else document_bytes + n_own
         n_bytes += n_own
@@ -169,12 +180,28 @@ def _write_batch(engine: Engine, output: Output, batch: list[_Stretch], rules: R
     output.write(ids, state.tokens + offsets[1:][ends_document], checksum, document_bytes, n_bytes)
 
 
+def _encoded(
+    engine: Engine, batch: list[_Stretch], rules: Rules, threads: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ids of stretches, and where those of each begin."""
+    if all(stretch.begins is Begins.TEXT for stretch in batch):
+        return joined(*encode_stretches(engine, [stretch.data for stretch in batch], threads, rules))
+    prepared = cast("PreparedEngine", engine)
+
+    def encode(stretch: _Stretch) -> tuple[np.ndarray, np.ndarray]:
+        rules.refuse(stretch.data)
+        return prepared.encode_special([stretch.data], rules, stretch.begins)
+
+    n_bytes = sum(len(stretch.data) for stretch in batch)
+    return joined(n_bytes, map_in_threads(encode, batch, min(threads, len(batch))))
+
+
 def _own_ids(
     engine: Engine, batch: list[_Stretch], ids: np.ndarray, offsets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Leave out the ids of what is not a stretch's own."""
     is_own = np.ones(len(ids), bool)
-    for i, (data, n_own, _) in enumerate(batch):
+    for i, (data, n_own, *_) in enumerate(batch):
         if n_own < len(data):
             start, end = int(offsets[i]), int(offsets[i + 1])
             is_own[end - engine.n_ids_of_tail(ids[start:end], len(data) - n_own) : end] = False
@@ -183,19 +210,68 @@ def _own_ids(
     return ids[is_own], np.concatenate([[0], np.cumsum(is_own)])[offsets]
 
 
-def _stretches(
-    documents: Iterable[Iterable[bytes]], pattern: Pattern, search: SpecialSearch, is_whole: bool
-) -> Iterator[_Stretch]:
-    """Cut documents into stretches of a block or more; the last of each has the rest, which may be empty.
+def _whole_documents(documents: Iterable[Iterable[bytes]]) -> Iterator[_Stretch]:
+    for blocks in documents:
+        data = b"".join(blocks)
+        yield _Stretch(data, len(data), True)
 
-    If `is_whole`, a document is one stretch.
+
+def _prepared_stretches(
+    documents: Iterable[Iterable[bytes]], engine: PreparedEngine, rules: Rules, is_rest: bool
+) -> Iterator[_Stretch]:
+    """Cut documents for a tokenizer with steps; the first of them may be the rest of one.
+
+    A note of the progress does not say what a rest begins with: it is always inside of a stretch.
     """
+    for blocks in documents:
+        begins, is_rest = Begins.INSIDE if is_rest else Begins.TEXT, False
+        parts: list[bytes] = []
+        n_held = n_fresh = 0
+        for block in blocks:
+            if n_fresh and n_fresh >= n_held:  # as below
+                data = b"".join(parts)
+                if place := _cut_inside(data, engine, rules, begins):
+                    yield _Stretch(data[:place], place, False, begins)
+                    begins = Begins.INSIDE
+                parts, n_held, n_fresh = [data[place:]], len(data) - place, 0
+            parts.append(block)
+            n_fresh += len(block)
+        data = b"".join(parts)
+        yield _Stretch(data, len(data), True, begins)
+
+
+def _cut_inside(data: bytes, engine: PreparedEngine, rules: Rules, begins: Begins) -> int:
+    """Return where bytes can be cut inside a stretch; 0 where no place is known."""
+    search = rules.disallowed
+    # So far from the end that every disallowed token across the place is seen.
+    text, _ = codecs.utf_8_decode(data[: max(len(data) - search.reach, 0)], "replace", False)
+    n_characters, _ = engine.last_cut(text, begins, rules, only_inside=True)
+    if not n_characters:
+        return 0
+    place = len(text[:n_characters].encode())
+    if "\ufffd" in text:  # that of bytes which are no UTF-8 is longer than these
+        place = bisect_left(range(len(data)), n_characters, key=lambda n: _n_characters(data[:n]))
+        # Bytes that are no character may only be known by the byte after them.
+        place -= len(data[:place].decode(errors="replace")) != n_characters
+    around = data[max(place - search.reach, 0) : place + search.reach]
+    return 0 if search.crossed(around)[min(place, search.reach)] else place
+
+
+def _n_characters(data: bytes) -> int:
+    """Return how many characters are complete."""
+    return len(codecs.utf_8_decode(data, "replace", False)[0])
+
+
+def _stretches(
+    documents: Iterable[Iterable[bytes]], pattern: Pattern, search: SpecialSearch
+) -> Iterator[_Stretch]:
+    """Cut documents into stretches of a block or more; the last of each has the rest, which may be empty."""
     for blocks in documents:
         parts: list[bytes] = []
         n_held = n_fresh = 0
         for block in blocks:
             # What had no place to cut is looked at again only after it has doubled.
-            if not is_whole and n_fresh and n_fresh >= n_held:
+            if n_fresh and n_fresh >= n_held:
                 data = b"".join(parts)
                 place, end = decided(data, pattern, search)
                 if place:

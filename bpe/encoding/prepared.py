@@ -32,6 +32,7 @@ from bpe.pipeline.decoder_streams import DecoderStream
 from bpe.pipeline.decoders import DecoderTable
 from bpe.pipeline.normalizers import BOUNDARY
 from bpe.pipeline.pre_tokenizers import TrackedPiece
+from bpe.pipeline.token_cuts import Begins
 from bpe.pipeline.tracked import Tracked
 from bpe.specials import Rules, Specials
 from bpe.vocabulary import Vocabulary
@@ -40,6 +41,7 @@ from bpe.vocabulary_parts import Packed, packed, unpacked
 if TYPE_CHECKING:
     from bpe.encoding.crossings import Crossings
     from bpe.encoding.encoder import Encoder
+    from bpe.encoding.prepared_cuts import PreparedCuts
 
 
 class _Cut(NamedTuple):
@@ -86,6 +88,13 @@ class PreparedEngine(Engine):
             return None
         return Crossings(token.decode(errors="replace") for token in words.id_of)
 
+    @made_once
+    def _cuts(self) -> PreparedCuts:
+        """Where texts can be cut; it loads the compiler."""
+        from bpe.encoding.prepared_cuts import PreparedCuts
+
+        return PreparedCuts(self.preparation, self.pattern, self.vocabulary, self._crossings)
+
     def _searches_for(self, tokens: frozenset[str]) -> tuple[AddedTokens, AddedTokens]:
         steps = self.preparation
         return two_searches((token for token in steps.added if token.content in tokens), steps.normalizer)
@@ -100,9 +109,33 @@ class PreparedEngine(Engine):
         return _unpacked, (packed(self.vocabulary), self.pattern, self.allowed_special)
 
     # ------------------------------------------------------------------------------------------ encoding
-    def encode_special(self, texts: Sequence[bytes], rules: Rules) -> tuple[np.ndarray, np.ndarray]:
-        """Encode texts of any kind; as that of :class:`Engine`."""
-        found = self._cut(texts, rules)
+    def last_cut(
+        self, text: str, begins: Begins, rules: Rules, *, only_inside: bool = False
+    ) -> tuple[int, Begins]:
+        """Return the last place where a text can be cut that more may follow, and what the rest begins with.
+
+        Parameters
+        ----------
+        text : str
+        begins : Begins
+            What it begins with.
+        rules : Rules
+        only_inside : bool
+            The rest must begin inside of a stretch.
+
+        Returns
+        -------
+        place : int
+            0 where none is known.
+        begins : Begins
+        """
+        return self._cuts.last_cut(text, begins, self._searches(rules.allowed.tokens), only_inside)
+
+    def encode_special(
+        self, texts: Sequence[bytes], rules: Rules, begins: Begins = Begins.TEXT
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Encode texts of any kind; as that of :class:`Engine`. `begins`: what each of them begins with."""
+        found = self._cut(texts, rules, begins)
         ids, offsets, _ = self._encode_words(found.words)
         if found.tokens:
             places = offsets[np.array(found.n_before, np.int64)]
@@ -110,13 +143,14 @@ class PreparedEngine(Engine):
         n_words, n_tokens = np.array([(0, 0), *found.ends], np.int64).T
         return put_around(ids, offsets[n_words] + n_tokens, rules.around)
 
-    def _cut(self, texts: Sequence[bytes], rules: Rules) -> _Cut:
+    def _cut(self, texts: Sequence[bytes], rules: Rules, begins: Begins) -> _Cut:
         found = _Cut([], [], [], [])
         first_search, second_search = self._searches(rules.allowed.tokens)
         normalizer, id_of = self.preparation.normalizer, self.vocabulary.cut_tokens
+        is_text, is_rest = begins is Begins.TEXT, begins is Begins.INSIDE
         for data in texts:
-            if not second_search.token_of and not first_search.has_flags:
-                self._cut_plainly(data, rules, found)
+            if not is_rest and not second_search.token_of and not first_search.has_flags:
+                self._cut_plainly(data, rules, found, is_text)
                 continue
             text = data.decode(errors="replace")
             for part in first_search.split(text):
@@ -124,22 +158,26 @@ class PreparedEngine(Engine):
                     found.tokens.append(id_of[part.token])
                     found.n_before.append(len(found.words))
                     continue
-                normalized = normalizer(text[part.start : part.end])
+                is_inside = is_rest and part.start == 0
+                normalized = (normalizer.later if is_inside else normalizer)(text[part.start : part.end])
                 for inner in second_search.split(normalized):
                     if inner.token is not None:
                         found.tokens.append(id_of[inner.token])
                         found.n_before.append(len(found.words))
                     else:
-                        is_first = part.start == inner.start == 0 and self._begins(text[: part.end])
-                        found.words.extend(self._words_of(normalized[inner.start : inner.end], is_first))
+                        is_first = (
+                            is_text and part.start == inner.start == 0 and self._begins(text[: part.end])
+                        )
+                        stretch = normalized[inner.start : inner.end]
+                        found.words.extend(self._words_of(stretch, is_first, is_inside and inner.start == 0))
             found.ends.append((len(found.words), len(found.tokens)))
         return found
 
-    def _cut_plainly(self, data: bytes, rules: Rules, found: _Cut) -> None:
+    def _cut_plainly(self, data: bytes, rules: Rules, found: _Cut, is_text: bool) -> None:
         """Cut a text whose tokens have no flags."""
         parts = rules.allowed.split(data)
         stretches = [part.decode(errors="replace") for part in parts[::2]]
-        is_first = self._begins(stretches[0])
+        is_first = is_text and self._begins(stretches[0])
         found.tokens.extend(map(self.special_ids.__getitem__, parts[1::2]))
         words = found.words
         for i, text in enumerate(self._normalized(stretches)):
@@ -164,7 +202,7 @@ class PreparedEngine(Engine):
             return True
         return normalizer.tracked(Tracked.of(text)).starts[:1].tolist() == [0]
 
-    def _words_of(self, text: str, is_first: bool) -> list[bytes]:
+    def _words_of(self, text: str, is_first: bool, is_rest: bool = False) -> list[bytes]:
         pre_tokenizer = self.preparation.pre_tokenizer
         if (
             pre_tokenizer is None
@@ -172,7 +210,7 @@ class PreparedEngine(Engine):
             or (pre_tokenizer.needle is not None and pre_tokenizer.needle not in text)
         ):
             return [text.encode()] if text else []
-        return pre_tokenizer(text, is_first)
+        return (pre_tokenizer.later if is_rest else pre_tokenizer)(text, is_first)
 
     def _encode_words(
         self, words: list[bytes], *, measured: bool = False

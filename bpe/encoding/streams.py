@@ -9,8 +9,7 @@
 What is held is encoded again when more has come. If nothing can be decided, it is looked at again only after
 it has grown by half, so that the work stays linear. Every compiled pattern decides all but a piece or two, so
 that no more is held. A pattern that looks behind, or that is not compiled, decides nothing before the next
-special token, or the end. A tokenizer that changes the text (:mod:`bpe.encoding.prepared`) decides nothing
-before the end.
+special token, or the end. Where a tokenizer with steps can be cut, :mod:`bpe.encoding.prepared_cuts` says.
 """
 
 from __future__ import annotations
@@ -23,13 +22,14 @@ import numpy as np
 
 from bpe.boundaries import decided
 from bpe.encoding.engine import Engine
+from bpe.pipeline.token_cuts import Begins
 from bpe.specials import NO_TOKENS, Rules, SpecialSearch, refusal
 from bpe.text import utf8_of
 
 if TYPE_CHECKING:
     from bpe.encoding.prepared import PreparedEngine
 
-_SMALL = 4096  # bytes that are looked at every time
+_SMALL, _SMALL_WITH_STEPS = 4096, 256  # bytes that are looked at every time
 _BLOCK = 1 << 16  # characters or bytes that are fed at once
 
 
@@ -60,8 +60,10 @@ class StreamEncoder:
         self._held = bytearray()  # nothing of it is decided, but for what was not looked at
         self._n_looked = 0
         self._surrogate = ""  # the first half of a pair, at the end of the last str
-        self._before = b""  # the last bytes that are no longer held: a disallowed token may begin there
-        self._n_decided = 0
+        self._partial = b""  # a character that is not complete, at the end of the last bytes
+        self._last = b""  # the last bytes that were fed: a disallowed token may begin there
+        self._n_fed = 0
+        self._begins = Begins.TEXT  # what is held begins with it
         self._before_all = list(self._rules.around[0])
 
     def feed(self, text: str | bytes) -> list[int]:
@@ -96,16 +98,14 @@ class StreamEncoder:
         more, surrogate = self._bytes_of(text)
         self._refuse(more)
         self._surrogate = surrogate
-        self._held += more
+        self._n_fed += len(more)
+        self._held += self._characters_of(more) if self._rules.always else more
         n_held = len(self._held)
-        if n_held > _SMALL and 2 * n_held < 3 * self._n_looked:
+        small = _SMALL_WITH_STEPS if self._rules.always else _SMALL
+        if n_held > small and 2 * n_held < 3 * self._n_looked:
             return []
         ids, n_decided = self._known_ids()
-        reach = self._rules.disallowed.reach
-        if n_decided and reach:
-            self._before = bytes((self._before + self._held[max(n_decided - reach, 0) : n_decided])[-reach:])
         del self._held[:n_decided]
-        self._n_decided += n_decided
         self._n_looked = len(self._held)
         if ids:
             ids, self._before_all = self._before_all + ids, []
@@ -135,7 +135,7 @@ class StreamEncoder:
         >>> stream.feed("low"), stream.rest(), stream.feed("er"), stream.rest()
         ([], [257], [], [257, 101, 114])
         """
-        ids = self._ids_of(bytes(self._held) + utf8_of(self._surrogate))
+        ids = self._ids_of(bytes(self._held) + self._partial + utf8_of(self._surrogate))
         return [*self._before_all, *ids, *self._rules.around[1]]
 
     # ------------------------------------------------------------------------------------------ parts
@@ -148,28 +148,42 @@ class StreamEncoder:
         data = utf8_of(text)
         return (utf8_of(self._surrogate) + data, "") if data else (b"", self._surrogate)
 
+    def _characters_of(self, more: bytes) -> bytes:
+        """Return UTF-8 of whole characters: steps are made for these."""
+        more = self._partial + more
+        text, n_taken = codecs.utf_8_decode(more, "replace", False)
+        self._partial = more[n_taken:]
+        return text.encode()
+
     def _refuse(self, more: bytes) -> None:
         search = self._rules.disallowed
         if not search.tokens or not more:
             return
-        seen = self._before + bytes(self._held[max(len(self._held) - search.reach, 0) :])
-        seen = seen[len(seen) - search.reach + 1 :] if len(seen) >= search.reach else seen
-        text = seen + more
+        text = self._last + more
         if any(needle in text for needle in search.needles):
             for start, end in search.find_all(text):
-                place = self._n_decided + len(self._held) - len(seen) + start
+                place = self._n_fed - len(self._last) + start
                 raise refusal(text[start:end].decode(), f"byte {place}", self._name)
+        self._last = text[max(len(text) - search.reach + 1, 0) :]
 
     def _ids_of(self, data: bytes) -> list[int]:
+        if self._rules.always:
+            engine = cast("PreparedEngine", self._engine)
+            return engine.encode_special([data], self._inside, self._begins)[0].tolist()
         if any(needle in data for needle in self._inside.needles):
             return self._engine.encode_special([data], self._inside)[0].tolist()
         return self._engine.encoder.encode(data)
 
     def _known_ids(self) -> tuple[list[int], int]:
         """Return the ids that no longer change, and of how many bytes they are."""
-        if self._rules.always:  # what is before the pieces may look at the whole text
-            return [], 0
         data = bytes(self._held)
+        if self._rules.always:
+            engine, text = cast("PreparedEngine", self._engine), data.decode()
+            place, begins = engine.last_cut(text, self._begins, self._rules)
+            n_decided = len(text[:place].encode())
+            ids = self._ids_of(data[:n_decided]) if place else []
+            self._begins = begins
+            return ids, n_decided
         n_decided, end = decided(data, self._engine.pattern, self._rules.allowed)
         ids = self._ids_of(data[:end]) if end else []
         return ids[: len(ids) - self._engine.n_ids_of_tail(ids, end - n_decided)], n_decided

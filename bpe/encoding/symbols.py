@@ -144,12 +144,19 @@ class Symbols(NamedTuple):
         places = np.flatnonzero(symbols >= self.first)
         if not len(places):
             return symbols, offsets
-        ids_of = [self._ids_of(symbol) for symbol in symbols[places].tolist()]
+        found, which = np.unique(symbols[places], return_inverse=True)
+        ids_of = [self._ids_of(symbol) for symbol in found.tolist()]
+        lengths = np.array([*map(len, ids_of)])
+        row, begins = np.array([*chain(*ids_of)], np.uint32), np.cumsum(lengths) - lengths
         n_ids = np.ones(len(symbols), np.int64)
-        n_ids[places] = list(map(len, ids_of))
+        n_ids[places] = lengths[which]
+        ends = np.cumsum(n_ids)
         ids = np.repeat(symbols, n_ids)
-        ids[np.repeat(symbols >= self.first, n_ids)] = list(chain.from_iterable(ids_of))
-        return ids, np.append(0, np.cumsum(n_ids))[offsets]
+        # Of id i of all: how many are before it of its symbol, and where those of the symbol are in the row.
+        is_new = np.repeat(symbols >= self.first, n_ids)
+        nth = np.arange(len(ids)) - np.repeat(ends - n_ids, n_ids)
+        ids[is_new] = row[np.repeat(begins[which], lengths[which]) + nth[is_new]]
+        return ids, np.append(0, ends)[offsets]
 
     def lengths(self, symbols: np.ndarray, n_bytes: np.ndarray) -> np.ndarray:
         """Return how many bytes of the text each id stands for.

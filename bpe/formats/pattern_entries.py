@@ -165,7 +165,7 @@ def _sources(operation: Operation, step: Step) -> list[str]:
                 "Set it to false, and put the space into the text"
             )
         case Cut(split) if step.type in ("ByteLevel", "Split", "Punctuation", "Digits"):
-            if source := _source(split):
+            if source := source_like(split):
                 return [source]
             raise ValueError(
                 f"{step.where}: {step.type} with behavior {split.behavior!r}"
@@ -175,8 +175,8 @@ def _sources(operation: Operation, step: Step) -> list[str]:
     raise ValueError(f"{step.where}: {step.type!r} is no pattern. {_HINT}")
 
 
-def _source(split: Split) -> str:
-    """Return the expression that cuts like a split; empty if there is none."""
+def source_like(split: Split) -> str:
+    """Return the expression that cuts every text like a split; empty if there is none."""
     source = split.source
     match split.rule:
         case "Isolated" | "Contiguous":

@@ -73,6 +73,10 @@ class AddedTokens:
         The token of each text that is looked for.
     has_flags : bool
         Some token has a flag that decides where it is found.
+    takes_spaces_before : bool
+        Some token has the flag `lstrip`.
+    reach : int
+        Bytes of the longest text that is looked for.
 
     Complexity
     ----------
@@ -96,7 +100,9 @@ class AddedTokens:
             self.token_of.setdefault(normalize(token.content) if normalize else token.content, token)
         self.token_of.pop("", None)
         self.has_flags = any(t.single_word or t.lstrip or t.rstrip for t in self.token_of.values())
+        self.takes_spaces_before = any(t.lstrip for t in self.token_of.values())
         self._search = search_for(frozenset(self.token_of))
+        self.reach = self._search.reach
 
     def split(self, text: str) -> list[Part]:
         """Cut a text at its tokens.
@@ -134,9 +140,9 @@ class AddedTokens:
     def _found(self, text: str) -> Iterator[Part]:
         """Find tokens, and apply their flags."""
         taken = spaces_end = 0  # where the last token ends; where the last white space after one ends
-        for start, end in self._matches(text):
+        for start, end in self.matches(text):
             token = self.token_of[text[start:end]]
-            if token.single_word and _is_in_word(text, start, end):
+            if token.single_word and is_in_word(text, start, end):
                 continue
             if token.lstrip:
                 start = taken + len(text[taken:start].rstrip(WHITE_SPACE))
@@ -149,8 +155,8 @@ class AddedTokens:
                 yield Part(start, end, token.content)
                 taken = end
 
-    def _matches(self, text: str) -> Iterator[tuple[int, int]]:
-        """Find the tokens as they are written, in characters."""
+    def matches(self, text: str) -> Iterator[tuple[int, int]]:
+        """Find the tokens as they are written, in characters; no flag counts yet."""
         data = text.encode()
         if not any(needle in data for needle in self._search.needles):
             return
@@ -164,7 +170,8 @@ class AddedTokens:
             yield start, n_characters
 
 
-def _is_in_word(text: str, start: int, end: int) -> bool:
+def is_in_word(text: str, start: int, end: int) -> bool:
+    """Say whether a word character is right before or after a stretch of a text."""
     around = text[start - 1 : start] + text[end : end + 1]  # the first is empty where start is 0
     return _WORD_CHARACTER.search(around) is not None
 

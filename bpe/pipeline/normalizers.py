@@ -227,7 +227,7 @@ class Normalizer(FromEntry):
                 self._later = self
         return self._later
 
-    def last_cut(self, text: str) -> int:
+    def last_cut(self, text: str, stop: int | None = None) -> int:
         """Return the last place where a text can be cut, whatever comes after it.
 
         The parts, normalized and joined, are the normalized text: ``n(text + more) == n(text[:p]) +
@@ -238,11 +238,13 @@ class Normalizer(FromEntry):
         ----------
         text : str
             The beginning of a text; of what is after the first part, for :attr:`later`.
+        stop : int, optional
+            The last place that is looked at; the end of the text by default.
 
         Returns
         -------
         int
-            A place, ``0 < p <= len(text)``; 0 where none is known.
+            A place, ``0 < p <= stop``; 0 where none is known.
 
         Complexity
         ----------
@@ -253,7 +255,7 @@ class Normalizer(FromEntry):
         >>> Normalizer.of({"type": "NFC"}).last_cut("one two e")
         8
         """
-        for place in range(len(text), 0, -1):
+        for place in range(len(text) if stop is None else stop, 0, -1):
             around = text[place - 1], text[place : place + 1]
             is_cut = self._is_cut.get(around)
             if is_cut is None:

@@ -27,6 +27,7 @@ But: which characters are letters, numbers or punctuation, the tables of the ``r
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -178,6 +179,12 @@ _DROP_SPACE = _cut(r"\s+", "Removed")
 _PUNCTUATION = r"[\p{P}$+<=>^`|~]"
 
 
+_PUTS_NOTHING: dict[str, dict[str, Any]] = {
+    "ByteLevel": {"add_prefix_space": False},
+    "Metaspace": {"prepend_scheme": "never"},
+}
+
+
 def _byte_level(step: dict[str, Any], where: str) -> list[Operation]:
     value_of(step, where, "trim_offsets", bool, True)
     puts = value_of(step, where, "add_prefix_space", bool, True)
@@ -281,6 +288,8 @@ class PreTokenizer(FromEntry):
     ----------
     steps : tuple of Step
         Sequences are written out.
+    operations : tuple of Operation
+        Those of all steps.
     is_nothing : bool
         Whether a text is one piece, without a change.
     is_byte_level : bool
@@ -307,14 +316,14 @@ class PreTokenizer(FromEntry):
             raise ValueError(f"{where} has {len(steps)} steps; at most {MAX_EXPRESSIONS} can be read")
         self.steps = tuple(_read(place, step) for place, step in steps)
         operations = [operation for step in self.steps for operation in step.operations]
-        self._operations = tuple(operations)
+        self.operations = tuple(operations)
         self.is_nothing = not operations
         self.is_byte_level = WriteBytes() in operations
         self.needle = _needle_of(operations)
         self._check(where)
         # The characters of the last ByteLevel stand for UTF-8: where nothing sees them, none are written.
         is_last = bool(operations) and isinstance(operations[-1], WriteBytes)
-        self._fast_operations = self._operations[:-1] if is_last else self._operations
+        self._fast_operations = self.operations[:-1] if is_last else self.operations
         self._writes_bytes = self.is_byte_level and not is_last
         firsts = [i for i, each in enumerate(operations) if isinstance(each, Put) and each.only_first]
         self.minds_first = bool(firsts)
@@ -323,7 +332,7 @@ class PreTokenizer(FromEntry):
 
     def _check(self, where: str) -> None:
         """Raise if the operations together take too much, or leave what no bytes stand for."""
-        operations = self._operations
+        operations = self.operations
         check_expressions([each.split.source for each in operations if isinstance(each, Cut)])
         n_longer = sum(isinstance(each, (Put, WriteBytes)) for each in operations)
         if n_longer > _MOST_LONGER:
@@ -374,6 +383,17 @@ class PreTokenizer(FromEntry):
         ValueError: pre_tokenizer.delimiter must be one character, not '--'
         """
         return cls(entry, where)
+
+    @functools.cached_property
+    def later(self) -> PreTokenizer:
+        """The pre-tokenizer for the rest of a text that was cut: it puts nothing before the rest."""
+        steps: list[dict[str, Any]] = []
+        is_before_cuts = True
+        for (_, step), read in zip(flattened(self.entry, "", "pretokenizers"), self.steps, strict=True):
+            steps.append(step | _PUTS_NOTHING.get(read.type, {}) if is_before_cuts else step)
+            is_before_cuts &= not any(isinstance(each, (Cut, CutByLength)) for each in read.operations)
+        found = PreTokenizer.of({"type": "Sequence", "pretokenizers": steps})
+        return self if found.operations == self.operations else found
 
     def __call__(self, text: str, is_first: bool) -> list[bytes]:
         """Cut a text into pieces.
@@ -449,7 +469,7 @@ class PreTokenizer(FromEntry):
         (' é', [0, 0, 0], [1, 1, 1])
         """
         pieces, end = [_Piece(text, is_first)] if len(text) else [], end_of_time(text.text)
-        for operation in self._operations:
+        for operation in self.operations:
             pieces = [part for piece in pieces for part in operation.slow(piece, end)]
         return [self._finished(piece.text) for piece in pieces]
 

@@ -93,6 +93,33 @@ class Cuts:
         ends = first + np.cumsum(widths_of(characters))
         return ends[:-1][self._between(characters)]
 
+    def between(self, before: str, after: str) -> bool | None:
+        """Say whether a piece ends between two characters, in any text.
+
+        Parameters
+        ----------
+        before, after : str
+            One character each.
+
+        Returns
+        -------
+        bool or None
+            True if one ends there. False if it is not certain, but no match of an expression has both of
+            them, or depends on both. None if that is not certain, either.
+
+        Complexity
+        ----------
+        O(1).
+        """
+        pair = code_points(before + after)
+        for symbol_of, independent, ends in self._stages:
+            symbols = tuple(symbol_of[pair].tolist())
+            if ends[symbols]:
+                return True
+            if not independent[symbols]:
+                return None
+        return False if self._stages else None
+
     def last_near(self, data: bytes, start: int, stop: int) -> int:
         """Return the last place, ``start < p <= stop``, if it is near `stop` and in ASCII; else `start`."""
         in_ascii = self._in_ascii

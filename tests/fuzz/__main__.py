@@ -13,7 +13,7 @@ import click
 
 from tests.fuzz.workers import Case, Worker, outcome
 
-KINDS = ("containers", "files", "patterns", "tokenizers")
+KINDS = ("containers", "files", "patterns", "tokenizers", "steps")
 
 
 def numbers(first: int, count: int | None, seconds: float) -> Iterator[int]:

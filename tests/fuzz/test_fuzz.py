@@ -20,6 +20,8 @@ from tests.fuzz.workers import Case, Worker, outcome
 @pytest.mark.parametrize("number", range(4))
 @pytest.mark.parametrize("kind", command.KINDS)
 def test_some_cases(kind, number):
+    if kind == "steps":
+        pytest.importorskip("tokenizers")
     told = outcome(Case(kind, 1, number))
     assert told == "", told
 

@@ -205,6 +205,33 @@ TARGETS = [
         (B + "test_special_search.py",),
         ("tests/without_jit/test_token_automaton.py",),
     ),
+    *(
+        Target("steps", f"bpe/pipeline/{name}.py", (B + f"test_{name}.py", B + "test_prepared.py"))
+        for name in ("decoders", "normalizers", "post_processors", "pre_tokenizers")
+    ),
+    Target("steps", "bpe/pipeline/decoder_steps.py", (B + "test_decoders.py", B + "test_prepared.py")),
+    Target(
+        "steps", "bpe/pipeline/decoder_streams.py", (B + "test_decoder_streams.py", B + "test_prepared.py")
+    ),
+    *(
+        Target(
+            "steps", f"bpe/pipeline/{name}.py", (B + "test_normalizers.py",), (), (B + "test_prepared.py",)
+        )
+        for name in ("precompiled", "text_changes", "tracked", "unicode_forms")
+    ),
+    Target("steps", "bpe/pipeline/splits.py", (B + "test_pre_tokenizers.py",), (), (B + "test_prepared.py",)),
+    Target("steps", "bpe/pipeline/steps.py", (B + "test_normalizers.py", B + "test_pre_tokenizers.py")),
+    Target(
+        "steps", "bpe/pipeline/added_tokens.py", (B + "test_added_token_flags.py", B + "test_prepared.py")
+    ),
+    *(
+        Target("prepared", f"bpe/{name}.py", (B + "test_prepared.py",), (), (B + "test_prepared_streams.py",))
+        for name in ("encoding/symbols", "encoding/crossings", "encoding/prepared", "encoding/preparation")
+    ),
+    *(
+        Target("prepared", f"bpe/{name}.py", (B + "test_prepared_streams.py",))
+        for name in ("encoding/prepared_cuts", "pipeline/token_cuts")
+    ),
     Target(
         "counting",
         "bpe/counting/batching.py",

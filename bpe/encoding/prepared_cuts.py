@@ -1,0 +1,205 @@
+r"""``PreparedCuts``: where a text can be cut that a :class:`bpe.encoding.prepared.PreparedEngine` encodes.
+
+Both parts of the text, encoded each by itself, have the ids of the whole, whatever comes after them. A text
+is cut right after an added token, or where all of these allow it:
+
+===============  ====================================================================================
+added tokens     none is across the place (:mod:`bpe.pipeline.token_cuts`), as it was given or normalized
+normalizer       the parts are normalized as the whole is (``Normalizer.last_cut``)
+pre-tokenizer    a piece ends there, whatever is around the two characters: the tables of compiled patterns
+                 tell this of each step that cuts
+tokens           or no piece ends there, but no token has both characters (:mod:`bpe.encoding.crossings`)
+===============  ====================================================================================
+
+::
+
+    given         ab abé<end>ab c          a token, and text after it
+    cut           ab abé<end>|ab| c        the rest begins as :attr:`Begins.STRETCH`, or :attr:`Begins.INSIDE`
+
+What a step puts before a stretch, it does not put before a rest that begins inside. So a text is cut there
+only after the first character that is left of the stretch.
+
+No place is known inside a stretch with a normalizer that strips white space at the end, with a ``Replace`` of
+most expressions, or where the pre-tokenizer is ``FixedLength`` alone, or a ``Split`` whose expression is not
+compiled.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from bpe.encoding.crossings import Crossings
+from bpe.encoding.preparation import Preparation
+from bpe.formats.byte_level import text_of
+from bpe.formats.pattern_entries import source_like
+from bpe.pattern import Pattern
+from bpe.pipeline.added_tokens import AddedTokens, Part
+from bpe.pipeline.pre_tokenizers import Cut, CutByLength, Put, Replace, WriteBytes
+from bpe.pipeline.token_cuts import Begins, TokenCuts
+from bpe.scanning.cuts import Cuts
+from bpe.scanning.scanner import scanner_of
+from bpe.scanning.syntax import UnsupportedError
+from bpe.vocabulary import NO_ID, Vocabulary
+
+_MOST_KNOWN = 10_000
+
+
+class PreparedCuts:
+    """Finds places where texts can be cut.
+
+    Parameters
+    ----------
+    preparation : Preparation
+    pattern : Pattern
+        It cuts, unless the preparation has a pre-tokenizer.
+    vocabulary : Vocabulary
+    crossings : Crossings or None
+        Where words are cut that are long; None if they are not.
+    """
+
+    def __init__(
+        self, preparation: Preparation, pattern: Pattern, vocabulary: Vocabulary, crossings: Crossings | None
+    ) -> None:
+        self._normalizer, self._pattern = preparation.normalizer, pattern
+        self._crossings, self._vocabulary, self._options = crossings, vocabulary, preparation.options
+        pre_tokenizer = preparation.pre_tokenizer
+        self._operations = None if pre_tokenizer is None else pre_tokenizer.operations
+        self._is_cut: dict[tuple[str, str], bool] = {}
+
+    def last_cut(
+        self,
+        text: str,
+        begins: Begins,
+        searches: tuple[AddedTokens, AddedTokens],
+        only_inside: bool = False,
+    ) -> tuple[int, Begins]:
+        """Return the last place that is known where a text can be cut, and what the rest begins with.
+
+        Parameters
+        ----------
+        text : str
+            More may follow it.
+        begins : Begins
+            What it begins with.
+        searches : (AddedTokens, AddedTokens)
+            For the tokens in the given text, and for those in the normalized one.
+        only_inside : bool
+            The rest must begin inside of a stretch.
+
+        Returns
+        -------
+        place : int
+            ``0 < place <= len(text)``; 0 where none is known.
+        begins : Begins
+
+        Complexity
+        ----------
+        O(n): that of the search for tokens. Few places are looked at, those near the end.
+        """
+        cuts = TokenCuts(searches[0], text)
+        following = len(text)
+        for part in reversed(cuts.parts):
+            if part.token is None:
+                is_inside = begins is Begins.INSIDE and part.start == 0
+                found = self._last_cut_in(text, part, is_inside, cuts, searches[1])
+                if found:
+                    return part.start + found, Begins.INSIDE
+            elif not only_inside and part.end <= following and cuts.is_free(part.end):  # two may overlap
+                return part.end, Begins.STRETCH
+            following = part.start
+        return 0, begins
+
+    def _last_cut_in(
+        self, whole: str, part: Part, is_inside: bool, given: TokenCuts, search: AddedTokens
+    ) -> int:
+        """Return how far a stretch can be cut from its beginning, or the rest of one that begins inside."""
+        text = whole[part.start : part.end]
+        first, later = self._normalizer, self._normalizer.later
+        stop = later.last_cut(text)
+        size, cuts = 0, None  # of what is normalized
+        if search.token_of:
+            normalized = (later if is_inside else first)(text[:stop])
+            size, cuts = len(normalized), TokenCuts(search, normalized)
+        after = ""
+        while stop > max(0, given.lowest - part.start):
+            start = later.last_cut(text, stop - 1)
+            piece = (first if start == 0 and not is_inside else later)(text[start:stop])
+            if (
+                piece
+                and after
+                and self._can_cut(piece[-1], after)
+                and given.is_free(part.start + stop)
+                and (cuts is None or cuts.is_in_stretch(size))
+            ):
+                return stop if is_inside or first.last_cut(text, stop) == stop else 0
+            after, size, stop = piece[:1] or after, size - len(piece), start
+        return 0
+
+    def _can_cut(self, before: str, after: str) -> bool:
+        """Say whether all normalized texts can be cut between two characters."""
+        pair = before, after
+        if pair not in self._is_cut:
+            if len(self._is_cut) >= _MOST_KNOWN:
+                self._is_cut.clear()
+            self._is_cut[pair] = self._is_cut_between(before, after)
+        return self._is_cut[pair]
+
+    def _is_cut_between(self, before: str, after: str) -> bool:
+        if self._operations is None:
+            return len(self._pattern.cuts(before + after)) > 0
+        n_cuts = 0
+        for operation in self._operations:
+            match operation:
+                case Replace(old, new):
+                    before, after = before.replace(old, new), after.replace(old, new)
+                case WriteBytes():
+                    before, after = text_of(before.encode())[-1], text_of(after.encode())[0]
+                case CutByLength():
+                    return False
+                case Put() if n_cuts:  # the first piece after the place may be another one
+                    return False
+                case Cut(split):
+                    if _between(source_like(split), before, after):
+                        return True
+                    # The matches are the same on both sides: the piece is cut in two, if there is one.
+                    ends = _between(split.source, before, after)
+                    if ends is None or (ends and split.rule in ("Removed", "Kept")):
+                        return ends is not None
+                    n_cuts += 1
+        return self._is_between_tokens(before, after)
+
+    def _is_between_tokens(self, before: str, after: str) -> bool:
+        """Say whether a word can be cut between two characters."""
+        if self._crossings is None:
+            return False
+        data = (before + after).encode()
+        if len(self._crossings.cut(data, np.array([len(data)]))) == 2:
+            return False
+        # What is unknown on both sides has one id together.
+        return not self._options.fuse_unk or self._is_known(before, -1) or self._is_known(after, 0)
+
+    def _is_known(self, character: str, place: int) -> bool:
+        """Say whether a token that has a character at a place is never that for what is unknown."""
+        options, words = self._options, self._vocabulary
+        unknown = words.bytes_of.get(options.unk_id) if options.unk_id is not None else None
+        if unknown and unknown.decode(errors="replace")[place] == character:
+            return False
+        has_bytes = bool(options.byte_ids) and not {NO_ID, options.unk_id} & {*options.byte_ids}
+        return has_bytes or character.encode() in words.id_of
+
+
+def _between(source: str, before: str, after: str) -> bool | None:
+    """Say whether an expression ends a piece between two characters, as ``Cuts.between``."""
+    cuts = _cuts_of(source)
+    return None if cuts is None else cuts.between(before, after)
+
+
+@functools.lru_cache(maxsize=64)
+def _cuts_of(source: str) -> Cuts | None:
+    """Return where an expression cuts; None if it is not known."""
+    try:
+        return scanner_of((source,)).cuts if source else None
+    except UnsupportedError:
+        return None

@@ -1,0 +1,116 @@
+"""``TokenCuts``: where the beginning of a text can be cut, as far as added tokens are concerned.
+
+::
+
+    known so far    one <end> two <e         more may follow: <end>, or <edge>
+    parts           one | <end> | two        up to the last place from which no token can change
+
+A place is *free* where both parts, searched each by itself, have the tokens of the whole: it is in no token,
+and in no text that is a token but for its flag ``single_word``. Neither is such a text right beside it, which
+might be taken for a token if its neighbour were gone.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from enum import Enum
+
+from bpe.pipeline.added_tokens import AddedTokens, Part, is_in_word
+from bpe.pipeline.text_changes import WHITE_SPACE
+
+MOST_PLACES = 1024
+"""How many places of a text are looked at, from its end; those of ordinary text are found at once."""
+
+
+class Begins(Enum):
+    """What a part of a text begins with."""
+
+    TEXT = "the given text"
+    STRETCH = "what follows an added token"
+    INSIDE = "the rest of a stretch"
+
+
+class TokenCuts:
+    """The places where a text can be cut that more may follow.
+
+    Parameters
+    ----------
+    search : AddedTokens
+    text : str
+        The beginning of a longer text, cut anywhere.
+
+    Attributes
+    ----------
+    lowest : int
+        No more than :data:`MOST_PLACES` are looked at, from here on: so a text without a place takes no time.
+    parts : list of Part
+        The tokens and stretches that no more text can change, from left to right; of the last stretch, what
+        is certain to be in it. What is before `lowest` may be left out.
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> from bpe.pipeline.added_tokens import AddedToken
+    >>> cuts = TokenCuts(AddedTokens([AddedToken("<end>")]), "one <end> two <en")
+    >>> cuts.parts
+    [Part(start=0, end=4, token=None), Part(start=4, end=9, token='<end>'), Part(start=9, end=13, token=None)]
+    >>> cuts.is_in_stretch(2), cuts.is_in_stretch(5)
+    (True, False)
+    """
+
+    def __init__(self, search: AddedTokens, text: str) -> None:
+        # The flags look at one character more on both sides.
+        end = max(0, len(text) - max(search.reach - 1, 0) - 2 * search.has_flags)
+        if search.takes_spaces_before:
+            end = len(text[:end].rstrip(WHITE_SPACE))
+        self._spans = [*search.matches(text)]
+        self._starts = [start for start, _ in self._spans]
+        self._rejected = set()
+        if search.has_flags:
+            self._rejected = {
+                start
+                for start, stop in self._spans
+                if search.token_of[text[start:stop]].single_word and is_in_word(text, start, stop)
+            }
+        self.lowest = max(end - MOST_PLACES, 0)
+        self.parts: list[Part] = []
+        for part in search.split(text) if search.has_flags else self._last_parts(text):
+            if part.end <= self.lowest:
+                continue
+            if part.token is None and part.start < end:
+                self.parts.append(part._replace(end=min(part.end, end)))
+            elif part.token is not None and part.end <= end:
+                self.parts.append(part)
+        self._stretches = [part for part in self.parts if part.token is None]
+        self._ends = [part.end for part in self._stretches]
+
+    def _last_parts(self, text: str) -> Iterator[Part]:
+        """Yield the last parts of a text whose tokens have no flags."""
+        first = max(bisect_left(self._starts, self.lowest) - 1, 0)
+        place = self._spans[first - 1][1] if first else 0
+        for start, end in self._spans[first:]:
+            if place < start:
+                yield Part(place, start, None)
+            yield Part(start, end, text[start:end])
+            place = end
+        if place < len(text):
+            yield Part(place, len(text), None)
+
+    def is_free(self, place: int) -> bool:
+        """Say whether both sides of a place have the tokens of the whole; the place is inside no part."""
+        first = bisect_left(self._starts, place) - 1
+        for i in (first, first + 1):  # the last that begins before the place, and one that may begin there
+            if 0 <= i < len(self._spans):
+                start, end = self._spans[i]
+                if start < place < end or (start in self._rejected and start <= place <= end):
+                    return False
+        return True
+
+    def is_in_stretch(self, place: int) -> bool:
+        """Say whether a place is free and in a stretch that is no token: after its beginning."""
+        i = bisect_left(self._ends, place)
+        return i < len(self._ends) and self._stretches[i].start < place and self.is_free(place)
