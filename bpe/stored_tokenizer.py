@@ -235,7 +235,8 @@ class StoredTokenizer:
         pattern, special_tokens, dialect : optional
             For a rank file, which has none: as for :meth:`from_tiktoken`.
         compiled_only : bool
-            Refuse a pattern that is not compiled, as :meth:`bpe.Pattern.of` does.
+            Refuse a pattern that is not compiled, as :meth:`bpe.Pattern.of` does, and steps with
+            expressions that the ``regex`` package runs.
 
         Returns
         -------

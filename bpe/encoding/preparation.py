@@ -7,6 +7,7 @@ are in :mod:`bpe.pipeline`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from bpe.encoding.symbols import BYTES, ModelOptions
@@ -101,6 +102,20 @@ class Preparation(NamedTuple):
         are_same = all(normalizer(token.content) == token.content for token in added if token.normalized)
         is_joined = not is_text and decoder.is_byte_level and are_same
         return cls(normalizer, pre_tokenizer, None if is_joined else decoder, added, options)
+
+    def expressions(self) -> Iterator[str]:
+        """Return the regular expressions of the file that the ``regex`` package runs."""
+        entries: list[Any] = [
+            step.entry for step in (self.normalizer, self.pre_tokenizer, self.decoder) if step
+        ]
+        while entries:
+            match entries.pop():
+                case {"Regex": str(source)}:
+                    yield source
+                case dict(entry):
+                    entries += entry.values()
+                case list(entry):
+                    entries += entry
 
 
 def cutting_pattern(

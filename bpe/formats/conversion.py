@@ -38,6 +38,7 @@ from typing import Any
 from bpe.atomic_files import atomic_write
 from bpe.encoding.engine import Engine
 from bpe.encoding.engines import changes_text, engine_of
+from bpe.encoding.preparation import Preparation
 from bpe.formats.json_text import read_json
 from bpe.formats.limits import check_longest
 from bpe.formats.model_folder import TOKENIZER, is_folder, warn_without_folder, with_files, write_files
@@ -178,7 +179,8 @@ def of_content(
     pattern, special_tokens, dialect : optional
         For a rank file, which has none. Other formats bring their own.
     compiled_only : bool
-        Refuse a pattern that is not compiled, as :meth:`bpe.Pattern.of` does.
+        Refuse a pattern that is not compiled, as :meth:`bpe.Pattern.of` does, and steps with expressions
+        that the ``regex`` package runs.
 
     Returns
     -------
@@ -211,6 +213,9 @@ def of_content(
         module = _module_of(format)
         vocabulary, own = (module.of_document if format in JSON else module.parse)(content)
     check_longest(vocabulary.cut_tokens, "a special token")
+    if compiled_only and (steps := Preparation.of(vocabulary)):
+        for source in steps.expressions():
+            raise ValueError(f"the regex package runs {source!r:.80}, of a step: compiled_only refuses it")
     return vocabulary, Pattern.of(own, compiled_only=compiled_only)
 
 

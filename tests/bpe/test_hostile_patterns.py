@@ -519,3 +519,33 @@ def test_a_tokenizer_json_of_many_splits():
     split["pattern"] = {"Regex": r"\w" * 10_000}  # each is written as a set of nine items
     with pytest.raises(ValueError, match="characters, which is more than"):
         pattern_of({"type": "Sequence", "pretokenizers": [split]})
+
+
+REGEX = {"Regex": "a+b"}
+REPLACE = {"type": "Replace", "pattern": REGEX, "content": "x"}
+SPLIT = {"type": "Split", "pattern": REGEX, "behavior": "Removed", "invert": False}
+BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        {"normalizer": REPLACE},
+        {"normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, REPLACE]}},
+        {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [SPLIT, BYTES]}},
+        {"decoder": REPLACE},
+    ],
+)
+def test_compiled_only_refuses_steps_of_the_regex_package(steps, tmp_path):
+    path = tmp_path / "tokenizer.json"
+    bpe.train(["low lower"], 258, pattern="gpt2", progress=False).save_huggingface(path)
+    document = json.loads(path.read_text())
+    assert bpe.Tokenizer.open(path, compiled_only=True).encode("low") == [257]
+    path.write_text(json.dumps(document | {"normalizer": {"type": "NFC"}}))
+    assert bpe.Tokenizer.open(path, compiled_only=True).encode("low") == [257]
+    path.write_text(json.dumps(document | steps))
+    bpe.Tokenizer.open(path)
+    with pytest.raises(
+        ValueError, match=r"tokenizer.json: the regex package runs 'a\+b', of a step: compiled_only"
+    ):
+        bpe.Tokenizer.open(path, compiled_only=True)
