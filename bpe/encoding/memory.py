@@ -7,7 +7,7 @@
     what is known         17        | 1, 5       9         ?           short table | table of bytes
     ids                   17         1 5         9                     written, up to the first unknown piece
 
-Then the pieces from there on are looked up again, and those that are not known are merged, all together.
+Then the pieces of the rest of the batch that are not known are merged, all together.
 """
 
 import numpy as np
@@ -215,46 +215,34 @@ def packed_at(slots, word, home):
 
 
 @inner
-def look_up(self, data, offsets, first, n, packed_of):
-    """Write what is known of `n` pieces; return how far from its home a search has ended."""
-    words, homes = local_words(BATCH), local_words(BATCH)
-    furthest = prepare(self, data, offsets, first, n, words, homes)
-    for i in range(n):
-        packed_of[i] = packed_at(self.short_slots, words[i], homes[i])
-    return furthest
+def write_known(self, offsets, batch, done, ids, marks, id_offsets):
+    """Write the ids of the pieces of a batch up to the first that is not known; return `done` anew.
 
-
-@inner
-def write_known(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
-    """Write the ids of pieces up to the first that is not known; return `done` anew."""
-    first, n, mark = done
+    `batch` is its first piece, their number, their words and homes; `done` is a triple as for
+    :func:`encode_pieces`.
+    """
+    first, n_pieces, words, homes = batch
+    _, n, mark = done
     next_mark = marks[mark] if mark < marks.size else -1
-    words, homes = local_words(BATCH), local_words(BATCH)
-    slots, id_at, pool = pointer_to(self.short_slots, 0), pointer_to(ids, 0), pointer_to(self.pool, 0)
-    while first < n_pieces:
-        n_here, offset_at = smaller(BATCH, n_pieces - first), pointer_to(offsets, first)
-        furthest = prepare(self, data, offsets, first, n_here, words, homes)
-        for i in range(n_here):
-            home = homes[i]
-            packed = slots[home + 1]
-            if slots[home] != words[i]:
-                packed = packed_at(self.short_slots, words[i], home)
-            second = packed >> _ID_BITS
-            id_at[n] = packed & _ID_MASK
-            id_at[n + 1] = second - 1
-            if packed >= 0:
-                n += 1 + (second != 0)
-            elif packed == _MISSING:
-                return first + i, n, mark
-            else:
-                n = put_pooled(pool, packed, id_at, n)
-            if offset_at[i + 1] == next_mark:
-                mark = put_marks(marks, mark, id_offsets, n)
-                next_mark = marks[mark] if mark < marks.size else -1
-        first += n_here
-        if furthest > MOST_PROBES:
-            forget(self)
-    return n_pieces, n, mark
+    slots, id_at, offset_at = pointer_to(self.short_slots, 0), pointer_to(ids, 0), pointer_to(offsets, first)
+    for i in range(n_pieces):
+        home = homes[i]
+        packed = slots[home + 1]
+        if slots[home] != words[i]:
+            packed = packed_at(self.short_slots, words[i], home)
+        second = packed >> _ID_BITS
+        id_at[n] = packed & _ID_MASK
+        id_at[n + 1] = second - 1
+        if packed >= 0:
+            n += 1 + (second != 0)
+        elif packed == _MISSING:
+            return first + i, n, mark
+        else:
+            n = put_pooled(pointer_to(self.pool, 0), packed, id_at, n)
+        if offset_at[i + 1] == next_mark:
+            mark = put_marks(marks, mark, id_offsets, n)
+            next_mark = marks[mark] if mark < marks.size else -1
+    return first + n_pieces, n, mark
 
 
 @inner
@@ -325,21 +313,19 @@ def merge_unknown(self, data, offsets, first, after, packed_of):
 
 
 @inner
-def merge_batch(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
-    """Write the ids of at most :data:`BATCH` pieces, which need not be known; return `done` anew."""
+def merge_rest(self, data, offsets, batch, done, ids, marks, id_offsets):
+    """Write the ids of the rest of a batch, which need not be known, if there is room; return `done` anew."""
+    first_of_batch, n_pieces, words, homes = batch
     first, n, mark = done
     next_mark = marks[mark] if mark < marks.size else -1
-    packed_of, id_at = local_words(BATCH), pointer_to(ids, 0)
-    stop = smaller(first + BATCH, n_pieces)
-    # Forget between batches only: what a batch has looked up must stay.
-    is_full = len(self.known) + self.n_short + BATCH > self.most_known
-    if is_full or self.known_bytes + BATCH * KNOWN_BYTES > self.pool.size:
-        forget(self)
-    furthest = look_up(self, data, offsets, first, stop - first, packed_of)
+    packed_of, id_at, stop = local_words(BATCH), pointer_to(ids, 0), first_of_batch + n_pieces
+    for i in range(first - first_of_batch, n_pieces):
+        packed_of[first_of_batch + i - first] = packed_at(self.short_slots, words[i], homes[i])
     if len(self.whole) > 0:
         take_whole(self, data, offsets, first, stop, packed_of)
     stop = merge_unknown(self, data, offsets, first, stop, packed_of)
     place, tokens, next_of = 0, pointer_to(self.unknown.tokens, 0), pointer_to(self.unknown.next_of, 0)
+    furthest = 0
     for i in range(first, stop):
         packed = packed_of[i - first]
         if packed >= 0:
@@ -362,7 +348,7 @@ def merge_batch(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
         if offsets[i + 1] == next_mark:
             mark = put_marks(marks, mark, id_offsets, n)
             next_mark = marks[mark] if mark < marks.size else -1
-    if furthest > MOST_PROBES:  # whoever has made pieces collide slows down nothing but this batch
+    if furthest > MOST_PROBES:
         forget(self)
     return stop, n, mark
 
@@ -370,13 +356,23 @@ def merge_batch(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
 @inner
 def encode_all(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
     """Do as :func:`encode_pieces`, for compiled callers; there may be more offsets than the pieces have."""
+    words, homes = local_words(BATCH), local_words(BATCH)
     while done[0] < n_pieces:
-        done = write_known(self, data, offsets, n_pieces, done, ids, marks, id_offsets)
-        if done[0] < n_pieces:
-            first = done[0]
-            done = merge_batch(self, data, offsets, n_pieces, done, ids, marks, id_offsets)
-            if done[0] == first:
+        first = done[0]
+        # Forget between batches only: what a batch has looked up must stay.
+        is_full = len(self.known) + self.n_short + BATCH > self.most_known
+        if is_full or self.known_bytes + BATCH * KNOWN_BYTES > self.pool.size:
+            forget(self)
+        batch = (first, smaller(BATCH, n_pieces - first), words, homes)
+        furthest = prepare(self, data, offsets, first, batch[1], words, homes)
+        done = write_known(self, offsets, batch, done, ids, marks, id_offsets)
+        if done[0] < first + batch[1]:
+            before = done[0]
+            done = merge_rest(self, data, offsets, batch, done, ids, marks, id_offsets)
+            if done[0] == before:
                 break
+        if furthest > MOST_PROBES:  # whoever has made pieces collide slows down nothing but this batch
+            forget(self)
     return done
 
 
