@@ -123,8 +123,10 @@ class TestAgainstRegex:
 
     def test_every_character(self, name):
         sources = sources_of(name)
-        # Between letters, digits, spaces and line ends.
-        text = "".join(f"{c}a{c}1{c} {c}\n" for c in map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
+        # Between letters, digits, spaces and line ends. The regex package is slow with unusual expressions.
+        step = 1 if IN_CODE.issuperset(sources) else 7
+        characters = map(chr, [*range(0x3000), *range(0x3000, 0xD800, step), *range(0xE000, 0x110000, step)])
+        text = "".join(f"{c}a{c}1{c} {c}\n" for c in characters)
         offsets = scanner_for(sources).split(text.encode())
         assert np.array_equal(
             np.diff(offsets), [len(piece.encode()) for piece in cut_by_regex(sources, text)]

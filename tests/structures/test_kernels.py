@@ -68,7 +68,7 @@ def documented_constants(module):
 def test_every_name_is_explained(name):
     value = getattr(kernels, name)
     if isinstance(value, int):
-        assert name in documented_constants(structures.primitives.simd)
+        assert name in documented_constants(structures.primitives.byte_lanes)
     else:
         assert inspect.getdoc(getattr(value, "py_func", value)), name
 
