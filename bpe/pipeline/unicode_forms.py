@@ -8,6 +8,7 @@ letter, and leaves a character as it is that has a newer decomposition.
 from __future__ import annotations
 
 import unicodedata
+from itertools import groupby
 from typing import Literal, TypeAlias
 
 import regex
@@ -16,8 +17,9 @@ from bpe.pipeline.text_changes import ANYTHING, Heads, TextChange
 from bpe.pipeline.tracked import Tracked
 
 FormName: TypeAlias = Literal["NFC", "NFD", "NFKC", "NFKD"]
-# Python sorts marks by insertion, which takes quadratic time. The last two characters become marks.
-_MANY_MARKS = regex.compile(r"[\p{M}\uff9e\uff9f]{500}")
+# Python sorts marks by insertion, which takes quadratic time where they are not in order. The last two
+# characters become marks.
+_MANY_MARKS = regex.compile(r"[\p{M}\uff9e\uff9f]{500,}")
 _JAMO_THAT_COMBINE = ("\u1160", "\u11ff")
 # ASCII that nothing after it combines with. "<", "=" and ">" combine with a stroke, letters with accents.
 _ALONE = frozenset(map(chr, range(128))) - set("<=>") - {c for c in map(chr, range(128)) if c.isalpha()}
@@ -39,8 +41,16 @@ class UnicodeForm(TextChange):
         if text.isascii():
             return text
         if _MANY_MARKS.search(text, concurrent=False):
-            return "".join([new for new, _ in self._changes(text)])
+            text = _MANY_MARKS.sub(lambda found: self._in_order(found[0]), text, concurrent=False)
         return unicodedata.normalize(self.name, text)
+
+    def _in_order(self, marks: str) -> str:
+        """Return marks, decomposed, in the order that all normal forms have."""
+        decomposed = {mark: unicodedata.normalize(self._decomposed, mark) for mark in {*marks}}
+        parts: list[str] = []
+        for _, some in groupby("".join(map(decomposed.__getitem__, marks)), _is_fixed):
+            parts += sorted(some, key=unicodedata.combining)  # the order of fixed ones is 0
+        return "".join(parts)
 
     def tracked(self, text: Tracked, most: int) -> Tracked:
         return text.changed(self._changes(text.text))
@@ -82,6 +92,10 @@ class UnicodeForm(TextChange):
             and unicodedata.category(first)[0] not in "MC"
             and not low <= first <= high
         ) or after in "\t\n\r"
+
+
+def _is_fixed(mark: str) -> bool:
+    return unicodedata.combining(mark) == 0
 
 
 def _order(mark: tuple[int, str, int]) -> int:

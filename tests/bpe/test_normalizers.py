@@ -3,6 +3,7 @@
 import base64
 import json
 import pickle
+import random
 import struct
 import sys
 import time
@@ -231,8 +232,21 @@ def test_origins_of_a_part(entry, text):
     np.testing.assert_array_equal(part.ends, alone.ends + 2)
 
 
+ALL_MARKS = [c for c in map(chr, range(0x30000)) if unicodedata.category(c)[0] == "M"] + ["\uff9e", "\uff9f"]
+
+
+@pytest.mark.parametrize("name", ["NFC", "NFD", "NFKC", "NFKD"])
+def test_runs_of_marks_of_any_length(name):
+    chance, form = random.Random(1), Normalizer.of({"type": name})
+    for _ in range(40):
+        some = chance.sample(ALL_MARKS, chance.choice([3, 30, 300]))
+        lengths = chance.choices([1, 3, 499, 500, 520, 1300], k=4)
+        text = "".join(chance.choice("aeé ñ가각日ﾊ") + "".join(chance.choices(some, k=n)) for n in lengths)
+        assert form(text) == unicodedata.normalize(name, text)
+
+
 def test_many_marks():
-    """Python sorts marks by insertion; a text with many of them takes the slow way, with the same result."""
+    """Python sorts marks by insertion; long runs of them are in order before, with the same result."""
     text = "a" + "\u0301\u0323" * 400 + "e\u0301"
     for name in ("NFC", "NFD", "NFKC", "NFKD"):
         assert Normalizer.of({"type": name})(text) == unicodedata.normalize(name, text)
