@@ -177,7 +177,16 @@ TARGETS = [
         PLAIN_ENCODING,
         (*TOKENIZER, B + "test_formats.py"),
     ),
-    Target("rounds", "bpe/encoding/memory.py", (B + "test_encoding.py",), (), TOKENIZER),
+    Target(
+        "rounds",
+        "bpe/encoding/memory.py",
+        (B + "test_encoding.py", B + "test_encoder_memory.py"),
+        (),
+        TOKENIZER,
+    ),
+    Target(
+        "rounds", "bpe/encoding/short_pieces.py", (B + "test_short_pieces.py",), (), (B + "test_encoding.py",)
+    ),
     Target("streams", "bpe/encoding/streams.py", (B + "test_streams.py",), (), TOKENIZER),
     Target("windows", "bpe/scanning/windows.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
     Target(
