@@ -15,7 +15,7 @@ import os
 import time
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -216,6 +216,44 @@ def _whole_documents(documents: Iterable[Iterable[bytes]]) -> Iterator[_Stretch]
         yield _Stretch(data, len(data), True)
 
 
+def _stretches_of(
+    blocks: Iterable[bytes],
+    begins: Begins,
+    rest_begins: Begins,
+    cut: Callable[[bytes, Begins], tuple[int, int]],
+) -> Iterator[_Stretch]:
+    """Cut a document into stretches of a block or more; the last has the rest, which may be empty.
+
+    `cut` is given bytes and what they begin with. It returns how many are done, 0 if there is no place, and
+    how many it takes to encode these.
+    """
+    parts: list[bytes] = []
+    n_held = n_fresh = 0
+    for block in blocks:
+        # What had no place to cut is looked at again only after it has doubled.
+        if n_fresh and n_fresh >= n_held:
+            data = b"".join(parts)
+            place, end = cut(data, begins)
+            if place:
+                yield _Stretch(data[:end], place, False, begins)
+                begins = rest_begins
+            parts, n_held, n_fresh = [data[place:]], len(data) - place, 0
+        parts.append(block)
+        n_fresh += len(block)
+    data = b"".join(parts)
+    yield _Stretch(data, len(data), True, begins)
+
+
+def _stretches(
+    documents: Iterable[Iterable[bytes]], pattern: Pattern, search: SpecialSearch
+) -> Iterator[_Stretch]:
+    """Cut documents by a pattern."""
+    for blocks in documents:
+        yield from _stretches_of(
+            blocks, Begins.TEXT, Begins.TEXT, lambda data, _: decided(data, pattern, search)
+        )
+
+
 def _prepared_stretches(
     documents: Iterable[Iterable[bytes]], engine: PreparedEngine, rules: Rules, is_rest: bool
 ) -> Iterator[_Stretch]:
@@ -223,21 +261,14 @@ def _prepared_stretches(
 
     A note of the progress does not say what a rest begins with: it is always inside of a stretch.
     """
+
+    def cut(data: bytes, begins: Begins) -> tuple[int, int]:
+        place = _cut_inside(data, engine, rules, begins)
+        return place, place
+
     for blocks in documents:
         begins, is_rest = Begins.INSIDE if is_rest else Begins.TEXT, False
-        parts: list[bytes] = []
-        n_held = n_fresh = 0
-        for block in blocks:
-            if n_fresh and n_fresh >= n_held:  # as below
-                data = b"".join(parts)
-                if place := _cut_inside(data, engine, rules, begins):
-                    yield _Stretch(data[:place], place, False, begins)
-                    begins = Begins.INSIDE
-                parts, n_held, n_fresh = [data[place:]], len(data) - place, 0
-            parts.append(block)
-            n_fresh += len(block)
-        data = b"".join(parts)
-        yield _Stretch(data, len(data), True, begins)
+        yield from _stretches_of(blocks, begins, Begins.INSIDE, cut)
 
 
 def _cut_inside(data: bytes, engine: PreparedEngine, rules: Rules, begins: Begins) -> int:
@@ -260,27 +291,6 @@ def _cut_inside(data: bytes, engine: PreparedEngine, rules: Rules, begins: Begin
 def _n_characters(data: bytes) -> int:
     """Return how many characters are complete."""
     return len(codecs.utf_8_decode(data, "replace", False)[0])
-
-
-def _stretches(
-    documents: Iterable[Iterable[bytes]], pattern: Pattern, search: SpecialSearch
-) -> Iterator[_Stretch]:
-    """Cut documents into stretches of a block or more; the last of each has the rest, which may be empty."""
-    for blocks in documents:
-        parts: list[bytes] = []
-        n_held = n_fresh = 0
-        for block in blocks:
-            # What had no place to cut is looked at again only after it has doubled.
-            if n_fresh and n_fresh >= n_held:
-                data = b"".join(parts)
-                place, end = decided(data, pattern, search)
-                if place:
-                    yield _Stretch(data[:end], place, False)
-                parts, n_held, n_fresh = [data[place:]], len(data) - place, 0
-            parts.append(block)
-            n_fresh += len(block)
-        data = b"".join(parts)
-        yield _Stretch(data, len(data), True)
 
 
 def _batches(stretches: Iterable[_Stretch], n_bytes: int) -> Iterator[list[_Stretch]]:

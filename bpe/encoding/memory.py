@@ -182,7 +182,7 @@ def prepare(self, data, offsets, first, n, words, homes):
     long_of = local_words(_ROOM_LONG)
     n_long, end = 0, np.int64(offset_at[0])
     is_near_end = np.int64(offset_at[n - 1]) + 8 > data.size
-    for i in range(0 if is_near_end else n):
+    for i in range(0 if is_near_end else n):  # by itself: a branch in it would make it slower
         start, end = end, np.int64(offset_at[i + 1])
         words[i] = word_at(text, start, end - start)
         homes[i] = home_of(words[i], factor, shift)
@@ -209,7 +209,7 @@ def prepare(self, data, offsets, first, n, words, homes):
 
 @inner
 def packed_at(slots, word, home):
-    """Return what is known of a piece whose key is not in its home."""
+    """Return what is known of a piece; the search for its word begins at `home`."""
     at = find(slots, word, home)
     return slots[at + 1] if slots[at] == word else _MISSING
 
@@ -230,15 +230,9 @@ def write_known(self, offsets, batch, done, ids, marks, id_offsets):
         packed = slots[home + 1]
         if slots[home] != words[i]:
             packed = packed_at(self.short_slots, words[i], home)
-        second = packed >> _ID_BITS
-        id_at[n] = packed & _ID_MASK
-        id_at[n + 1] = second - 1
-        if packed >= 0:
-            n += 1 + (second != 0)
-        elif packed == _MISSING:
+        if packed == _MISSING:
             return first + i, n, mark
-        else:
-            n = put_pooled(pointer_to(self.pool, 0), packed, id_at, n)
+        n = put_ids(self, packed, id_at, n)
         if offset_at[i + 1] == next_mark:
             mark = put_marks(marks, mark, id_offsets, n)
             next_mark = marks[mark] if mark < marks.size else -1
@@ -246,8 +240,14 @@ def write_known(self, offsets, batch, done, ids, marks, id_offsets):
 
 
 @inner
-def put_pooled(pool, packed, id_at, n):
-    """Write the ids of a piece that has more than two, from index `n` on; return the new `n`."""
+def put_ids(self, packed, id_at, n):
+    """Write the ids that `packed` stands for, from index `n` on; return the new `n`."""
+    if packed >= 0:
+        second = packed >> _ID_BITS
+        id_at[n] = packed & _ID_MASK
+        id_at[n + 1] = second - 1  # overwritten later, if there is no second one
+        return n + 1 + (second != 0)
+    pool = pointer_to(self.pool, 0)
     start, n_ids = (-2 - packed) >> _COUNT_BITS, (-2 - packed) & ((1 << _COUNT_BITS) - 1)
     for k in range(n_ids):
         id_at[n + k] = pool[start + k]
@@ -328,13 +328,8 @@ def merge_rest(self, data, offsets, batch, done, ids, marks, id_offsets):
     furthest = 0
     for i in range(first, stop):
         packed = packed_of[i - first]
-        if packed >= 0:
-            second = packed >> _ID_BITS
-            id_at[n] = packed & _ID_MASK
-            id_at[n + 1] = second - 1
-            n += 1 + (second != 0)
-        elif packed != _MISSING:
-            n = put_pooled(pointer_to(self.pool, 0), packed, id_at, n)
+        if packed != _MISSING:
+            n = put_ids(self, packed, id_at, n)
         else:
             start, end, n_before = np.int64(offsets[i]), np.int64(offsets[i + 1]), n
             token = place

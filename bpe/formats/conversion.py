@@ -38,7 +38,6 @@ from typing import Any
 from bpe.atomic_files import atomic_write
 from bpe.encoding.engine import Engine
 from bpe.encoding.engines import changes_text, engine_of
-from bpe.encoding.preparation import Preparation
 from bpe.formats.json_text import read_json
 from bpe.formats.limits import check_longest
 from bpe.formats.model_folder import TOKENIZER, is_folder, warn_without_folder, with_files, write_files
@@ -213,10 +212,18 @@ def of_content(
         module = _module_of(format)
         vocabulary, own = (module.of_document if format in JSON else module.parse)(content)
     check_longest(vocabulary.cut_tokens, "a special token")
-    if compiled_only and (steps := Preparation.of(vocabulary)):
-        for source in steps.expressions():
-            raise ValueError(f"the regex package runs {source!r:.80}, of a step: compiled_only refuses it")
+    if compiled_only and vocabulary.kept:
+        _refuse_expressions(vocabulary)
     return vocabulary, Pattern.of(own, compiled_only=compiled_only)
+
+
+def _refuse_expressions(vocabulary: Vocabulary) -> None:
+    """Raise a ValueError if the ``regex`` package runs an expression of a step."""
+    from bpe.encoding.preparation import Preparation  # not at import: rank files have no steps
+
+    steps = Preparation.of(vocabulary)
+    for source in steps.expressions() if steps else ():
+        raise ValueError(f"the regex package runs {source!r:.80}, of a step: compiled_only refuses it")
 
 
 class PatternNeeded(ValueError):

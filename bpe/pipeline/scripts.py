@@ -6,6 +6,8 @@ in Unicode 9, whose scripts ``tokenizers`` knows. At the beginning of a text, bo
 
 from __future__ import annotations
 
+import functools
+
 _CODES = (
     "Adlm Aghb Ahom Arab Armi Armn Avst Bali Bamu Bass Batk Beng Bhks Bopo Brah Brai Bugi Buhd Cakm "
     "Cans Cari Cham Cher Copt Cprt Cyrl Deva Dsrt Dupl Egyp Elba Ethi Geor Glag Goth Gran Grek Gujr "
@@ -22,6 +24,7 @@ _HAN = r"\p{Hani}\p{Hira}\p{Kana}\u30fc"
 _SCRIPTS = [rf"\p{{{code}}}" for code in _CODES.split()]
 
 
+@functools.cache
 def runs_of_scripts() -> str:
     r"""Return an expression that matches each run of characters of one script.
 

@@ -13,8 +13,8 @@ r"""Split patterns compiled to tables, and the kernels that run them over bytes.
 
 :mod:`bpe.scanning.cuts` finds the places where a text can be cut in two without a change to its pieces.
 
-The windows of the named patterns become machine code, as constants, which is twice as fast. Any other pattern
-makes new tables, never new code. The ``regex`` package defines what an expression matches.
+The windows of the named patterns become machine code, as constants, which is faster. Any other pattern makes
+new tables, never new code. The ``regex`` package defines what an expression matches.
 :mod:`bpe.scanning.syntax` knows a part of its language; an expression outside of this part is refused with
 :class:`bpe.scanning.syntax.UnsupportedError`.
 

@@ -29,8 +29,8 @@ class Scanner:
         Valid expressions of the ``regex`` package. The first one cuts the segments; each further one cuts the
         pieces of the one before.
     in_code : collection of str, optional
-        The expressions whose windows become machine code, if they have windows: twice as fast, and half a
-        second to compile for each, the first time on this machine. The others are read from tables.
+        The expressions whose windows become machine code, if they have windows. Kernels are faster then, and
+        are compiled once for each of them. The windows of the others are read from tables.
 
     Raises
     ------

@@ -10,8 +10,8 @@ import bpe
 from bpe.encoding import encoder as encoding
 from bpe.encoding import linked_pieces as linked
 from bpe.encoding.encoder import Encoder
-from bpe.encoding.memory import BATCH, MOST_PROBES
-from bpe.encoding.short_pieces import LAST_ROWS
+from bpe.encoding.memory import BATCH, MOST_PROBES, forget
+from bpe.encoding.short_pieces import LAST_ROWS, SHORT, home_of
 from bpe.threads import n_threads
 from bpe.vocabulary import Vocabulary
 from structures import ByteCounter, kernel
@@ -182,6 +182,63 @@ def test_pieces_that_collide_are_forgotten(n):
     for _ in range(2):
         assert encoder.encode(b"".join(others)) == list(b"".join(others))
     assert furthest_in(known_of(encoder), others) <= MOST_PROBES
+
+
+@kernel
+def sizes(memory):
+    """Return how many pieces the table of short ones has, and the other one."""
+    return memory.n_short, len(memory.known)
+
+
+@kernel
+def weaken(memory):
+    """Make the factor no secret: words with equal last bytes share a home."""
+    forget(memory)  # what has a home by the secret factor
+    memory.short_factor = 1
+
+
+@kernel
+def longest_way(memory):
+    """Return how far from its home the key of a short piece is at most."""
+    slots, shift, most = memory.short_slots, memory.short_shift, 0
+    for i in range(0, slots.size - 2 * LAST_ROWS, 2):
+        if slots[i] != 0:
+            way = (i - home_of(slots[i], memory.short_factor, shift)) >> 1
+            most = max(most, way & ((1 << (64 - shift)) - 1))
+    return most
+
+
+def test_which_table_has_a_piece():
+    """Pieces of up to seven bytes, also with zeros, are in the table of short ones; no more are merged."""
+    encoder = new_encoder()
+    words = [b"a" * n + bytes([97 + n]) for n in range(14)] + [b"\0", b"\0\0", b"\0" * 7, b"\0" * 8]
+    texts = [b" ".join(words), b" ".join(words * 1000)]  # in one call, and in blocks
+    expected = [list(text) for text in texts]
+    for _ in range(2):
+        assert [encoder.encode(text) for text in texts] == expected
+        [worker] = encoder._idle
+        # The first word has no space before it; later, it has.
+        pieces = {b" " + word for word in words} | {words[0]}
+        n_short = sum(len(piece) <= SHORT for piece in pieces)
+        assert sizes(worker.memory) == (n_short, len(pieces) - n_short)
+
+
+@pytest.mark.parametrize("n", [2_000, 6_000])
+def test_short_pieces_that_collide_are_forgotten(n):
+    encoder = new_encoder(r"(?s:.{7})|(?s:.)")
+    encoder.encode(b"to make a worker")
+    [worker] = encoder._idle
+    weaken(worker.memory)
+    words = [i.to_bytes(4, "big") + b"end" for i in range(n)]
+    for _ in range(2):
+        for i in range(0, n, 100):
+            data = b"".join(words[i : i + 100])
+            assert encoder.encode(data) == list(data)
+            assert longest_way(worker.memory) <= MOST_PROBES + 100
+    data = b"".join(words)
+    assert encoder.encode_to_numpy(data).tolist() == list(data)
+    assert longest_way(worker.memory) <= MOST_PROBES + 2 * BATCH
+    assert sizes(worker.memory)[0] < n, "they were forgotten"
 
 
 def test_other_pieces_are_not_forgotten():
