@@ -27,8 +27,8 @@ import numpy as np
 
 from bpe.buffers import as_array
 from bpe.encoding.linked_pieces import Ranks, arrays_for, new_pieces
-from bpe.encoding.memory import encode_pieces, encode_small, make_room, new_memory
-from bpe.encoding.short_pieces import new_factor, new_slots
+from bpe.encoding.memory import SPARE_IDS, encode_pieces, encode_small, make_room, new_memory
+from bpe.encoding.short_pieces import new_secret, new_slots
 from bpe.encoding.symbols import BYTES, ModelOptions, Symbols
 from bpe.pattern import Pattern
 from bpe.threads import in_background, n_threads
@@ -36,7 +36,7 @@ from bpe.vocabulary import Vocabulary
 from structures import ByteCounter
 
 KNOWN_PIECES = 1 << 20
-"""How many pieces a worker remembers at most: 112 bytes each, as two tables have room for twice as many."""
+"""How many pieces a worker remembers at most: 144 bytes each, as two tables have room for twice as many."""
 
 POOL_IDS = 16 * KNOWN_PIECES
 """How many bytes these pieces have at most, and how many ids those of more than two: 5 bytes each."""
@@ -54,12 +54,12 @@ class _Worker:
     def __init__(self, ranks: Ranks, whole: ByteCounter) -> None:
         data = np.empty(SMALL, np.uint8)
         self.data = data.data
-        self.ids = np.empty(SMALL + 1, np.uint32)
+        self.ids = np.empty(SMALL + SPARE_IDS, np.uint32)
         self.ends = np.empty(1, np.int32)
         self._room = _ROOM
         self.offsets = np.empty(SMALL + 1, np.int32)  # of a block, or of `data`
         self.memory = new_memory(
-            (new_slots(), new_factor()),
+            (new_slots(), new_secret()),
             ByteCounter(),
             KNOWN_PIECES,
             np.empty(POOL_IDS, np.uint32),  # takes memory only as it fills
@@ -100,7 +100,7 @@ class Encoder:
     :func:`bpe.encoding.rounds.merge_in_rounds`, or :func:`bpe.encoding.heap_merge.merge_by_heap` if the
     merges are not in order.
 
-    Memory: an idle worker has 210 MB at most, and 5 bytes for each merge. There are no more idle workers than
+    Memory: an idle worker has 245 MB at most, and 5 bytes for each merge. There are no more idle workers than
     processors that the process may use. While more threads encode at the same time, each has one.
 
     Examples
@@ -374,7 +374,7 @@ class Encoder:
         if len(data) > _MOST_BYTES:
             raise ValueError(f"a text of {len(data)} bytes is too long for one call: encode it as a stream")
         held = data if isinstance(data, np.ndarray) else as_array(data)
-        ids, n = np.empty(len(data) + 1, np.uint32), 0
+        ids, n = np.empty(len(data) + SPARE_IDS, np.uint32), 0
         ends = ends[np.searchsorted(ends, 0, side="right") :].astype(np.int32)
         all_marks, all_id_offsets = [_NO_MARKS], [_NO_OFFSETS]
         with self._worker() as worker:

@@ -2,12 +2,17 @@
 
 ::
 
-    pieces of a batch     _the      _something   e         s
-    words, homes          4_the ->  (longer) ->  1e ->     1s ->       keys and places in the short table
-    what is known         17        | 1, 5       9         ?           short table | table of bytes
-    ids                   17         1 5         9                     written, up to the first unknown piece
+    pieces of a batch     _the      _something   e         a longer piece
+    keys, homes           4_the ->  10_some.. -> 1e ->     (none) ->   and rows of the table of short pieces
+    what is known         17        1, 5         ?         2, 3, 9     that table | a table of bytes
+    ids                   17        1 5                                written, up to the first unknown piece
 
 Then the pieces of the rest of the batch that are not known are merged, all together.
+
+The ids of a piece are two words::
+
+    ids     first | second << 32       or where its ids begin in the pool
+    more    third | number << 32       or -number << 32; 0: the piece is not known
 """
 
 import numpy as np
@@ -20,15 +25,18 @@ from bpe.encoding.rounds import merge_in_rounds
 from bpe.encoding.short_pieces import (
     FEWEST_BITS,
     LAST_ROWS,
+    LAST_WORDS,
     NO_WORD,
+    ROW,
     SHORT,
     empty_slots,
     find,
     home_of,
     move_all,
+    put_row,
     wipe,
-    word_at,
-    word_of,
+    words_at,
+    words_of,
 )
 from bpe.scanning.cutting import cut_segments
 from structures import kernel
@@ -55,10 +63,14 @@ BATCH = LAST_ROWS
 MOST_PROBES = 512
 """How far from its home a search may end before all pieces are forgotten; by chance, none comes near it."""
 
-_MISSING = -1
-_ID_BITS = 31
-_ID_MASK = (1 << _ID_BITS) - 1
-_COUNT_BITS = 7
+SPARE_IDS = 2
+"""How many ids more than bytes there must be room for: three are written at once."""
+
+_MISSING = -1  # in the table of bytes
+_INLINE = 3  # ids in a row of the table of short pieces
+_COUNT_SHIFT = 32
+_LOW = (1 << 32) - 1
+_COUNT_BITS = 7  # of the number of ids, in the table of bytes
 _ROOM_LONG = BATCH + 1
 
 
@@ -70,14 +82,14 @@ class MemoryType(StructType):
 
 memory_type = MemoryType(
     fields_of(
-        short_slots=types.int64[::1],  # as in `short_pieces`: a short piece -> its ids, packed
+        short_slots=types.int64[::1],  # as in `short_pieces`: a short piece -> its ids
         short_shift=types.int64,
-        short_factor=types.int64,
+        short_secret=types.UniTuple(types.int64, 2),
         n_short=types.int64,
-        known=byte_counter_type,  # longer piece -> its ids, packed
+        known=byte_counter_type,  # longer piece -> where its ids begin in the pool, and how many they are
         most_known=types.int64,
         known_bytes=types.int64,  # of all pieces put there; the pool has room for as many ids
-        pool=types.uint32[::1],  # ids of pieces that have more than two
+        pool=types.uint32[::1],  # ids of longer pieces, and of short ones that have more than three
         pool_size=types.int64,
         whole=byte_counter_type,  # token that is looked up before merging (`ignore_merges`) -> its id
         unknown=linked_pieces_type,  # the pieces that are being merged
@@ -102,7 +114,7 @@ structref.define_boxing(MemoryType, Memory)
 def new_memory(short, known, most_known, pool, whole, unknown, scratch):
     """Return what a thread encodes with."""
     self = structref.new(memory_type)
-    self.short_slots, self.short_factor = short
+    self.short_slots, self.short_secret = short
     self.short_shift = 64 - FEWEST_BITS
     self.n_short = 0
     self.known = known
@@ -137,40 +149,29 @@ def grow(self):
     """Make the table of short pieces twice as large; null if there is no memory."""
     shift = self.short_shift - 1
     slots = empty_slots(64 - shift)
-    move_all(self.short_slots, slots, self.short_factor, shift)
+    move_all(self.short_slots, slots, self.short_secret, shift)
     self.short_slots = slots
     self.short_shift = shift
     return True
 
 
 @inner
-def put_short(self, word, packed):
+def put_short(self, key, ids, more):
     """Remember a short piece; return how far from its home the search has ended."""
-    if 4 * (self.n_short + 1) > self.short_slots.size - 2 * LAST_ROWS and not grow(self):
-        return 0
-    home = home_of(word, self.short_factor, self.short_shift)
-    at = find(self.short_slots, word, home)
-    self.n_short += self.short_slots[at] == 0
-    self.short_slots[at] = word
-    self.short_slots[at + 1] = packed
-    return ((at - home) >> 1) & ((1 << (64 - self.short_shift)) - 1)
+    if 2 * ROW * (self.n_short + 1) > self.short_slots.size - LAST_WORDS and not grow(self):
+        return 0  # it is merged again next time
+    home = home_of(*key, self.short_secret, self.short_shift)
+    at = find(self.short_slots, *key, home)
+    self.n_short += self.short_slots[at + 1] == 0
+    put_row(self.short_slots, at, (*key, ids, more))
+    return (at - home) // ROW & ((1 << (64 - self.short_shift)) - 1)
 
 
 @inner
-def put_known(self, data, start, end, packed):
-    """Remember a piece; if memory runs out, it is merged again next time. Return as :func:`put_short`."""
-    self.known_bytes += end - start
-    if end - start <= SHORT:
-        return put_short(self, word_of(pointer_to(data, start), end - start), packed)
-    self.known.set(data, start, end, packed)
-    return 0
+def prepare(self, data, offsets, first, n, keys, homes):
+    """Find the keys and the homes of `n` pieces, at most :data:`BATCH`, and prefetch what is known of them.
 
-
-@inner
-def prepare(self, data, offsets, first, n, words, homes):
-    """Find the words and the homes of `n` pieces, at most :data:`BATCH`, and prefetch what is known of them.
-
-    Longer pieces are looked up: their homes are in the last rows of the table.
+    Longer pieces are looked up: their homes are in the last rows of the table. `keys` are two arrays.
 
     Returns
     -------
@@ -178,21 +179,22 @@ def prepare(self, data, offsets, first, n, words, homes):
         How far from its home a search has ended.
     """
     text, offset_at, slots = pointer_to(data, 0), pointer_to(offsets, first), self.short_slots
-    factor, shift, last_row = self.short_factor, self.short_shift, slots.size - 2 * LAST_ROWS
+    secret, shift, last_row = self.short_secret, self.short_shift, slots.size - LAST_WORDS
+    firsts, seconds = keys
     long_of = local_words(_ROOM_LONG)
     n_long, end = 0, np.int64(offset_at[0])
-    is_near_end = np.int64(offset_at[n - 1]) + 8 > data.size
+    is_near_end = np.int64(offset_at[n - 1]) + 16 > data.size
     for i in range(0 if is_near_end else n):  # by itself: a branch in it would make it slower
         start, end = end, np.int64(offset_at[i + 1])
-        words[i] = word_at(text, start, end - start)
-        homes[i] = home_of(words[i], factor, shift)
+        firsts[i], seconds[i] = words_at(text, start, end - start)
+        homes[i] = home_of(firsts[i], seconds[i], secret, shift)
         prefetch(slots, homes[i])
         long_of[n_long] = i
         n_long += end - start > SHORT
     for i in range(n if is_near_end else 0):
         start, end = end, np.int64(offset_at[i + 1])
-        words[i] = word_of(after(text, start), smaller(end - start, SHORT))
-        homes[i] = home_of(words[i], factor, shift)
+        firsts[i], seconds[i] = words_of(after(text, start), end - start)
+        homes[i] = home_of(firsts[i], seconds[i], secret, shift)
         long_of[n_long] = i
         n_long += end - start > SHORT
     starts, ends, found = local_words(BATCH), local_words(BATCH), local_words(BATCH)
@@ -201,63 +203,61 @@ def prepare(self, data, offsets, first, n, words, homes):
         ends[k] = np.int64(offset_at[long_of[k] + 1])
     furthest = self.known.get_into(data, starts, ends, n_long, _MISSING, found)
     for k in range(n_long):
-        words[long_of[k]] = NO_WORD
-        homes[long_of[k]] = last_row + 2 * k
-        slots[last_row + 2 * k + 1] = found[k]
+        i, row = long_of[k], last_row + ROW * k
+        firsts[i], seconds[i], homes[i] = 0, NO_WORD, row
+        n_ids = found[k] & ((1 << _COUNT_BITS) - 1)
+        slots[row + 2] = found[k] >> _COUNT_BITS
+        slots[row + 3] = 0 if found[k] == _MISSING else -n_ids << _COUNT_SHIFT
     return furthest
-
-
-@inner
-def packed_at(slots, word, home):
-    """Return what is known of a piece; the search for its word begins at `home`."""
-    at = find(slots, word, home)
-    return slots[at + 1] if slots[at] == word else _MISSING
 
 
 @inner
 def write_known(self, offsets, batch, done, ids, marks, id_offsets):
     """Write the ids of the pieces of a batch up to the first that is not known; return `done` anew.
 
-    `batch` is its first piece, their number, their words and homes; `done` is a triple as for
+    `batch` is its first piece, their number, their keys and homes; `done` is a triple as for
     :func:`encode_pieces`.
     """
-    first, n_pieces, words, homes = batch
+    first, n_pieces, (firsts, seconds), homes = batch
     _, n, mark = done
-    next_mark = marks[mark] if mark < marks.size else -1
     slots, id_at, offset_at = pointer_to(self.short_slots, 0), pointer_to(ids, 0), pointer_to(offsets, first)
-    for i in range(n_pieces):
-        home = homes[i]
-        packed = slots[home + 1]
-        if slots[home] != words[i]:
-            packed = packed_at(self.short_slots, words[i], home)
-        if packed == _MISSING:
-            return first + i, n, mark
-        n = put_ids(self, packed, id_at, n)
-        if offset_at[i + 1] == next_mark:
-            mark = put_marks(marks, mark, id_offsets, n)
-            next_mark = marks[mark] if mark < marks.size else -1
+    i = 0
+    while i < n_pieces:
+        stop = n_pieces
+        if mark < marks.size and marks[mark] <= offset_at[n_pieces]:
+            stop = i + 1
+            while offset_at[stop] != marks[mark]:
+                stop += 1
+        while i < stop:
+            at = homes[i]
+            if (slots[at] != firsts[i]) | (slots[at + 1] != seconds[i]):
+                at = find(self.short_slots, firsts[i], seconds[i], at)
+            if slots[at + 3] == 0:
+                return first + i, n, mark
+            n = put_ids(self, slots[at + 2], slots[at + 3], id_at, n)
+            i += 1
+        mark = put_marks(marks, mark, offset_at[i], id_offsets, n)
     return first + n_pieces, n, mark
 
 
 @inner
-def put_ids(self, packed, id_at, n):
-    """Write the ids that `packed` stands for, from index `n` on; return the new `n`."""
-    if packed >= 0:
-        second = packed >> _ID_BITS
-        id_at[n] = packed & _ID_MASK
-        id_at[n + 1] = second - 1  # overwritten later, if there is no second one
-        return n + 1 + (second != 0)
-    pool = pointer_to(self.pool, 0)
-    start, n_ids = (-2 - packed) >> _COUNT_BITS, (-2 - packed) & ((1 << _COUNT_BITS) - 1)
-    for k in range(n_ids):
-        id_at[n + k] = pool[start + k]
-    return n + n_ids
+def put_ids(self, ids, more, id_at, n):
+    """Write the ids of a piece, from index `n` on; return the new `n`. Up to three are written at once."""
+    n_ids = more >> _COUNT_SHIFT
+    if n_ids > 0:
+        id_at[n] = ids & _LOW
+        id_at[n + 1] = (ids >> 32) & _LOW
+        id_at[n + 2] = more & _LOW
+        return n + n_ids
+    pool = pointer_to(self.pool, ids)
+    for k in range(-n_ids):
+        id_at[n + k] = pool[k]
+    return n - n_ids
 
 
 @inner
-def put_marks(marks, mark, id_offsets, n):
-    """Write where the ids end of the pieces that end at mark `mark`; return the next mark."""
-    place = marks[mark]
+def put_marks(marks, mark, place, id_offsets, n):
+    """Write where the ids end of the pieces that end at `place`; `mark` is the next mark, return it anew."""
     while mark < marks.size and marks[mark] == place:
         id_offsets[mark] = n
         mark += 1
@@ -266,39 +266,50 @@ def put_marks(marks, mark, id_offsets, n):
 
 @inner
 def remember(self, data, start, end, ids, first, n):
-    """Remember the ids of ``data[start:end]``: `n` of `ids`, from `first` on. Return as :func:`put_short`."""
-    if n <= 2:
-        second = np.int64(ids[first + 1]) + 1 if n == 2 else 0
-        packed = np.int64(ids[first]) | second << _ID_BITS
-    else:
-        for k in range(n):
-            self.pool[self.pool_size + k] = ids[first + k]
-        packed = -2 - (self.pool_size << _COUNT_BITS | n)
-        self.pool_size += n
-    return put_known(self, data, start, end, packed)
+    """Remember the ids of ``data[start:end]``: `n` of `ids`, from `first` on. Return as :func:`put_short`.
+
+    If memory runs out, the piece is merged again next time.
+    """
+    self.known_bytes += end - start
+    is_short = end - start <= SHORT
+    key = words_of(pointer_to(data, start), end - start)
+    if is_short and n <= _INLINE:
+        second = np.int64(ids[first + 1]) if n > 1 else 0
+        third = np.int64(ids[first + 2]) if n > 2 else 0
+        return put_short(self, key, np.int64(ids[first]) | second << 32, third | n << _COUNT_SHIFT)
+    place = self.pool_size
+    for k in range(n):
+        self.pool[place + k] = ids[first + k]
+    self.pool_size += n
+    if is_short:
+        return put_short(self, key, place, -n << _COUNT_SHIFT)
+    self.known.set(data, start, end, place << _COUNT_BITS | n)
+    return 0
 
 
 @inner
-def take_whole(self, data, offsets, first, after, packed_of):
-    """Look up unknown pieces among the tokens that are taken whole."""
+def take_whole(self, data, offsets, first, after, known, ids, n):
+    """Look up unknown pieces among the tokens that are taken whole; ``ids[n]`` is free."""
     found = local_words(1)
     for i in range(first, after):
-        if packed_of[i - first] == _MISSING:
+        if known[1][i - first] == 0:
             ends = pointer_to(offsets, i + 1)
             self.whole.get_into(data, pointer_to(offsets, i), ends, 1, _MISSING, found)
-            packed_of[i - first] = found[0]
-            start, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
-            if found[0] != _MISSING and end - start <= KNOWN_BYTES:
-                put_known(self, data, start, end, found[0])
+            if found[0] != _MISSING:
+                known[0][i - first], known[1][i - first] = found[0], 1 << _COUNT_SHIFT
+                start, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
+                if end - start <= KNOWN_BYTES:
+                    ids[n] = found[0]
+                    remember(self, data, start, end, ids, n, 1)
 
 
 @inner
-def merge_unknown(self, data, offsets, first, after, packed_of):
+def merge_unknown(self, data, offsets, first, after, known):
     """Merge unknown pieces, as long as there is room; return where to stop: after the last of them."""
     unknown = self.unknown
     place, room = 0, unknown.tokens.size
     for i in range(first, after):
-        if packed_of[i - first] == _MISSING:
+        if known[1][i - first] == 0:
             start, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
             if place + end - start > room:
                 after = i
@@ -315,21 +326,25 @@ def merge_unknown(self, data, offsets, first, after, packed_of):
 @inner
 def merge_rest(self, data, offsets, batch, done, ids, marks, id_offsets):
     """Write the ids of the rest of a batch, which need not be known, if there is room; return `done` anew."""
-    first_of_batch, n_pieces, words, homes = batch
+    first_of_batch, n_pieces, (firsts, seconds), homes = batch
     first, n, mark = done
-    next_mark = marks[mark] if mark < marks.size else -1
-    packed_of, id_at, stop = local_words(BATCH), pointer_to(ids, 0), first_of_batch + n_pieces
+    known, id_at, stop = (
+        (local_words(BATCH), local_words(BATCH)),
+        pointer_to(ids, 0),
+        first_of_batch + n_pieces,
+    )
     for i in range(first - first_of_batch, n_pieces):
-        packed_of[first_of_batch + i - first] = packed_at(self.short_slots, words[i], homes[i])
+        at = find(self.short_slots, firsts[i], seconds[i], homes[i])
+        k = first_of_batch + i - first
+        known[0][k], known[1][k] = self.short_slots[at + 2], self.short_slots[at + 3]
     if len(self.whole) > 0:
-        take_whole(self, data, offsets, first, stop, packed_of)
-    stop = merge_unknown(self, data, offsets, first, stop, packed_of)
+        take_whole(self, data, offsets, first, stop, known, ids, n)
+    stop = merge_unknown(self, data, offsets, first, stop, known)
     place, tokens, next_of = 0, pointer_to(self.unknown.tokens, 0), pointer_to(self.unknown.next_of, 0)
     furthest = 0
     for i in range(first, stop):
-        packed = packed_of[i - first]
-        if packed != _MISSING:
-            n = put_ids(self, packed, id_at, n)
+        if known[1][i - first] != 0:
+            n = put_ids(self, known[0][i - first], known[1][i - first], id_at, n)
         else:
             start, end, n_before = np.int64(offsets[i]), np.int64(offsets[i + 1]), n
             token = place
@@ -340,9 +355,7 @@ def merge_rest(self, data, offsets, batch, done, ids, marks, id_offsets):
             place += end - start
             if end - start <= KNOWN_BYTES:
                 furthest = larger(furthest, remember(self, data, start, end, ids, n_before, n - n_before))
-        if offsets[i + 1] == next_mark:
-            mark = put_marks(marks, mark, id_offsets, n)
-            next_mark = marks[mark] if mark < marks.size else -1
+        mark = put_marks(marks, mark, offsets[i + 1], id_offsets, n)
     if furthest > MOST_PROBES:
         forget(self)
     return stop, n, mark
@@ -351,15 +364,15 @@ def merge_rest(self, data, offsets, batch, done, ids, marks, id_offsets):
 @inner
 def encode_all(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
     """Do as :func:`encode_pieces`, for compiled callers; there may be more offsets than the pieces have."""
-    words, homes = local_words(BATCH), local_words(BATCH)
+    keys, homes = (local_words(BATCH), local_words(BATCH)), local_words(BATCH)
     while done[0] < n_pieces:
         first = done[0]
         # Forget between batches only: what a batch has looked up must stay.
         is_full = len(self.known) + self.n_short + BATCH > self.most_known
         if is_full or self.known_bytes + BATCH * KNOWN_BYTES > self.pool.size:
             forget(self)
-        batch = (first, smaller(BATCH, n_pieces - first), words, homes)
-        furthest = prepare(self, data, offsets, first, batch[1], words, homes)
+        batch = (first, smaller(BATCH, n_pieces - first), keys, homes)
+        furthest = prepare(self, data, offsets, first, batch[1], keys, homes)
         done = write_known(self, offsets, batch, done, ids, marks, id_offsets)
         if done[0] < first + batch[1]:
             before = done[0]
@@ -385,7 +398,7 @@ def encode_pieces(self, data, offsets, done, ids, marks, id_offsets):
     done : (int, int, int)
         How many pieces, ids and marks are done.
     ids : uint32 array
-        Out; with room for one id a byte, and one more.
+        Out; with room for one id a byte, and :data:`SPARE_IDS` more.
     marks : int32 array
         Ends of pieces, in ascending order.
     id_offsets : (marks,) int64

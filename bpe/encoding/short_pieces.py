@@ -1,115 +1,134 @@
-"""A table of short pieces, seven of eight in English: what is known of them is found by one multiplication.
+"""A table of short pieces, 99 of 100 in English: what is known of them is found by one multiplication.
 
 ::
 
-    piece      _  t  h  e
-    word       _  t  h  e  .  .  .  4          its bytes, and their number: the key of an int64
-    home       the top bits of both halves of word * factor, exclusive or
-    slots      key | packed | key | packed | ... | the last rows, for other pieces of a batch
+    piece      _  s  o  m  e  t  h  i    n  g  .  .  .  .  .  10
+    words      first                     second                      its bytes, and their number: the key
+    home       the top bits of both halves of (first ^ secret) * (second ^ another), exclusive or
+    slots      first | second | ids | more || first | second | ids | more || ... || the last rows
 
-The slots before the last rows are a hash table with linear probing. ``packed`` stands for the ids of a piece.
-The last rows are not part of the hash table. The key of each is :data:`NO_WORD`, which no piece has. Whoever
-looks up a batch of pieces may put what is known of other pieces there, and send the search to these rows.
-So one loop without a branch reads what is known of all pieces.
+A row has four words: the key, and two words for the ids, which are the business of whoever puts them there.
+The rows before the last ones are a hash table with linear probing.
+
+The last rows are not part of the hash table. The key of each is that of a longer piece, :data:`NO_WORD`,
+which no short piece has. Whoever looks up a batch of pieces may put what is known of longer ones there, and
+send the search to these rows. So one loop without a branch reads what is known of all pieces.
 
 Invariants
 ----------
-1. The slots are ``2**(64 - shift)``, at most half of them occupied.
-2. No slot is empty from the home of a key to its slot.
-3. An empty slot holds two zeros; the key of each of the last rows is :data:`NO_WORD`.
+1. The rows of the table are ``2**(64 - shift)``, at most half of them occupied.
+2. No row is empty from the home of a key to its row.
+3. An empty row holds zeros; the key of each of the last rows is 0 and :data:`NO_WORD`.
 
-The factor is a secret: whoever writes texts cannot choose pieces that share a home.
+The secret is random: whoever writes texts cannot choose pieces that share a home.
 """
 
 import secrets
 
 import numpy as np
 
-from structures.kernels import inner, kernel, load_word, multiply_fold, new_words, pointer_to, smaller
+from structures.kernels import inner, kernel, larger, load_word, multiply_fold, new_words, pointer_to, smaller
 
-SHORT = 7
-"""The longest piece whose bytes and length fit into a word."""
+SHORT = 15
+"""The longest piece whose bytes and length fit into two words."""
 
-LAST_ROWS = 512
-"""How many rows there are for other pieces."""
+LAST_ROWS = 256
+"""How many rows there are for longer pieces."""
+
+ROW = 4
+"""Words of a row."""
+
+LAST_WORDS = ROW * LAST_ROWS
+"""Words of the last rows."""
 
 FEWEST_BITS = 10
-_LENGTH_SHIFT = 8 * SHORT
-_ALL_BYTES = (1 << _LENGTH_SHIFT) - 1
+_WORD_BYTES = 8
+_LENGTH_SHIFT = 56
+_ALL_BITS = np.uint64(2**64 - 1)
 NO_WORD = (SHORT + 1) << _LENGTH_SHIFT
+"""The second word of all longer pieces."""
 
 
-def new_factor() -> int:
-    """Return a secret factor: odd, and different for each table."""
-    return secrets.randbits(62) << 1 | 1
+def new_secret() -> tuple[int, int]:
+    """Return two random words, different for each table."""
+    return secrets.randbits(64) - 2**63, secrets.randbits(64) - 2**63
 
 
 def new_slots() -> np.ndarray:
-    """Return the ``slots`` of an empty table of ``2**FEWEST_BITS``."""
-    slots = np.zeros((2 << FEWEST_BITS) + 2 * LAST_ROWS, np.int64)
-    slots[-2 * LAST_ROWS :: 2] = NO_WORD
+    """Return the ``slots`` of an empty table of ``2**FEWEST_BITS`` rows."""
+    slots = np.zeros((ROW << FEWEST_BITS) + LAST_WORDS, np.int64)
+    slots[-LAST_WORDS + 1 :: ROW] = NO_WORD
     return slots
 
 
 @inner
 def wipe(slots):
     """Empty a table."""
-    n_words = slots.size - 2 * LAST_ROWS
-    for i in range(n_words):
-        slots[i] = 0
-    for i in range(n_words, slots.size, 2):
-        slots[i] = NO_WORD
+    slots[:] = 0
+    for i in range(slots.size - LAST_WORDS, slots.size, ROW):
+        slots[i + 1] = NO_WORD
 
 
 @kernel
 def empty_slots(bits):
-    """Return the ``slots`` of an empty table of ``2**bits``."""
-    slots = new_words((2 << bits) + 2 * LAST_ROWS)
+    """Return the ``slots`` of an empty table of ``2**bits`` rows."""
+    slots = new_words((ROW << bits) + LAST_WORDS)
     wipe(slots)
     return slots
 
 
 @inner
-def word_of(piece, length):
-    """Return the word of a piece, of at most :data:`SHORT` bytes at a pointer."""
-    word = length << _LENGTH_SHIFT
-    for k in range(length):
-        word |= np.int64(piece[k]) << (8 * k)
-    return word
+def words_of(piece, length):
+    """Return the words of a piece, at a pointer. No byte after it is read."""
+    if length > SHORT:
+        return 0, NO_WORD
+    first, second = 0, length << _LENGTH_SHIFT
+    for k in range(smaller(length, _WORD_BYTES)):
+        first |= np.int64(piece[k]) << (8 * k)
+    for k in range(_WORD_BYTES, length):
+        second |= np.int64(piece[k]) << (8 * (k - _WORD_BYTES))
+    return first, second
 
 
 @inner
-def word_at(text, start, length):
-    """Return the word of a piece at a place where eight bytes can be read.
-
-    The word of a longer piece is :data:`NO_WORD` plus some of its bytes.
-    """
+def words_at(text, start, length):
+    """Return the words of a piece at a place where 16 bytes can be read; of a longer one, anything."""
     length = smaller(length, SHORT + 1)
-    unused = 8 * (SHORT - smaller(length, SHORT))
-    return load_word(text, start) & (_ALL_BYTES >> unused) | length << _LENGTH_SHIFT
+    unused = 8 * (_WORD_BYTES - smaller(length, _WORD_BYTES))
+    in_second = 8 * (larger(length, _WORD_BYTES) - _WORD_BYTES) & 63
+    first = load_word(text, start) & np.int64(_ALL_BITS >> np.uint64(unused))
+    second = load_word(text, start + _WORD_BYTES) & ((np.int64(1) << in_second) - 1)
+    return first, second | length << _LENGTH_SHIFT
 
 
 @inner
-def home_of(word, factor, shift):
-    """Return the index of the key in the home of a word."""
-    return 2 * np.int64(np.uint64(multiply_fold(word, factor)) >> np.uint64(shift))
+def home_of(first, second, secret, shift):
+    """Return the index of the row where the search for a key begins."""
+    folded = multiply_fold(first ^ secret[0], second ^ secret[1])
+    return ROW * np.int64(np.uint64(folded) >> np.uint64(shift))
 
 
 @inner
-def find(slots, word, home):
-    """Return the index of a key, or of the empty slot where it belongs."""
+def find(slots, first, second, home):
+    """Return the index of the row of a key, or of the empty row where it belongs."""
     keys = pointer_to(slots, 0)
-    after, at = slots.size - 2 * LAST_ROWS, home
-    while keys[at] != word and keys[at] != 0:
-        at = at + 2 if at + 2 < after else 0
+    after, at = slots.size - LAST_WORDS, home
+    while keys[at + 1] != 0 and (keys[at] != first or keys[at + 1] != second):
+        at = at + ROW if at + ROW < after else 0
     return at
 
 
 @inner
-def move_all(older, slots, factor, shift):
+def put_row(slots, at, row):
+    """Write the four words of a row."""
+    slots[at], slots[at + 1], slots[at + 2], slots[at + 3] = row
+
+
+@inner
+def move_all(older, slots, secret, shift):
     """Insert every entry of `older` into the larger table `slots`, which is empty."""
-    for i in range(0, older.size - 2 * LAST_ROWS, 2):
-        if older[i] != 0:
-            at = find(slots, older[i], home_of(older[i], factor, shift))
-            slots[at] = older[i]
-            slots[at + 1] = older[i + 1]
+    for i in range(0, older.size - LAST_WORDS, ROW):
+        first, second = older[i], older[i + 1]
+        if second != 0:
+            at = find(slots, first, second, home_of(first, second, secret, shift))
+            put_row(slots, at, (first, second, older[i + 2], older[i + 3]))

@@ -39,7 +39,7 @@ _LEAD_BITS = 0xF0E0C000
 _LEAST_BITS = 0x100B0700
 _MARKS, _CONTINUED = 0xC0C0C000, 0x80808000  # what the later bytes of a character begin with
 _BEYOND_ASCII = np.int64(-0x7F7F7F7F7F7F7F80)  # the top bit of each of eight bytes
-_AT_ONCE = 12
+_AT_ONCE = 16
 
 
 @inner
@@ -99,10 +99,11 @@ def look(view, groups, c):
     """Return two bit sets of places from character `c` on: pieces end there; the windows do not decide."""
     found = byte_lanes_in_products(groups, c, view.ends, PLACES)
     unsure = byte_lanes_in_products(groups, c, view.open, PLACES)
-    in_groups = byte_lanes_with(groups, c, 0xFF) & byte_lanes_with(groups, c + PLACES - 1, 0xFF)
-    if in_groups != -1:
-        for k in range(PLACES):
-            unsure |= ~byte_lanes_with(groups, c + k, 0xFF)
+    # A window with a character without a group decides nothing: it is one of the first four, or the last.
+    first, last = ~byte_lanes_with(groups, c, 0xFF), ~byte_lanes_with(groups, c + PLACES - 1, 0xFF)
+    if first | last != 0:
+        unsure |= first | first >> 1 | first >> 2 | first >> 3
+        unsure |= last | last << 1 | last << 2 | last << 3
     return found, unsure
 
 

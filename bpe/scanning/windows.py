@@ -22,7 +22,6 @@ after the window, agree if a piece ends at the bar, then the window decides.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -244,19 +243,21 @@ def _products(wanted: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     left = wanted.copy()
     products: list[list[int]] = []
     outermost_first = sorted(range(PLACES), key=lambda place: -abs(place - BEHIND + 0.5))
+
+    def allowed_at(place: int) -> np.ndarray:
+        """Return which groups of a place the product may have, whatever it has of them now."""
+        wider = allowed[np.ix_(*chosen[:place], np.arange(n), *chosen[place + 1 :])]
+        return wider.all(axis=tuple(k for k in range(PLACES) if k != place))
+
     while left.any() and len(products) <= _MAX_PRODUCTS:
-        chosen = [[int(group)] for group in np.argwhere(left)[0]]
+        chosen = [np.array([group]) for group in np.unravel_index(left.argmax(), left.shape)]
         for place in outermost_first:
-            wider = [*chosen[:place], list(range(n)), *chosen[place + 1 :]]
-            if allowed[np.ix_(*wider)].all():
-                chosen = wider
-        for place, group in itertools.product(reversed(outermost_first), range(n)):
-            if group not in chosen[place]:
-                wider = [*chosen[:place], [*chosen[place], group], *chosen[place + 1 :]]
-                if allowed[np.ix_(*wider)].all():
-                    chosen = wider
+            if allowed_at(place).all():
+                chosen[place] = np.arange(n)
+        for place in reversed(outermost_first):
+            chosen[place] = np.flatnonzero(allowed_at(place))
         left[np.ix_(*chosen)] = False
-        products.append([sum(1 << group for group in groups) for groups in chosen])
+        products.append([sum(1 << group for group in groups.tolist()) for groups in chosen])
     return np.array(products, np.uint8).reshape(-1, PLACES)
 
 

@@ -57,7 +57,7 @@ def _py_translate_byte_lanes(source: Any, i: int, ranges: Any, target: Any, j: i
         starts, changes, n = ranges
         pairs = [(int(starts[k]) & 0xFF, int(changes[k]) & 0xFF) for k in range(n)]
     for lane in range(BYTE_LANES):
-        reached = [change for start, change in pairs if source[i + lane] >= start]
+        reached = [change for start, change in pairs if start <= source[i + lane] < 128]
         target[j + lane] = functools.reduce(operator.xor, reached, 0)
 
 
@@ -169,11 +169,11 @@ def byte_lanes_in_products(typingctx, pointer, i, products, places):
 @twin(_py_translate_byte_lanes)
 @intrinsic
 def translate_byte_lanes(typingctx, source, i, ranges, target, j):
-    """Translate the 64 bytes at ``source[i]`` by ranges, and write them to ``target[j]``.
+    """Translate the 64 bytes at ``source[i]`` by ranges of ASCII, and write them to ``target[j]``.
 
-    A byte becomes the exclusive or of all changes whose start is at most the byte. Ranges are a ``Constant``,
-    pairs of a start and a change; or ``(starts, changes, n)`` with pointers to int32, each the byte repeated
-    four times.
+    A byte becomes the exclusive or of all changes whose start is at most the byte; 0 if it is no ASCII.
+    Ranges are a ``Constant``, pairs of a start and a change; or ``(starts, changes, n)`` with pointers to
+    int32, each the byte repeated four times. Starts are below 128.
     """
     _check_pointers(types.uint8, source, target)
 
@@ -181,7 +181,7 @@ def translate_byte_lanes(typingctx, source, i, ranges, target, j):
         vector = builder.load(_bytes_at(builder, values[0], values[1]), align=1)
 
         def changed(translated, start, change):
-            reached = builder.icmp_unsigned(">=", vector, start)
+            reached = builder.icmp_signed(">=", vector, start)  # cheaper than unsigned
             return builder.xor(translated, builder.select(reached, change, _NOTHING))
 
         if isinstance(ranges, ConstantType):

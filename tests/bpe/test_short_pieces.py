@@ -10,96 +10,102 @@ from structures import kernel
 from structures.kernels import pointer_to
 from structures.primitives.simd import _py_multiply_fold
 
-ROWS = module.LAST_ROWS
+ROWS, ROW, SHORT = module.LAST_ROWS, module.ROW, module.SHORT
 
 
-def check(slots, shift, factor):
+def check(slots, shift, secret):
     """Assert the invariants, by number."""
-    table, rows = slots[: -2 * ROWS].reshape(-1, 2), slots[-2 * ROWS :].reshape(-1, 2)
-    n_slots = 1 << (64 - shift)
-    assert len(table) == n_slots, "invariant 1"
-    assert 2 * np.count_nonzero(table[:, 0]) <= n_slots, "invariant 1"
-    for slot in np.flatnonzero(table[:, 0]).tolist():
-        home = (int(_py_multiply_fold(int(table[slot, 0]), factor)) % 2**64) >> shift
-        way = [(home + k) % n_slots for k in range((slot - home) % n_slots)]
-        assert (table[way, 0] != 0).all(), "invariant 2"
-    assert (table[table[:, 0] == 0] == 0).all(), "invariant 3"
-    assert (rows[:, 0] == module.NO_WORD).all(), "invariant 3"
+    table, last = slots[: -ROW * ROWS].reshape(-1, ROW), slots[-ROW * ROWS :].reshape(-1, ROW)
+    n_rows = 1 << (64 - shift)
+    assert len(table) == n_rows, "invariant 1"
+    assert 2 * np.count_nonzero(table[:, 1]) <= n_rows, "invariant 1"
+    for row in np.flatnonzero(table[:, 1]).tolist():
+        folded = _py_multiply_fold(int(table[row, 0]) ^ secret[0], int(table[row, 1]) ^ secret[1])
+        home = (int(folded) % 2**64) >> shift
+        way = [(home + k) % n_rows for k in range((row - home) % n_rows)]
+        assert (table[way, 1] != 0).all(), "invariant 2"
+    assert (table[table[:, 1] == 0] == 0).all(), "invariant 3"
+    assert (last[:, :2] == [0, module.NO_WORD]).all(), "invariant 3"
 
 
 @kernel
-def put(slots, factor, shift, word, packed):
-    at = module.find(slots, word, module.home_of(word, factor, shift))
-    slots[at], slots[at + 1] = word, packed
+def put(slots, secret, shift, key, ids):
+    at = module.find(slots, key[0], key[1], module.home_of(key[0], key[1], secret, shift))
+    module.put_row(slots, at, (key[0], key[1], ids, -ids))
 
 
 @kernel
-def get(slots, factor, shift, word):
-    at = module.find(slots, word, module.home_of(word, factor, shift))
-    return slots[at + 1] if slots[at] == word else -1
+def get(slots, secret, shift, key):
+    at = module.find(slots, key[0], key[1], module.home_of(key[0], key[1], secret, shift))
+    return slots[at + 2], slots[at + 3]
 
 
 @kernel
 def words_of(data, start, length):
-    text = pointer_to(data, start)
-    near = module.word_of(text, length) if length <= module.SHORT else module.NO_WORD
-    return near, module.word_at(pointer_to(data, 0), start, length)
+    near = module.words_of(pointer_to(data, start), length)
+    return near, module.words_at(pointer_to(data, 0), start, length)
 
 
 @kernel
-def moved(older, bits, factor, shift):
+def moved(older, bits, secret, shift):
     slots = module.empty_slots(bits)
-    module.move_all(older, slots, factor, shift)
+    module.move_all(older, slots, secret, shift)
     return slots
 
 
-@given(st.binary(min_size=20, max_size=20), st.integers(0, 10), st.integers(1, 10))
+@given(st.binary(min_size=36, max_size=36), st.integers(0, 20), st.integers(1, 19))
 def test_words(data, start, length):
-    one, other = words_of(np.frombuffer(bytearray(data), np.uint8), start, length)
-    if length <= 7:
-        expected = int.from_bytes(
-            data[start : start + length] + bytes(7 - length) + bytes([length]), "little"
-        )
+    one, other = words_of(np.frombuffer(bytearray(data), np.uint8), start, min(length, 16))
+    if length <= SHORT:
+        key = data[start : start + length] + bytes(SHORT - length) + bytes([length])
+        expected = tuple(np.frombuffer(key, np.int64).tolist())
         assert one == other == expected
     else:
-        assert other >= module.NO_WORD == one
+        assert one == (0, module.NO_WORD)
+        assert other[1] >= module.NO_WORD
 
 
 def test_the_words_of_different_pieces_differ():
-    pieces = [b"", b"\0", b"\0\0", b"a", b"a\0", b"a\0\0", b"\0a", b"abcdefg", b"abcdef", b"\xff" * 7]
-    assert len({words_of(np.frombuffer(bytearray(p + bytes(8)), np.uint8), 0, len(p)) for p in pieces}) == 10
+    pieces = [b"", b"\0", b"\0\0", b"a", b"a\0", b"a\0\0", b"\0a", b"abcdefgh", b"abcdefg", b"\xff" * 8]
+    pieces += [b"abcdefgh\0", b"abcdefghi", b"\0bcdefghi", b"\xff" * 15, b"\0" * 15, b"\0" * 8, b"\0" * 14]
+    data = [np.frombuffer(bytearray(piece + bytes(16)), np.uint8) for piece in pieces]
+    assert len({words_of(each, 0, len(piece)) for each, piece in zip(data, pieces, strict=True)}) == len(data)
+
+
+def key_of(number):
+    """Return the words of a piece of one to 15 bytes."""
+    return number * 3, (number % SHORT + 1) << 56 | number >> 3
 
 
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.tuples(st.integers(1, 40), st.integers(0, 2**62)), max_size=60), st.data())
 def test_against_a_dict(entries, data):
-    bits, factor = 7, data.draw(st.sampled_from([1, 3, module.new_factor()]))  # 1: the words collide
+    bits, secret = 7, data.draw(st.sampled_from([(0, 0), (5, -1), module.new_secret()]))
     slots, shift, expected = module.empty_slots(bits), 64 - bits, {}
-    for number, packed in entries:
-        word = number << 56 | number
-        put(slots, factor, shift, word, packed)
-        expected[word] = packed
-        check(slots, shift, factor)
+    for number, ids in entries:
+        put(slots, secret, shift, key_of(number), ids)
+        expected[key_of(number)] = ids, -ids
+        check(slots, shift, secret)
     for number in range(1, 50):
-        word = number << 56 | number
-        assert get(slots, factor, shift, word) == expected.get(word, -1)
-    larger = moved(slots, bits + 2, factor, shift - 2)
-    check(larger, shift - 2, factor)
-    for word, packed in expected.items():
-        assert get(larger, factor, shift - 2, word) == packed
+        assert get(slots, secret, shift, key_of(number)) == expected.get(key_of(number), (0, 0))
+    larger = moved(slots, bits + 2, secret, shift - 2)
+    check(larger, shift - 2, secret)
+    for key, ids in expected.items():
+        assert get(larger, secret, shift - 2, key) == ids
 
 
-def test_factors_are_odd_and_differ():
-    factors = {module.new_factor() for _ in range(50)}
-    assert len(factors) == 50
-    assert all(factor % 2 == 1 and 0 < factor < 2**63 for factor in factors)
+def test_secrets_differ():
+    words = [word for _ in range(50) for word in module.new_secret()]
+    assert len(set(words)) == 100
+    assert all(-(2**63) <= word < 2**63 for word in words)
+    assert 20 < sum(word < 0 for word in words) < 80
 
 
 @pytest.mark.parametrize("bits", [1, 5])
 def test_an_empty_table(bits):
     slots = module.empty_slots(bits)
-    check(slots, 64 - bits, 1)
-    assert not slots[: -2 * ROWS].any()
+    check(slots, 64 - bits, (1, 1))
+    assert not slots[: -ROW * ROWS].any()
     for made in (module.new_slots(), module.empty_slots(module.FEWEST_BITS)):
-        check(made, 64 - module.FEWEST_BITS, 1)
-        assert not made[: -2 * ROWS].any()
+        check(made, 64 - module.FEWEST_BITS, (1, 1))
+        assert not made[: -ROW * ROWS].any()

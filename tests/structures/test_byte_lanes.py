@@ -112,12 +112,12 @@ def test_in_constant_products(products):
 
 
 def translated_slowly(array, i, pairs):
-    reached = [[change for start, change in pairs if byte >= start] for byte in array[i : i + LANES]]
+    reached = [[change for start, change in pairs if start <= byte < 128] for byte in array[i : i + LANES]]
     return [functools.reduce(operator.xor, each, 0) for each in reached]
 
 
 @settings(deadline=None)
-@given(data, st.integers(0, 10), st.lists(st.tuples(byte, byte), max_size=9))
+@given(data, st.integers(0, 10), st.lists(st.tuples(st.integers(0, 127), byte), max_size=9))
 def test_translate_by_a_list(array, i, pairs):
     starts, changes = (four_times([pair[k] for pair in pairs]) for k in (0, 1))
     twin = np.empty(LANES, np.uint8)
@@ -126,7 +126,7 @@ def test_translate_by_a_list(array, i, pairs):
     assert _translate_by_list(array, i, starts, changes).tolist() == twin.tolist() == expected
 
 
-@pytest.mark.parametrize("pairs", [(), ((0, 5),), ((32, 1), (33, 3), (97, 255), (250, 4))])
+@pytest.mark.parametrize("pairs", [(), ((0, 5),), ((32, 1), (33, 3), (97, 255), (127, 4))])
 def test_translate_by_a_constant(pairs):
     array, twin = np.random.default_rng(2).integers(0, 256, 200, np.uint8), np.empty(LANES, np.uint8)
     for i in (0, 7, 136):
