@@ -24,7 +24,7 @@ class _Lent:
 
 
 @functools.cache
-def _utf8_address() -> Callable[[str, None], int]:
+def _utf8_address() -> Callable[[str, object], int]:
     """Return CPython's function as a private object: the one of ``ctypes.pythonapi`` is shared."""
     prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     return prototype(("PyUnicode_AsUTF8AndSize", ctypes.pythonapi))
@@ -38,11 +38,16 @@ def as_array(data: bytes | bytearray | str) -> np.ndarray:
     Parameters
     ----------
     data : bytes, bytearray or str
-        A str must be ASCII.
+        A str that is not ASCII keeps its UTF-8, once made, as long as it lives: CPython does it.
 
     Returns
     -------
     (n_bytes,) uint8
+
+    Raises
+    ------
+    UnicodeEncodeError
+        A str has a lone surrogate.
 
     Examples
     --------
@@ -52,8 +57,9 @@ def as_array(data: bytes | bytearray | str) -> np.ndarray:
     if isinstance(data, str):
         if sys.implementation.name != "cpython":
             return as_array(data.encode())
-        # The memory of an ASCII str is its UTF-8.
-        return np.asarray(_Lent(data, _utf8_address()(data, None), len(data)))
+        n_bytes = ctypes.c_ssize_t()
+        address = _utf8_address()(data, ctypes.byref(n_bytes))  # of an ASCII str, its own memory
+        return np.asarray(_Lent(data, address, n_bytes.value))
     array = np.frombuffer(data, np.uint8)
     if array.flags.writeable:
         return array

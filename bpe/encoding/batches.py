@@ -13,6 +13,7 @@ encoder; as many stretches at a time as there are threads.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
 
 import numpy as np
@@ -26,6 +27,7 @@ from bpe.threads import map_in_threads, n_threads
 
 MOST_BYTES = 1 << 20
 LEAST_BYTES = 1 << 15  # a shorter stretch is not worth another thread
+LONG = 1 << 18  # characters of a text that is a stretch by itself, so that it need not be copied
 
 
 def encode_batch(
@@ -53,13 +55,16 @@ def encode_stretches(
 ) -> tuple[int, Iterator[tuple[np.ndarray, np.ndarray]]]:
     """Return how long the texts are, and an iterator over the ids and offsets of each stretch."""
     threads = n_threads(threads)
-    needles = [needle.decode() for needle in rules.needles if needle.isascii()]  # for rows of ASCII
+    needles = [needle.decode("utf-8", "surrogateescape") for needle in rules.needles]
 
     def encode_stretch(stretch: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         first, last = stretch
-        row = _ascii_row(texts[first:last])
+        row = _row_of(texts[first:last])
         if row and not any(needle in row for needle in needles):
-            return engine.encoder.encode_segments(as_array(row), ends_of(texts[first:last]))
+            with suppress(UnicodeEncodeError):  # a lone surrogate
+                held = as_array(row)
+                ends = ends_of(texts[first:last] if row.isascii() else [held])
+                return engine.encoder.encode_segments(held, ends)
         some = _bytes_of(texts[first:last], first, what)
         data = some[0] if len(some) == 1 else bytearray().join(some)
         if not any(needle in data for needle in rules.needles):
@@ -98,12 +103,15 @@ def _stretches(texts: Sequence[str | bytes], threads: int, what: str) -> tuple[i
     wanted = min(max(total // (4 * threads), LEAST_BYTES), MOST_BYTES) if threads > 1 else MOST_BYTES
     # A stretch ends with the text in which its share of the bytes ends.
     shares = np.arange(1, total // wanted + 1) * wanted
-    edges = np.unique(np.concatenate([[0], np.searchsorted(ends, shares) + 1, [len(ends)]]))
+    long = np.flatnonzero(np.diff(ends, prepend=0) >= LONG)
+    edges = np.unique(np.concatenate([[0], np.searchsorted(ends, shares) + 1, long, long + 1, [len(ends)]]))
     return total, list(pairwise(edges.tolist()))
 
 
-def _ascii_row(texts: Sequence[str | bytes]) -> str | None:
-    """Return texts joined; None where one is not a str of ASCII."""
+def _row_of(texts: Sequence[str | bytes]) -> str | None:
+    """Return texts joined, if their memory is UTF-8: texts of ASCII, or one that is long."""
+    if len(texts) == 1 and isinstance(texts[0], str) and len(texts[0]) >= LONG:
+        return texts[0]
     row = [text for text in texts if isinstance(text, str) and text.isascii()]
     if len(row) < len(texts):
         return None

@@ -346,6 +346,6 @@ def put_around(ids: np.ndarray, offsets: np.ndarray, around: Around) -> tuple[np
     )
 
 
-def ends_of(texts: Sequence[str | bytes]) -> np.ndarray:
+def ends_of(texts: Sequence[str | bytes | np.ndarray]) -> np.ndarray:
     """Return where each text ends when they stand in a row."""
     return np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))

@@ -121,25 +121,28 @@ def test_a_batch_is_its_texts(tokenizer, batch, threads):
 def test_a_batch_in_stretches(tokenizer, book, monkeypatch):
     monkeypatch.setattr(encode_module, "LEAST_BYTES", 100)
     monkeypatch.setattr(encode_module, "MOST_BYTES", 1000)
-    rows = []  # of nothing but ASCII, which are not copied; the first ones have more ids than is expected
+    monkeypatch.setattr(encode_module, "LONG", 500)
+    rows = []  # what is not copied; the first ones have more ids than is expected
     monkeypatch.setattr(encode_module, "as_array", lambda row: rows.append(row) or as_array(row))
-    batch = [*["\x01" * 700] * 5, *book[:20_000].split("\n"), "é" * 900, "", "<|fim|>", book[:5000], ""]
+    batch = [*["\x01" * 700] * 5, *book[:20_000].split("\n"), "é" * 900, "é\ud800" * 300, "", "<|fim|>"]
+    batch += [book[:5000], "é<|fim|>" * 200, ""]
     expected = [tokenizer.encode(text, **ALLOWED) for text in batch]
     for threads in (1, 2, 5):
         assert tokenizer.encode_batch(batch, threads, **ALLOWED) == expected
         ids, offsets = tokenizer.encode_batch_to_numpy(batch, threads, **ALLOWED)
         assert ids.tolist() == [number for ids in expected for number in ids]
         assert offsets.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
-        with pytest.raises(ValueError, match=rf"^text {len(batch) - 3} holds the special token '<\|fim\|>'"):
+        with pytest.raises(ValueError, match=rf"^text {len(batch) - 4} holds the special token '<\|fim\|>'"):
             tokenizer.encode_batch(batch, threads)
     assert len(rows) > 30
-    assert all(row.isascii() for row in rows)
+    assert {row for row in rows if not row.isascii()} == {"é" * 900, "é\ud800" * 300}
 
 
-def test_ascii_is_read_where_it_is():
-    array = as_array("the sea " * 1000)  # which nothing else holds
-    assert array.base.owner.isascii()
-    assert array.tobytes() == b"the sea " * 1000
+@pytest.mark.parametrize("text", ["the sea ", "die K\u00fcste ", "\u6d77 \U0001f30a"])
+def test_text_is_read_where_it_is(text):
+    array = as_array(text * 1000)  # which nothing else holds
+    assert array.base.owner == text * 1000
+    assert array.tobytes() == (text * 1000).encode()
     assert np.shares_memory(array, as_array(array.base.owner))
     assert ctypes.pythonapi.PyUnicode_AsUTF8AndSize.argtypes is None, "that of everybody is left alone"
 
