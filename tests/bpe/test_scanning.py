@@ -1,6 +1,7 @@
 """Patterns compiled to tables, compared with the ``regex`` package."""
 
 import dataclasses
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -101,6 +102,14 @@ def long_documents():
     return seed.map(lambda drawn: "".join(drawn[2].choices(drawn[0], k=drawn[1])).encode())
 
 
+@cache
+def characters_in_use(step):
+    """Return the first characters, every so many of the rest, and a few of those that stand for nothing."""
+    every = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
+    used, unused = (regex.findall(kind, every[0x3000:]) for kind in (r"[^\p{Cn}\p{Co}]", r"[\p{Cn}\p{Co}]"))
+    return [*every[:0x3000], *used[::step], *unused[:: 16 * step]]
+
+
 def scanner_for(sources):
     """Return the scanner of expressions; those of named patterns have code, as users have them."""
     return scanner_of(tuple(sources), IN_CODE)
@@ -124,8 +133,7 @@ class TestAgainstRegex:
     def test_every_character(self, name):
         sources = sources_of(name)
         # Between letters, digits, spaces and line ends. The regex package is slow with unusual expressions.
-        step = 1 if IN_CODE.issuperset(sources) else 7
-        characters = map(chr, [*range(0x3000), *range(0x3000, 0xD800, step), *range(0xE000, 0x110000, step)])
+        characters = characters_in_use(1 if IN_CODE.issuperset(sources) else 7)
         text = "".join(f"{c}a{c}1{c} {c}\n" for c in characters)
         offsets = scanner_for(sources).split(text.encode())
         assert np.array_equal(

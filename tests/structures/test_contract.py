@@ -746,8 +746,12 @@ def test_verbs_inside(small_keyed):
     assert list(zip(now.tolist(), values.tolist(), strict=True)) == list(container.items())
 
 
+@njit
+def _compared(a, b):
+    return a == b, a != b
+
+
 def test_equality_inside(small_keyed):
-    are_equal, differ = njit(lambda a, b: a == b), njit(lambda a, b: a != b)
     container = small_keyed({1: 2, 0: 0, 4: 3})
     for other, is_equal in [
         (container.copy(), True),
@@ -757,8 +761,8 @@ def test_equality_inside(small_keyed):
         (small_keyed({1: 2}), False),
         (small_keyed(), False),
     ]:
-        assert are_equal(container, other) == is_equal == (container == other)
-        assert differ(container, other) != is_equal
+        assert _compared(container, other) == (is_equal, not is_equal)
+        assert (container == other) == is_equal
 
 
 def test_replace_inside(small_counted):
