@@ -152,7 +152,7 @@ WITHOUT = """
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("part", range(2))
 def test_containers_work_without_any_of_the_names(part, python, tmp_path):
-    """One process for each name, forked where numba is loaded: the import warns once, and takes the plain way.
+    """One process for each name, forked where numba is loaded: the import warns once and takes the plain way.
 
     From there all is the same, whatever the name is: containers are used without the first of them.
     """
