@@ -173,6 +173,16 @@ def test_slower_and_what_fails(slower, capsys):
     assert code_of({"error": "TypeError: new"}, {"error": "TypeError: both"}) == 2
 
 
+@pytest.fixture
+def shared_cache():
+    """Let the processes of benchmarks find what the tests have compiled: the sources are the same."""
+    folder = importlib.import_module("benchmarks").cache_folder()
+    if "NUMBA_CACHE_DIR" in os.environ and not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.symlink_to(folder.parent, target_is_directory=True)
+
+
+@pytest.mark.usefixtures("shared_cache")
 def test_slower_with_real_processes(slower, monkeypatch):
     """A process for the sources of a commit, here those that are being tested."""
     monkeypatch.setenv("BENCHMARK_SMALL", "1")

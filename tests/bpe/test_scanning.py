@@ -1,6 +1,8 @@
 """Patterns compiled to tables, compared with the ``regex`` package."""
 
 import dataclasses
+import os
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +21,12 @@ from bpe.scanning.tables import tables_of
 from bpe.scanning.windows import PLACES, derive_windows
 from bpe.text import as_bytes, as_text
 
-thorough = settings(deadline=None, max_examples=300)
+DEPTH = int(os.environ.get("FUZZ_DEPTH", "1"))
+
+
+def examples(n):
+    return settings(deadline=None, max_examples=n * DEPTH)
+
 
 ODD = {
     "tiktoken's cl100k": (
@@ -101,6 +108,14 @@ def long_documents():
     return seed.map(lambda drawn: "".join(drawn[2].choices(drawn[0], k=drawn[1])).encode())
 
 
+@cache
+def characters_in_use(step):
+    """Return the first characters, every so many of the rest, and a few of those that stand for nothing."""
+    every = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
+    used, unused = (regex.findall(kind, every[0x3000:]) for kind in (r"[^\p{Cn}\p{Co}]", r"[\p{Cn}\p{Co}]"))
+    return [*every[:0x3000], *used[::step], *unused[:: 16 * step]]
+
+
 def scanner_for(sources):
     """Return the scanner of expressions; those of named patterns have code, as users have them."""
     return scanner_of(tuple(sources), IN_CODE)
@@ -109,13 +124,13 @@ def scanner_for(sources):
 # ------------------------------------------------------------------------------------- the same pieces
 @pytest.mark.parametrize("name", PATTERNS)
 class TestAgainstRegex:
-    @thorough
+    @examples(100)
     @given(data=documents())
     def test_short(self, name, data):
         sources = sources_of(name)
         assert scanner_for(sources).split(data) == by_regex(sources, data)
 
-    @settings(deadline=None, max_examples=100)
+    @examples(50)
     @given(data=long_documents())
     def test_long(self, name, data):
         sources = sources_of(name)
@@ -124,8 +139,7 @@ class TestAgainstRegex:
     def test_every_character(self, name):
         sources = sources_of(name)
         # Between letters, digits, spaces and line ends. The regex package is slow with unusual expressions.
-        step = 1 if IN_CODE.issuperset(sources) else 7
-        characters = map(chr, [*range(0x3000), *range(0x3000, 0xD800, step), *range(0xE000, 0x110000, step)])
+        characters = characters_in_use(1 if IN_CODE.issuperset(sources) else 7)
         text = "".join(f"{c}a{c}1{c} {c}\n" for c in characters)
         offsets = scanner_for(sources).split(text.encode())
         assert np.array_equal(
@@ -148,7 +162,7 @@ class TestAgainstRegex:
                 given = data % bytes([byte])
                 assert scanner_for(sources).split(given) == by_regex(sources, given), given
 
-    @settings(deadline=None, max_examples=50)
+    @examples(30)
     @given(data=documents() | long_documents(), draw=st.data())
     def test_blocks(self, name, data, draw):
         """A text cut anywhere into blocks has the same pieces."""
@@ -163,7 +177,7 @@ class TestAgainstRegex:
             done = pieces[-1]
         assert pieces == scanner.split(data)
 
-    @settings(deadline=None, max_examples=100)
+    @examples(50)
     @given(data=documents() | long_documents(), draw=st.data())
     def test_decided(self, name, data, draw):
         """Decided pieces stay, whatever text follows, and the rest has the other pieces by itself."""
@@ -175,7 +189,7 @@ class TestAgainstRegex:
         assert scanner.split(data[:known])[: n_before + 1] == whole[: n_before + 1]
         assert [place + offset for offset in scanner.split(data[place:])] == whole[n_before:]
 
-    @thorough
+    @examples(100)
     @given(parts=st.lists(documents(8).filter(bool), max_size=8))
     def test_segments(self, name, parts):
         scanner = scanner_of(sources_of(name))
@@ -207,7 +221,7 @@ def expressions():
     )
 
 
-@settings(deadline=None, max_examples=1000)
+@examples(400)
 @given(
     st.lists(expressions(), min_size=1, max_size=3).map("|".join),
     st.lists(st.text("aabbA1' \n\t.é_", max_size=10), min_size=5, max_size=5),
@@ -222,7 +236,7 @@ def test_any_expression(source, texts):
         assert scanner.split(data) == by_regex([source], data), text
 
 
-@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(examples(100), suppress_health_check=[HealthCheck.filter_too_much])
 @given(
     st.lists(st.lists(expressions(), min_size=1, max_size=2).map("|".join), min_size=1, max_size=3),
     st.lists(st.text("aabbA1' \n\t.é_", max_size=10), min_size=5, max_size=5),
@@ -308,7 +322,7 @@ LETTERS = "éÉßǅʰ文か\u017f\u0301\u0661\u2028\u00a0\U0001f600"
 
 
 @pytest.mark.parametrize("name", WINDOWED)
-@settings(deadline=None, max_examples=200)
+@examples(100)
 @given(data=st.data())
 def test_windows_decide(name, data):
     """The verdict of a window is right in every text that contains it."""

@@ -1,6 +1,6 @@
 """The number of random tests, and how tests start another Python.
 
-``STRUCTURES_FUZZ_DEPTH`` multiplies the examples of the state machines and the seeds of the programs; it is 1
+``FUZZ_DEPTH`` multiplies the examples of the state machines and the seeds of the programs; it is 1
 by default.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-DEPTH = int(os.environ.get("STRUCTURES_FUZZ_DEPTH", "1"))
+DEPTH = int(os.environ.get("FUZZ_DEPTH", "1"))
 HERE = Path(__file__).parent
 MACHINES = settings(deadline=None, max_examples=40 * DEPTH, stateful_step_count=40, print_blob=True)
 

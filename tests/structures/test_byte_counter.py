@@ -20,7 +20,7 @@ from structures.primitives.secret import WORDS
 from structures.primitives.simd import _py_load_word, _py_multiply_fold, load_word, multiply_fold, pointer_to
 from structures.status import INT64_MAX, INT64_MIN, OK, OUT_OF_RANGE, OVERFLOW
 
-DEPTH = int(os.environ.get("STRUCTURES_FUZZ_DEPTH", "1"))
+DEPTH = int(os.environ.get("FUZZ_DEPTH", "1"))
 BOOK = Path(__file__).parents[1] / "data" / "treasure_island.txt"
 LENGTHS = [0, 1, 2, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 32, 33, 40]
 # Few words, so that they recur: prefixes of each other, and with zeros, with which words are padded.
@@ -332,7 +332,8 @@ def test_offsets_of_every_width(dtype):
     words = [b"low", b"", b"internationalisation", b"low", b"lower", b"newest"]
     data, offsets = joined(words)
     offsets = offsets.astype(dtype)
-    for one_each in (np.empty(0, np.int64), np.array([3, 1, 4, 1, 5, 9], np.int32)):
+    counts_dtype = np.int64 if dtype is np.int64 else np.int32  # each pair of dtypes is compiled
+    for one_each in (np.empty(0, counts_dtype), np.array([3, 1, 4, 1, 5, 9], counts_dtype)):
         inside, outside = ByteCounter({b"low": 1}), ByteCounter({b"low": 1})
         assert add_many(inside, data, offsets, one_each) == (OK, len(words))
         inside._check()
@@ -342,7 +343,7 @@ def test_offsets_of_every_width(dtype):
         assert same(outside, expected)
     assert same(ByteCounter.from_arrays(data, offsets, [1] * 6), Counter(words))
     full = ByteCounter({b"newest": INT64_MAX})
-    assert add_many(full, data, offsets, np.empty(0, np.int64)) == (OVERFLOW, 5)
+    assert add_many(full, data, offsets, np.empty(0, counts_dtype)) == (OVERFLOW, 5)
     full._check()
     assert same(full, {b"newest": INT64_MAX})
 

@@ -18,6 +18,16 @@ from structures.status import INT64_MAX, INT64_MIN, NEGATIVE, NO_MEMORY, NOT_A_N
 from structures.testing import LANGUAGES, IndexedHeapMachine, IndexedHeapModel, check_program, random_program
 
 BOTH = pytest.mark.parametrize("heap_class", [IndexedMaxHeap, IndexedMinHeap])
+# Every dtype, and both orders: what differs is one sign and one width, and each kind is compiled anew.
+KINDS = pytest.mark.parametrize(
+    ("heap_class", "dtype"),
+    [
+        (IndexedMaxHeap, "int64"),
+        (IndexedMinHeap, "int64"),
+        (IndexedMinHeap, "float64"),
+        (IndexedMaxHeap, "float32"),
+    ],
+)
 DTYPES = pytest.mark.parametrize("dtype", ["int64", "float64", "float32"])
 TIES = pytest.mark.parametrize("ties", ["key", "fifo"])
 
@@ -47,8 +57,7 @@ TestShortFloat = ShortFloatMachine.TestCase
 
 
 @TIES
-@DTYPES
-@BOTH
+@KINDS
 @pytest.mark.parametrize(
     ("n_keys", "numbers", "rare"),
     [
@@ -157,8 +166,7 @@ def test_a_count_may_become_one_with_the_rank_of_absent_keys(heap_class, ties):
 
 
 # ------------------------------------------------------------------------------------------------- ages
-@BOTH
-@DTYPES
+@KINDS
 def test_the_first_to_come_leaves_first(heap_class, dtype):
     heap = heap_class(100, dtype, ties="fifo")
     for key in (50, 7, 99, 20):
@@ -368,8 +376,7 @@ def _use(heap, keys, deltas):
     return status, failed, again, no_room, popped, counts, missing, left, arrays, heap.peek(), heap.pop()
 
 
-@DTYPES
-@BOTH
+@KINDS
 def test_verbs_inside_njit(heap_class, dtype):
     given = np.array([5, 6, 5, 7]), np.array([1, 2, 3, 6], dtype)
     heap = heap_class(100, dtype)
