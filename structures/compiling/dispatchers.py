@@ -8,6 +8,7 @@ different code.
 * The *inside* one makes code that compiled callers link in (:mod:`structures.compiling.inside_code`).
 
 Each compiles when it is first called. The types lead compiled callers to the inside dispatcher.
+A late kernel has a third one, for callers that have its address (:mod:`structures.compiling.late_code`).
 
 Calls of quiet kernels differ in two ways. Their arguments are widened, so that the same code serves integers
 of every width. And compiled callers have no branch for exceptions: they get the null value instead.
