@@ -198,7 +198,10 @@ def make_room(self):
 @method(IntMapType, "reserve")
 @quiet
 def _reserve(self, n_keys):
-    if n_keys > capacity_of(self.slots) and not resize(self, buckets_for(n_keys)):
+    n_buckets = buckets_for(n_keys)
+    if n_buckets * BUCKET >= LARGE:  # room for some more: else the last keys would prepare the next table
+        n_buckets += n_buckets // (_LAST - 1) + 1
+    if n_keys > capacity_of(self.slots) and not resize(self, n_buckets):
         return status.NO_MEMORY
     return status.OK
 

@@ -256,7 +256,9 @@ def _reserve(self, n_keys):
     # A quarter more than the keys: so many may leave before the others are entered again.
     if self.map.reserve(n_keys + n_keys // 4 + 1) < 0:
         return status.NO_MEMORY
-    if n_keys > capacity_of(self.table) and not resize(self, n_keys):
+    # From a large table, room for some more: else the last keys would prepare the next table.
+    n_slots = n_keys if n_keys < _LARGE else n_keys + n_keys // (_LAST - 1) + 1
+    if n_keys > capacity_of(self.table) and not resize(self, n_slots):
         return status.NO_MEMORY
     return status.OK
 
