@@ -18,6 +18,7 @@ from structures.compiling.jit import inner, kernel, late, quiet
 from structures.hash_tables.int_map_table import (
     BUCKET,
     EMPTY,
+    FEWEST,
     LARGE,
     VALUE,
     buckets_for,
@@ -113,12 +114,12 @@ def map_type(dtype: str = "int64") -> IntMapType:
 def new_map(typ, zero):
     """Return an empty map of a type, with a zero of the type of its values."""
     self = new(typ)
-    self.slots = empty_slots(buckets_for(0))
+    self.slots = empty_slots(FEWEST)
     self.next = aligned_words(0)
     self.n_ready = 0
     self.size = 0
+    self.due = capacity_of(self.slots)
     self.zero = zero
-    _plan(self)
     return self
 
 

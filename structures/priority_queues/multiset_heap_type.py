@@ -146,7 +146,7 @@ def new_heap(typ, zero, complement):
     self.table = new_table(_FEWEST, _words_a_row(self))
     self.next = aligned_words(0)
     self.n_ready = 0
-    plan(self)
+    self.due = capacity_of(self.table)
     self.map = new_map(int_map_type, 0)
     self.n_ids = 0
     self.size = 0
