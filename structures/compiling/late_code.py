@@ -9,7 +9,7 @@ A late kernel returns a bool: whether it has done its work. If it raises, for in
 memory, its callers get False. Callers may have released the GIL, and may be threads of ``prange``: the
 function takes it while it asks. Ctrl-C in the meantime is kept until the call from Python is over.
 
-Cost accepted: a call of a late kernel is never inlined, and the first one may take half a second. So it is for
+Cost accepted: a call of a late kernel is never inlined, and the first one may take half a second. It is for
 what is seldom reached. Where there is no memory even to compile it, callers get False, too; what Python
 raised is given to ``sys.unraisablehook``.
 """
