@@ -6,15 +6,19 @@ A first use makes a container, puts something in, and reads or takes it; the oth
 verbs. Each is the whole of a process, in seconds of processor time, the best of some rounds. *Never compiled*
 starts with an empty folder for compiled code, as the first process after an installation does. *Warm* loads
 what an earlier process has left. From both is taken what numba needs by itself: the time of a process that
-imports it and calls a function of one line from the cache, for which numba loads most of its modules.
+imports it and calls a function of one line from the cache, for which numba loads most of its modules. The
+bytecode of Python is kept, as an installation does.
 ``--small`` makes one round of one first use: to see that it runs, not for the figures.
 
 The last line is the time that an empty heap takes inside ``@njit``, from its making to its release.
 """
 
 import argparse
+import atexit
+import functools
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -75,10 +79,24 @@ def used():
     return usage.ru_utime + usage.ru_stime
 
 
+@functools.cache
+def bytecode_folder():
+    """Return a folder for the bytecode of all measured processes."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder)
+    return folder
+
+
 def run(code, cache):
     """Run Python; return its output, and the processor time."""
     paths = [cache, str(ROOT), str(ROOT / "tests" / "examples")]
-    environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "PYTHONPATH": os.pathsep.join(paths)}
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": cache,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONPYCACHEPREFIX": bytecode_folder(),
+        "PYTHONDONTWRITEBYTECODE": "",
+    }
     start = used()
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, check=True, stdout=subprocess.PIPE, text=True

@@ -28,6 +28,16 @@ def test_small(capsys, monkeypatch, command, needed, n_rows):
     assert len(rows) == n_rows
 
 
+def test_growth(capfd, monkeypatch):
+    """What it takes depends on the machine."""
+    monkeypatch.syspath_prepend(FOLDER)
+    importlib.import_module("growth_table").main(["--small"])
+    rows = re.findall(
+        r"^\| (\w+).* \| [\d.]+ \| [\d.]+ \| -?[\d.]+ \| -?[\d.]+ \|$", capfd.readouterr().out, re.M
+    )
+    assert rows == ["IntMap", "MaxHeap", "MinHeap"]
+
+
 def test_first_use(capsys, monkeypatch):
     """One use, in processes of its own; what it takes depends on the machine."""
     monkeypatch.syspath_prepend(FOLDER)

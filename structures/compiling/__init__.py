@@ -3,9 +3,10 @@
 =================  ==================================================================================
 module             what it is about
 =================  ==================================================================================
-``jit``            the decorators: ``kernel``, ``quiet``, ``inner``
+``jit``            the decorators: ``kernel``, ``quiet``, ``inner``, ``late``
 ``dispatchers``    what Python calls, and what compiled code calls
 ``inside_code``    code that compiled callers link in
+``late_code``      code that is compiled when it is first reached
 ``digests``        after a change of the sources, cached code is not used any more
 ``stamps``         nor is the code of callers that make their containers
 ``cache_folder``   a folder that other users can write to is not used

@@ -8,6 +8,7 @@ different code.
 * The *inside* one makes code that compiled callers link in (:mod:`structures.compiling.inside_code`).
 
 Each compiles when it is first called. The types lead compiled callers to the inside dispatcher.
+A late kernel has a third one, for callers that have its address (:mod:`structures.compiling.late_code`).
 
 Calls of quiet kernels differ in two ways. Their arguments are widened, so that the same code serves integers
 of every width. And compiled callers have no branch for exceptions: they get the null value instead.
@@ -28,6 +29,7 @@ from numba.extending import models, register_model
 from structures.compiling.cache_folder import others_may_write
 from structures.compiling.digests import stamped
 from structures.compiling.inside_code import InnerCompiler, InsideCache, InsideCompiler, KernelCache
+from structures.compiling.late_code import LateCache, LateCompiler, emit_call
 from structures.compiling.numba_private import (
     CPUDispatcher,
     DispatcherType,
@@ -115,8 +117,26 @@ class QuietType(KernelType):
         return lower
 
 
-register_model(KernelType)(models.OpaqueModel)
-register_model(QuietType)(models.OpaqueModel)
+class LateType(KernelType):
+    """numba type of a late kernel: nothing is compiled when a call of it is."""
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        return types.boolean(*map(widened, args))
+
+    def get_impl_key(self, sig: Any) -> Any:
+        context = self.dispatcher.targetctx
+        key = (LateType, self.dispatcher, sig.args)
+        if key not in context._defns:
+            context.insert_func_defn([(self._call_late, key, (types.Any,) * len(sig.args))])
+        return key
+
+    def _call_late(self, context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        self._leave_stamp(context)
+        return emit_call(context, builder, self.dispatcher, signature.args, arguments)
+
+
+for each in (KernelType, QuietType, LateType):
+    register_model(each)(models.OpaqueModel)
 
 
 # ----------------------------------------------------------------------------------- called from Python
@@ -250,6 +270,24 @@ class InnerDispatcher(_QuietInsideDispatcher):
     """Compiles a kernel that only compiled code calls; for Python it has another dispatcher."""
 
 
+class LateDispatcher(_QuietInsideDispatcher):
+    """Compiles a kernel that compiled code calls by its address, when it is first reached."""
+
+    def _make_cache(self) -> Any:
+        return LateCache(stamped(self.py_func, "late"))
+
+    @property
+    def _numba_type_(self) -> Any:
+        return LateType(self)
+
+    def address(self, arguments: tuple[Any, ...]) -> int:
+        """Return the address of the machine code for these types of arguments."""
+        with global_compiler_lock:
+            CPUDispatcher.compile(self, types.boolean(*arguments))
+        compiled = self.overloads[arguments]
+        return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+
+
 # ------------------------------------------------------------------------------------------- making them
 _FOR_CALLERS = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": InsideCompiler}
 _OPTIONS: dict[type[CPUDispatcher], dict[str, Any]] = {
@@ -258,6 +296,7 @@ _OPTIONS: dict[type[CPUDispatcher], dict[str, Any]] = {
     _InsideDispatcher: _FOR_CALLERS,
     _QuietInsideDispatcher: _FOR_CALLERS,
     InnerDispatcher: _FOR_CALLERS | {"pipeline_class": InnerCompiler},
+    LateDispatcher: _FOR_CALLERS | {"pipeline_class": LateCompiler},
 }
 
 

@@ -1,7 +1,7 @@
 """The decorators that compile this package: lazily, without the GIL, cached on disk and never stale.
 
-There are three kinds of kernels. *Plain* ones may raise. *Quiet* ones cannot: they return a status instead.
-*Inner* ones are quiet, and only compiled code calls them.
+There are four kinds of kernels. *Plain* ones may raise. *Quiet* ones cannot: they return a status instead.
+*Inner* ones are quiet, and only compiled code calls them. *Late* ones are inner ones that are seldom reached.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ if ALL_THERE:
     from structures.compiling.dispatchers import (
         InnerDispatcher,
         KernelDispatcher,
+        LateDispatcher,
         QuietDispatcher,
         dispatcher,
     )
@@ -29,10 +30,15 @@ else:
 def _compiled(function: Callable[..., Any], kind: str) -> Any:
     """Return a kernel of one of the kinds; one that is interpreted where the JIT is switched off."""
     if config.DISABLE_JIT:
-        return function if kind == "inner" else interpreted(function)
+        return function if kind in ("inner", "late") else interpreted(function)
     if not ALL_THERE:
         return plain_kernel(function)
-    kinds = {"plain": KernelDispatcher, "quiet": QuietDispatcher, "inner": InnerDispatcher}
+    kinds = {
+        "plain": KernelDispatcher,
+        "quiet": QuietDispatcher,
+        "inner": InnerDispatcher,
+        "late": LateDispatcher,
+    }
     return dispatcher(function, kinds[kind])
 
 
@@ -106,3 +112,12 @@ def inner(function: Callable[..., Any]) -> Any:
     same: it is compiled again for that, and a call takes a few microseconds more.
     """
     return _compiled(function, "inner")
+
+
+def late(function: Callable[..., Any]) -> Any:
+    """Make a function an inner kernel that is compiled when it is first reached, as growth is.
+
+    It returns a bool, and takes containers, arrays, pointers, int64 and float64 by position. Where it raises,
+    its callers get False (:mod:`structures.compiling.late_code`).
+    """
+    return _compiled(function, "late")

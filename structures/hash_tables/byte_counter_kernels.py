@@ -8,7 +8,7 @@ from numba.experimental import structref
 
 from structures import status
 from structures.base.struct_type import StructType, fields_of, method, new, new_like
-from structures.compiling.jit import inner, kernel, quiet
+from structures.compiling.jit import inner, kernel, late, quiet
 from structures.hash_tables.byte_keys import equal_bytes, homes_of, is_long, key_of, keys_of, length_of
 from structures.primitives.hashing import mix_two, secret_of
 from structures.primitives.memory import copy_prefix, new_bytes, new_words
@@ -136,7 +136,7 @@ def new_byte_counter():
     return self
 
 
-@inner
+@late
 def _resize_slots(self, bits):
     slots = empty_slots(bits)
     rehash(self.slots, slots, 64 - bits)
@@ -145,7 +145,7 @@ def _resize_slots(self, bits):
     return True
 
 
-@inner
+@late
 def _resize_offsets(self, n):
     offsets = new_words(n)
     copy_prefix(self.offsets, self.size + 1, offsets)
@@ -153,7 +153,7 @@ def _resize_offsets(self, n):
     return True
 
 
-@inner
+@late
 def _resize_pool(self, n):
     pool = new_bytes(n)
     copy_prefix(self.pool, self.offsets[self.size], pool)
@@ -335,7 +335,7 @@ def _word(self, word_id):
     return self.pool[self.offsets[word_id] : self.offsets[word_id + 1]].copy()
 
 
-@inner
+@late
 def _take_back(self, data, offsets, counts, n_added, n_words):
     """Undo the addition of the first `n_added` strings; the counter had `n_words` words before."""
     for i in range(n_added):
@@ -345,6 +345,7 @@ def _take_back(self, data, offsets, counts, n_added, n_words):
     for word_id in range(n_words, self.size):
         vacate(self.slots, self.shift, _find_id(self, word_id))
     self.size = n_words
+    return True
 
 
 @method(ByteCounterType, "update_many")

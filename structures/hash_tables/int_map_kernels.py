@@ -14,10 +14,11 @@ from structures import status
 from structures.base.fields import swap_fields
 from structures.base.keyed import KeyedType
 from structures.base.struct_type import fields_of, method, new, new_like
-from structures.compiling.jit import inner, kernel, quiet
+from structures.compiling.jit import inner, kernel, late, quiet
 from structures.hash_tables.int_map_table import (
     BUCKET,
     EMPTY,
+    FEWEST,
     LARGE,
     VALUE,
     buckets_for,
@@ -113,12 +114,12 @@ def map_type(dtype: str = "int64") -> IntMapType:
 def new_map(typ, zero):
     """Return an empty map of a type, with a zero of the type of its values."""
     self = new(typ)
-    self.slots = empty_slots(buckets_for(0))
+    self.slots = empty_slots(FEWEST)
     self.next = aligned_words(0)
     self.n_ready = 0
     self.size = 0
+    self.due = capacity_of(self.slots)
     self.zero = zero
-    _plan(self)
     return self
 
 
@@ -142,8 +143,8 @@ def _plan(self):
     return True
 
 
-@inner
-def _resize(self, n_buckets):
+@late
+def resize(self, n_buckets):
     """Make a table of so many buckets, and move everything."""
     slots = empty_slots(n_buckets)
     move_all(self.slots, slots)
@@ -167,13 +168,9 @@ def _prepare(self, n_words):
     self.n_ready = end
 
 
-@inner
-def make_room(self):
-    """Do the work that is due before one more key comes; null if there is no memory."""
-    n_buckets = self.slots.size // BUCKET - 1
-    if self.slots.size < LARGE:
-        # Four times as large from 64 KB on: filling it again takes long, and it needs little memory.
-        return _resize(self, n_buckets * (4 if self.slots.size >= _MEDIUM else 2))
+@late
+def _grow_large(self):
+    """Do the work that is due before one more key comes to a large table."""
     capacity = capacity_of(self.slots)
     has_next = self.n_ready > 0 or _start_next(self)
     if self.size < capacity:
@@ -189,10 +186,23 @@ def make_room(self):
     return has_next
 
 
+@inner
+def make_room(self):
+    """Do the work that is due before one more key comes; False if there is no memory."""
+    if self.slots.size >= LARGE:
+        return _grow_large(self)
+    # Four times as large from 64 KB on: filling it again takes long, and it needs little memory.
+    n_buckets = self.slots.size // BUCKET - 1
+    return resize(self, n_buckets * (4 if self.slots.size >= _MEDIUM else 2))
+
+
 @method(IntMapType, "reserve")
 @quiet
 def _reserve(self, n_keys):
-    if n_keys > capacity_of(self.slots) and not _resize(self, buckets_for(n_keys)):
+    n_buckets = buckets_for(n_keys)
+    if n_buckets * BUCKET >= LARGE:  # room for some more: else the last keys would prepare the next table
+        n_buckets += n_buckets // (_LAST - 1) + 1
+    if n_keys > capacity_of(self.slots) and not resize(self, n_buckets):
         return status.NO_MEMORY
     return status.OK
 

@@ -14,14 +14,14 @@ ROOM = 4  # slots a bucket
 BUCKET = 2 * ROOM  # words
 VALUE = ROOM  # from the place of a key to that of its value
 LARGE = 1 << 20  # words: 8 MB
-_FEWEST = 2  # buckets
+FEWEST = 2  # buckets
 
 
 # ----------------------------------------------------------------------------------------------- room
 @inner
 def buckets_for(n_keys):
     """Return how many buckets hold `n_keys` at a load of at most 5/8: a power of two if they are few."""
-    n = _FEWEST
+    n = FEWEST
     while n * BUCKET < LARGE and 5 * ROOM * n < 8 * n_keys:
         n *= 2
     return larger(n, (8 * n_keys + 5 * ROOM - 1) // (5 * ROOM))

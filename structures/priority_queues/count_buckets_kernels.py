@@ -6,8 +6,8 @@ from numba.experimental import structref
 from structures import status
 from structures.base.counted import CountedType
 from structures.base.struct_type import fields_of, method, new, new_like
-from structures.compiling.jit import inner, kernel, quiet
-from structures.hash_tables.int_map_kernels import find, int_map_type, new_map, put
+from structures.compiling.jit import inner, kernel, late, quiet
+from structures.hash_tables.int_map_kernels import discard, find, int_map_type, new_map, put
 from structures.hash_tables.int_map_table import VALUE
 from structures.primitives.memory import copy_prefix, new_words
 from structures.primitives.priorities import difference_leaves_range, sum_leaves_range
@@ -70,7 +70,7 @@ def new_count_buckets(n_cells=MIN_CELLS):
     return self
 
 
-@inner
+@late
 def _resize(self, n_cells):
     cells = new_words(n_cells * WORDS)
     copy_prefix(self.cells, self.used, cells)
@@ -141,7 +141,7 @@ def _insert(self, key, entry, count):
 
 @inner
 def _erase(self, cell):
-    self.map.remove(self.cells[cell + KEY])
+    discard(self.map, self.cells[cell + KEY])
     _vacate(self, cell)
     _give_cell(self, cell)
     self.size -= 1

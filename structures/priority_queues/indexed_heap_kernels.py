@@ -5,7 +5,7 @@ import numpy as np
 from structures import status
 from structures.base.keyed import AHEAD
 from structures.base.struct_type import method, new, new_like
-from structures.compiling.jit import inner, kernel, quiet
+from structures.compiling.jit import inner, kernel, late, quiet
 from structures.primitives.memory import are_equal, copy_prefix, new_words
 from structures.primitives.priorities import (
     as_count,
@@ -94,7 +94,7 @@ def _count_at(self, at):
     return from_order(self.ranks[at] ^ self.complement, self.zero)
 
 
-@inner
+@late
 def _order_by_ages(self):
     """Keep ages from now on: the rank of some key will be the mark of absent ones."""
     ages = new_words(self.ranks.size)

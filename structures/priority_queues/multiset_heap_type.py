@@ -15,7 +15,7 @@ from structures.base.counted import CountedType
 from structures.base.fields import swap_fields
 from structures.base.keyed import AHEAD
 from structures.base.struct_type import fields_of, method, new
-from structures.compiling.jit import inner, kernel, quiet
+from structures.compiling.jit import inner, kernel, late, quiet
 from structures.hash_tables.int_map_kernels import find, int_map_type, make_room, new_map
 from structures.hash_tables.int_map_table import write
 from structures.primitives.memory import aligned_words, new_words
@@ -146,7 +146,7 @@ def new_heap(typ, zero, complement):
     self.table = new_table(_FEWEST, _words_a_row(self))
     self.next = aligned_words(0)
     self.n_ready = 0
-    plan(self)
+    self.due = capacity_of(self.table)
     self.map = new_map(int_map_type, 0)
     self.n_ids = 0
     self.size = 0
@@ -193,7 +193,7 @@ def plan(self):
     return True
 
 
-@inner
+@late
 def resize(self, n_slots):
     """Make a table for `n_slots`, and copy everything."""
     n_rows = rows_for(n_slots)
@@ -225,12 +225,10 @@ def _prepare(self, n_words):
     self.n_ready = end
 
 
-@inner
-def make_table_room(self):
-    """Do the work that is due before one more entry comes; null if there is no memory."""
+@late
+def _grow_large(self):
+    """Do the work that is due before one more entry comes to a large table."""
     capacity = capacity_of(self.table)
-    if capacity < _LARGE:
-        return resize(self, 2 * capacity + 1)
     has_next = self.n_ready > 0 or _start_next(self)
     if self.size < capacity:
         if has_next:
@@ -245,18 +243,27 @@ def make_table_room(self):
     return has_next
 
 
+@inner
+def make_table_room(self):
+    """Do the work that is due before one more entry comes; False if there is no memory."""
+    capacity = capacity_of(self.table)
+    return resize(self, 2 * capacity + 1) if capacity < _LARGE else _grow_large(self)
+
+
 @method(HeapType, "reserve")
 @quiet
 def _reserve(self, n_keys):
     # A quarter more than the keys: so many may leave before the others are entered again.
     if self.map.reserve(n_keys + n_keys // 4 + 1) < 0:
         return status.NO_MEMORY
-    if n_keys > capacity_of(self.table) and not resize(self, n_keys):
+    # From a large table, room for some more: else the last keys would prepare the next table.
+    n_slots = n_keys if n_keys < _LARGE else n_keys + n_keys // (_LAST - 1) + 1
+    if n_keys > capacity_of(self.table) and not resize(self, n_slots):
         return status.NO_MEMORY
     return status.OK
 
 
-@inner
+@late
 def _enter_again(self):
     """Clear the map, and enter the keys of all entries; the keys that have left are forgotten."""
     keys = new_words(self.size if is_first_come(self) else 0)
@@ -279,16 +286,21 @@ def _enter_again(self):
     return True
 
 
+@late
+def _make_id_room(self):
+    """See to it that there is an id for one more key; False if there is no memory."""
+    # Where ids run out, a third of them belong to keys that have left.
+    is_full = self.map.size >= self.map.due
+    if is_full and 5 * self.size >= 4 * self.map.size and make_room(self.map):
+        return True
+    return self.map.size > self.size and _enter_again(self)
+
+
 @inner
 def new_id(self, key, entry):
     """Return an id for a new key, and enter it; below 0 if there is no memory."""
-    is_full = self.map.size >= self.map.due
-    if rarely(is_full | (self.n_ids == IDS_A_ROW * self.table[0])):
-        # Where ids run out, a third of them belong to keys that have left.
-        if not is_full or 5 * self.size < 4 * self.map.size:
-            if not _enter_again(self):
-                return status.NO_MEMORY
-        elif not make_room(self.map) and (self.map.size == self.size or not _enter_again(self)):
+    if rarely((self.map.size >= self.map.due) | (self.n_ids == IDS_A_ROW * self.table[0])):
+        if not _make_id_room(self):
             return status.NO_MEMORY
         entry = find(self.map, key)
     number = self.n_ids

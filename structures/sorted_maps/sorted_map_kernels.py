@@ -13,7 +13,7 @@ from numba.experimental import structref
 from structures import status
 from structures.base.keyed import KeyedType
 from structures.base.struct_type import fields_of, method, new, new_like
-from structures.compiling.jit import inner, kernel, quiet
+from structures.compiling.jit import inner, kernel, late, quiet
 from structures.primitives.memory import copy_prefix, new_words
 from structures.primitives.priorities import as_count, from_order, sum_leaves_range, to_order
 from structures.primitives.simd import larger, local_words, rarely
@@ -286,11 +286,11 @@ def _raise_root(self):
     self.height += 1
 
 
-@inner
+@late
 def _make_room(self, order):
-    """Split the full rows on the way to a key, from the root down; return a status."""
+    """Split the full rows on the way to a key, from the root down; False if there is no memory."""
     if have_rows(self, self.height + 2) < 0:
-        return status.NO_MEMORY
+        return False
     rows = self.rows
     if rows[self.root + SIZE] == (KEYS if self.height == 0 else CHILDREN):
         _raise_root(self)
@@ -305,14 +305,14 @@ def _make_room(self, order):
             split(rows, place, is_leaf, n - 1 if is_last else n // 2, _take_row(self))
             place = row + n_below(rows, row, CHILDREN, order)
         row = rows[place + CHILD]
-    return status.OK
+    return True
 
 
 @inner
 def _insert(self, path, leaf, place, order, word):
     """Insert a new key at a place of a leaf, or where its leaf is full, in one of its halves."""
     if rarely(self.rows[leaf + SIZE] == KEYS):
-        if _make_room(self, order) < 0:
+        if not _make_room(self, order):
             return status.NO_MEMORY
         leaf = path_to(self.rows, self.root, self.height, order, path)
         place = leaf + n_below(self.rows, leaf, KEYS, order)

@@ -159,6 +159,14 @@ def test_the_next_table_is_prepared_ahead():
         assert np.array_equal(each.get_many(np.arange(n_keys + 1)), np.arange(n_keys + 1))
 
 
+def test_reserved_room_is_enough():
+    """The last keys that room was made for prepare no larger table."""
+    n = 400_000
+    container = IntMap.from_arrays(np.arange(n), np.arange(n))
+    assert (len(container), state(container)[4]) == (n, 0)
+    assert container.nbytes < 27 * n
+
+
 @pytest.mark.parametrize("by_clearing", [True, False])
 def test_what_is_prepared_is_dropped(by_clearing):
     container, n_keys = nearly_full()

@@ -306,6 +306,7 @@ def test_round_trips(rng, dtype, id_dtype, flags, k):
         other.push(1, -1.0, 99)
         assert other != q
         other.clear()
+        other._check()
         assert other == KBest(5, k, dtype, id_dtype, flags)
     assert q._numba_type_ == k_best_type(dtype, id_dtype)
 

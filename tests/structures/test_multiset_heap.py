@@ -114,14 +114,13 @@ def test_room_is_used_again():
 
 
 @BOTH
-@pytest.mark.parametrize("n", [1, 2, 5, 6, 10, 11, 40, 1000, 1280])
+@pytest.mark.parametrize("n", [1, 2, 5, 6, 10, 11, 40, 1000, 1280, 140_000])
 def test_reserved_room_is_enough_while_keys_come_and_go(heap_class, n):
     heap = heap_class()
     heap.reserve(n)
     nbytes = heap.nbytes
-    for key in range(n):
-        heap[key] = key
-    for key in range(n, 12 * n):
+    heap.update_many(np.arange(n), np.arange(n) + 1)
+    for key in range(n, min(12 * n, n + 20_000)):
         heap.pop()
         heap[key] = key * 7919 % 1009
     assert (len(heap), heap.nbytes) == (n, nbytes)

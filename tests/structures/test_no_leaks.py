@@ -253,11 +253,16 @@ def test_a_full_container_without_memory_takes_what_has_a_place(python):
             refused = [outcome(heap.add, -2, 5), outcome(table.add, -1)]
             return refused + [outcome(verb, [9, -1], [9, 9]) for verb in (table.update_many, table.set_many)]
 
-        n_full = 655_360
-        heap, table = st.MaxHeap.from_arrays(range(n_full), range(n_full)), st.IntMap()
-        table.set_many(range(n_full), range(n_full))
-        table = table.copy()  # without the larger table that is being prepared
-        write(st.MaxHeap({1: 2}), st.IntMap())
+        n_full, n_made = 665_765, 655_360  # room is made for some more
+        heap, table = st.MaxHeap.from_arrays(range(n_made), range(n_made)), st.IntMap()
+        table.set_many(range(n_made), range(n_made))
+        for each in (heap, table):
+            each.update_many(range(n_made, n_full), range(n_made, n_full))
+        heap, table = heap.copy(), table.copy()  # without the larger tables that are being prepared
+        small = st.MaxHeap({1: 2})
+        for key in range(99):  # compiles what is compiled when it is reached
+            small.add(key), small.pop()
+        write(small, st.IntMap())
         limit(2)
         refused = write(heap, table)
         resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)

@@ -1,0 +1,160 @@
+"""Late kernels: compiled when they are first reached, not when their callers are compiled.
+
+A first use of a container does not let it grow, nor undo anything. So code of that kind is not compiled into
+its callers. They call a function that knows its address, and asks Python for it once, by name. Python
+compiles the kernel then, or reads it from the cache. It is one piece of machine code for all callers, which
+are smaller and sooner compiled.
+
+A late kernel returns a bool: whether it has done its work. If it raises, for instance because there is no
+memory, its callers get False. Callers may have released the GIL, and may be threads of ``prange``: the
+function takes it while it asks. Ctrl-C in the meantime is kept until the call from Python is over.
+
+Cost accepted: a call of a late kernel is never inlined, and the first one may take half a second. It is for
+what is seldom reached. Where there is no memory even to compile it, callers get False, too; what Python
+raised is given to ``sys.unraisablehook``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import partial
+from hashlib import sha256
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+from structures.compiling.inside_code import InsideCompiler, KernelCache
+from structures.compiling.numba_private import CompileResultCacheImpl, JITCodeLibrary, compile_result
+
+_WORD, _BIT = ir.IntType(64), ir.IntType(1)
+
+
+class LateLibrary(JITCodeLibrary):
+    """Machine code that the cache can hold."""
+
+    def __init__(self, codegen: Any, name: str) -> None:
+        super().__init__(codegen, name)
+        self.enable_object_caching()
+
+
+class LateCompiler(InsideCompiler):
+    """Compiles a kernel that is called by its address: machine code, and no wrapper."""
+
+    _library_class: type[Any] = LateLibrary
+
+
+class _LateCacheImpl(CompileResultCacheImpl):
+    """Writes and reads machine code that has no wrapper for Python."""
+
+    def reduce(self, cres: Any) -> Any:
+        library, description, _, signature, *_ = cres._reduce()
+        return library, description, signature
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        library, description, signature = payload
+        return compile_result(
+            target_context=target_context,
+            library=target_context.codegen().unserialize_library(library),
+            fndesc=description,
+            signature=signature,
+        )
+
+
+class LateCache(KernelCache):
+    """The cache for late kernels."""
+
+    _impl_class = _LateCacheImpl
+
+
+def address_of(module: str, name: str, arguments: tuple[Any, ...]) -> int:
+    """Return the address of the code of a late kernel, negative if Ctrl-C came in the meantime.
+
+    Parameters
+    ----------
+    module, name : str
+        Where the kernel is.
+    arguments : tuple of numba types
+        What it is compiled for.
+
+    Returns
+    -------
+    int
+
+    Complexity
+    ----------
+    The time to compile the kernel, once; or to read it from the cache.
+
+    Examples
+    --------
+    >>> from structures.hash_tables.int_map_kernels import int_map_type
+    >>> arguments = int_map_type.passed_as, types.int64
+    >>> address_of("structures.hash_tables.int_map_kernels", "resize", arguments) > 0
+    True
+    """
+    sign = 1
+    while True:
+        try:
+            return sign * getattr(importlib.import_module(module), name).address(arguments)
+        except KeyboardInterrupt:
+            sign = -1
+
+
+def emit_address(context: Any, builder: Any, dispatcher: Any, arguments: tuple[Any, ...]) -> Any:
+    """Emit a call of the function that knows the address of a late kernel; it returns null for none."""
+    function = dispatcher.py_func
+    asked = function.__module__, function.__name__, arguments
+    name = f"late.{'.'.join(asked[:2])}.{sha256(repr(asked).encode()).hexdigest()[:16]}"
+    module = builder.module
+    if name not in module.globals:
+        getter = ir.Function(module, ir.FunctionType(cgutils.voidptr_t, []), name)
+        getter.linkage = "linkonce_odr"
+        for attribute in ("noinline", "cold"):
+            getter.attributes.add(attribute)
+        _fill(context, getter, asked)
+    return builder.call(module.globals[name], [])
+
+
+def _fill(context: Any, getter: Any, asked: Any) -> None:
+    known = ir.GlobalVariable(getter.module, cgutils.voidptr_t, f"{getter.name}.known")
+    known.linkage = "internal"
+    known.initializer = cgutils.voidptr_t(None)
+    builder = ir.IRBuilder(getter.append_basic_block())
+    address = builder.load_atomic(known, "monotonic", 8)
+    with cgutils.if_likely(builder, cgutils.is_not_null(builder, address)):
+        builder.ret(address)
+    python = context.get_python_api(builder)
+    held = python.gil_ensure()
+    ask = python.unserialize(python.serialize_object(partial(address_of, *asked)))
+    answer = python.call_function_objargs(ask, ())
+    number = cgutils.alloca_once_value(builder, _WORD(0))
+    with builder.if_else(cgutils.is_null(builder, answer)) as (none, some):
+        with none:
+            python.err_write_unraisable(ask)
+        with some:
+            builder.store(python.long_as_longlong(answer), number)
+            python.decref(answer)
+    python.decref(ask)
+    with builder.if_then(builder.icmp_signed("<", builder.load(number), _WORD(0))):
+        interrupt = ir.FunctionType(ir.VoidType(), [])
+        builder.call(cgutils.get_or_insert_function(getter.module, interrupt, "PyErr_SetInterrupt"), [])
+        builder.store(builder.neg(builder.load(number)), number)
+    python.gil_release(held)
+    address = builder.inttoptr(builder.load(number), cgutils.voidptr_t)
+    builder.store_atomic(address, known, "monotonic", 8)
+    builder.ret(address)
+
+
+def emit_call(context: Any, builder: Any, dispatcher: Any, argument_types: Any, arguments: Any) -> Any:
+    """Emit a call of a late kernel; return the bit that it returns, 0 if it raises."""
+    address = emit_address(context, builder, dispatcher, argument_types)
+    result = cgutils.alloca_once_value(builder, _BIT(0))
+    with cgutils.if_likely(builder, cgutils.is_not_null(builder, address)):
+        convention = context.call_conv
+        kind = convention.get_function_type(types.boolean, argument_types)
+        callee = builder.bitcast(address, kind.as_pointer())
+        status, done = convention.call_function(builder, callee, types.boolean, argument_types, arguments)
+        done = builder.icmp_unsigned("!=", done, done.type(0))
+        builder.store(builder.and_(done, builder.not_(status.is_error)), result)
+    return builder.load(result)
