@@ -160,16 +160,14 @@ class PreparedEngine(Engine):
                     continue
                 is_inside = is_rest and part.start == 0
                 normalized = (normalizer.later if is_inside else normalizer)(text[part.start : part.end])
+                n_first = self._n_first(text[: part.end]) if is_text and part.start == 0 else 0
                 for inner in second_search.split(normalized):
                     if inner.token is not None:
                         found.tokens.append(id_of[inner.token])
                         found.n_before.append(len(found.words))
                     else:
-                        is_first = (
-                            is_text and part.start == inner.start == 0 and self._begins(text[: part.end])
-                        )
-                        stretch = normalized[inner.start : inner.end]
-                        found.words.extend(self._words_of(stretch, is_first, is_inside and inner.start == 0))
+                        stretch, n_left = normalized[inner.start : inner.end], max(n_first - inner.start, 0)
+                        found.words.extend(self._words_of(stretch, n_left, is_inside and inner.start == 0))
             found.ends.append((len(found.words), len(found.tokens)))
         return found
 
@@ -177,13 +175,13 @@ class PreparedEngine(Engine):
         """Cut a text whose tokens have no flags."""
         parts = rules.allowed.split(data)
         stretches = [part.decode(errors="replace") for part in parts[::2]]
-        is_first = is_text and self._begins(stretches[0])
+        n_first = self._n_first(stretches[0]) if is_text else 0
         found.tokens.extend(map(self.special_ids.__getitem__, parts[1::2]))
         words = found.words
         for i, text in enumerate(self._normalized(stretches)):
             if i > 0:
                 found.n_before.append(len(words))
-            words += self._words_of(text, i == 0 and is_first)
+            words += self._words_of(text, n_first if i == 0 else 0)
         found.ends.append((len(words), len(found.tokens)))
 
     def _normalized(self, texts: list[str]) -> Iterable[str]:
@@ -195,14 +193,14 @@ class PreparedEngine(Engine):
                 return normalizer(together).split(BOUNDARY)
         return map(normalizer, texts)
 
-    def _begins(self, text: str) -> bool:
-        """Say whether what a text is normalized to begins with what came from its first character."""
+    def _n_first(self, text: str) -> int:
+        """Return how many characters of what a text is normalized to came from its first one."""
         normalizer, pre_tokenizer = self.preparation.normalizer, self.preparation.pre_tokenizer
         if pre_tokenizer is None or not pre_tokenizer.minds_first or normalizer.is_nothing:
-            return True
-        return normalizer.tracked(Tracked.of(text)).starts[:1].tolist() == [0]
+            return 1
+        return np.count_nonzero(normalizer.tracked(Tracked.of(text)).starts == 0)
 
-    def _words_of(self, text: str, is_first: bool, is_rest: bool = False) -> list[bytes]:
+    def _words_of(self, text: str, n_first: int, is_rest: bool = False) -> list[bytes]:
         pre_tokenizer = self.preparation.pre_tokenizer
         if (
             pre_tokenizer is None
@@ -210,7 +208,7 @@ class PreparedEngine(Engine):
             or (pre_tokenizer.needle is not None and pre_tokenizer.needle not in text)
         ):
             return [text.encode()] if text else []
-        return (pre_tokenizer.later if is_rest else pre_tokenizer)(text, is_first)
+        return (pre_tokenizer.later if is_rest else pre_tokenizer)(text, n_first)
 
     def _encode_words(
         self, words: list[bytes], *, measured: bool = False
