@@ -213,7 +213,7 @@ class PreparedEngine(Engine):
         normalizer, pre_tokenizer = self.preparation.normalizer, self.preparation.pre_tokenizer
         if pre_tokenizer is None or not pre_tokenizer.minds_first or normalizer.is_nothing:
             return 1
-        return np.count_nonzero(normalizer.tracked(Tracked.of(text)).starts == 0)
+        return int(np.count_nonzero(normalizer.tracked(Tracked.of(text)).starts == 0))
 
     def _words_of(self, text: str, n_first: int, is_rest: bool = False) -> list[bytes]:
         pre_tokenizer = self.preparation.pre_tokenizer
