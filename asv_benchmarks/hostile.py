@@ -277,6 +277,14 @@ def text_full_of_beginnings_of_special_tokens(n: int) -> tuple[Run, Run]:
     return tuple(lambda text=text: made.encode_to_numpy(text, allowed_special="all") for text in texts)  # type: ignore[return-value]
 
 
+@attack(1_000_000, 20_000)
+def special_tokens_one_after_the_other(n: int) -> tuple[Run, Run]:
+    """The same token up to n bytes; the ordinary text has one after every second word."""
+    made = tokenizer(special_tokens=["<|x|>"])
+    texts = [(unit * n)[:n] for unit in ("one two<|x|>", "<|x|>")]
+    return tuple(lambda text=text: made.encode_to_numpy(text, allowed_special="all") for text in texts)  # type: ignore[return-value]
+
+
 # ------------------------------------------------------------------------------------ tokenizers with steps
 SPACE = "\u2581"
 TO_SPACE = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE}
@@ -315,7 +323,7 @@ def byte_character(value: int) -> str:
     return byte_text(bytes([value]))
 
 
-def opening(content: dict[str, Any], text: str = "one two three") -> Run:
+def opening(content: dict[str, Any], text: str = "one two three", compiled_only: bool = False) -> Run:
     """Read a file, and encode a text."""
     data = json.dumps(content)
 
@@ -323,7 +331,7 @@ def opening(content: dict[str, Any], text: str = "one two three") -> Run:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "tokenizer.json")
             path.write_text(data)
-            bpe.Tokenizer.open(path).encode(text, allowed_special="all")
+            bpe.Tokenizer.open(path, compiled_only=compiled_only).encode(text, allowed_special="all")
 
     return run
 
@@ -379,6 +387,40 @@ file_attack(
     "file-that-puts-many-ids-around", (300_000, 50_000), lambda n: document(post_processor=templates(n))
 )
 file_attack("file-with-many-flags", (5000, 1000), lambda n: document(n_added=n, normalizer=LLAMA))
+
+EXPONENTIAL = {"Regex": "(?:a|aa)+$|b"}
+EXPONENTIAL_STEPS: dict[str, dict[str, Any]] = {
+    "split": {"pre_tokenizer": splitting_at(EXPONENTIAL)},
+    "replace": {"normalizer": {"type": "Replace", "pattern": EXPONENTIAL, "content": "c"}},
+}
+
+
+def expression_in_a_file(name: str) -> None:
+    """Register an attack by a step with an expression; without `compiled_only` a time limit ends it."""
+
+    def runs(size: int) -> tuple[Run, Run]:
+        text = "a" * size + "c"
+        return opening(document(), text), opening(document(**EXPONENTIAL_STEPS[name]), text, True)
+
+    ATTACKS[f"file-with-an-exponential-{name}"] = Attack(60, 24, runs)
+
+
+for each_name in EXPONENTIAL_STEPS:
+    expression_in_a_file(each_name)
+
+
+def growing(n_stretches: int) -> tuple[Run, Run]:
+    """Encode many stretches of a letter, of which a normalizer makes thousands: too much in all."""
+    text = "a<x0>" * n_stretches
+    content = document(
+        n_added=2, normalizer={"type": "Replace", "pattern": {"String": "a"}, "content": "b" * 9000}
+    )
+    for entry in content["added_tokens"]:
+        entry |= dict.fromkeys(FLAGS, False) | {"lstrip": True}
+    return opening(document(n_added=2), text), opening(content, text)
+
+
+ATTACKS["file-that-makes-stretches-longer"] = Attack(20_000, 2000, growing)
 
 MODELS: dict[str, dict[str, Any]] = {
     "llama": document(normalizer=LLAMA),

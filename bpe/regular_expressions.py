@@ -12,8 +12,9 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import regex
 
@@ -170,8 +171,46 @@ SECONDS, SECONDS_PER_MEGABYTE = 10, 20
 """How many seconds of processor time a text may take: some, and more for each million characters."""
 
 
-def _seconds(text: str) -> float:
-    return SECONDS + SECONDS_PER_MEGABYTE * len(text) / 1_000_000
+class _Limit(NamedTuple):
+    """When work for a text has to stop, by the clock of ``time.thread_time``, and how long the text is."""
+
+    end: float
+    n_characters: int
+
+
+_SHARED: ContextVar[_Limit | None] = ContextVar("_SHARED", default=None)
+
+
+def _seconds(n_characters: int) -> float:
+    return SECONDS + SECONDS_PER_MEGABYTE * n_characters / 1_000_000
+
+
+@contextmanager
+def one_limit(n_characters: int) -> Iterator[None]:
+    """Give all expressions that run meanwhile, in this thread, the time of one text together.
+
+    Without this, each stretch of a text has the time of a text, however many there are.
+
+    Parameters
+    ----------
+    n_characters : int
+        Of the text.
+
+    Complexity
+    ----------
+    O(1).
+
+    Examples
+    --------
+    >>> with one_limit(1_000_000):
+    ...     end_of_time("") == end_of_time("one of many stretches")
+    True
+    """
+    mark = _SHARED.set(_Limit(time.thread_time() + _seconds(n_characters), n_characters))
+    try:
+        yield
+    finally:
+        _SHARED.reset(mark)
 
 
 @contextmanager
@@ -180,9 +219,11 @@ def _explained(source: str, text: str) -> Iterator[None]:
     try:
         yield
     except TimeoutError:
+        shared = _SHARED.get()
+        n_characters = shared.n_characters if shared else len(text)
         raise TimeoutError(
-            f"the pattern {source!r:.200} takes more than {_seconds(text):.0f} seconds for a text of "
-            f"{len(text)} characters. It is run by the regex package, in which some patterns take "
+            f"the pattern {source!r:.200} takes more than {_seconds(n_characters):.0f} seconds for a text of "
+            f"{n_characters} characters. It is run by the regex package, in which some patterns take "
             "exponential time: use one that is compiled, or cut the text into shorter ones"
         ) from None
     except MemoryError:
@@ -190,7 +231,9 @@ def _explained(source: str, text: str) -> Iterator[None]:
 
 
 def end_of_time(text: str) -> float:
-    """Return when work for a text has to stop, by the clock of ``time.process_time``.
+    """Return when work for a text has to stop, by the clock of ``time.thread_time``.
+
+    Inside of :func:`one_limit` that is the same for all texts.
 
     Parameters
     ----------
@@ -206,10 +249,11 @@ def end_of_time(text: str) -> float:
 
     Examples
     --------
-    >>> end_of_time("") - time.process_time() > SECONDS - 1
+    >>> end_of_time("") - time.thread_time() > SECONDS - 1
     True
     """
-    return time.process_time() + _seconds(text)
+    shared = _SHARED.get()
+    return shared.end if shared else time.thread_time() + _seconds(len(text))
 
 
 def spans_of(source: str, text: str, end: float | None = None) -> list[tuple[int, int]]:
@@ -284,9 +328,9 @@ def divided(source: str, text: str, end: float | None = None) -> tuple[list[str]
 
 
 def _limits(end: float | None) -> dict[str, Any]:
-    """Return the options of a search that stops at a time, by the clock of ``time.process_time``."""
+    """Return the options of a search that stops at a time, by the clock of ``time.thread_time``."""
     # Not concurrent: releasing the GIL for every match takes longer than the match.
-    return {"concurrent": False, "timeout": None if end is None else max(end - time.process_time(), 1e-6)}
+    return {"concurrent": False, "timeout": None if end is None else max(end - time.thread_time(), 1e-6)}
 
 
 def split_by_expressions(sources: Sequence[str], text: str) -> list[str]:
@@ -332,7 +376,7 @@ def split_by_expression(source: str, text: str, end: float | None = None) -> lis
     ----------
     source, text : str
     end : float, optional
-        When to stop, by the clock of ``time.process_time``.
+        When to stop, by the clock of ``time.thread_time``.
 
     Raises
     ------

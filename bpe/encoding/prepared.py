@@ -32,8 +32,10 @@ from bpe.pipeline.decoder_streams import DecoderStream
 from bpe.pipeline.decoders import DecoderTable
 from bpe.pipeline.normalizers import BOUNDARY
 from bpe.pipeline.pre_tokenizers import TrackedPiece
+from bpe.pipeline.text_changes import check_size, most_of
 from bpe.pipeline.token_cuts import Begins
 from bpe.pipeline.tracked import Tracked
+from bpe.regular_expressions import one_limit
 from bpe.specials import Rules, Specials
 from bpe.vocabulary import Vocabulary
 from bpe.vocabulary_parts import Packed, packed, unpacked
@@ -129,7 +131,8 @@ class PreparedEngine(Engine):
             0 where none is known.
         begins : Begins
         """
-        return self._cuts.last_cut(text, begins, self._searches(rules.allowed.tokens), only_inside)
+        with one_limit(len(text)):
+            return self._cuts.last_cut(text, begins, self._searches(rules.allowed.tokens), only_inside)
 
     def encode_special(
         self, texts: Sequence[bytes], rules: Rules, begins: Begins = Begins.TEXT
@@ -145,46 +148,56 @@ class PreparedEngine(Engine):
 
     def _cut(self, texts: Sequence[bytes], rules: Rules, begins: Begins) -> _Cut:
         found = _Cut([], [], [], [])
-        first_search, second_search = self._searches(rules.allowed.tokens)
-        normalizer, id_of = self.preparation.normalizer, self.vocabulary.cut_tokens
-        is_text, is_rest = begins is Begins.TEXT, begins is Begins.INSIDE
+        first_search, _ = self._searches(rules.allowed.tokens)
+        # One that is normalized to nothing is in neither search.
+        are_plain = len(first_search.token_of) == len(rules.allowed.tokens) and not first_search.has_flags
+        is_plain = are_plain and begins is not Begins.INSIDE
         for data in texts:
-            if not is_rest and not second_search.token_of and not first_search.has_flags:
-                self._cut_plainly(data, rules, found, is_text)
-                continue
-            text = data.decode(errors="replace")
-            for part in first_search.split(text):
-                if part.token is not None:
-                    found.tokens.append(id_of[part.token])
-                    found.n_before.append(len(found.words))
-                    continue
-                is_inside = is_rest and part.start == 0
-                normalized = (normalizer.later if is_inside else normalizer)(text[part.start : part.end])
-                for inner in second_search.split(normalized):
-                    if inner.token is not None:
-                        found.tokens.append(id_of[inner.token])
-                        found.n_before.append(len(found.words))
-                    else:
-                        is_first = (
-                            is_text and part.start == inner.start == 0 and self._begins(text[: part.end])
-                        )
-                        stretch = normalized[inner.start : inner.end]
-                        found.words.extend(self._words_of(stretch, is_first, is_inside and inner.start == 0))
+            with one_limit(len(data)):
+                if is_plain:
+                    self._cut_plainly(data, rules, found, begins is Begins.TEXT)
+                else:
+                    self._cut_by_flags(data.decode(errors="replace"), rules, found, begins)
             found.ends.append((len(found.words), len(found.tokens)))
         return found
+
+    def _cut_by_flags(self, text: str, rules: Rules, found: _Cut, begins: Begins) -> None:
+        """Cut a text whose tokens may have flags, or that is the rest of a stretch."""
+        first_search, second_search = self._searches(rules.allowed.tokens)
+        normalizer, id_of = self.preparation.normalizer, self.vocabulary.cut_tokens
+        n_normalized, most = 0, most_of(len(text))
+        for part in first_search.split(text):
+            if part.token is not None:
+                found.tokens.append(id_of[part.token])
+                found.n_before.append(len(found.words))
+                continue
+            is_rest = begins is Begins.INSIDE and part.start == 0
+            normalized = (normalizer.later if is_rest else normalizer)(text[part.start : part.end])
+            n_normalized += len(normalized)
+            check_size(n_normalized, most)
+            is_first = begins is Begins.TEXT and part.start == 0
+            n_first = self._n_first(text[: part.end]) if is_first else 0
+            for inner in second_search.split(normalized):
+                if inner.token is not None:
+                    found.tokens.append(id_of[inner.token])
+                    found.n_before.append(len(found.words))
+                else:
+                    stretch, n_left = normalized[inner.start : inner.end], max(n_first - inner.start, 0)
+                    found.words.extend(self._words_of(stretch, n_left, is_rest and inner.start == 0))
 
     def _cut_plainly(self, data: bytes, rules: Rules, found: _Cut, is_text: bool) -> None:
         """Cut a text whose tokens have no flags."""
         parts = rules.allowed.split(data)
         stretches = [part.decode(errors="replace") for part in parts[::2]]
-        is_first = is_text and self._begins(stretches[0])
+        n_first = self._n_first(stretches[0]) if is_text else 0
         found.tokens.extend(map(self.special_ids.__getitem__, parts[1::2]))
-        words = found.words
+        words, n_normalized, most = found.words, 0, most_of(sum(map(len, stretches)))
         for i, text in enumerate(self._normalized(stretches)):
+            n_normalized += len(text)
+            check_size(n_normalized, most)
             if i > 0:
                 found.n_before.append(len(words))
-            words += self._words_of(text, i == 0 and is_first)
-        found.ends.append((len(words), len(found.tokens)))
+            words += self._words_of(text, n_first if i == 0 else 0)
 
     def _normalized(self, texts: list[str]) -> Iterable[str]:
         """Return texts, normalized: all at once, if that makes no difference."""
@@ -195,14 +208,14 @@ class PreparedEngine(Engine):
                 return normalizer(together).split(BOUNDARY)
         return map(normalizer, texts)
 
-    def _begins(self, text: str) -> bool:
-        """Say whether what a text is normalized to begins with what came from its first character."""
+    def _n_first(self, text: str) -> int:
+        """Return how many characters of what a text is normalized to came from its first one."""
         normalizer, pre_tokenizer = self.preparation.normalizer, self.preparation.pre_tokenizer
         if pre_tokenizer is None or not pre_tokenizer.minds_first or normalizer.is_nothing:
-            return True
-        return normalizer.tracked(Tracked.of(text)).starts[:1].tolist() == [0]
+            return 1
+        return int(np.count_nonzero(normalizer.tracked(Tracked.of(text)).starts == 0))
 
-    def _words_of(self, text: str, is_first: bool, is_rest: bool = False) -> list[bytes]:
+    def _words_of(self, text: str, n_first: int, is_rest: bool = False) -> list[bytes]:
         pre_tokenizer = self.preparation.pre_tokenizer
         if (
             pre_tokenizer is None
@@ -210,7 +223,7 @@ class PreparedEngine(Engine):
             or (pre_tokenizer.needle is not None and pre_tokenizer.needle not in text)
         ):
             return [text.encode()] if text else []
-        return (pre_tokenizer.later if is_rest else pre_tokenizer)(text, is_first)
+        return (pre_tokenizer.later if is_rest else pre_tokenizer)(text, n_first)
 
     def _encode_words(
         self, words: list[bytes], *, measured: bool = False
@@ -269,7 +282,8 @@ class PreparedEngine(Engine):
                 f"the text is not UTF-8 at byte {error.start}, and this tokenizer changes characters: decode "
                 "the text first"
             ) from None
-        found = self._cut_tracked(given, rules)
+        with one_limit(len(given)):
+            found = self._cut_tracked(given, rules)
         words = [part for part in found if isinstance(part, TrackedPiece)]
         ids, offsets, lengths = self._encode_words([word.data for word in words], measured=True)
         columns: tuple[list[np.ndarray], ...] = ([], [], [])  # ids, starts, ends
@@ -294,11 +308,14 @@ class PreparedEngine(Engine):
         found: list[TrackedPiece | tuple[int, int, int]] = []
         first_search, second_search = self._searches(rules.allowed.tokens)
         id_of = self.vocabulary.cut_tokens
+        n_normalized, most = 0, most_of(len(given))
         for part in first_search.split(given.text):
             if part.token is not None:
                 found.append((id_of[part.token], part.start, part.end))
                 continue
             text = self.preparation.normalizer.tracked(given[part.start : part.end])
+            n_normalized += len(text)
+            check_size(n_normalized, most)
             for inner in second_search.split(text.text):
                 stretch = text[inner.start : inner.end]
                 if inner.token is not None:

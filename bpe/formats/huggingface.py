@@ -274,7 +274,12 @@ def _check_model(model: dict[str, Any]) -> None:
     kind = model.get("type", "BPE")
     need(kind == "BPE", f"model.type is {kind!r:.50}: only BPE can be read")
     prefix = model.get("continuing_subword_prefix")
-    need(not prefix, f"model.continuing_subword_prefix is {prefix!r:.50}: no such vocabulary can be read")
+    need(
+        not prefix,
+        f"model.continuing_subword_prefix is {prefix!r:.50}: no such vocabulary can be read, as its "
+        "merges drop this prefix, and here a token is the bytes of its two parts. Use the package tokenizers "
+        "for this file, or train without a prefix",
+    )
     dropout = model.get("dropout")
     is_number = isinstance(dropout, (int, float)) and not isinstance(dropout, bool) and 0 <= dropout <= 1
     need(dropout is None or is_number, f"model.dropout is no number from 0 to 1: {dropout!r:.50}")
@@ -283,6 +288,8 @@ def _check_model(model: dict[str, Any]) -> None:
         need(value is None or isinstance(value, kind), f"model.{key} is no {kind.__name__}: {value!r:.50}")
     both = model.get("end_of_word_suffix") and model.get("byte_fallback")
     need(not both, "model has byte_fallback and end_of_word_suffix: no such vocabulary can be read")
+    both = model.get("end_of_word_suffix") and model.get("ignore_merges")
+    need(not both, "model has ignore_merges and end_of_word_suffix: no such vocabulary can be read")
 
 
 def _warn_of_unused(document: dict[str, Any]) -> None:

@@ -22,6 +22,7 @@ older or newer.
 
 from __future__ import annotations
 
+import functools
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
@@ -127,20 +128,22 @@ class AddedTokens:
         >>> AddedTokens([AddedToken("<a>", rstrip=True)]).split("<a> b")
         [Part(start=0, end=4, token='<a>'), Part(start=4, end=5, token=None)]
         """
-        parts, place = [], 0
-        for part in self._found(text):
+        return [*self.parts(text, self.matches(text))]
+
+    def parts(self, text: str, spans: Iterable[tuple[int, int]], place: int = 0) -> Iterator[Part]:
+        """Cut a text from a place on, where the last token ends, at tokens as :meth:`matches` finds them."""
+        for part in self._taken(text, spans, place):
             if place < part.start:
-                parts.append(Part(place, part.start, None))
-            parts.append(part)
+                yield Part(place, part.start, None)
+            yield part
             place = part.end
         if place < len(text):
-            parts.append(Part(place, len(text), None))
-        return parts
+            yield Part(place, len(text), None)
 
-    def _found(self, text: str) -> Iterator[Part]:
-        """Find tokens, and apply their flags."""
-        taken = spaces_end = 0  # where the last token ends; where the last white space after one ends
-        for start, end in self.matches(text):
+    def _taken(self, text: str, spans: Iterable[tuple[int, int]], taken: int) -> Iterator[Part]:
+        """Apply the flags of tokens; `taken`: where the last one ends."""
+        spaces_end = 0  # where the last white space after one ends
+        for start, end in spans:
             token = self.token_of[text[start:end]]
             if token.single_word and is_in_word(text, start, end):
                 continue
@@ -172,8 +175,13 @@ class AddedTokens:
 
 def is_in_word(text: str, start: int, end: int) -> bool:
     """Say whether a word character is right before or after a stretch of a text."""
-    around = text[start - 1 : start] + text[end : end + 1]  # the first is empty where start is 0
-    return _WORD_CHARACTER.search(around) is not None
+    before, after = text[start - 1 : start], text[end : end + 1]  # the first is empty where start is 0
+    return _has_word_character(before) or _has_word_character(after)
+
+
+@functools.lru_cache(maxsize=4096)
+def _has_word_character(text: str) -> bool:
+    return _WORD_CHARACTER.search(text) is not None
 
 
 def two_searches(

@@ -119,11 +119,11 @@ class Replace(EachToken):
         if self.pattern.text:
             return super().change_all(tokens, is_first, is_last)
         seconds = SECONDS + SECONDS_PER_MEGABYTE * sum(len(token) + 1 for token in tokens) / 1_000_000
-        end = time.process_time() + seconds
+        end = time.thread_time() + seconds
         changed = []
         for token in tokens:
             changed.append(self.change(token, False, False))
-            if time.process_time() > end:
+            if time.thread_time() > end:
                 raise TimeoutError(
                     f"the pattern {self.pattern.source!r:.200} of the decoder takes more than "
                     f"{seconds:.0f} seconds for {len(tokens)} tokens. Use a simpler one in the file"

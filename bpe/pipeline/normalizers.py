@@ -170,7 +170,7 @@ class Normalizer(FromEntry):
         >>> Normalizer.of({"type": "NFKC"})("ﬁne")
         'fine'
         """
-        most = most_of(text)
+        most = most_of(len(text))
         for change in self._changes:
             if not text:
                 break
@@ -203,7 +203,7 @@ class Normalizer(FromEntry):
         >>> Normalizer.of({"type": "NFKC"}).tracked(Tracked.of("ﬁne")).starts.tolist()
         [0, 0, 1, 2]
         """
-        most = most_of(text.text)
+        most = most_of(len(text))
         for change in self._changes:
             if not len(text):
                 break
@@ -279,7 +279,7 @@ class Normalizer(FromEntry):
 
     def _begins_in(self, text: str) -> bool:
         """Say whether what changes the beginning has text to change, and leaves some."""
-        most = most_of(text)
+        most = most_of(len(text))
         for i, change in enumerate(self._changes):
             if not any(each.is_at_beginning for each in self._changes[i:]):
                 break

@@ -68,8 +68,12 @@ class _Piece(NamedTuple):
     """A piece on its way."""
 
     text: Tracked
-    is_first: bool
-    """Whether the given text begins with it."""
+    can_be_first: bool
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it came from the first character of the given text; that may be true of several."""
+        return self.can_be_first and self.text.starts[0] == 0
 
 
 # ------------------------------------------------------------------------------------------- operations
@@ -87,7 +91,7 @@ class Cut:
     def slow(self, piece: _Piece, end: float) -> list[_Piece]:
         """Cut a piece, slowly."""
         spans = self.split.spans(piece.text.text, end)
-        return [_Piece(piece.text[start:stop], piece.is_first and start == 0) for start, stop in spans]
+        return [_Piece(piece.text[start:stop], piece.can_be_first) for start, stop in spans]
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,7 @@ class CutByLength:
     def slow(self, piece: _Piece, end: float) -> list[_Piece]:
         """Cut a piece, slowly."""
         starts = range(0, len(piece.text), self.length)
-        return [_Piece(piece.text[i : i + self.length], piece.is_first and i == 0) for i in starts]
+        return [_Piece(piece.text[i : i + self.length], piece.can_be_first) for i in starts]
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,7 @@ class Put:
 
     text: str
     only_first: bool = False
-    """Whether before the piece only with which the given text begins."""
+    """Whether only before pieces that came from the first character of the given text."""
 
     def fast(self, piece: str, is_first: bool, end: float) -> list[str]:
         """Put the text before a piece."""
@@ -123,7 +127,7 @@ class Put:
         """Put the text before a piece, slowly."""
         if piece.text.text.startswith(self.text) or (self.only_first and not piece.is_first):
             return [piece]
-        return [_Piece(piece.text.prepended(self.text), piece.is_first)]
+        return [_Piece(piece.text.prepended(self.text), piece.can_be_first)]
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,7 @@ class Replace:
     def slow(self, piece: _Piece, end: float) -> list[_Piece]:
         """Replace the character in a piece, slowly."""
         places = [match.start() for match in re.finditer(re.escape(self.old), piece.text.text)]
-        return [_Piece(piece.text.edited((at, at + 1, self.new) for at in places), piece.is_first)]
+        return [_Piece(piece.text.edited((at, at + 1, self.new) for at in places), piece.can_be_first)]
 
 
 @dataclass(frozen=True)
@@ -154,7 +158,7 @@ class WriteBytes:
     def slow(self, piece: _Piece, end: float) -> list[_Piece]:
         """Write a piece, slowly: each byte came from where its character came from."""
         text, (data, places) = piece.text, _encoded(piece.text.text)
-        return [_Piece(Tracked(text_of(data), text.starts[places], text.ends[places]), piece.is_first)]
+        return [_Piece(Tracked(text_of(data), text.starts[places], text.ends[places]), piece.can_be_first)]
 
 
 Operation = Cut | CutByLength | Put | Replace | WriteBytes
@@ -302,10 +306,10 @@ class PreTokenizer(FromEntry):
     Examples
     --------
     >>> cut = PreTokenizer.of({"type": "Metaspace", "replacement": "_", "prepend_scheme": "first"})
-    >>> cut("one two", True), cut("one two", False)
+    >>> cut("one two", 1), cut("one two", 0)
     ([b'_one', b'_two'], [b'one', b'_two'])
     >>> entry = {"type": "ByteLevel", "add_prefix_space": False}
-    >>> [piece.decode() for piece in PreTokenizer.of(entry)("Où est-il ?", True)]
+    >>> [piece.decode() for piece in PreTokenizer.of(entry)("Où est-il ?", 1)]
     ['Où', ' est', '-', 'il', ' ?']
     """
 
@@ -327,8 +331,9 @@ class PreTokenizer(FromEntry):
         self._writes_bytes = self.is_byte_level and not is_last
         firsts = [i for i, each in enumerate(operations) if isinstance(each, Put) and each.only_first]
         self.minds_first = bool(firsts)
-        before = operations[: max(firsts, default=0)]  # they may drop the beginning
-        self._needs_places = any(isinstance(each, Cut) and each.split.drops for each in before)
+        before = operations[: max(firsts, default=0)]
+        # They may drop the beginning, or cut what was made of one character.
+        self._needs_places = any(isinstance(each, (Cut, CutByLength)) for each in before)
 
     def _check(self, where: str) -> None:
         """Raise if the operations together take too much, or leave what no bytes stand for."""
@@ -396,15 +401,16 @@ class PreTokenizer(FromEntry):
         found = PreTokenizer.of({"type": "Sequence", "pretokenizers": steps})
         return self if found.operations == self.operations else found
 
-    def __call__(self, text: str, is_first: bool) -> list[bytes]:
+    def __call__(self, text: str, n_first: int) -> list[bytes]:
         """Cut a text into pieces.
 
         Parameters
         ----------
         text : str
             Without surrogates.
-        is_first : bool
-            Whether it is at the beginning of the given text. Metaspace can make a difference of it.
+        n_first : int
+            How many of its characters came from the first one of the given text. Metaspace can make a
+            difference of it.
 
         Returns
         -------
@@ -424,17 +430,19 @@ class PreTokenizer(FromEntry):
 
         Examples
         --------
-        >>> PreTokenizer.of({"type": "Whitespace"})("one, two", True)
+        >>> PreTokenizer.of({"type": "Whitespace"})("one, two", 1)
         [b'one', b',', b'two']
         """
         if self._needs_places:
-            return [piece.data for piece in self.tracked(Tracked.of(text), is_first)]
+            starts = np.maximum(np.arange(len(text)) - max(n_first - 1, 0), 0)
+            tracked = self.tracked(Tracked(text, starts, starts + 1), n_first > 0)
+            return [piece.data for piece in tracked]
         pieces, end = [text] if text else [], end_of_time(text)
         for operation in self._fast_operations:
             others = pieces[1:]  # words, of which many are there more than once
             parts_of = {piece: operation.fast(piece, False, end) for piece in set(others)}
             parts = chain.from_iterable(map(parts_of.__getitem__, others))
-            pieces = [part for piece in pieces[:1] for part in operation.fast(piece, is_first, end)]
+            pieces = [part for piece in pieces[:1] for part in operation.fast(piece, n_first > 0, end)]
             pieces += parts
         if self._writes_bytes:
             return [bytes_of(piece) or b"" for piece in pieces]
@@ -447,7 +455,7 @@ class PreTokenizer(FromEntry):
         ----------
         text : Tracked
         is_first : bool
-            As for a call.
+            Whether its first characters may be those of the given text.
 
         Returns
         -------

@@ -66,11 +66,6 @@ class Split:
         return _INVERTED[self.behavior] if self.invert else self.behavior
 
     @property
-    def drops(self) -> bool:
-        """Whether a part of a text may be in no piece."""
-        return self.behavior == "Removed"
-
-    @property
     def source(self) -> str:
         """The expression that matches what the rule is about: all matches that touch, if it joins those."""
         source = self.pattern.source
@@ -83,7 +78,7 @@ class Split:
         ----------
         text : str
         end : float, optional
-            When to stop, by the clock of ``time.process_time``.
+            When to stop, by the clock of ``time.thread_time``.
 
         Returns
         -------
@@ -130,7 +125,7 @@ class Split:
         ----------
         text : str
         end : float, optional
-            When to stop, by the clock of ``time.process_time``.
+            When to stop, by the clock of ``time.thread_time``.
 
         Returns
         -------

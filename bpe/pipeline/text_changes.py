@@ -29,9 +29,9 @@ WHITE_SPACE = (
 )
 
 
-def most_of(text: str) -> int:
-    """Return how many characters may be made of a text, which is not empty."""
-    return MAX_GROWTH * len(text) + MAX_CONTENT
+def most_of(n_characters: int) -> int:
+    """Return how many characters may be made of a text that is not empty, all its stretches together."""
+    return MAX_GROWTH * n_characters + MAX_CONTENT
 
 
 def check_size(size: int, most: int) -> None:

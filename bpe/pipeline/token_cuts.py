@@ -13,7 +13,6 @@ might be taken for a token if its neighbour were gone.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
 from enum import Enum
 
 from bpe.pipeline.added_tokens import AddedTokens, Part, is_in_word
@@ -67,18 +66,13 @@ class TokenCuts:
         end = max(0, len(text) - max(search.reach - 1, 0) - 2 * search.has_flags)
         if search.takes_spaces_before:
             end = len(text[:end].rstrip(WHITE_SPACE))
+        self._search, self._text = search, text
         self._spans = [*search.matches(text)]
         self._starts = [start for start, _ in self._spans]
-        self._rejected = set()
-        if search.has_flags:
-            self._rejected = {
-                start
-                for start, stop in self._spans
-                if search.token_of[text[start:stop]].single_word and is_in_word(text, start, stop)
-            }
         self.lowest = max(end - MOST_PLACES, 0)
         self.parts: list[Part] = []
-        for part in search.split(text) if search.has_flags else self._last_parts(text):
+        first = self._last_certain()
+        for part in search.parts(text, self._spans[first:], self._starts[first] if first else 0):
             if part.end <= self.lowest:
                 continue
             if part.token is None and part.start < end:
@@ -88,17 +82,20 @@ class TokenCuts:
         self._stretches = [part for part in self.parts if part.token is None]
         self._ends = [part.end for part in self._stretches]
 
-    def _last_parts(self, text: str) -> Iterator[Part]:
-        """Yield the last parts of a text whose tokens have no flags."""
-        first = max(bisect_left(self._starts, self.lowest) - 1, 0)
-        place = self._spans[first - 1][1] if first else 0
-        for start, end in self._spans[first:]:
-            if place < start:
-                yield Part(place, start, None)
-            yield Part(start, end, text[start:end])
-            place = end
-        if place < len(text):
-            yield Part(place, len(text), None)
+    def _last_certain(self) -> int:
+        """Return the last token before `lowest` whose end does not depend on those before it; 0 for none."""
+        last = bisect_left(self._starts, self.lowest) - 1
+        if self._search.has_flags:
+            # The one before takes no white space of a token that begins with something else.
+            while last > 0 and (self._text[self._starts[last]] in WHITE_SPACE or self._is_rejected(last)):
+                last -= 1
+        return max(last, 0)
+
+    def _is_rejected(self, i: int) -> bool:
+        """Say whether a text is a token but for its flag ``single_word``."""
+        start, end = self._spans[i]
+        is_single = self._search.token_of[self._text[start:end]].single_word
+        return is_single and is_in_word(self._text, start, end)
 
     def is_free(self, place: int) -> bool:
         """Say whether both sides of a place have the tokens of the whole; the place is inside no part."""
@@ -106,7 +103,7 @@ class TokenCuts:
         for i in (first, first + 1):  # the last that begins before the place, and one that may begin there
             if 0 <= i < len(self._spans):
                 start, end = self._spans[i]
-                if start < place < end or (start in self._rejected and start <= place <= end):
+                if start < place < end or (start <= place <= end and self._is_rejected(i)):
                     return False
         return True
 

@@ -216,6 +216,10 @@ def test_cases_against_tokenizers(entry, texts):
         assert decoder.table(texts)(range(len(texts))) == expected
 
 
+def test_decoders_that_may_make_texts_much_longer_are_read():
+    assert Decoder.of(sequence_of(*[{"type": "BPEDecoder", "suffix": ""}] * 6)) is not None
+
+
 def test_attributes():
     assert Decoder.of(sequence_of()).is_nothing
     assert not Decoder.of(None).is_nothing

@@ -216,7 +216,8 @@ SPLIT = split({"Regex": "a"})
         ({"normalizer": {"type": "NFX"}}, "normalizer is of the unknown type 'NFX'"),
         ({"decoder": {"type": "Bytes"}, "pre_tokenizer": None}, "decoder is of the unknown type 'Bytes'"),
         ({"pre_tokenizer": {"type": "Spaces"}}, "pre_tokenizer is of the unknown type 'Spaces'"),
-        ({"model__continuing_subword_prefix": "##"}, "model.continuing_subword_prefix"),
+        ({"model__continuing_subword_prefix": "##"}, "its merges drop this prefix.* train without a prefix"),
+        ({"model__end_of_word_suffix": "$", "model__ignore_merges": True}, "ignore_merges and end_of_word"),
         (
             {"pre_tokenizer": split({"Regex": r"\Ga"})},
             r"pretokenizers\[0\]\.pattern\.Regex: .*G' at character 0 has no equal",

@@ -6,7 +6,7 @@ import pickle
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bpe.formats.byte_level import bytes_of
@@ -185,6 +185,7 @@ def refusal(steps):
 
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.sampled_from(STEPS), max_size=4), texts)
+@example([metaspace("first", split=False), {"type": "FixedLength", "length": 1}, metaspace("first")], "1")
 def test_sequences(steps, text):
     entry = sequence(*steps)
     if message := refusal(steps):

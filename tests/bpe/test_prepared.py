@@ -3,11 +3,13 @@
 import json
 import pickle
 import random
+import time
 
 import numpy as np
 import pytest
 
 import bpe
+from bpe import regular_expressions
 from bpe.encoding.crossings import Crossings
 from bpe.encoding.symbols import ModelOptions, Symbols
 from bpe.formats.byte_level import text_of
@@ -201,6 +203,72 @@ def some_tokenizer(tmp_path, **changes):
         "model": model | {"byte_fallback": True},
     }
     return loaded(document | changes, tmp_path / "tokenizer.json")
+
+
+SLOW = {"Regex": "(?:a|aa)+$|q"}
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        {"normalizer": {"type": "Replace", "pattern": SLOW, "content": "c"}},
+        {
+            "normalizer": None,
+            "pre_tokenizer": {"type": "Split", "pattern": SLOW, "behavior": "Isolated", "invert": False},
+        },
+    ],
+)
+def test_all_stretches_have_the_time_of_one_text(steps, tmp_path, monkeypatch):
+    monkeypatch.setattr(regular_expressions, "SECONDS", 0.3)
+    tok, _ = some_tokenizer(tmp_path, **steps)
+    text = ("a" * 24 + "c<s>") * 300
+    for call in (tok.encode, tok.encode_with_offsets):
+        start = time.thread_time()
+        with pytest.raises(TimeoutError, match=f"a text of {len(text)} characters"):
+            call(text, allowed_special="all")
+        assert time.thread_time() - start < 3, "without this, many times as long"
+
+
+@pytest.mark.parametrize("flag", [None, "lstrip", "normalized"])
+@pytest.mark.parametrize("is_local", [True, False])
+def test_all_stretches_have_the_room_of_one_text(flag, is_local, tmp_path):
+    steps = [
+        replace("a", "b" * 9000),
+        *[{"type": "Strip", "strip_left": True, "strip_right": True}] * (not is_local),
+    ]
+    token = flags(random.Random(0), 1, "<s>", True) | {name: name == flag for name in FLAGS}
+    tok, _ = some_tokenizer(tmp_path, normalizer=sequence("normalizers", *steps), added_tokens=[token])
+    assert len(tok.encode("a<s>", allowed_special="all")) == 9001
+    for call in (tok.encode, tok.encode_with_offsets):
+        with pytest.raises(ValueError, match=r"the normalizer makes a text of .* characters, and at most"):
+            call("a<s>" * 100, allowed_special="all")
+
+
+def test_an_added_token_that_is_normalized_to_nothing(tmp_path):
+    token = flags(random.Random(0), 2, "ab", False) | dict.fromkeys(FLAGS, False) | {"normalized": True}
+    vocab = {letter: number for number, letter in enumerate(["c", "b", "ab"])}
+    model = {"type": "BPE", "vocab": vocab, "merges": []}
+    changes = {"normalizer": replace("ab", ""), "post_processor": None, "decoder": {"type": "Fuse"}}
+    tok, peer = some_tokenizer(tmp_path, **changes, added_tokens=[token], model=model)
+    for text in ("cabb", "ab", "cabcab", "c"):
+        assert tok.encode(text) == peer.encode(text).ids
+        assert [*tok.encode_iterable([text])] == peer.encode(text).ids
+
+
+def test_signs_before_what_came_from_the_first_character(tmp_path):
+    """As tokenizers: that may be several pieces, where a normalizer or a step before puts something in."""
+    pre_tokenizer = sequence(
+        "pretokenizers", {"type": "FixedLength", "length": 1}, METASPACE | {"prepend_scheme": "first"}
+    )
+    for first in ("b", "ab", SPACE + "c"):
+        normalizer = {"type": "Prepend", "prepend": first}
+        tok, peer = some_tokenizer(tmp_path, normalizer=normalizer, pre_tokenizer=pre_tokenizer)
+        for text in ("a", "ab", "bca", " a", "<s>a", ""):
+            wanted = peer.encode(text, add_special_tokens=False)
+            assert tok.encode(text, allowed_special="all") == wanted.ids
+            ids, starts, ends = tok.encode_with_offsets(text, allowed_special="all")
+            assert ids.tolist() == wanted.ids
+            assert [*zip(starts.tolist(), ends.tolist(), strict=True)] == wanted.offsets
 
 
 @pytest.mark.parametrize("left_out", ["pre_tokenizer", "decoder", "normalizer", "post_processor"])

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import bpe
 from bpe.corpus import id_files
 from bpe.formats.byte_level import text_of
+from bpe.pipeline import token_cuts
 from bpe.pipeline.added_tokens import AddedToken, AddedTokens
 from bpe.pipeline.token_cuts import Begins, TokenCuts
 from tests.bpe.test_prepared import (
@@ -391,6 +392,27 @@ def test_free_places(tokens, text, more):
     for place in places:
         parts = found_in(search, whole[:place]), found_in(search, whole[place:])
         assert joined(*parts) == wanted, place
+
+
+@settings(max_examples=1000)
+@given(TOKENS, PARTS, st.integers(1, 9))
+@example([AddedToken("x", single_word=True), AddedToken("<x>")], "x<x>xx<x>a <x>x", 2)
+@example([AddedToken(" x ", rstrip=True), AddedToken("\n")], "x x  \n \n a", 1)
+def test_the_end_of_a_text_is_looked_at_alone(tokens, text, most):
+    """Its parts and free places are those that are found from the beginning."""
+    search = AddedTokens(tokens)
+    whole = TokenCuts(search, text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(token_cuts, "MOST_PLACES", most)
+        cuts = TokenCuts(search, text)
+    found = [(part.end, part.token) for part in whole.parts if part.end > cuts.lowest]
+    assert [(part.end, part.token) for part in cuts.parts] == found
+    for place in range(cuts.lowest + 1, len(text) + 1):
+        assert cuts.is_free(place) == whole.is_free(place)
+        assert cuts.is_in_stretch(place) == whole.is_in_stretch(place)
+    for part in cuts.parts:
+        if part.token is None:
+            assert part in whole.parts
 
 
 def test_free_places_are_found():

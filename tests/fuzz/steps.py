@@ -203,15 +203,12 @@ def is_unclear(given: dict[str, Any], normalizer: Any) -> bool:
     """Say whether ``tokenizers`` does what nobody means.
 
     It takes any of several tokens that are normalized alike, and finds a token that becomes empty
-    everywhere. With the scheme "first" it puts "▁" before every piece that came from the first character.
-    With ``ignore_merges`` it takes a piece for a special token, or looks for no suffix:
+    everywhere. With ``ignore_merges`` it takes a piece for a special token, or looks for no suffix:
     :func:`document` makes no such model.
     """
     contents = [token["content"] for token in given["added_tokens"] if token["normalized"]]
     found = [normalizer.normalize_str(content) for content in contents] if normalizer else contents
-    steps = json.dumps(given["pre_tokenizer"])
-    puts_first = '"first"' in steps and "Sequence" in steps and normalizer is not None
-    return puts_first or "" in found or len({*found}) < len(found)
+    return "" in found or len({*found}) < len(found)
 
 
 def _panics(call: Callable[[], Any]) -> Any:
