@@ -203,6 +203,8 @@ class _Heap(Counted):
 
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
+        import structures.hash_tables.int_map  # noqa: F401  binds the class of `id_of`
+
         table, id_of, n_ids, due = state(self)
         size = len(self)
         n_rows = int(table[0])

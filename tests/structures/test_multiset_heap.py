@@ -441,3 +441,7 @@ def test_a_table_is_copied_into_a_larger_one(rng):
 
 def test_no_ties_in_an_empty_heap():
     assert module.tied_slots(parts_with([])[0], 0).tolist() == []
+
+
+def test_a_heap_is_checked_where_no_map_was_made(python):
+    python("import structures; structures.MaxHeap({1: 2})._check()")
