@@ -40,7 +40,8 @@ class Tokenizer(StoredTokenizer):
       :meth:`stream_decoder`
     * vocabulary: :meth:`token_bytes`, :meth:`token_id`, :attr:`vocab_size`, :attr:`vocab`, :attr:`merges`,
       :attr:`merges_bytes`, :attr:`special_tokens`, :attr:`added_tokens`, :attr:`pattern`
-    * other tokenizers: :meth:`truncated`, :meth:`with_special_tokens`, :meth:`with_allowed_special`
+    * other tokenizers: :meth:`truncated`, :meth:`extend`, :meth:`prune`, :meth:`with_special_tokens`,
+      :meth:`with_allowed_special`
     * files: :meth:`save`, :meth:`load`, and ``save_...``, ``from_...``, ``to_...`` for other programs;
       :class:`TiktokenEncoding` has the methods of tiktoken
 
