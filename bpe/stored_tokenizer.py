@@ -238,6 +238,8 @@ class StoredTokenizer:
         *,
         vocab_size: int | None = None,
         min_count: int | None = None,
+        threads: int | None = None,
+        progress: Progress = False,
     ) -> tuple[Self, np.ndarray]:
         """Remove the tokens that a corpus needs least, one by one.
 
@@ -254,6 +256,8 @@ class StoredTokenizer:
             How many tokens stay, special ones included.
         min_count : int, optional
             Tokens that are used so often stay; with `vocab_size`, more may stay than that says.
+        threads, progress
+            As for :func:`bpe.train`.
 
         Returns
         -------
@@ -282,7 +286,8 @@ class StoredTokenizer:
         """
         from bpe.surgery.prune import pruned
 
-        words, new_id_of = pruned(self.engine, corpus, vocab_size, min_count)
+        counting = {"threads": threads, "progress": progress}
+        words, new_id_of = pruned(self.engine, corpus, vocab_size, min_count, **counting)
         return self._of(words, self.pattern, self.allowed_special), new_id_of
 
     def with_special_tokens(self, tokens: Mapping[str, int] | Iterable[str]) -> Self:

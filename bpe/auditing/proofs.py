@@ -11,8 +11,8 @@ out, and may give it all the same.)
 can have after any beginning of a match; the characters of the token are read from all of them; and what may
 follow is read on. If this finds no match that ends after the token, no match holds it. If the pattern covers
 every text, or a match begins at one of these characters whatever follows, no piece between matches holds it,
-either: the token is *pattern-dead*. The states that are taken are more than those of real texts, so that a proof is right, but may
-be missing.
+either: the token is *pattern-dead*. The states that are taken are more than those of real texts, so that a
+proof is right, but may be missing.
 
 A character that the token has only a part of may be any character with these bytes, or each byte may stand
 by itself, as it does in bytes that are not UTF-8. All of these are tried.

@@ -127,16 +127,14 @@ def _tried(engine: Engine, some: list[tuple[int, list[bytes]]]) -> dict[int, byt
     found: dict[int, bytes] = {}
     for place in np.searchsorted(offsets, hits, side="right") - 1:
         number = int(owners[place])
-        if number not in found and gives(engine, texts[place], number):
-            found[number] = texts[place]
+        found.setdefault(number, texts[place])
     return found
 
 
 def _encoded(engine: Engine, texts: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
     """Encode texts; one that has a byte without a token has no ids."""
-    rules = engine.ordinary_rules
     try:
-        return encode_batch_to_numpy(engine, texts, 1, rules)
+        return encode_batch_to_numpy(engine, texts, 1, engine.rules_of("all"))
     except ValueError:
         if len(texts) == 1:
             return np.empty(0, np.uint32), np.zeros(2, np.int64)

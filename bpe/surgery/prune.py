@@ -43,7 +43,11 @@ if TYPE_CHECKING:
 
 
 def pruned(
-    engine: Engine, corpus: CorpusLike | WordCounts, vocab_size: int | None, min_count: int | None
+    engine: Engine,
+    corpus: CorpusLike | WordCounts,
+    vocab_size: int | None,
+    min_count: int | None,
+    **counting: Any,
 ) -> tuple[Vocabulary, np.ndarray]:
     """Remove the tokens that a corpus needs least.
 
@@ -56,6 +60,8 @@ def pruned(
         How many tokens stay, at least.
     min_count : int, optional
         No token is removed that is used so often.
+    **counting
+        Threads and progress.
 
     Returns
     -------
@@ -82,15 +88,24 @@ def pruned(
     words = engine.vocabulary
     n_tokens, least = _checked(len(words.bytes_of), vocab_size, min_count)
     id_map(words)  # refuses ids that are too great
-    uses = uses_in_words(engine, corpus) if isinstance(corpus, WordCounts) else uses_in_corpus(engine, corpus)
+    uses = _uses(engine, corpus, counting)
     stays = _never_removed(engine)
     removed = least_used(words, uses.tolist(), stays, len(words.bytes_of) - n_tokens, least)
     if vocab_size is not None and least is None and len(words.bytes_of) - len(removed) > n_tokens:
         raise ValueError(
             f"vocab_size must be at least {len(words.bytes_of) - len(removed)}, not {vocab_size}: "
-            "single bytes, special tokens and what is taken for unknown characters stay"
+            "single bytes, special tokens and what the file names stay"
         )
     return without(words, {*removed})
+
+
+def _uses(engine: Engine, corpus: CorpusLike | WordCounts, counting: dict[str, Any]) -> np.ndarray:
+    if engine.is_prepared and not isinstance(corpus, WordCounts):
+        return uses_in_corpus(engine, corpus)
+    if not isinstance(corpus, WordCounts):
+        specials = [*engine.vocabulary.cut_tokens]
+        corpus = WordCounts.from_corpus(corpus, engine.pattern, specials, **counting)
+    return uses_in_words(engine, corpus)
 
 
 def _checked(n_all: int, vocab_size: int | None, min_count: int | None) -> tuple[int, int | None]:
@@ -100,7 +115,9 @@ def _checked(n_all: int, vocab_size: int | None, min_count: int | None) -> tuple
     if min_count is not None and index(min_count) < 0:
         raise ValueError(f"min_count must be at least 0, not {min_count}")
     n_tokens = 0 if vocab_size is None else index(vocab_size)
-    if not 0 <= n_tokens <= n_all:
+    if n_tokens < 0:
+        raise ValueError(f"vocab_size must be at least 0, not {vocab_size}")
+    if n_tokens > n_all:
         raise ValueError(f"vocab_size must be at most {n_all}, the tokens that there are, not {vocab_size}")
     return n_tokens, None if min_count is None else index(min_count)
 

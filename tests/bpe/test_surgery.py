@@ -1,14 +1,19 @@
 """More tokens and fewer, compared with plain algorithms, and the ids of texts before and after."""
 
+import importlib
 import json
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe
+from bpe.cli import main
 from bpe.reference import learn_more, remove_least_used
 from bpe.surgery.prune import least_used, without
 from bpe.tokenizer import Tokenizer
@@ -324,6 +329,8 @@ def test_what_is_asked_for_must_make_sense(tokenizer, book):
         tokenizer.prune([book])
     with pytest.raises(ValueError, match="min_count must be at least 0, not -2"):
         tokenizer.prune([book], min_count=-2)
+    with pytest.raises(ValueError, match="vocab_size must be at least 0, not -3"):
+        tokenizer.prune([book], vocab_size=-3, min_count=1)
     with pytest.raises(ValueError, match="at most 559, the tokens that there are, not 560"):
         tokenizer.prune([book], vocab_size=560)
     with pytest.raises(ValueError, match="vocab_size must be at least 259, not 258"):
@@ -336,3 +343,95 @@ def test_what_is_asked_for_must_make_sense(tokenizer, book):
     for change in (lambda: far.extend([book], 1), lambda: far.prune([book], min_count=1)):
         with pytest.raises(ValueError, match="all ids must be below"):
             change()
+
+
+# ------------------------------------------------------------------------------------ the large comparison
+@pytest.fixture(scope="module")
+def command():
+    pytest.importorskip("tiktoken")
+    pytest.importorskip("tokenizers")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(Path(__file__).parents[2] / "asv_benchmarks")
+        yield importlib.import_module("same_surgery")
+
+
+def test_a_small_cut_of_the_comparison(command, tokenizer, book, capsys):
+    command.check("small", tokenizer, [book[:20_000].encode(), "Zwölf 中文 <|end|>".encode()])
+    assert capsys.readouterr().out.count("as tokenizers") == 2
+
+
+def test_the_comparison_notices(command, tokenizer, book):
+    fewer, new_id_of = tokenizer.prune([book], vocab_size=400)
+    new_id_of[new_id_of == 300], new_id_of[new_id_of == 301] = 301, 300
+    with pytest.raises(command.Different):
+        command.compare(tokenizer, fewer, new_id_of, book.encode())
+
+
+# ------------------------------------------------------------------------------------------- the commands
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def folder(tokenizer, book, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tokenizer.save("tok.json")
+    Path("book.txt").write_text(book[:20_000], "utf-8")
+    Path("empty.txt").write_bytes(b"")
+    return tmp_path
+
+
+def test_commands(folder, tokenizer, book):
+    assert run("extend", "tok.json", "book.txt", "-n", 5, "-o", "more.json", "--quiet").output == ""
+    assert Tokenizer.load("more.json") == tokenizer.extend([book[:20_000]], 5)[0]
+    result = run("prune", "tok.json", "book.txt", "--vocab-size", 400, "-o", "fewer.json", "--map", "ids.npy")
+    assert result.stderr == "fewer.json: 400 tokens, of 559 before\n"
+    fewer, new_id_of = tokenizer.prune([book[:20_000]], vocab_size=400)
+    assert Tokenizer.load("fewer.json") == fewer
+    assert np.array_equal(np.load("ids.npy"), new_id_of)
+
+
+def test_commands_say_what_is_wrong(folder):
+    for arguments, message in {
+        ("extend", "tok.json", "book.txt", "-n", -1, "-o", "x.json"): "n must be at least 0",
+        ("extend", "tok.json", "book.txt", "-n", 10**5, "-o", "x.json"): "more tokens, not 100000",
+        ("extend", "tok.json", "empty.txt", "-n", 1, "-o", "x.json"): "empty",
+        ("prune", "tok.json", "empty.txt", "--min-count", 1, "-o", "x.json"): "empty",
+        ("prune", "tok.json", "book.txt", "-o", "x.json"): "say what to remove",
+        ("prune", "tok.json", "book.txt", "--vocab-size", 3, "-o", "x.json"): "at least 259, not 3",
+        (
+            "prune",
+            "tok.json",
+            "book.txt",
+            "--min-count",
+            3,
+            "-o",
+            "x.json",
+            "--map",
+            "x.csv",
+        ): "must end in .npy",
+        ("audit", "tok.json", "--text", "empty.txt"): "empty.txt has no text",
+        ("audit", "tok.json", "--text", "missing.txt"): "no such file: missing.txt",
+    }.items():
+        result = run(*arguments)
+        assert result.exit_code == 2, arguments
+        assert message in result.stderr
+        assert result.stderr.startswith("bpe: ")
+        assert result.stderr.count("\n") == 1
+    assert not Path("x.json").exists()
+
+
+def test_audit_command(folder, tokenizer):
+    found = json.loads(run("audit", "tok.json", "--text", "book.txt", "--json").output)
+    assert found["tokens"] == found["statuses"]["live"] == 559
+    assert found["texts"][0]["name"] == "book.txt"
+    assert found["texts"][0]["n_bytes"] == Path("book.txt").stat().st_size
+    assert found["witnesses"]["600"] == "<|end|>"
+    printed = run("audit", "tok.json", "--text", "book.txt").output
+    assert re.search(r"live: +559 tokens\n", printed)
+    assert "tokens a word" in printed
+    dead = Tokenizer(
+        token_bytes=[*(bytes([i]) for i in range(256)), b"lo ", b"zz"], merges=[], pattern="gpt2"
+    )
+    dead.save("dead.json")
+    assert re.search(r"rank-dead: +2 tokens\n +256  b'lo '\n +257  b'zz'\n", run("audit", "dead.json").output)
