@@ -62,7 +62,7 @@ def vocabularies(draw):
 
 # ----------------------------------------------------------------------------------------------- prune
 @given(vocabularies(), texts, st.integers(0, 12), st.lists(st.integers(0, 9), min_size=301, max_size=301))
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_what_is_removed_is_what_the_plain_algorithm_removes(tok, some, n, uses):
     words = tok.engine.vocabulary
     removable = {*words.bytes_of} - {*words.byte_ids} - {300}
@@ -89,7 +89,7 @@ def test_what_is_removed_is_what_the_plain_algorithm_removes(tok, some, n, uses)
 
 
 @given(corpora, corpora, st.integers(0, 20), st.integers(0, 5))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_prune_by_least_count(learned_from, pruned_for, n_merges, min_count):
     tok = bpe.train(bpe.WordCounts(learned_from, pattern="none", special_tokens=[END]), 257 + n_merges)
     counts = bpe.WordCounts(pruned_for, pattern="none")
@@ -140,7 +140,7 @@ def test_a_pruned_tokenizer_is_saved_and_pickled(tokenizer, book, tmp_path):
 @given(
     corpora, corpora, st.integers(0, 10), st.integers(0, 6), st.sampled_from(["smallest", "lexicographic"])
 )
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_extend_learns_what_the_plain_algorithm_learns(old, new, n_before, n, ties):
     tok = bpe.train(bpe.WordCounts(old), 256 + n_before)
     expected = learn_more(bpe.WordCounts(new).items(), tok.merges, n, ties=ties)
@@ -362,7 +362,8 @@ def test_a_small_cut_of_the_comparison(command, tokenizer, book, capsys):
 
 def test_the_comparison_notices(command, tokenizer, book):
     fewer, new_id_of = tokenizer.prune([book], vocab_size=400)
-    new_id_of[new_id_of == 300], new_id_of[new_id_of == 301] = 301, 300
+    one, other = np.flatnonzero(new_id_of >= 256)[:2]
+    new_id_of[[one, other]] = new_id_of[[other, one]]
     with pytest.raises(command.Different):
         command.compare(tokenizer, fewer, new_id_of, book.encode())
 
