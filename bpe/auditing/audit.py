@@ -78,7 +78,7 @@ class Audit:
         return [number for number, text in self.witness_of.items() if _text_of(text) is None]
 
     @property
-    def n_by_status(self) -> dict[str, int]:
+    def n_by_status(self) -> dict[Status, int]:
         """How many tokens have each status."""
         counts = Counter(self.status_of.values())
         return {status: counts[status] for status in STATUSES}

@@ -70,7 +70,7 @@ def extend(
     _need_outputs(output, map_file)
     loaded = load(tokenizer)
     corpus = _corpus_of(paths, reading)
-    options = {"min_count": min_count, "threads": threads, "progress": not quiet}
+    options: dict[str, Any] = {"min_count": min_count, "threads": threads, "progress": not quiet}
     _write(loaded, loaded.extend(corpus, n_more, **options), output, map_file, is_quiet=quiet)
 
 

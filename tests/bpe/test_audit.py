@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import bpe
@@ -52,6 +52,41 @@ def test_no_short_text_has_what_no_piece_can_hold(pattern):
     # Of what no short text has, most is proved.
     missing = [text for text in candidates if text not in parts]
     assert len(refuted) >= 0.9 * len(missing)
+
+
+SHORTEST = ["".join(text) for n in range(1, 5) for text in product("aB 1", repeat=n)]
+ATOMS = ["a", "B", "1", r"\s", "[^a]", r"\p{L}", r"(?!a)", r"(?=B)", r"(?<=a)", r"(?<!1)", "$", "^", r"\b"]
+
+QUANTIFIERS = ["?", "*", "+", "{2}", "??", "+?"]
+
+
+def expressions():
+    return st.recursive(
+        st.sampled_from(ATOMS),
+        lambda inner: (
+            st.lists(inner, min_size=1, max_size=3).map("".join)
+            | st.lists(inner, min_size=1, max_size=3).map("|".join).map("(?:{})".format)
+            | st.tuples(inner, st.sampled_from(["?", "*", "+", "{2}", "??", "+?"])).map(
+                lambda x: "(?:{}){}".format(*x)
+            )
+        ),
+        max_leaves=5,
+    )
+
+
+@given(st.lists(expressions(), min_size=1, max_size=2))
+@settings(max_examples=80)
+@pytest.mark.filterwarnings("ignore:the split pattern cannot be compiled")
+def test_proofs_hold_for_any_expression(sources):
+    try:
+        split = bpe.Pattern(sources)
+    except ValueError:
+        assume(False)
+    pieces = Pieces(split)
+    found = {piece for text in SHORTEST for piece in split.split(text)}
+    parts = {piece[i:j] for piece in found for i in range(len(piece)) for j in range(i + 1, len(piece) + 1)}
+    assert [part for part in parts if not pieces.can_hold(part.encode())] == []
+    assert [piece for piece in found if not pieces.can_be(piece.encode())] == []
 
 
 MIXED = [b"a", b" ", "é".encode(), "中".encode(), b"\xff", b"\xe4\xb8", b"\xc3", b"\x80", b"1"]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.cli import main
+from bpe.formats.kept import ids_in, with_ids
 from bpe.reference import learn_more, remove_least_used
 from bpe.surgery.prune import least_used, without
 from bpe.tokenizer import Tokenizer
@@ -219,6 +220,21 @@ def test_ids_in_a_file_follow(tokenizer, book):
     assert fewer.encode("", add_special_tokens=True) == [new_id_of[600]] == [fewer.special_tokens["<|end|>"]]
     more, _ = tok.extend([book], 5)
     assert more.engine.vocabulary.kept == tok.engine.vocabulary.kept
+
+
+def test_every_id_in_a_file_follows():
+    roberta = {"type": "RobertaProcessing", "sep": ["</s>", 2], "cls": ["<s>", 1], "trim_offsets": True}
+    config = {
+        "added_tokens_decoder": {"1": {"content": "<s>"}, "2": {"content": "</s>"}},
+        "model_max_length": 9,
+    }
+    kept = {"document": {"post_processor": roberta}, "files": {"tokenizer_config.json": config}}
+    assert ids_in(json.dumps(kept)) == {1, 2}
+    moved = json.loads(with_ids(json.dumps(kept), lambda number: number + 10))
+    assert moved["document"]["post_processor"] == {**roberta, "sep": ["</s>", 12], "cls": ["<s>", 11]}
+    assert [*moved["files"]["tokenizer_config.json"]["added_tokens_decoder"]] == ["11", "12"]
+    assert moved["files"]["tokenizer_config.json"]["model_max_length"] == 9
+    assert with_ids("", len) == ""
 
 
 @pytest.mark.parametrize(
