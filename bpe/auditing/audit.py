@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
@@ -120,12 +120,17 @@ def audit_of(engine: Engine, texts: CorpusLike | Mapping[str, CorpusLike] | None
     specials = {number: token.encode() for token, number in words.cut_tokens.items()}
     witness_of = {number: text for number, text in specials.items() if gives(engine, text, number)}
     witness_of |= find_witnesses(engine, (i for i in numbers if i not in idle and i not in specials))
+    dead = _proved(engine, [i for i in numbers if i not in witness_of and i not in specials])
+    left = [i for i in numbers if i not in witness_of and i not in dead]
+    witness_of |= find_witnesses(engine, (i for i in left if i not in specials), in_contexts=True)
     uses = np.zeros(words.size, np.int64)
     figures = []
     for name, corpus in _named(texts):
-        missing = np.array([i for i in numbers if i not in witness_of], np.int64)
+        missing = np.array([i for i in left if i not in witness_of], np.int64)
         figures.append(_measured(engine, name, corpus, uses, missing, witness_of))
-    status_of = _statuses(engine, numbers, witness_of)
+    status_of: dict[int, Status] = {
+        number: "live" if number in witness_of else dead.get(number, "unknown") for number in numbers
+    }
     ordinary = {i: words.bytes_of[i] for i in numbers if i not in {*cut.values()}}
     return Audit(
         status_of,
@@ -178,26 +183,21 @@ def _measured(
     return TextFigures(name, measuring.n_bytes, measuring.n_words, n_tokens)
 
 
-def _statuses(engine: Engine, numbers: Iterable[int], witness_of: Mapping[int, bytes]) -> dict[int, Status]:
-    """Return the status of each id: live with a witness, or what is proved."""
+def _proved(engine: Engine, left: list[int]) -> dict[int, Status]:
+    """Return those of some ids that no text gives, and why."""
     words = engine.vocabulary
-    left = [number for number in numbers if number not in witness_of]
     by_ranks, by_pattern = _what_is_proved(engine)
     # What merges do not lead to is given by a piece of exactly its bytes, or not at all.
     not_merged = {*unreached(words)} if left and by_ranks else set()
-    dead = (not_merged - {*words.whole_ids}) | {*words.idle_tokens.values()}
-    pieces = Pieces(engine.pattern) if by_pattern and {*left} - dead else None
-    cut = {*words.cut_tokens.values()}
-    status_of: dict[int, Status] = dict.fromkeys(numbers, "live")
-    for number in left:
-        status_of[number] = "unknown"
-        if number in dead and number not in cut:
-            status_of[number] = "rank-dead"
-        elif pieces is not None and number not in cut:
-            token = words.bytes_of[number]
-            if not (pieces.can_be if number in not_merged else pieces.can_hold)(token):
-                status_of[number] = "pattern-dead"
-    return status_of
+    never = (not_merged - {*words.whole_ids}) | {*words.idle_tokens.values()}
+    dead: dict[int, Status] = {number: "rank-dead" for number in left if number in never}
+    if by_pattern and len(dead) < len(left):
+        pieces = Pieces(engine.pattern)
+        for number in left:
+            may_be = pieces.can_be if number in not_merged else pieces.can_hold
+            if number not in dead and not may_be(words.bytes_of[number]):
+                dead[number] = "pattern-dead"
+    return dead
 
 
 def _what_is_proved(engine: Engine) -> tuple[bool, bool]:

@@ -29,6 +29,8 @@ from bpe.scanning.automaton import MAX_DELAY, NO_MATCH, Automaton, compile_autom
 from bpe.scanning.syntax import UnsupportedError
 
 _WIDEST = 4  # bytes of a character
+_LONGEST = 1024  # bytes of a token that are read: what no piece holds a part of, none holds
+_FEW = 16  # characters in which a match is looked for
 
 
 class Pieces:
@@ -68,11 +70,12 @@ class Pieces:
         ----------
         O(states * characters).
         """
-        return self._stages is None or all(stage.can_hold(token) for stage in self._stages)
+        return self._stages is None or all(stage.can_hold(token[:_LONGEST]) for stage in self._stages)
 
     def can_be(self, token: bytes) -> bool:
         """Say whether a piece may have exactly these bytes; else as :meth:`can_hold`."""
-        if self._stages is None or len(self._stages) > 1:  # a later expression cuts what an earlier one held
+        # A later expression cuts what an earlier one held.
+        if self._stages is None or len(self._stages) > 1 or len(token) > _LONGEST:
             return self.can_hold(token)
         return self._stages[0].can_be(token)
 
@@ -118,7 +121,9 @@ class _Stage:
 
     def _in_gap(self, symbols: list[list[int]]) -> bool:
         """Say whether these may lie between two matches: none begins there, whatever follows."""
-        return not self.covers and not any(self._match_begins(symbols[i:]) for i in range(len(symbols)))
+        return not self.covers and not any(
+            self._match_begins(symbols[i : i + _FEW]) for i in range(len(symbols))
+        )
 
     def _match_begins(self, symbols: list[list[int]]) -> bool:
         """Say whether every text that begins with these has a match there."""

@@ -26,7 +26,9 @@ _ENDINGS = ("s", "t", "m", "d", "re", "ve", "ll")  # after an apostrophe, some p
 
 _AT_ONCE = 64  # texts for each token
 _MOST = 1024
-_MOST_TEXTS = 1 << 18
+_MOST_TEXTS = 1 << 16
+_LONGEST = 1024  # bytes of a token that is looked for in contexts
+_MOST_BYTES = 1 << 28  # of all texts that are tried in contexts
 _BLOCK = "▁"  # a space in texts of SentencePiece
 
 
@@ -53,14 +55,16 @@ def gives(engine: Engine, text: bytes, number: int) -> bool:
     return number in engine.encode(text, text, engine.rules_of("all")).tolist()
 
 
-def find_witnesses(engine: Engine, numbers: Iterable[int]) -> dict[int, bytes]:
-    """Look for texts that give some tokens.
+def find_witnesses(engine: Engine, numbers: Iterable[int], *, in_contexts: bool = False) -> dict[int, bytes]:
+    r"""Look for texts that give some tokens.
 
     Parameters
     ----------
     engine : Engine
     numbers : iterable of int
         Ids.
+    in_contexts : bool
+        Try the tokens with something around them. Otherwise, those that are UTF-8 are tried alone.
 
     Returns
     -------
@@ -69,23 +73,27 @@ def find_witnesses(engine: Engine, numbers: Iterable[int]) -> dict[int, bytes]:
 
     Complexity
     ----------
-    One short text for most tokens, some hundred for each that has none.
+    One text for each token; in contexts, some hundred for each that has no witness, and 256 MiB in all.
 
     Examples
     --------
     >>> import bpe
     >>> engine = bpe.train(["low low"], 258, pattern="none", progress=False).engine
-    >>> find_witnesses(engine, [108, 256, 257])
-    {108: b'l', 256: b'lo', 257: b'low'}
+    >>> find_witnesses(engine, [108, 256, 257]), find_witnesses(engine, [200], in_contexts=True)
+    ({108: b'l', 256: b'lo', 257: b'low'}, {200: b'\xc8\x80'})
     """
     bytes_of = engine.vocabulary.bytes_of
     is_text = engine.is_prepared and cast("PreparedEngine", engine).preparation.options.is_text
     tokens = {number: _as_written(bytes_of[number], is_text) for number in numbers}
+    if not in_contexts:
+        return _search(engine, {number: alone(token) for number, token in tokens.items()})
+    tokens = {number: token for number, token in tokens.items() if len(token) <= _LONGEST}
+    n_each = _MOST_BYTES // max(1, sum(len(token) for token in tokens.values()))
     found: dict[int, bytes] = {}
-    for candidates in (alone, between, completed, as_bytes):
+    for candidates in (between, completed, as_bytes):
         left = {number: candidates(token) for number, token in tokens.items() if number not in found}
-        found |= _search(engine, left)
-    return dict(sorted(found.items()))
+        found |= _search(engine, left, min(_MOST, n_each))
+    return found
 
 
 def _as_written(token: bytes, is_text: bool) -> bytes:
@@ -100,11 +108,11 @@ def _as_written(token: bytes, is_text: bool) -> bytes:
     return token.replace(_BLOCK.encode(), b" ")
 
 
-def _search(engine: Engine, left: dict[int, Iterator[bytes]]) -> dict[int, bytes]:
+def _search(engine: Engine, left: dict[int, Iterator[bytes]], most: int = _MOST) -> dict[int, bytes]:
     """Try candidates, a few of each token at a time; return the first witness of each."""
     found: dict[int, bytes] = {}
     n_tried, at_once = 0, 1
-    while left and n_tried < _MOST:
+    while left and n_tried < most:
         waiting, left = list(left.items()), {}
         for first in range(0, len(waiting), per := max(1, _MOST_TEXTS // at_once)):
             some = [(number, list(islice(texts, at_once))) for number, texts in waiting[first : first + per]]

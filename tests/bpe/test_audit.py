@@ -37,6 +37,7 @@ def check(tok, audit):
     assert [*audit.status_of] == sorted(tok.vocab)
     assert {*audit.with_status("live")} == {*audit.witness_of}
     assert sum(audit.n_by_status.values()) == len(tok.vocab)
+    assert not audit.uses[audit.with_status("rank-dead") + audit.with_status("pattern-dead")].any()
 
 
 # --------------------------------------------------------------------------------------------- proofs
@@ -155,6 +156,14 @@ def test_a_token_may_live_in_a_context_only():
     check(tok, audit)
     assert audit.status_of[number] == "live"
     assert audit.witness_of[number].endswith(b"\n//")
+
+
+def test_long_tokens_take_little_memory():
+    tokens = [b"a" * (1 << 20) + bytes([value]) for value in b"bcd"]
+    tok = Tokenizer(token_bytes=[*BYTES, *tokens], merges=[], pattern=r"(?s:.)")
+    whole = Tokenizer._of(tok.engine.vocabulary.taking_whole([256, 257]), tok.pattern)
+    audit = whole.audit()
+    assert [audit.status_of[number] for number in (256, 257, 258)] == ["pattern-dead"] * 2 + ["rank-dead"]
 
 
 def test_a_corpus_has_witnesses():
