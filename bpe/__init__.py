@@ -43,6 +43,7 @@ __all__ = [
 ]
 
 _MODULE_OF = {
+    "Audit": "bpe.auditing",  # what Tokenizer.audit returns
     "Corpus": "bpe.corpus",
     "EncodedFiles": "bpe.corpus.id_files",  # what Tokenizer.encode_files returns
     "FilePart": "bpe.corpus.reading",  # what a Corpus holds

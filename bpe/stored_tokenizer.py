@@ -24,9 +24,15 @@ from bpe.vocabulary_given import (
 from bpe.vocabulary_parts import Packed, packed, truncated, unpacked
 
 if TYPE_CHECKING:
+    import numpy as np
     import tiktoken
     import tokenizers
     from typing_extensions import Self
+
+    from bpe.corpus import CorpusLike
+    from bpe.counting.word_counts import WordCounts
+    from bpe.progress import Progress
+    from bpe.training.learner import Ties
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -167,6 +173,122 @@ class StoredTokenizer:
         """
         words = truncated(self.engine.vocabulary, vocab_size)
         return self._of(words, self.pattern, self.allowed_special)
+
+    def extend(
+        self,
+        corpus: CorpusLike | WordCounts,
+        n: int,
+        *,
+        ties: Ties = "smallest",
+        min_count: int = 1,
+        max_token_length: int | None = None,
+        threads: int | None = None,
+        progress: Progress = False,
+    ) -> tuple[Self, np.ndarray]:
+        """Learn more tokens from other text; no id changes, and the new ones come after all others.
+
+        What a file held besides stays, and so do special tokens. A piece that holds no new token is encoded
+        to the same ids as before.
+
+        Parameters
+        ----------
+        corpus : what :func:`bpe.train` takes
+            WordCounts must have the pattern and the special tokens of the tokenizer.
+        n : int
+            How many tokens.
+        ties, min_count, max_token_length
+            As for :class:`bpe.Trainer`; for the new tokens only.
+        threads, progress
+            As for :func:`bpe.train`.
+
+        Returns
+        -------
+        tokenizer : Tokenizer
+        new_id_of : (vocab_size,) int64
+            By old id, the new one: the same. -1 for an id that is not used.
+
+        Raises
+        ------
+        ValueError
+            `n` is negative, or the text has fewer pairs to merge, or is empty. Or no training goes on from
+            the tokenizer: its tokens are texts (SentencePiece), a byte has no token, or its merges are in an
+            order that none learns.
+
+        Complexity
+        ----------
+        One pass over the corpus, then as :meth:`bpe.Trainer.resume`.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low low"], 258, special_tokens=["<|end|>"], progress=False)
+        >>> more, new_id_of = tok.extend(["new new"], 2)
+        >>> more.special_tokens, more.token_bytes(258), more.token_bytes(259)
+        ({'<|end|>': 257}, b'ew', b'new')
+        """
+        from bpe.surgery.extend import extended
+
+        options = {"ties": ties, "min_count": min_count, "max_token_length": max_token_length}
+        words, new_id_of = extended(self.engine, corpus, n, options, threads=threads, progress=progress)
+        return self._of(words, self.pattern, self.allowed_special), new_id_of
+
+    def prune(
+        self,
+        corpus: CorpusLike | WordCounts,
+        *,
+        vocab_size: int | None = None,
+        min_count: int | None = None,
+        threads: int | None = None,
+        progress: Progress = False,
+    ) -> tuple[Self, np.ndarray]:
+        """Remove the tokens that a corpus needs least, one by one.
+
+        Only a token that is no part of another one's merge can be removed. Its uses count for its two parts
+        from then on. Single bytes and special tokens stay, and so does what a file held besides: ids in it
+        follow. The ids that are left move up without a gap, in their order, those of special tokens, too. A
+        piece whose tokens all stay is encoded to the same tokens as before.
+
+        Parameters
+        ----------
+        corpus : what :func:`bpe.train` takes
+            WordCounts must have the pattern of the tokenizer.
+        vocab_size : int, optional
+            How many tokens stay, special ones included.
+        min_count : int, optional
+            Tokens that are used so often stay; with `vocab_size`, more may stay than that says.
+        threads, progress
+            As for :func:`bpe.train`.
+
+        Returns
+        -------
+        tokenizer : Tokenizer
+        new_id_of : (vocab_size of the old one,) int64
+            By old id, the new one; -1 for a token that is removed, and for an id that is not used.
+
+        Raises
+        ------
+        ValueError
+            Neither number is given, or one is out of range; or the corpus is empty.
+
+        Complexity
+        ----------
+        One pass over the corpus, then O(n log n) for n tokens.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low lower"], 260, special_tokens=["<|end|>"], progress=False)
+        >>> [tok.token_bytes(number) for number in range(256, 260)]
+        [b'lo', b'low', b' low', b'<|end|>']
+        >>> fewer, new_id_of = tok.prune(["low"], vocab_size=259)
+        >>> [fewer.token_bytes(number) for number in range(256, 259)], new_id_of[256:].tolist()
+        ([b'lo', b'low', b'<|end|>'], [256, 257, -1, 258])
+        """
+        from bpe.surgery.prune import pruned
+
+        counting = {"threads": threads, "progress": progress}
+        words, new_id_of = pruned(self.engine, corpus, vocab_size, min_count, **counting)
+        return self._of(words, self.pattern, self.allowed_special), new_id_of
 
     def with_special_tokens(self, tokens: Mapping[str, int] | Iterable[str]) -> Self:
         """Return the tokenizer with more special tokens; what a ``tokenizer.json`` held besides stays.

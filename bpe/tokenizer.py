@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, AnyStr
 
 import numpy as np
@@ -19,6 +19,7 @@ from bpe.text import utf8_of
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from bpe.auditing import Audit
     from bpe.corpus import CorpusLike
     from bpe.corpus.id_files import EncodedFiles
 
@@ -39,8 +40,9 @@ class Tokenizer(StoredTokenizer):
     * ids to text: :meth:`decode`, :meth:`decode_bytes`, :meth:`decode_batch`, :meth:`decode_with_offsets`,
       :meth:`stream_decoder`
     * vocabulary: :meth:`token_bytes`, :meth:`token_id`, :attr:`vocab_size`, :attr:`vocab`, :attr:`merges`,
-      :attr:`merges_bytes`, :attr:`special_tokens`, :attr:`added_tokens`, :attr:`pattern`
-    * other tokenizers: :meth:`truncated`, :meth:`with_special_tokens`, :meth:`with_allowed_special`
+      :attr:`merges_bytes`, :attr:`special_tokens`, :attr:`added_tokens`, :attr:`pattern`, :meth:`audit`
+    * other tokenizers: :meth:`truncated`, :meth:`extend`, :meth:`prune`, :meth:`with_special_tokens`,
+      :meth:`with_allowed_special`
     * files: :meth:`save`, :meth:`load`, and ``save_...``, ``from_...``, ``to_...`` for other programs;
       :class:`TiktokenEncoding` has the methods of tiktoken
 
@@ -327,6 +329,46 @@ class Tokenizer(StoredTokenizer):
         (3, array([7, 8, 3]))
         """
         return IntervalCounter(self.engine, text)
+
+    # -------------------------------------------------------------------------------------- the tokens
+    def audit(self, texts: CorpusLike | Mapping[str, CorpusLike] | None = None) -> Audit:
+        """Say of every token whether a text can give it, and how well the vocabulary does on texts.
+
+        A live token has a witness, a text that is encoded to it. That a token is dead is proved, by its
+        merges or by the pattern (:mod:`bpe.auditing.proofs`). The rest is unknown.
+
+        Parameters
+        ----------
+        texts : what :func:`bpe.train` takes, or mapping from str to that, optional
+            Measured, and looked through for witnesses. A mapping gives figures for each name, such as a
+            language. Special tokens in them are special tokens.
+
+        Returns
+        -------
+        Audit
+
+        Raises
+        ------
+        ValueError
+            A text is empty, or cannot be read or encoded; or an id is above 16 million.
+
+        Complexity
+        ----------
+        O(n + b) for n bytes of text and b in all tokens; some hundred short texts for each token that has no
+        witness.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tokens = [*(bytes([value]) for value in range(256)), b"lo", b"low", b"o l"]
+        >>> merges = [(b"l", b"o"), (b"lo", b"w")]
+        >>> audit = bpe.Tokenizer(token_bytes=tokens, merges=merges, pattern="gpt2").audit()
+        >>> audit.n_by_status, audit.with_status("rank-dead")
+        ({'live': 258, 'rank-dead': 1, 'pattern-dead': 0, 'unknown': 0}, [258])
+        """
+        from bpe.auditing.audit import audit_of
+
+        return audit_of(self.engine, texts)
 
     # ------------------------------------------------------------------------------------ ids to text
     def decode_bytes(self, ids: Iterable[int] | np.ndarray) -> bytes:

@@ -146,6 +146,10 @@ class PreparedEngine(Engine):
         n_words, n_tokens = np.array([(0, 0), *found.ends], np.int64).T
         return put_around(ids, offsets[n_words] + n_tokens, rules.around)
 
+    def words_of(self, data: bytes, rules: Rules) -> list[bytes]:
+        """Return what a text is cut into after its steps, without tokens: words, or what the pattern cuts."""
+        return self._cut([data], rules, Begins.TEXT).words
+
     def _cut(self, texts: Sequence[bytes], rules: Rules, begins: Begins) -> _Cut:
         found = _Cut([], [], [], [])
         first_search, _ = self._searches(rules.allowed.tokens)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bpe.formats.json_text import need
@@ -145,6 +145,89 @@ def _is_same(one: Any, other: Any) -> bool:
     if type(one) is type(other) in (bool, str):  # nearly always; JSON takes more time
         return one == other
     return one == other and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def with_ids(kept: str, new_id: Callable[[int], int]) -> str:
+    """Return what is kept, with other ids wherever a file names some.
+
+    Parameters
+    ----------
+    kept : str
+    new_id : callable
+        Called with each id of a post-processor, of padding and of ``added_tokens_decoder``.
+
+    Returns
+    -------
+    str
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> with_ids('{"document": {"padding": {"pad_id": 3}}}', lambda number: number + 1)
+    '{"document": {"padding": {"pad_id": 4}}}'
+    """
+    if not kept:
+        return kept
+    parts = from_text(kept)
+    document = parts["document"]
+    padding = document.get("padding")
+    if isinstance(padding, dict) and type(padding.get("pad_id")) is int:
+        padding["pad_id"] = new_id(padding["pad_id"])
+    if "post_processor" in document:
+        document["post_processor"] = _renumbered(document["post_processor"], new_id)
+    config = parts["files"].get("tokenizer_config.json", {})
+    if isinstance(decoder := config.get("added_tokens_decoder"), dict):
+        config["added_tokens_decoder"] = {
+            str(new_id(int(key))) if key.isdecimal() else key: value for key, value in decoder.items()
+        }
+    return to_text(parts)
+
+
+def _renumbered(entry: Any, new_id: Callable[[int], int]) -> Any:
+    """Return a post-processor with other ids: those in "ids", "cls" and "sep"."""
+    if isinstance(entry, list):
+        return [_renumbered(each, new_id) for each in entry]
+    if not isinstance(entry, dict):
+        return entry
+    return {
+        key: [new_id(each) if type(each) is int else each for each in value]
+        if key in ("ids", "cls", "sep") and isinstance(value, list)
+        else _renumbered(value, new_id)
+        for key, value in entry.items()
+    }
+
+
+def ids_in(kept: str) -> set[int]:
+    """Return the ids that a file names besides those of its tokens: in a post-processor, and for padding.
+
+    Parameters
+    ----------
+    kept : str
+
+    Returns
+    -------
+    set of int
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> ids_in('{"document": {"padding": {"pad_id": 3}}}')
+    {3}
+    """
+    found: set[int] = set()
+
+    def note(number: int) -> int:
+        found.add(number)
+        return number
+
+    with_ids(kept, note)
+    return found
 
 
 def without_ids(kept: str) -> str:

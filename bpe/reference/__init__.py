@@ -2,8 +2,8 @@
 
 The fast engine is right if its results equal the results of these modules. They are plain Python with lists,
 dicts and Counters, import nothing else of this project, and are written to be read: start with ``pairs``,
-then ``trainers``, ``alphabets``, ``linked`` and ``encoders``. Only ``ladder`` uses the engine: it measures
-all of them (``python -m bpe.reference.ladder TEXT``).
+then ``trainers``, ``alphabets``, ``linked``, ``encoders`` and ``vocabularies``. Only ``ladder`` uses the
+engine: it measures all of them (``python -m bpe.reference.ladder TEXT``).
 
 The package does not split text into pieces, knows no special tokens, reads and writes no files, and is far
 too slow for a real corpus (1,000 merges of 10 kB take the last trainer 0.1 s).
@@ -61,6 +61,7 @@ from .trainers import (
     train_indexed,
     train_vanilla,
 )
+from .vocabularies import learn_more, remove_least_used
 
 __all__ = [
     "IncrementalPieces",
@@ -78,11 +79,13 @@ __all__ = [
     "encode_by_replay",
     "is_short",
     "learn",
+    "learn_more",
     "leave_out",
     "merge_sequence",
     "pair_statistics",
     "pick_best",
     "rank_pairs",
+    "remove_least_used",
     "train_chunked",
     "train_deduplicated",
     "train_incremental",

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 200
 MOST_IDS = 1 << 24  # the report counts the uses of each id
-_WORDS = regex.compile(r"\S+")
 _SCRIPTS = (
     *("Latin", "Greek", "Cyrillic", "Armenian", "Georgian", "Han", "Hiragana", "Katakana", "Hangul"),
     *("Arabic", "Hebrew", "Devanagari", "Bengali", "Tamil", "Thai"),
@@ -63,10 +62,8 @@ def figures_of(tokenizer: Tokenizer, data: bytes) -> dict[str, Any]:
         raise ValueError("the text is empty: there is nothing to measure")
     if tokenizer.vocab_size > MOST_IDS:
         raise ValueError(f"the greatest id is {tokenizer.vocab_size - 1}: a report has ids below {MOST_IDS}")
-    ids = tokenizer.encode_to_numpy(data, allowed_special="all").astype(np.int64)
-    words = tokenizer.engine.vocabulary
-    uses = np.bincount(ids, minlength=tokenizer.vocab_size)
-    n_words = sum(1 for _ in _WORDS.finditer(data.decode("utf-8", "replace")))
+    audit, words = tokenizer.audit([data]), tokenizer.engine.vocabulary
+    uses, measured = audit.uses, audit.texts[0]
     times = times_of_merges(uses, words.merges, words.merged_ids)
     known = sorted(words.bytes_of)
     specials = set(words.cut_tokens.values())
@@ -76,16 +73,19 @@ def figures_of(tokenizer: Tokenizer, data: bytes) -> dict[str, Any]:
     unused = [number for number in ordinary if not uses[number]]
     return {
         "n_bytes": len(data),
-        "n_tokens": int(ids.size),
-        "n_words": n_words,
+        "n_tokens": measured.n_tokens,
+        "n_words": measured.n_words,
         "n_ids": len(known),
         "n_merges": len(words.merges),
         "n_special": len(specials),
         "pattern": tokenizer.pattern.spec,
-        "sizes": sizes_of(times, int(ids.size), len(ordinary) - len(words.merges)),
+        "sizes": sizes_of(times, measured.n_tokens, len(ordinary) - len(words.merges)),
         "times": [[int(rank) + 1, int(times[rank])] for rank in _points(len(times), geometric=True)],
         "lengths": sorted(lengths.items()),
         "categories": categories_of([words.bytes_of[number] for number in ordinary]),
+        "statuses": audit.n_by_status,
+        "not_live": [number for number, status in audit.status_of.items() if status != "live"][:100],
+        "efficiency": audit.renyi_efficiency,
         "n_unused": len(unused),
         "unused": unused[:100],
         "longest": longest[:40],

@@ -243,6 +243,7 @@ function start() {
     "Bytes of text": number(n_bytes), "Tokens of text": number(n_tokens), "Bytes per token": number(n_bytes / n_tokens, 3),
     "Tokens per word": n_words ? number(n_tokens / n_words, 3) : "–",
     "Never used": `${number(figures.n_unused)} (${number((100 * figures.n_unused) / (figures.n_ids - figures.n_special), 1)} %)`,
+    "Rényi efficiency": number(figures.efficiency, 4),
   };
   for (const [name, value] of Object.entries(facts)) $("facts").append(element("div", {}, element("dt", {}, name), element("dd", {}, value)));
   const size = "Tokens in the vocabulary";
@@ -266,6 +267,11 @@ function start() {
   fill("unused", figures.unused);
   const more = figures.n_unused > figures.unused.length ? `; the first ${number(figures.unused.length)} are` : "";
   $("unused-summary").textContent = figures.n_unused ? `${number(figures.n_unused)} tokens${more}:` : "All tokens are used.";
+  fill("not-live", figures.not_live);
+  const { live, "rank-dead": byRanks, "pattern-dead": byPattern, unknown } = figures.statuses;
+  $("status-summary").textContent =
+    `For ${number(live)} tokens a text is known that gives them. ${number(byRanks)} are proved dead by the merges, ` +
+    `${number(byPattern)} by the split pattern; of ${number(unknown)} nothing is known.`;
   if (!encoder.canSplit) {
     $("typed").disabled = true;
     $("typed-summary").textContent = "The split pattern of this tokenizer has no equal in JavaScript.";

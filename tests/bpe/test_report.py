@@ -55,6 +55,9 @@ def test_figures(tokenizer, book):
     assert sum(count for _, count in figures["lengths"]) == figures["n_ids"] - 3 == 556
     assert sum(count for _, count in figures["categories"]) == 556
     assert figures["n_unused"] == 556 - len(set(ids) - {600})
+    assert figures["statuses"] == {"live": 559, "rank-dead": 0, "pattern-dead": 0, "unknown": 0}
+    assert figures["not_live"] == []
+    assert figures["efficiency"] == tokenizer.audit([data]).renyi_efficiency
     assert len(tokenizer.token_bytes(figures["longest"][0])) == figures["lengths"][-1][0]
     json.dumps(figures)
     with pytest.raises(ValueError, match="the text is empty"):
@@ -380,7 +383,7 @@ def test_all_figures_are_drawn(opened, tokenizer, book):
     for name in ("bytes", "words", "times", "lengths", "scripts"):
         assert page.locator(f"#chart-{name} svg[role=img][aria-label]").count() == 1
         assert page.locator(f"#chart-{name} table tr").count() > 1
-    assert page.locator("#facts dt").count() == 9
+    assert page.locator("#facts dt").count() == 10
     assert page.locator("#unused .token").count() > 10
 
 

@@ -167,6 +167,14 @@ TARGETS = [
     Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/front.py", TRAINING, PLAIN_TRAINING),
     Target("merging", "bpe/training/runs.py", TRAINING, PLAIN_TRAINING),
+    *(
+        Target("vocabularies", f"bpe/{module}.py", (B + "test_surgery.py",))
+        for module in ("surgery/extend", "surgery/prune", "surgery/id_maps", "encoding/uses")
+    ),
+    *(
+        Target("auditing", f"bpe/auditing/{module}.py", (B + "test_audit.py",))
+        for module in ("proofs", "witnesses", "measures", "audit")
+    ),
     Target("merging", "bpe/training/letters.py", (B + "test_limited_alphabets.py",), PLAIN_TRAINING),
     Target("rounds", "bpe/encoding/linked_pieces.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOKENIZER),
     Target("rounds", "bpe/encoding/rounds.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOKENIZER),

@@ -1,0 +1,227 @@
+"""``Audit``: a status for every token, and figures of texts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+import numpy as np
+
+from bpe.auditing.measures import Measuring, TextFigures, renyi_efficiency
+from bpe.auditing.proofs import Pieces
+from bpe.auditing.witnesses import find_witnesses, gives, witness_among
+from bpe.corpus import Corpus, CorpusLike
+from bpe.encoding.streams import encode_blocks
+from bpe.encoding.symbols import BYTES
+from bpe.formats.ranks import unreached
+from bpe.vocabulary import NO_ID
+
+if TYPE_CHECKING:
+    from bpe.encoding.engine import Engine
+    from bpe.encoding.prepared import PreparedEngine
+
+Status: TypeAlias = Literal["live", "rank-dead", "pattern-dead", "unknown"]
+STATUSES: tuple[Status, ...] = ("live", "rank-dead", "pattern-dead", "unknown")
+MOST_IDS = 1 << 24  # the uses of each id are counted
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What is known of the tokens of a vocabulary; ``Tokenizer.audit`` makes one.
+
+    Attributes
+    ----------
+    status_of : dict from int to str
+        Of each id, in ascending order: "live", "rank-dead", "pattern-dead" or "unknown".
+    witness_of : dict from int to bytes
+        Of each live one, a text that is encoded to it, among others; special tokens are allowed there.
+    uses : (ids,) int64
+        How often each id is used in the texts.
+    texts : tuple of TextFigures
+        By name, in the order in which they were given.
+    never_used : list of int
+        Ids that the texts do not use; empty without texts.
+    not_utf8 : list of int
+        Ids of tokens that have a part of a character.
+    same_but_case, same_but_space : list of list of int
+        Ids of tokens that differ in case only, or in a space before them.
+    renyi_efficiency : float
+        Of all texts (:func:`bpe.auditing.measures.renyi_efficiency`); 0 without texts.
+
+    Examples
+    --------
+    >>> import bpe
+    >>> audit = bpe.train(["low lower"], 258, progress=False).audit(["low"])
+    >>> audit.status_of[257], audit.witness_of[257], audit.with_status("rank-dead")
+    ('live', b'low', [])
+    """
+
+    status_of: dict[int, Status]
+    witness_of: dict[int, bytes]
+    uses: np.ndarray
+    texts: tuple[TextFigures, ...]
+    never_used: list[int]
+    not_utf8: list[int]
+    same_but_case: list[list[int]]
+    same_but_space: list[list[int]]
+    renyi_efficiency: float
+
+    def with_status(self, status: Status) -> list[int]:
+        """Return the ids that have a status, in ascending order."""
+        return [number for number, found in self.status_of.items() if found == status]
+
+    @property
+    def only_in_bytes(self) -> list[int]:
+        """The live ids whose witness is not UTF-8: a str may never give them."""
+        return [number for number, text in self.witness_of.items() if _text_of(text) is None]
+
+    @property
+    def n_by_status(self) -> dict[Status, int]:
+        """How many tokens have each status."""
+        counts = Counter(self.status_of.values())
+        return {status: counts[status] for status in STATUSES}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all but the uses as what JSON can hold; bytes that are not UTF-8 are escaped."""
+        return {
+            "tokens": len(self.status_of),
+            "statuses": self.n_by_status,
+            **{status: self.with_status(status) for status in STATUSES[1:]},
+            "witnesses": {
+                number: text.decode("utf-8", "backslashreplace") for number, text in self.witness_of.items()
+            },
+            "texts": [
+                {
+                    **figures._asdict(),
+                    "bytes_per_token": round(figures.bytes_per_token, 4),
+                    "fertility": round(figures.fertility, 4),
+                }
+                for figures in self.texts
+            ],
+            "renyi_efficiency": round(self.renyi_efficiency, 6),
+            "never_used": self.never_used,
+            "not_utf8": self.not_utf8,
+            "only_in_bytes": self.only_in_bytes,
+            "same_but_case": self.same_but_case,
+            "same_but_space": self.same_but_space,
+        }
+
+
+def audit_of(engine: Engine, texts: CorpusLike | Mapping[str, CorpusLike] | None) -> Audit:
+    """Audit a vocabulary; ``Tokenizer.audit`` says how."""
+    words = engine.vocabulary
+    if words.size > MOST_IDS:
+        raise ValueError(f"the greatest id is {words.size - 1}: an audit has ids below {MOST_IDS}")
+    cut = {**words.idle_tokens, **words.cut_tokens}
+    numbers = sorted(words.bytes_of)
+    idle = {*words.idle_tokens.values()}
+    specials = {number: token.encode() for token, number in words.cut_tokens.items()}
+    witness_of = {number: text for number, text in specials.items() if gives(engine, text, number)}
+    witness_of |= find_witnesses(engine, (i for i in numbers if i not in idle and i not in specials))
+    dead = _proved(engine, [i for i in numbers if i not in witness_of and i not in specials])
+    left = [i for i in numbers if i not in witness_of and i not in dead]
+    witness_of |= find_witnesses(engine, (i for i in left if i not in specials), in_contexts=True)
+    uses = np.zeros(words.size, np.int64)
+    figures = []
+    for name, corpus in _named(texts):
+        missing = np.array([i for i in left if i not in witness_of], np.int64)
+        figures.append(_measured(engine, name, corpus, uses, missing, witness_of))
+    status_of: dict[int, Status] = {
+        number: "live" if number in witness_of else dead.get(number, "unknown") for number in numbers
+    }
+    ordinary = {i: words.bytes_of[i] for i in numbers if i not in {*cut.values()}}
+    return Audit(
+        status_of,
+        dict(sorted(witness_of.items())),
+        uses,
+        tuple(figures),
+        [i for i in numbers if figures and not uses[i]],
+        [i for i, token in ordinary.items() if _text_of(token) is None],
+        _same_but(ordinary, str.casefold),
+        _same_but(ordinary, lambda text: text[1:] if text[0] in " ▁" and len(text) > 1 else text),
+        renyi_efficiency(uses, len(numbers)),
+    )
+
+
+def _named(texts: CorpusLike | Mapping[str, CorpusLike] | None) -> list[tuple[str, Corpus]]:
+    if texts is None:
+        return []
+    if isinstance(texts, Mapping):
+        return [(name, Corpus.of(corpus)) for name, corpus in texts.items()]
+    corpus = Corpus.of(texts)
+    return [(str(corpus), corpus)]
+
+
+def _measured(
+    engine: Engine,
+    name: str,
+    corpus: Corpus,
+    uses: np.ndarray,
+    missing: np.ndarray,
+    witness_of: dict[int, bytes],
+) -> TextFigures:
+    """Encode a text, count the ids in `uses`, and look for witnesses of those that are `missing`."""
+    measuring, rules, n_tokens = Measuring(), engine.rules_of("all"), 0
+    n_tries = Counter[int]()
+    for i, blocks in enumerate(corpus.documents()):
+        for some in encode_blocks(engine, measuring.passing(blocks), rules, f"{name}, document {i}: text"):
+            ids = np.asarray(some, np.int64)
+            n_tokens += len(ids)
+            uses += np.bincount(ids, minlength=len(uses))
+            for place in np.flatnonzero(np.isin(ids, missing)).tolist() if len(missing) else ():
+                number = int(ids[place])
+                if number in witness_of or n_tries[number] >= 100:
+                    continue
+                n_tries[number] += 1
+                text = witness_among(engine, ids, place)
+                if text is not None:
+                    witness_of[number] = text
+    if not n_tokens:
+        raise ValueError(f"{name} has no text: there is nothing to measure")
+    return TextFigures(name, measuring.n_bytes, measuring.n_words, n_tokens)
+
+
+def _proved(engine: Engine, left: list[int]) -> dict[int, Status]:
+    """Return those of some ids that no text gives, and why."""
+    words = engine.vocabulary
+    by_ranks, by_pattern = _what_is_proved(engine)
+    # What merges do not lead to is given by a piece of exactly its bytes, or not at all.
+    not_merged = {*unreached(words)} if left and by_ranks else set()
+    never = (not_merged - {*words.whole_ids}) | {*words.idle_tokens.values()}
+    dead: dict[int, Status] = {number: "rank-dead" for number in left if number in never}
+    if by_pattern and len(dead) < len(left):
+        pieces = Pieces(engine.pattern)
+        for number in left:
+            may_be = pieces.can_be if number in not_merged else pieces.can_hold
+            if number not in dead and not may_be(words.bytes_of[number]):
+                dead[number] = "pattern-dead"
+    return dead
+
+
+def _what_is_proved(engine: Engine) -> tuple[bool, bool]:
+    """Say whether pieces are merged from bytes, and whether the pattern cuts them."""
+    has_bytes = NO_ID not in engine.vocabulary.byte_ids
+    if not engine.is_prepared:
+        return has_bytes, True
+    steps = cast("PreparedEngine", engine).preparation
+    is_plain = steps.options == BYTES
+    return has_bytes and is_plain, is_plain and steps.pre_tokenizer is None
+
+
+def _text_of(token: bytes) -> str | None:
+    try:
+        return token.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _same_but(tokens: Mapping[int, bytes], of: Callable[[str], str]) -> list[list[int]]:
+    """Group the ids of tokens that a function makes the same."""
+    groups: dict[str, list[int]] = {}
+    for number, token in tokens.items():
+        text = _text_of(token)
+        if text:
+            groups.setdefault(of(text), []).append(number)
+    return [group for group in groups.values() if len(group) > 1]

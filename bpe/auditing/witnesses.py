@@ -1,0 +1,253 @@
+"""Texts that are encoded to a given token.
+
+Tried are the token alone, then between characters of a few kinds. If it has a part of a character only,
+characters are tried that have these bytes. A witness that is UTF-8 comes before one that is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice, product
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from bpe.auditing.proofs import codes_beginning_with
+from bpe.encoding.batches import encode_batch_to_numpy
+
+if TYPE_CHECKING:
+    from bpe.encoding.engine import Engine
+    from bpe.encoding.prepared import PreparedEngine
+
+AROUND = ("", " ", "a", "A", "1", "#", "¿", "\n", "'", ".", "é", "中", "\t", "/", "\r\n")
+"""What is tried before a token, and after it."""
+
+_ENDINGS = ("s", "t", "m", "d", "re", "ve", "ll")  # after an apostrophe, some patterns know no others
+
+_AT_ONCE = 64  # texts for each token
+_MOST = 1024
+_MOST_TEXTS = 1 << 16
+_LONGEST = 1024  # bytes of a token that is looked for in contexts
+_MOST_BYTES = 1 << 28  # of all texts that are tried in contexts
+_BLOCK = "▁"  # a space in texts of SentencePiece
+
+
+def gives(engine: Engine, text: bytes, number: int) -> bool:
+    """Say whether a text is encoded to an id, among others; special tokens count.
+
+    Parameters
+    ----------
+    engine : Engine
+    text : bytes
+    number : int
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import bpe
+    >>> engine = bpe.train(["low low"], 257, progress=False).engine
+    >>> gives(engine, b"low", 256), gives(engine, b"l", 256)
+    (True, False)
+    """
+    return number in engine.encode(text, text, engine.rules_of("all")).tolist()
+
+
+def find_witnesses(engine: Engine, numbers: Iterable[int], *, in_contexts: bool = False) -> dict[int, bytes]:
+    r"""Look for texts that give some tokens.
+
+    Parameters
+    ----------
+    engine : Engine
+    numbers : iterable of int
+        Ids.
+    in_contexts : bool
+        Try the tokens with something around them. Otherwise, those that are UTF-8 are tried alone.
+
+    Returns
+    -------
+    dict from int to bytes
+        A witness of each id that has one.
+
+    Complexity
+    ----------
+    One text for each token; in contexts, some hundred for each that has no witness, and 256 MiB in all.
+
+    Examples
+    --------
+    >>> import bpe
+    >>> engine = bpe.train(["low low"], 258, pattern="none", progress=False).engine
+    >>> find_witnesses(engine, [108, 256, 257]), find_witnesses(engine, [200], in_contexts=True)
+    ({108: b'l', 256: b'lo', 257: b'low'}, {200: b'\xc8\x80'})
+    """
+    bytes_of = engine.vocabulary.bytes_of
+    is_text = engine.is_prepared and cast("PreparedEngine", engine).preparation.options.is_text
+    tokens = {number: _as_written(bytes_of[number], is_text) for number in numbers}
+    if not in_contexts:
+        return _search(engine, {number: alone(token) for number, token in tokens.items()})
+    tokens = {number: token for number, token in tokens.items() if len(token) <= _LONGEST}
+    n_each = _MOST_BYTES // max(1, sum(len(token) for token in tokens.values()))
+    found: dict[int, bytes] = {}
+    for candidates in (between, completed, as_bytes):
+        left = {number: candidates(token) for number, token in tokens.items() if number not in found}
+        found |= _search(engine, left, min(_MOST, n_each))
+    return found
+
+
+def _as_written(token: bytes, is_text: bool) -> bytes:
+    """Return how a token stands in a text."""
+    if not is_text:
+        return token
+    if len(token) == 6 and token.startswith(b"<0x"):
+        try:
+            return bytes([int(token[3:5], 16)])
+        except ValueError:
+            pass
+    return token.replace(_BLOCK.encode(), b" ")
+
+
+def _search(engine: Engine, left: dict[int, Iterator[bytes]], most: int = _MOST) -> dict[int, bytes]:
+    """Try candidates, a few of each token at a time; return the first witness of each."""
+    found: dict[int, bytes] = {}
+    n_tried, at_once = 0, 1
+    while left and n_tried < most:
+        waiting, left = list(left.items()), {}
+        for first in range(0, len(waiting), per := max(1, _MOST_TEXTS // at_once)):
+            some = [(number, list(islice(texts, at_once))) for number, texts in waiting[first : first + per]]
+            found |= _tried(engine, some)
+            left |= {
+                number: texts
+                for (number, texts), (_, given) in zip(waiting[first : first + per], some, strict=True)
+                if number not in found and len(given) == at_once
+            }
+        n_tried, at_once = n_tried + at_once, _AT_ONCE
+    return found
+
+
+def _tried(engine: Engine, some: list[tuple[int, list[bytes]]]) -> dict[int, bytes]:
+    texts = [text for _, given in some for text in given]
+    owners = np.repeat([number for number, _ in some], [len(given) for _, given in some])
+    ids, offsets = _encoded(engine, texts)
+    lengths = np.diff(offsets)
+    hits = np.flatnonzero(ids == np.repeat(owners, lengths))
+    found: dict[int, bytes] = {}
+    for place in np.searchsorted(offsets, hits, side="right") - 1:
+        number = int(owners[place])
+        found.setdefault(number, texts[place])
+    return found
+
+
+def _encoded(engine: Engine, texts: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
+    """Encode texts; one that has a byte without a token has no ids."""
+    try:
+        return encode_batch_to_numpy(engine, texts, 1, engine.rules_of("all"))
+    except ValueError:
+        if len(texts) == 1:
+            return np.empty(0, np.uint32), np.zeros(2, np.int64)
+        middle = len(texts) // 2
+        (one, ends), (other, more) = _encoded(engine, texts[:middle]), _encoded(engine, texts[middle:])
+        return np.concatenate([one, other]), np.concatenate([ends, ends[-1] + more[1:]])
+
+
+# ------------------------------------------------------------------------------------------ candidates
+def alone(token: bytes) -> Iterator[bytes]:
+    """Yield the token, if it is UTF-8."""
+    if _is_utf8(token):
+        yield token
+
+
+def between(token: bytes) -> Iterator[bytes]:
+    """Yield the token between other characters, if it is UTF-8."""
+    if _is_utf8(token):
+        for before, after in sorted(
+            product(AROUND, AROUND), key=lambda pair: (pair[0] != "") + (pair[1] != "")
+        ):
+            if before or after:
+                yield before.encode() + token + after.encode()
+
+
+def completed(token: bytes) -> Iterator[bytes]:
+    r"""Yield the token with the rest of the characters at its ends, if it has a part of them only.
+
+    Examples
+    --------
+    >>> next(completed(b"\xc3")).decode()
+    'À'
+    """
+    if _is_utf8(token):
+        return
+    n_tails = len(token) - len(token.lstrip(bytes(range(0x80, 0xC0))))
+    heads = list(_heads(token[:n_tails])) if 0 < n_tails < 4 else [b""]
+    tails = [b""]
+    for start in range(max(0, len(token) - 3), len(token)):
+        codes = codes_beginning_with(token[start:])
+        if codes is not None:
+            step = max(1, len(codes) // _AT_ONCE)
+            characters = [chr(code) for code in codes[::step] if not 0xD800 <= code < 0xE000]
+            tails = [character.encode()[len(token) - start :] for character in characters]
+    for head, tail in product(heads, tails):
+        text = head + token + tail
+        if _is_utf8(text):
+            yield text
+            yield b" " + text
+            yield b"a" + text
+
+
+def as_bytes(token: bytes) -> Iterator[bytes]:
+    """Yield the token alone, and between other bytes, if it is no UTF-8."""
+    if not _is_utf8(token):
+        yield token
+        for before, after in product(AROUND, AROUND):
+            yield before.encode() + token + after.encode()
+
+
+def _heads(last: bytes) -> Iterator[bytes]:
+    """Yield what may stand before the last bytes of a character."""
+    if len(last) == 1:
+        yield from (bytes([first]) for first in range(0xC2, 0xE0))
+        yield from (bytes(pair) for pair in product(range(0xE0, 0xF0), range(0x80, 0xC0, 5)))
+        yield from (b"\xf0\x9f" + bytes([third]) for third in range(0x80, 0xC0, 5))
+    elif len(last) == 2:
+        yield from (bytes([first]) for first in range(0xE0, 0xF0))
+        yield from (b"\xf0" + bytes([second]) for second in range(0x90, 0xC0))
+    else:
+        yield from (bytes([first]) for first in range(0xF0, 0xF5))
+
+
+def _is_utf8(token: bytes) -> bool:
+    try:
+        token.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+# --------------------------------------------------------------------------------------------- a corpus
+def witness_among(engine: Engine, ids: np.ndarray, place: int) -> bytes | None:
+    """Return a part of an encoded text that gives one of its ids; None if what was tried does not.
+
+    Parameters
+    ----------
+    engine : Engine
+    ids : (n,) int64
+    place : int
+        Of the id.
+
+    Returns
+    -------
+    bytes or None
+
+    Examples
+    --------
+    >>> import bpe
+    >>> engine = bpe.train(["low low"], 257, progress=False).engine
+    >>> witness_among(engine, np.array([119, 256, 32]), 1)
+    b'wlo '
+    """
+    for reach in (4, 64):
+        text = engine.decode(ids[max(0, place - reach) : place + reach + 1])
+        if gives(engine, text, int(ids[place])):
+            return text
+    return None

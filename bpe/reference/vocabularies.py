@@ -1,0 +1,95 @@
+"""More tokens, and fewer: a vocabulary that changes after training.
+
+Merges are (left id, right id, new id), in the order of their ranks. Everything is counted again after each
+step: nothing here is fast.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+
+from .pairs import Ties, merge_sequence
+from .trainers import IndexedPieces, Merge, learn
+
+
+def learn_more(
+    words: Iterable[tuple[bytes, int]], merges: Iterable[tuple[int, int]], n: int, *, ties: Ties = "smallest"
+) -> list[Merge]:
+    """Learn merges from words, after others that are made first.
+
+    Parameters
+    ----------
+    words : iterable of (bytes, int)
+        Pieces and their counts.
+    merges : iterable of (int, int)
+        The merges to begin with; they make the ids 256, 257, ...
+    n : int
+        How many to learn.
+    ties : {"smallest", "lexicographic", "first"}
+
+    Returns
+    -------
+    list of Merge
+        The new ones; fewer if no pair is left.
+
+    Complexity
+    ----------
+    O(K D) for K merges and D bytes of words.
+
+    Examples
+    --------
+    >>> [merge.pair for merge in learn_more([(b"low", 2)], [(108, 111)], 1)]
+    [(256, 119)]
+    """
+    pieces = IndexedPieces(words)
+    for pair in merges:
+        new_id = len(pieces.token_bytes)
+        pieces.token_bytes.append(pieces.token_bytes[pair[0]] + pieces.token_bytes[pair[1]])
+        for number, sequence in enumerate(pieces.sequences):
+            pieces.rewrite(number, merge_sequence(sequence, pair, new_id))
+    return learn(pieces, n, ties=ties)
+
+
+def remove_least_used(
+    merges: Iterable[tuple[int, int, int]], uses: Mapping[int, int], removable: Collection[int], n: int
+) -> list[int]:
+    """Say which tokens to remove: again and again, the one that is used least and is a part of no other.
+
+    Parameters
+    ----------
+    merges : iterable of (int, int, int)
+    uses : mapping from int to int
+        Of each token. Those of a token that is removed are added to those of the parts of its first merge.
+    removable : collection of int
+        The tokens that may be removed. Among those that are used equally often, the greatest id goes first.
+    n : int
+        How many are removed at most.
+
+    Returns
+    -------
+    list of int
+        In the order of the removal.
+
+    Complexity
+    ----------
+    O(n K) for K merges and tokens.
+
+    Examples
+    --------
+    >>> remove_least_used([(108, 111, 256), (256, 119, 257), (110, 101, 258)], {256: 1, 257: 2, 258: 4},
+    ...                   {256, 257, 258}, 2)
+    [257, 256]
+    """
+    left, counts, removed = list(merges), dict(uses), []
+    for _ in range(n):
+        parts = {part for *pair, _ in left for part in pair}
+        leaves = [token for token in removable if token not in parts and token not in removed]
+        if not leaves:
+            break
+        least = min(leaves, key=lambda token: (counts.get(token, 0), -token))
+        for *pair, made in left:
+            if made == least:
+                for part in pair:
+                    counts[part] = counts.get(part, 0) + counts.get(least, 0)
+                break
+        left = [merge for merge in left if merge[2] != least]
+        removed.append(least)
+    return removed

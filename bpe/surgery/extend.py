@@ -1,0 +1,119 @@
+"""More tokens for a tokenizer, learned from other text; every id stays.
+
+Training resumes from the merges of the tokenizer (:meth:`bpe.Trainer.resume`). Three things are done here
+around it:
+
+* Tokens that are taken whole are left out of the words: a piece that is one of them has no pairs.
+* Steps that a file holds, such as NFC, are applied to the text first, and kept.
+* Tokens that no text is encoded to keep their ids.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from operator import index
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from bpe.corpus import Corpus, CorpusLike
+from bpe.counting.word_counts import WordCounts
+from bpe.encoding.symbols import BYTES
+from bpe.pattern import Pattern
+from bpe.surgery.id_maps import id_map
+from bpe.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from bpe.encoding.engine import Engine
+    from bpe.encoding.prepared import PreparedEngine
+
+
+def extended(
+    engine: Engine, corpus: CorpusLike | WordCounts, n: int, options: dict[str, Any], **counting: Any
+) -> tuple[Vocabulary, np.ndarray]:
+    """Learn more tokens from a corpus.
+
+    Parameters
+    ----------
+    engine : Engine
+        That of the tokenizer.
+    corpus : what ``WordCounts.from_corpus`` takes, or WordCounts
+    n : int
+        How many tokens.
+    options : dict
+        For :meth:`bpe.Trainer.resume`.
+    **counting
+        Threads and progress.
+
+    Returns
+    -------
+    vocabulary : Vocabulary
+    new_id_of : (old ids,) int64
+
+    Raises
+    ------
+    ValueError
+        `n` is negative, or the text has fewer pairs to merge, or is empty; or no training goes on from the
+        tokenizer, as :meth:`bpe.Trainer.resume` says, or because its tokens are texts.
+
+    Complexity
+    ----------
+    One pass over the corpus, then as :meth:`bpe.Trainer.resume`.
+
+    Examples
+    --------
+    >>> import bpe
+    >>> engine = bpe.train(["low low"], 257, progress=False).engine
+    >>> words, new_id_of = extended(engine, ["new new"], 1, {})
+    >>> words.bytes_of[257], words.merges
+    (b'ew', [(108, 111), (101, 119)])
+    """
+    import bpe  # the Trainer makes tokenizers, and tokenizers are extended by it
+
+    words, pattern, n = engine.vocabulary, engine.pattern, index(n)
+    if n < 0:
+        raise ValueError(f"n must be at least 0, not {n}")
+    new_id_of = id_map(words)
+    progress = counting.get("progress", False)
+    counts = corpus if isinstance(corpus, WordCounts) else _counted(engine, corpus, counting)
+    whole = {words.bytes_of[number] for number in words.whole_ids}
+    if whole:
+        counts = counts.filter(lambda word, count: word not in whole)
+    plain = words.keeping("").taking_whole(())
+    trainer = bpe.Trainer.resume(bpe.Tokenizer._of(plain, pattern), counts, keep_ids=True, **options)
+    trainer.run(words.size + n, progress=progress)
+    n_learned = len(trainer.log) - len(words.pairs)
+    if n_learned < n:
+        raise ValueError(f"the text gives {n_learned} more tokens, not {n}: ask for fewer, or give more text")
+    more = trainer.tokenizer().engine.vocabulary
+    more = more.with_idle_tokens(words.idle_tokens) if words.idle_tokens else more
+    return more.keeping(words.kept).taking_whole(words.whole_ids), new_id_of
+
+
+def _counted(engine: Engine, corpus: CorpusLike, counting: dict[str, Any]) -> WordCounts:
+    """Count the pieces of a corpus after the steps of the tokenizer."""
+    specials = [*engine.vocabulary.cut_tokens]
+    if not engine.is_prepared:
+        return WordCounts.from_corpus(corpus, engine.pattern, specials, **counting)
+    prepared = cast("PreparedEngine", engine)
+    if prepared.preparation.options != BYTES:
+        raise ValueError(
+            "a tokenizer can be extended if its tokens are bytes: those of this one are texts, or stand for "
+            "the end of a word, as in files of SentencePiece"
+        )
+    stretches = _prepared(prepared, Corpus.of(corpus))
+    if prepared.preparation.pre_tokenizer is None:
+        return WordCounts.from_corpus(stretches, engine.pattern, specials, **counting)
+    words = Counter(stretches)
+    held = WordCounts.from_corpus(words, Pattern.of("none"), specials)  # without what holds a special token
+    return WordCounts(
+        {word: words[word] for word in held if word in words}, pattern=engine.pattern, special_tokens=specials
+    )
+
+
+def _prepared(engine: PreparedEngine, corpus: Corpus) -> Iterator[bytes]:
+    """Yield what the steps make of documents: words, or stretches that the pattern cuts."""
+    rules = engine.rules_of("all")
+    for blocks in corpus.documents():
+        yield from engine.words_of(b"".join(blocks), rules)
