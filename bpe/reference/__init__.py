@@ -2,8 +2,8 @@
 
 The fast engine is right if its results equal the results of these modules. They are plain Python with lists,
 dicts and Counters, import nothing else of this project, and are written to be read: start with ``pairs``,
-then ``trainers``, ``alphabets``, ``linked`` and ``encoders``. Only ``ladder`` uses the engine: it measures
-all of them (``python -m bpe.reference.ladder TEXT``).
+then ``trainers``, ``parity``, ``alphabets``, ``linked`` and ``encoders``. Only ``ladder`` uses the engine: it
+measures all of them (``python -m bpe.reference.ladder TEXT``).
 
 The package does not split text into pieces, knows no special tokens, reads and writes no files, and is far
 too slow for a real corpus (1,000 merges of 10 kB take the last trainer 0.1 s).
@@ -48,6 +48,7 @@ from .encoders import (
     vocabulary,
 )
 from .pairs import LengthRule, Pair, Ties, count_pairs, merge_sequence, pair_statistics, pick_best
+from .parity import Turns, learn_parity, tokens_in, train_parity
 from .trainers import (
     IncrementalPieces,
     IndexedPieces,
@@ -70,6 +71,7 @@ __all__ = [
     "Pair",
     "RecountedPieces",
     "Ties",
+    "Turns",
     "alphabet_of",
     "count_pairs",
     "decode",
@@ -78,15 +80,18 @@ __all__ = [
     "encode_by_replay",
     "is_short",
     "learn",
+    "learn_parity",
     "leave_out",
     "merge_sequence",
     "pair_statistics",
     "pick_best",
     "rank_pairs",
+    "tokens_in",
     "train_chunked",
     "train_deduplicated",
     "train_incremental",
     "train_indexed",
+    "train_parity",
     "train_vanilla",
     "vocabulary",
 ]

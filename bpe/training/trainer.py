@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 import numpy as np
 
 from bpe.counting.word_counts import WordCounts
+from bpe.pattern import Pattern
 from bpe.progress import Progress, progress_bar
 from bpe.threads import in_background
 from bpe.tokenizer import Tokenizer
@@ -69,10 +70,11 @@ class Trainer:
     ----------
     counts : WordCounts
         Its pattern and special tokens become those of the tokenizer.
-    ties : {"smallest", "lexicographic", "first"}
+    ties : {"smallest", "lexicographic", "first", "gpt2"}
         Which of the pairs with the greatest count is merged: the one with the smallest (left id, right
         id), the one with the greatest (left bytes, right bytes), or the first one in the words, read in the
-        order of `counts` with all merges done so far.
+        order of `counts` with all merges done so far. ``"gpt2"`` is as ``"lexicographic"``, with the
+        characters that stand for the bytes in GPT-2's alphabet.
     selection : {"heap", "buckets"}
         The container that finds this pair, ``MaxHeap`` or ``CountBuckets``. The merges are the same.
     min_count : int
@@ -134,7 +136,7 @@ class Trainer:
         special_first: bool = False,
         keep: Keep | None = None,
     ) -> None:
-        _check_counts(counts)
+        check_counts(counts)
         longest = longest_token(max_token_length, length_rule)
         left_out = bytes_left_out(counts, initial_alphabet, limit_alphabet)
         start = fresh_start(counts.special_tokens, alphabet, special_first, left_out)
@@ -202,7 +204,7 @@ class Trainer:
         """
         if not isinstance(tokenizer, Tokenizer):
             raise TypeError(f"tokenizer must be a Tokenizer, not {type(tokenizer).__name__}")
-        _check_counts(counts)
+        check_counts(counts)
         self = cls.__new__(cls)
         longest = longest_token(max_token_length, length_rule)
         left_out = bytes_left_out(counts, initial_alphabet, limit_alphabet)
@@ -399,13 +401,7 @@ class Trainer:
         >>> trainer.tokenizer().special_tokens
         {'<|endoftext|>': 257}
         """
-        start, log = self._start, self.log
-        n_new = self._done - len(start.merges)
-        specials, byte_ids = start.special_tokens_after(n_new), start.byte_ids_after(n_new)
-        pairs, made = log[:, :2].copy(), log[:, 2].copy()
-        words = Vocabulary.unfold(pairs, specials, byte_ids, made, start.other_tokens)
-        words = words.with_added_tokens(start.added_tokens).keeping(start.kept)
-        return Tokenizer._of(words, self._pattern)
+        return tokenizer_of(self._start, self.log, self._pattern)
 
     def __repr__(self) -> str:
         return f"<Trainer: {self._done} merges>"
@@ -440,7 +436,18 @@ class Trainer:
         self._learner.check(self._refused)
 
 
-def _check_counts(counts: object) -> None:
+def tokenizer_of(start: Start, log: np.ndarray, pattern: Pattern) -> Tokenizer:
+    """Return the tokenizer of what is learned: a log as :attr:`Trainer.log`, from `start` on."""
+    n_new = len(log) - len(start.merges)
+    specials, byte_ids = start.special_tokens_after(n_new), start.byte_ids_after(n_new)
+    pairs, made = log[:, :2].copy(), log[:, 2].copy()
+    words = Vocabulary.unfold(pairs, specials, byte_ids, made, start.other_tokens)
+    words = words.with_added_tokens(start.added_tokens).keeping(start.kept)
+    return Tokenizer._of(words, pattern)
+
+
+def check_counts(counts: object) -> None:
+    """Raise a TypeError where `counts` are not WordCounts."""
     if not isinstance(counts, WordCounts):
         raise TypeError(
             f"counts must be WordCounts, not {type(counts).__name__}: WordCounts.from_corpus makes them"
