@@ -5,6 +5,7 @@
 ['Hello', ' world', '!']
 
 * :func:`train`, :class:`Trainer`: learn merges from text
+* :func:`train_parity`: the same from several languages, none of which is to be encoded worse
 * :class:`Tokenizer`: encode, decode, save, load
 * :class:`TiktokenEncoding`: a tokenizer with the methods of tiktoken
 * :class:`Corpus`, :class:`WordCounts`, :func:`count_words`: text from files, and the counts of its pieces
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from bpe.pattern import PATTERNS, Pattern, split
     from bpe.tiktoken_encoding import TiktokenEncoding
     from bpe.tokenizer import Tokenizer
-    from bpe.training import Trainer, train
+    from bpe.training import Trainer, train, train_parity
 
     __version__: str
 
@@ -40,6 +41,7 @@ __all__ = [
     "count_words",
     "split",
     "train",
+    "train_parity",
 ]
 
 _MODULE_OF = {
@@ -55,6 +57,7 @@ _MODULE_OF = {
     "count_words": "bpe.counting.clusters",
     "split": "bpe.pattern",
     "train": "bpe.training",
+    "train_parity": "bpe.training",
 }
 
 
