@@ -1,4 +1,4 @@
-"""Train on languages of one corpus in the ordinary way, then so that they are treated alike; both as Markdown.
+"""Train on several languages in the ordinary way, and so that they are treated alike; both as Markdown.
 
     python asv_benchmarks/parity_table.py CORPUS [--vocab-size N]
 
@@ -46,10 +46,11 @@ def texts_of(documents: list[str], letters: str, title: str) -> tuple[list[str],
 def train_here(training: list[list[str]], dev: list[str], vocab_size: int) -> bpe.Tokenizer:
     """Train from text, on one thread."""
     counts, dev_counts = (
-        {name: bpe.WordCounts.from_corpus(text, threads=1) for name, text in zip(LANGUAGES, texts, strict=True)}
+        [bpe.WordCounts.from_corpus(text, threads=1) for text in texts]
         for texts in (training, [[text] for text in dev])
     )
-    return bpe.train_parity(counts, vocab_size, dev=dev_counts, ties="gpt2")
+    languages, dev_texts = (dict(zip(LANGUAGES, each, strict=True)) for each in (counts, dev_counts))
+    return bpe.train_parity(languages, vocab_size, dev=dev_texts, ties="gpt2")
 
 
 def train_there(training: list[list[str]], dev: list[str], vocab_size: int) -> list[tuple[str, str]]:
@@ -96,8 +97,8 @@ def main(corpus: Path, vocab_size: int, times: int) -> None:
     if ours != theirs:
         raise SystemExit("the merges differ from those of tokenizers")
     click.echo(
-        f"\n{len(ours)} merges, the same as those of tokenizers: {min(seconds):.2f} s here, {slow:.1f} s there, "
-        f"{slow / min(seconds):.1f} times."
+        f"\n{len(ours)} merges, the same as those of tokenizers: {min(seconds):.2f} s here, "
+        f"{slow:.1f} s there, {slow / min(seconds):.1f} times."
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bpe.cli.app import human, main, need_output, warn
-from bpe.cli.options import pattern_dialect, reading_options
+from bpe.cli.options import pattern_dialect, reading_options, training_options
 
 if TYPE_CHECKING:
     from bpe.corpus import Corpus
@@ -149,36 +149,14 @@ def count(
 # ----------------------------------------------------------------------------------------------- train
 @main.command()
 @_counting_options
-@click.option(
-    "--vocab-size", type=int, required=True, metavar="N", help="Tokens in all, special ones included."
-)
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where to write the tokenizer.")
-@click.option(
-    "--min-count",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Least count to merge.",
-)
+@training_options
 @click.option(
     "--ties",
-    type=click.Choice(["smallest", "lexicographic", "first"]),
+    type=click.Choice(["smallest", "lexicographic", "first", "gpt2"]),
     default="smallest",
     show_default=True,
     help="Which of several pairs with the same count is merged.",
 )
-@click.option(
-    "--max-token-length", type=click.IntRange(2), metavar="N", help="Longest token that is made, in bytes."
-)
-@click.option(
-    "--alphabet",
-    type=click.Choice(["bytes", "gpt2"]),
-    default="bytes",
-    show_default=True,
-    help="The order of the ids of single bytes.",
-)
-@click.option("--special-first", is_flag=True, help="Special tokens take the first ids, not the last.")
 @click.option(
     "--selection",
     type=click.Choice(["heap", "buckets"]),

@@ -2,13 +2,16 @@
 
 import json
 import random
+import re
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe
 from bpe import reference
+from bpe.cli import main
 from bpe.formats.byte_level import text_of
 from bpe.training.languages import Languages, bytes_in
 from bpe.training.learner import LONGEST
@@ -173,6 +176,62 @@ def test_senseless_arguments(given, error, message):
 
 def test_bytes_are_counted_exactly_up_to_the_limit():
     assert bytes_in(bpe.WordCounts({"ab": 2**60 + 1, "c": 1})) == 2**61 + 3
+
+
+# -------------------------------------------------------------------------------------------- the command
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, counts in BOTH.items():
+        counts.save(f"{name}.counts")
+        bpe.WordCounts({next(iter(counts)): 1}).save(f"{name}-dev.counts")
+    return tmp_path
+
+
+def run(*arguments):
+    command = ["train-parity", *arguments, "--vocab-size", "260", "-o", "tok.json"]
+    return CliRunner().invoke(main, [*map(str, command)])
+
+
+def test_the_command(folder):
+    dev = "--dev", "de=de-dev.counts", "--dev", "en=en-dev.counts"
+    result = run(
+        "en.counts", "de.counts", *dev, "--window", 5, "--alpha", 1.5, "--n-global", 1, "--ties", "gpt2"
+    )
+    assert (result.exit_code, result.stdout) == (0, "")
+    expected = bpe.train_parity(
+        BOTH,
+        260,
+        dev={name: bpe.WordCounts.load(f"{name}-dev.counts") for name in BOTH},
+        window=5,
+        alpha=1.5,
+        n_global=1,
+        ties="gpt2",
+    )
+    assert bpe.Tokenizer.load("tok.json") == expected
+    assert run("en.counts", "de.counts", "--ratio", "en=1", "--ratio", "de=2.5", "--quiet").output == ""
+    assert bpe.Tokenizer.load("tok.json") == bpe.train_parity(BOTH, 260, ratios={"en": 1, "de": 2.5})
+    assert (
+        "tok.json: 258 tokens, not 260: no language has a pair left" in run("de-dev.counts", "--quiet").stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["en.counts", "missing.counts"], "no such file: missing.counts"),
+        (["en.counts", "en.counts"], "en.counts: there is a language 'en' already"),
+        (["en.counts", "--dev", "en-dev.counts"], "--dev en-dev.counts: write NAME=VALUE"),
+        (["en.counts", "--ratio", "en=much"], "a ratio must be a number, not 'much'"),
+        (["en.counts", "--ratio", "en=1", "--ratio", "en=2"], "--ratio en=2: 'en' has been given already"),
+        (["en.counts", "--dev", "de=de-dev.counts"], r"dev must have the languages \['en'\], not \['de'\]"),
+    ],
+)
+def test_senseless_commands(folder, arguments, message):
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert re.search(message, result.stderr)
+    assert not (folder / "tok.json").exists()
 
 
 # --------------------------------------------------------------------------------------------- tokenizers
