@@ -9,6 +9,7 @@
 * :class:`Tokenizer`: encode, decode, save, load
 * :class:`TiktokenEncoding`: a tokenizer with the methods of tiktoken
 * :class:`Corpus`, :class:`WordCounts`, :func:`count_words`: text from files, and the counts of its pieces
+* :func:`temperature_weights`: how much each source counts, from their sizes
 * :func:`split`, :class:`Pattern`, :data:`PATTERNS`: how text is cut into pieces
 
 Everything is loaded at first use, so that ``import bpe`` takes no time.
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bpe.corpus import Corpus
     from bpe.counting.clusters import count_words
+    from bpe.counting.weights import temperature_weights
     from bpe.counting.word_counts import WordCounts
     from bpe.pattern import PATTERNS, Pattern, split
     from bpe.tiktoken_encoding import TiktokenEncoding
@@ -40,6 +42,7 @@ __all__ = [
     "__version__",
     "count_words",
     "split",
+    "temperature_weights",
     "train",
     "train_parity",
 ]
@@ -56,6 +59,7 @@ _MODULE_OF = {
     "WordCounts": "bpe.counting.word_counts",
     "count_words": "bpe.counting.clusters",
     "split": "bpe.pattern",
+    "temperature_weights": "bpe.counting.weights",
     "train": "bpe.training",
     "train_parity": "bpe.training",
 }

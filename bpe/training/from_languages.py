@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import reduce
-from operator import add
 from operator import index as as_index
 from time import perf_counter
 
+from bpe.counting.weights import check_sources
 from bpe.counting.word_counts import WordCounts
 from bpe.progress import Progress, progress_bar
 from bpe.tokenizer import Tokenizer
 from bpe.training.languages import Languages
 from bpe.training.learner import Ties, longest_token
 from bpe.training.start import choice, fresh_start, start_from
-from bpe.training.trainer import PATIENCE, Trainer, check_counts, tokenizer_of
+from bpe.training.trainer import PATIENCE, Trainer, tokenizer_of
 from bpe.vocabulary import Alphabet
 
 PARITY_TIES: tuple[Ties, ...] = ("smallest", "lexicographic", "gpt2")
@@ -116,9 +115,8 @@ def train_parity(
     start = fresh_start(texts[0].special_tokens, alphabet, special_first)
     wanted = start.n_new(vocab_size)
     if n_global:
-        total = reduce(add, texts)
         trainer = Trainer(
-            total,
+            languages,
             ties=ties,
             min_count=min_count,
             max_token_length=max_token_length,
@@ -126,7 +124,7 @@ def train_parity(
             special_first=special_first,
         )
         trainer.run(vocab_size - wanted + min(n_global, wanted), progress=progress)
-        start = start_from(trainer.tokenizer(), total, keep_ids=False)
+        start = start_from(trainer.tokenizer(), texts[0], keep_ids=False)
     learned = Languages(
         texts,
         start,
@@ -160,25 +158,13 @@ def _checked(
     languages: Mapping[str, WordCounts], dev: Mapping[str, WordCounts] | None
 ) -> tuple[list[WordCounts], list[WordCounts]]:
     """Return the texts of the languages, and the development texts in the same order."""
-    if not languages:
-        raise ValueError("there are no languages to learn from")
-    if dev is not None and languages.keys() != dev.keys():
+    if dev is None:
+        check_sources(languages, "language")
+        return [*languages.values()], []
+    if languages.keys() != dev.keys():
         raise ValueError(f"dev must have the languages {[*languages]}, not {[*dev]}")
-    rules = None
-    for kind, texts in ("", languages), ("dev text of ", dev or {}):
-        for name, counts in texts.items():
-            check_counts(counts)
-            if not len(counts):
-                raise ValueError(f"the {kind}language {name!r} has no words")
-            mine = counts.pattern, counts.special_tokens
-            if rules is None:
-                rules = mine
-            elif mine != rules:
-                raise ValueError(
-                    f"the {kind}language {name!r} has another pattern or other special tokens than "
-                    f"{next(iter(languages))!r}: count all texts with the same ones"
-                )
-    return [*languages.values()], [] if dev is None else [dev[name] for name in languages]
+    check_sources({**languages, **{f"{name} (dev)": counts for name, counts in dev.items()}}, "language")
+    return [*languages.values()], [dev[name] for name in languages]
 
 
 def _ratios(

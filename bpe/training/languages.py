@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bpe.counting.weights import size_of
 from bpe.counting.word_counts import WordCounts
 from bpe.training.front import make_front
 from bpe.training.learner import Learner, Ties
@@ -136,8 +137,7 @@ def bytes_in(counts: WordCounts) -> int:
     >>> bytes_in(WordCounts({"low": 5, "new": 1}))
     18
     """
-    _, offsets, numbers = counts.to_arrays()
-    lengths = np.diff(offsets)
-    if lengths @ numbers.astype(np.float64) > 2.0**62:
+    n_bytes = size_of(counts)
+    if n_bytes > 2**62:
         raise OverflowError("the texts of a language pass 2**62 bytes")
-    return int(lengths @ numbers)
+    return n_bytes
