@@ -166,6 +166,7 @@ TARGETS = [
     Target("merging", "bpe/training/merging.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/front.py", TRAINING, PLAIN_TRAINING),
+    Target("selection", "bpe/training/turns.py", (B + "test_parity.py",), PLAIN_TRAINING),
     Target("merging", "bpe/training/runs.py", TRAINING, PLAIN_TRAINING),
     Target("merging", "bpe/training/letters.py", (B + "test_limited_alphabets.py",), PLAIN_TRAINING),
     Target("rounds", "bpe/encoding/linked_pieces.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOKENIZER),
