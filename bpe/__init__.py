@@ -5,9 +5,11 @@
 ['Hello', ' world', '!']
 
 * :func:`train`, :class:`Trainer`: learn merges from text
+* :func:`train_parity`: the same from several languages, none of which is to be encoded worse
 * :class:`Tokenizer`: encode, decode, save, load
 * :class:`TiktokenEncoding`: a tokenizer with the methods of tiktoken
 * :class:`Corpus`, :class:`WordCounts`, :func:`count_words`: text from files, and the counts of its pieces
+* :func:`temperature_weights`: how much each source counts, from their sizes
 * :func:`split`, :class:`Pattern`, :data:`PATTERNS`: how text is cut into pieces
 
 Everything is loaded at first use, so that ``import bpe`` takes no time.
@@ -20,11 +22,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bpe.corpus import Corpus
     from bpe.counting.clusters import count_words
+    from bpe.counting.weights import temperature_weights
     from bpe.counting.word_counts import WordCounts
     from bpe.pattern import PATTERNS, Pattern, split
     from bpe.tiktoken_encoding import TiktokenEncoding
     from bpe.tokenizer import Tokenizer
-    from bpe.training import Trainer, train
+    from bpe.training import Trainer, train, train_parity
 
     __version__: str
 
@@ -39,7 +42,9 @@ __all__ = [
     "__version__",
     "count_words",
     "split",
+    "temperature_weights",
     "train",
+    "train_parity",
 ]
 
 _MODULE_OF = {
@@ -55,7 +60,9 @@ _MODULE_OF = {
     "WordCounts": "bpe.counting.word_counts",
     "count_words": "bpe.counting.clusters",
     "split": "bpe.pattern",
+    "temperature_weights": "bpe.counting.weights",
     "train": "bpe.training",
+    "train_parity": "bpe.training",
 }
 
 

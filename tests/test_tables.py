@@ -153,3 +153,18 @@ def test_wild_files_that_differ(wild):
     assert list(wild.different_parts(one, one)) == []
     assert list(wild.different_parts(one, other)) == [".added_tokens[0].lstrip: saved True, given False"]
     assert list(wild.different_parts([1], [1, 2])) == [": saved [1], given [1, 2]"]
+
+
+def test_parity(capsys, monkeypatch, tmp_path):
+    pytest.importorskip("tokenizers", minversion="0.23", reason="what is compared with")
+    monkeypatch.syspath_prepend(FOLDER)
+    command = importlib.import_module("parity_table")
+    titles = [title for _, title in command.LANGUAGES.values()]
+    declarations = [f"{title}\n{title}\n" for title in titles]
+    others = [f"1 {title * 9}" for title in titles]
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("<|endoftext|>".join(declarations + others), "utf-8")
+    command.main([str(corpus), "--vocab-size", "270", "--times", "1"], standalone_mode=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(" | ")[0] for line in lines[2:5]] == [f"| {name}" for name in command.LANGUAGES]
+    assert re.match(r"14 merges, the same as those of tokenizers: [\d.]+ s here, [\d.]+ s there", lines[-1])

@@ -8,10 +8,10 @@ are written to stdout.
 import sys
 
 try:
-    from bpe.cli import audits, change, coding, files, reporting, show, speed, train
+    from bpe.cli import audits, change, coding, files, reporting, show, speed, train, train_parity
     from bpe.cli.app import main
 except KeyboardInterrupt:  # before there is a command that could tell
     sys.stderr.write("bpe: interrupted\n")
     sys.exit(130)
 
-__all__ = ["audits", "change", "coding", "files", "main", "reporting", "show", "speed", "train"]
+__all__ = ["audits", "change", "coding", "files", "main", "reporting", "show", "speed", "train", "train_parity"]

@@ -47,6 +47,42 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+def training_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of everything that trains."""
+    for decorate in (
+        click.option(
+            "--special-first", is_flag=True, help="Special tokens take the first ids, not the last."
+        ),
+        click.option(
+            "--alphabet",
+            type=click.Choice(["bytes", "gpt2"]),
+            default="bytes",
+            show_default=True,
+            help="The order of the ids of single bytes.",
+        ),
+        click.option(
+            "--max-token-length",
+            type=click.IntRange(2),
+            metavar="N",
+            help="Longest token that is made, in bytes.",
+        ),
+        click.option(
+            "--min-count",
+            type=click.IntRange(1),
+            default=1,
+            show_default=True,
+            metavar="N",
+            help="Least count to merge.",
+        ),
+        click.option("-o", "--output", required=True, metavar="FILE", help="Where to write the tokenizer."),
+        click.option(
+            "--vocab-size", type=int, required=True, metavar="N", help="Tokens in all, special ones included."
+        ),
+    ):
+        command = decorate(command)
+    return command
+
+
 pattern_dialect = click.option(
     "--dialect",
     type=click.Choice(["regex", "rust", "oniguruma"]),

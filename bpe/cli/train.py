@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bpe.cli.app import human, main, need_output, warn
-from bpe.cli.options import pattern_dialect, reading_options
+from bpe.cli.options import pattern_dialect, reading_options, training_options
 
 if TYPE_CHECKING:
     from bpe.corpus import Corpus
@@ -74,6 +75,41 @@ def _source_of(
     return total
 
 
+def _sources_of(
+    paths: Sequence[str], temperature: float | None, is_plain: bool
+) -> tuple[dict[str, WordCounts], dict[str, float]] | None:
+    """Return files of counts by name, and their weights; None where no weights are given.
+
+    `is_plain` says whether there are no options that files of counts do not take.
+    """
+    from bpe.counting.weights import temperature_weights
+    from bpe.counting.word_counts import WordCounts
+
+    weights: dict[str, float] = {}
+    for path in paths:
+        name, _, number = path.rpartition("=")
+        with contextlib.suppress(ValueError):  # no weight
+            if name and not os.path.exists(path):
+                weight = float(number)
+                if name in weights:
+                    raise click.UsageError(f"{path}: {name} has a weight already")
+                weights[name] = weight
+    if temperature is None and not weights:
+        return None
+    if temperature is not None and weights:
+        raise ValueError(f"give weights, as for {next(iter(weights))}, or --temperature, not both")
+    if weights and len(weights) < len(paths):
+        raise ValueError(
+            f"only {len(weights)} of {len(paths)} files have a weight: write FILE=WEIGHT for all"
+        )
+    if not is_plain:
+        raise ValueError("files of counts bring their own pattern and special tokens: leave out the options")
+    sources = {name: WordCounts.load(name) for name in weights or paths}
+    if temperature is not None:
+        weights = temperature_weights(sources, temperature)
+    return sources, weights
+
+
 # ----------------------------------------------------------------------------------------------- count
 @main.command()
 @_counting_options
@@ -103,6 +139,7 @@ def count(
       bpe count books/ --pattern cl100k --special '<|endoftext|>' -o books.counts
       bpe count books.counts more.counts -o all.counts
       bpe train all.counts --vocab-size 32000 -o tok.json
+      bpe train books.counts=0.5 more.counts=1.5 --vocab-size 32000 -o tok.json
     """  # noqa: D301
     need_output(output)
     from bpe.counting.clusters import count_words
@@ -149,36 +186,20 @@ def count(
 # ----------------------------------------------------------------------------------------------- train
 @main.command()
 @_counting_options
+@training_options
 @click.option(
-    "--vocab-size", type=int, required=True, metavar="N", help="Tokens in all, special ones included."
-)
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where to write the tokenizer.")
-@click.option(
-    "--min-count",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Least count to merge.",
+    "--temperature",
+    type=float,
+    metavar="T",
+    help="Weights for files of counts: each counts for its size to the power of 1/T.",
 )
 @click.option(
     "--ties",
-    type=click.Choice(["smallest", "lexicographic", "first"]),
+    type=click.Choice(["smallest", "lexicographic", "first", "gpt2"]),
     default="smallest",
     show_default=True,
     help="Which of several pairs with the same count is merged.",
 )
-@click.option(
-    "--max-token-length", type=click.IntRange(2), metavar="N", help="Longest token that is made, in bytes."
-)
-@click.option(
-    "--alphabet",
-    type=click.Choice(["bytes", "gpt2"]),
-    default="bytes",
-    show_default=True,
-    help="The order of the ids of single bytes.",
-)
-@click.option("--special-first", is_flag=True, help="Special tokens take the first ids, not the last.")
 @click.option(
     "--selection",
     type=click.Choice(["heap", "buckets"]),
@@ -199,12 +220,14 @@ def train(
     quiet: bool,
     vocab_size: int,
     output: str,
+    temperature: float | None,
     **options: Any,
 ) -> None:
     """Train a tokenizer on texts, or on counts of them.
 
     A PATH is a file (.txt, .jsonl, .parquet, each also .gz or .zst; any other name is text), a folder with
-    such files, a quoted glob pattern, - for standard input, or a file that bpe count wrote.
+    such files, a quoted glob pattern, - for standard input, or a file that bpe count wrote. Several of these
+    may have weights: FILE=WEIGHT.
 
     Ctrl-C ends it and keeps what is learned: in FILE, or, if there is an old one, beside it in
     FILE.interrupted (tok.interrupted.json).
@@ -214,6 +237,7 @@ def train(
       bpe train corpus.txt --vocab-size 32000 --special '<|endoftext|>' -o tok.json
       bpe train 'wiki/*.jsonl.gz' --field body --vocab-size 32000 -o tok.json
       bpe train all.counts --vocab-size 32000 -o tok.json
+      bpe train books.counts=0.5 more.counts=1.5 --vocab-size 32000 -o tok.json
     """  # noqa: D301
     need_output(output)
     from bpe.counting.clusters import count_words
@@ -225,10 +249,14 @@ def train(
 
     trainer = None
     try:
-        counts = _source_of(
-            paths, pattern, specials, field=field, errors=errors, max_record_bytes=max_record_bytes
+        weighed = _sources_of(paths, temperature, pattern is None and not specials)
+        counts, weights = weighed or (
+            _source_of(
+                paths, pattern, specials, field=field, errors=errors, max_record_bytes=max_record_bytes
+            ),
+            None,
         )
-        if not isinstance(counts, WordCounts):
+        if not isinstance(counts, (WordCounts, dict)):
             fresh_start(check_specials(specials)).n_new(vocab_size)  # before the long work
             counts = count_words(
                 counts,
@@ -238,7 +266,7 @@ def train(
                 threads=threads,
                 progress=not quiet,
             )
-        trainer = Trainer(counts, **options)
+        trainer = Trainer(counts, weights=weights, **options)
         trainer.run(vocab_size, progress=not quiet)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted: {_kept(trainer, output, vocab_size)}") from None

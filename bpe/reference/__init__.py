@@ -2,8 +2,8 @@
 
 The fast engine is right if its results equal the results of these modules. They are plain Python with lists,
 dicts and Counters, import nothing else of this project, and are written to be read: start with ``pairs``,
-then ``trainers``, ``alphabets``, ``linked``, ``encoders`` and ``vocabularies``. Only ``ladder`` uses the
-engine: it measures all of them (``python -m bpe.reference.ladder TEXT``).
+then ``trainers``, ``parity``, ``alphabets``, ``linked``, ``encoders`` and ``vocabularies``. Only ``ladder``
+uses the engine: it measures all of them (``python -m bpe.reference.ladder TEXT``).
 
 The package does not split text into pieces, knows no special tokens, reads and writes no files, and is far
 too slow for a real corpus (1,000 merges of 10 kB take the last trainer 0.1 s).
@@ -48,6 +48,7 @@ from .encoders import (
     vocabulary,
 )
 from .pairs import LengthRule, Pair, Ties, count_pairs, merge_sequence, pair_statistics, pick_best
+from .parity import Turns, learn_parity, tokens_in, train_parity
 from .trainers import (
     IncrementalPieces,
     IndexedPieces,
@@ -71,6 +72,7 @@ __all__ = [
     "Pair",
     "RecountedPieces",
     "Ties",
+    "Turns",
     "alphabet_of",
     "count_pairs",
     "decode",
@@ -80,16 +82,19 @@ __all__ = [
     "is_short",
     "learn",
     "learn_more",
+    "learn_parity",
     "leave_out",
     "merge_sequence",
     "pair_statistics",
     "pick_best",
     "rank_pairs",
     "remove_least_used",
+    "tokens_in",
     "train_chunked",
     "train_deduplicated",
     "train_incremental",
     "train_indexed",
+    "train_parity",
     "train_vanilla",
     "vocabulary",
 ]

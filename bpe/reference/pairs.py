@@ -4,7 +4,7 @@ A pair is two adjacent token ids. Pairs are *counted* at every position, also wh
 `(a, a)` twice. They are *merged* from left to right without overlap: merging it leaves `X a`. So the count of
 a pair is an upper bound for the number of its merges, and differs from it in runs of one token only.
 
-Only one tie rule compares the bytes of tokens; apart from it, this module knows ids only.
+Only two tie rules compare the bytes of tokens; apart from them, this module knows ids only.
 """
 
 from collections import Counter
@@ -13,8 +13,13 @@ from itertools import pairwise
 from typing import Literal, TypeAlias
 
 Pair: TypeAlias = tuple[int, int]
-Ties: TypeAlias = Literal["smallest", "lexicographic", "first"]
+Ties: TypeAlias = Literal["smallest", "lexicographic", "first", "gpt2"]
 LengthRule: TypeAlias = Literal["at_most", "huggingface"]
+
+# The order of the bytes in GPT-2's alphabet: those that print come first.
+PRINTABLE = {*range(33, 127), *range(161, 173), *range(174, 256)}
+IN_GPT2_ORDER = sorted(range(256), key=lambda value: (value not in PRINTABLE, value))
+GPT2_RANKS = bytes(sorted(range(256), key=IN_GPT2_ORDER.__getitem__))  # for bytes.translate
 
 
 def count_pairs(sequence: Iterable[int], weight: int, into: Counter[Pair]) -> None:
@@ -127,12 +132,13 @@ def pick_best(
     ----------
     counts : mapping from pair to int
         Not empty.
-    ties : {"smallest", "lexicographic", "first"}
+    ties : {"smallest", "lexicographic", "first", "gpt2"}
         "smallest" picks the smallest (left id, right id). "lexicographic" picks the greatest (left bytes,
         right bytes), compared as Python compares bytes: a token is greater than its prefix. "first" picks the
-        pair that occurs first when `sequences` are read in order.
+        pair that occurs first when `sequences` are read in order. "gpt2" compares as "lexicographic", but
+        the characters that stand for the bytes in GPT-2's alphabet.
     token_bytes : sequence of bytes
-        The bytes of each token id. Only "lexicographic" reads them.
+        The bytes of each token id. Only "lexicographic" and "gpt2" read them.
     sequences : iterable of sequences of int
         The current text. Only "first" reads it.
 
@@ -166,6 +172,8 @@ def pick_best(
         return min(tied)
     if ties == "lexicographic":
         return max(tied, key=lambda pair: (token_bytes[pair[0]], token_bytes[pair[1]]))
+    if ties == "gpt2":
+        return max(tied, key=lambda pair: [token_bytes[token].translate(GPT2_RANKS) for token in pair])
     if ties == "first":
         return next(pair for sequence in sequences for pair in pairwise(sequence) if pair in tied)
-    raise ValueError(f"ties must be 'smallest', 'lexicographic' or 'first', not {ties!r}")
+    raise ValueError(f"ties must be 'smallest', 'lexicographic', 'first' or 'gpt2', not {ties!r}")

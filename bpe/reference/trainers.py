@@ -250,7 +250,7 @@ def learn(
         Or a subclass. Its sequences are changed by the merges.
     n_merges : int
         How many merges to learn at most.
-    ties : {"smallest", "lexicographic", "first"}
+    ties : {"smallest", "lexicographic", "first", "gpt2"}
         Which of the pairs with the greatest count is merged; see `pick_best`.
     min_count : int
         Stop when the greatest count is below this.

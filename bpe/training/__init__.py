@@ -2,6 +2,9 @@
 
 * :mod:`~bpe.training.from_corpus`: :func:`train`
 * :mod:`~bpe.training.trainer`: :class:`Trainer`
+* :mod:`~bpe.training.from_languages`: :func:`train_parity`
+* :mod:`~bpe.training.languages`: a learner for each language
+* :mod:`~bpe.training.turns`: whose turn it is
 * :mod:`~bpe.training.start`: the vocabulary that it starts from
 * :mod:`~bpe.training.learner`: the containers and arrays, and the kernels run on them
 * :mod:`~bpe.training.runs`: counted pieces as arrays
@@ -12,6 +15,7 @@
 """
 
 from bpe.training.from_corpus import train
+from bpe.training.from_languages import train_parity
 from bpe.training.trainer import Merge, Trainer
 
-__all__ = ["Merge", "Trainer", "train"]
+__all__ = ["Merge", "Trainer", "train", "train_parity"]

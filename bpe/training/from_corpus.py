@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from operator import index as as_index
 
 from bpe.corpus import CorpusLike
@@ -18,9 +18,10 @@ from bpe.vocabulary import Alphabet
 
 
 def train(
-    corpus: CorpusLike | WordCounts,
+    corpus: CorpusLike | WordCounts | Mapping[str, WordCounts],
     vocab_size: int,
     *,
+    weights: Mapping[str, float] | None = None,
     pattern: str | Iterable[str] | Pattern = "gpt2",
     special_tokens: Iterable[str] = (),
     ties: Ties = "smallest",
@@ -43,12 +44,15 @@ def train(
 
     Parameters
     ----------
-    corpus : path, iterable of path, str or bytes, or WordCounts
+    corpus : path, iterable of path, str or bytes, WordCounts, or mapping from str to WordCounts
         A path is a file of UTF-8 text, ``Path("-")`` standard input; a str or bytes in an iterable is a
-        document. WordCounts bring their own pattern and special tokens.
+        document. WordCounts bring their own pattern and special tokens; several, by name, are added up.
     vocab_size : int
         Bytes, merges and special tokens together. There will be fewer if no pair is left to merge; bytes
         that are left out of the alphabet come on top.
+    weights : mapping from str to float, optional
+        How much each of several WordCounts counts, as :class:`Trainer` takes it.
+        :func:`bpe.temperature_weights` makes weights of sizes.
     pattern : str, iterable of str or Pattern
         A name of :data:`bpe.PATTERNS` or a regular expression, as :meth:`bpe.Pattern.of` takes it.
     special_tokens : iterable of str
@@ -88,17 +92,21 @@ def train(
     """
     if threads is not None and as_index(threads) < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
-    if isinstance(corpus, WordCounts):
-        if special_tokens or Pattern.of(pattern) not in (Pattern.of("gpt2"), corpus.pattern):
+    counts: WordCounts | Mapping[str, WordCounts]
+    if isinstance(corpus, (WordCounts, Mapping)):
+        if special_tokens or Pattern.of(pattern) not in (Pattern.of("gpt2"), _pattern_of(corpus)):
             raise ValueError("WordCounts bring their own pattern and special tokens: give them to WordCounts")
         counts = corpus
     else:
+        if weights is not None:
+            raise ValueError("weights are for WordCounts with names: count each text by itself")
         special_tokens = list(special_tokens)
         unsure = frozenset(ALL_BYTES) - {*initial_bytes(initial_alphabet, limit_alphabet)}
         fresh_start(special_tokens, alphabet, special_first, unsure).n_new(vocab_size)  # before the long work
         counts = WordCounts.from_corpus(corpus, pattern, special_tokens, threads=threads, progress=progress)
     trainer = Trainer(
         counts,
+        weights=weights,
         ties=ties,
         selection=selection,
         min_count=min_count,
@@ -112,3 +120,9 @@ def train(
     )
     trainer.run(vocab_size, progress=progress)
     return trainer.tokenizer()
+
+
+def _pattern_of(corpus: WordCounts | Mapping[str, WordCounts]) -> Pattern | None:
+    """Return the pattern of counts, None of what is none; the trainer looks closer."""
+    counts = next(iter(corpus.values()), None) if isinstance(corpus, Mapping) else corpus
+    return counts.pattern if isinstance(counts, WordCounts) else None

@@ -21,19 +21,21 @@ from bpe.training.state import (
     LENGTH,
     MAX_LENGTH,
     MIN_COUNT,
+    N_TOKENS,
     START,
     TOKEN_ROWS,
     WEIGHT,
     new_state,
     set_room,
 )
+from bpe.vocabulary import ALPHABETS
 from structures import CountBuckets, IntMap, MaxHeap, PairIndex, TokenList
 
-Ties: TypeAlias = Literal["smallest", "lexicographic", "first"]
+Ties: TypeAlias = Literal["smallest", "lexicographic", "first", "gpt2"]
 Selection: TypeAlias = Literal["heap", "buckets"]
 LengthRule: TypeAlias = Literal["at_most", "huggingface"]
 
-TIES: tuple[Ties, ...] = ("smallest", "lexicographic", "first")
+TIES: tuple[Ties, ...] = ("smallest", "lexicographic", "first", "gpt2")
 LENGTH_RULES: tuple[LengthRule, ...] = ("at_most", "huggingface")
 LONGEST = 2**30 - 1  # bytes of a token: what the token list can hold
 # The pairs that a run begins with: those that count at least one part in PARTS of what all pairs of bytes
@@ -94,6 +96,8 @@ class Learner:
         What kernels are handed.
     tokens, index, queue, weights, of_token, log, numbers
         Its parts, as :mod:`bpe.training.state` shows them.
+    front : Front or None
+        None where the order of the queue is the tie rule.
     min_count : int
         The least count asked for. The limit in `numbers` may be greater for some time.
     """
@@ -119,17 +123,24 @@ class Learner:
         self.index = PairIndex.build(self.tokens)
 
         # What tokens are compared by: the pieces, and after them all bytes.
-        text = np.concatenate((data if ties == "lexicographic" else data[:0], np.arange(256, dtype=np.uint8)))
+        is_by_bytes = ties in ("lexicographic", "gpt2")
+        text = np.concatenate((data if is_by_bytes else data[:0], np.arange(256, dtype=np.uint8)))
+        if ties == "gpt2":
+            text = np.argsort(ALPHABETS["gpt2"]).astype(np.uint8)[
+                text
+            ]  # each byte as its place in the alphabet
         self.of_token = np.zeros((TOKEN_ROWS, start.next_id), np.int64)
         letters = np.array([value for value in range(256) if value not in start.left_out])
         self.of_token[START, byte_ids[letters]] = text.size - 256 + letters
         self.of_token[LENGTH, byte_ids[letters]] = 1
-        self._n_stale = self._front = None
+        self._n_stale = self.front = None
         if ties != "smallest":
             self._n_stale = IntMap()
-            self._front = make_front(ties == "first", self._n_stale, text)
+            self.front = make_front(ties == "first", self._n_stale, text)
         self.log = np.empty((0, 4), np.int64)
-        self.numbers = np.array([1, LONGEST, 0])
+        with np.errstate(over="ignore"):
+            n_tokens = np.diff(offsets) @ weight_of
+        self.numbers = np.array([1, LONGEST, 0, n_tokens])
         self.min_count, self._room = 1, 0
         self._fetching: Unbroken | None = None
         self._n_known, self._next_id = len(start.merges), start.next_id
@@ -165,9 +176,9 @@ class Learner:
 
     def run(self, wanted: int, allowed: int) -> int:
         """Learn until `wanted` merges are done; return a pair to ask about, as the kernels do."""
-        if self._front is None:
+        if self.front is None:
             return rules.run_smallest(self.state, wanted, allowed)
-        return rules.run_with_front(self.state, self._front, wanted, allowed)
+        return rules.run_with_front(self.state, self.front, wanted, allowed)
 
     # ----------------------------------------------------------------------------------------- live pairs
     def narrow(self, min_count: int, max_length: int) -> None:
@@ -240,3 +251,4 @@ class Learner:
             found = self.index.postings(pair >> 32, pair & 0xFFFFFFFF).tolist()
             assert found == postings[pair], f"2, 3: {pair}"
         assert not self.of_token[WEIGHT:].any(), "4: scratch"
+        assert (sum(weight_at) - int(self.numbers[N_TOKENS])) % 2**64 == 0, "5: tokens"

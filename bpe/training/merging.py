@@ -16,7 +16,7 @@ What kernels are handed, and the invariants: :mod:`bpe.training.state`.
 import numpy as np
 
 from bpe.training.runs import COUNT, run_at
-from bpe.training.state import DONE, LENGTH, MAX_LENGTH, MIN_COUNT, SIZE, START, WEIGHT
+from bpe.training.state import DONE, LENGTH, MAX_LENGTH, MIN_COUNT, N_TOKENS, SIZE, START, WEIGHT
 from structures import kernel, pack_pair, unpack_pair
 
 # found[occurrence, ...]: the count of its piece; and for each side the token there, NOTHING at the end of
@@ -107,7 +107,7 @@ def join_all(state, merge, start, end, found):
     """
     left, right, new_token = merge
     tokens, index, weights = state.tokens, state.index, state.weights
-    n = adjacent = run = 0
+    n = adjacent = run = joined = 0
     for i in range(start, end):
         row = i - start
         if row % AHEAD == 0:  # loads that do not wait for each other: the memory brings many at a time
@@ -133,7 +133,9 @@ def join_all(state, merge, start, end, found):
             adjacent += weight
             found[n - 1, TOKEN + AFTER] = NOTHING
         tokens.merge(position, new_token)
+        joined += weight
         n += 1
+    state.numbers[N_TOKENS] -= joined
     return n, adjacent
 
 

@@ -57,6 +57,34 @@ def run_smallest(state, wanted, allowed):
 
 
 @kernel
+def best_of_front(state, front):
+    """Return the pair that is merged next, packed, and its count; the queue is not empty."""
+    while True:
+        count = state.queue.peek()[1]
+        if front.count != count or front.size == 0:
+            tied = state.queue.ties()
+            front.size = 0
+            reserve(front, tied.size)
+            for i in range(tied.size):
+                push(state, front, entry_of(state, front, tied[i]))
+            front.count = count
+        pair = first_pair(state, front)
+        if state.queue.get(pair) == count:
+            return pair, count
+        pop(state, front)
+
+
+@kernel
+def merge_with_front(state, front, left, right, new_token):
+    """Merge a pair as :func:`merge_pair` does; new pairs that are tied at the top count enter the front."""
+    created = merge_pair(state, left, right, new_token)
+    reserve(front, front.size + created.size)
+    for i in range(created.size):
+        if state.queue.get(created[i]) == front.count:
+            push(state, front, entry_of(state, front, created[i]))
+
+
+@kernel
 def run_with_front(state, front, wanted, allowed):
     """Learn merges until `wanted` are done, ties by greatest bytes or by place.
 
@@ -77,26 +105,11 @@ def run_with_front(state, front, wanted, allowed):
     """
     asks = allowed != ALL
     while state.numbers[DONE] < wanted and len(state.queue) > 0:
-        count = state.queue.peek()[1]
-        if front.count != count or front.size == 0:
-            tied = state.queue.ties()
-            front.size = 0
-            reserve(front, tied.size)
-            for i in range(tied.size):
-                push(state, front, entry_of(state, front, tied[i]))
-            front.count = count
-        pair = first_pair(state, front)
-        if state.queue.get(pair) != count:
-            pop(state, front)
-            continue
+        pair, count = best_of_front(state, front)
         if asks and allowed != pair:
             return pair
-        left, right = unpack_pair(pair)
-        created = merge_pair(state, left, right, state.log[state.numbers[DONE], 2])
-        write_down(state, left, right, count)
         pop(state, front)
-        reserve(front, front.size + created.size)
-        for i in range(created.size):
-            if state.queue.get(created[i]) == count:
-                push(state, front, entry_of(state, front, created[i]))
+        left, right = unpack_pair(pair)
+        merge_with_front(state, front, left, right, state.log[state.numbers[DONE], 2])
+        write_down(state, left, right, count)
     return NONE

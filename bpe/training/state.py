@@ -9,6 +9,7 @@
     of_token   START, LENGTH, WEIGHT, SIZE     four numbers for each token
     log        left, right, new token, count   a row for each merge
     numbers    MIN_COUNT, MAX_LENGTH, DONE     the limits of a pair; the merges done
+               N_TOKENS                        the tokens in all pieces, as often as each piece counts
 
 Only *live* pairs are in queue and index: those within the limits, a least count and a greatest length of the
 token they would make. The count of a pair never rises once the pair is made. So a pair that has left need not
@@ -21,6 +22,7 @@ Invariants
 2. The index holds the same pairs; those of its postings that are not stale are the places of the pair.
 3. The postings of a pair ascend, so that runs are merged from left to right.
 4. Between two merges, WEIGHT and SIZE of every token are 0.
+5. N_TOKENS is the sum of the tokens of each piece times its count, modulo 2**64.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from structures.kernels import StructType, fields_of
 
 START, LENGTH, WEIGHT, SIZE = range(4)  # of_token[..., token]; START is a place where its bytes are
 TOKEN_ROWS = 4
-MIN_COUNT, MAX_LENGTH, DONE = range(3)  # numbers[...]
+MIN_COUNT, MAX_LENGTH, DONE, N_TOKENS = range(4)  # numbers[...]
 
 
 @structref.register
@@ -93,7 +95,7 @@ def new_state(
         As :func:`bpe.training.runs.runs_of` returns it.
     of_token : (TOKEN_ROWS, n_tokens) int64
     log : (capacity, 4) int64
-    numbers : (3,) int64
+    numbers : (4,) int64
     """
     kind = StateType(
         fields_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from operator import index as as_index
 from time import perf_counter
@@ -10,12 +10,15 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
+from bpe.counting.weights import weigh
 from bpe.counting.word_counts import WordCounts
+from bpe.pattern import Pattern
 from bpe.progress import Progress, progress_bar
 from bpe.threads import in_background
 from bpe.tokenizer import Tokenizer
 from bpe.training.learner import Learner, LengthRule, Selection, Ties, longest_token
 from bpe.training.letters import bytes_left_out
+from bpe.training.runs import INT64_MAX
 from bpe.training.selection import ALL, NONE
 from bpe.training.start import Start, fresh_start, start_from
 from bpe.vocabulary import Alphabet, Vocabulary
@@ -67,16 +70,20 @@ class Trainer:
 
     Parameters
     ----------
-    counts : WordCounts
-        Its pattern and special tokens become those of the tokenizer.
-    ties : {"smallest", "lexicographic", "first"}
+    counts : WordCounts, or mapping from str to WordCounts
+        Its pattern and special tokens become those of the tokenizer. Several sources, by name, are added up.
+    weights : mapping from str to float, optional
+        How much each source counts, from 0 on. A weight is a multiple of 1 / 2**20, and the counts of the
+        merges are in such parts then.
+    ties : {"smallest", "lexicographic", "first", "gpt2"}
         Which of the pairs with the greatest count is merged: the one with the smallest (left id, right
         id), the one with the greatest (left bytes, right bytes), or the first one in the words, read in the
-        order of `counts` with all merges done so far.
+        order of `counts` with all merges done so far. ``"gpt2"`` is as ``"lexicographic"``, with the
+        characters that stand for the bytes in GPT-2's alphabet.
     selection : {"heap", "buckets"}
         The container that finds this pair, ``MaxHeap`` or ``CountBuckets``. The merges are the same.
     min_count : int
-        Pairs that count less are not merged.
+        Pairs that count less are not merged; with weights, all may be merged where this is 1.
     max_token_length : int, optional
         In bytes. Pairs that would make a longer token are passed over.
     length_rule : {"at_most", "huggingface"}
@@ -121,8 +128,9 @@ class Trainer:
 
     def __init__(
         self,
-        counts: WordCounts,
+        counts: WordCounts | Mapping[str, WordCounts],
         *,
+        weights: Mapping[str, float] | None = None,
         ties: Ties = "smallest",
         selection: Selection = "heap",
         min_count: int = 1,
@@ -134,18 +142,20 @@ class Trainer:
         special_first: bool = False,
         keep: Keep | None = None,
     ) -> None:
+        counts, unit = weigh(counts, weights)
         _check_counts(counts)
         longest = longest_token(max_token_length, length_rule)
         left_out = bytes_left_out(counts, initial_alphabet, limit_alphabet)
         start = fresh_start(counts.special_tokens, alphabet, special_first, left_out)
-        self._begin(counts, start, ties, selection, min_count, longest, keep)
+        self._begin(counts, start, ties, selection, least(min_count, unit), longest, keep)
 
     @classmethod
     def resume(
         cls,
         tokenizer: Tokenizer,
-        counts: WordCounts,
+        counts: WordCounts | Mapping[str, WordCounts],
         *,
+        weights: Mapping[str, float] | None = None,
         keep_ids: bool = False,
         ties: Ties = "smallest",
         selection: Selection = "heap",
@@ -165,8 +175,10 @@ class Trainer:
         Parameters
         ----------
         tokenizer : Tokenizer
-        counts : WordCounts
+        counts : WordCounts, or mapping from str to WordCounts
             With the pattern and the special tokens of the tokenizer.
+        weights
+            As for :class:`Trainer`.
         keep_ids : bool
             Every id stays, also those of special tokens and left-out bytes after all other tokens: the new
             tokens come after them. Otherwise those move to the end, after the new tokens.
@@ -202,12 +214,13 @@ class Trainer:
         """
         if not isinstance(tokenizer, Tokenizer):
             raise TypeError(f"tokenizer must be a Tokenizer, not {type(tokenizer).__name__}")
+        counts, unit = weigh(counts, weights)
         _check_counts(counts)
         self = cls.__new__(cls)
         longest = longest_token(max_token_length, length_rule)
         left_out = bytes_left_out(counts, initial_alphabet, limit_alphabet)
         start = start_from(tokenizer, counts, keep_ids, left_out)
-        self._begin(counts, start, ties, selection, min_count, longest, keep)
+        self._begin(counts, start, ties, selection, least(min_count, unit), longest, keep)
         return self
 
     def _begin(
@@ -399,13 +412,7 @@ class Trainer:
         >>> trainer.tokenizer().special_tokens
         {'<|endoftext|>': 257}
         """
-        start, log = self._start, self.log
-        n_new = self._done - len(start.merges)
-        specials, byte_ids = start.special_tokens_after(n_new), start.byte_ids_after(n_new)
-        pairs, made = log[:, :2].copy(), log[:, 2].copy()
-        words = Vocabulary.unfold(pairs, specials, byte_ids, made, start.other_tokens)
-        words = words.with_added_tokens(start.added_tokens).keeping(start.kept)
-        return Tokenizer._of(words, self._pattern)
+        return tokenizer_of(self._start, self.log, self._pattern)
 
     def __repr__(self) -> str:
         return f"<Trainer: {self._done} merges>"
@@ -438,6 +445,22 @@ class Trainer:
         >>> trainer.check()
         """
         self._learner.check(self._refused)
+
+
+def least(min_count: int, unit: int) -> int:
+    """Return the least count of a pair that is merged, where a count of 1 is `unit`."""
+    min_count = as_index(min_count)
+    return min(min_count * unit, INT64_MAX) if min_count > 1 else 1
+
+
+def tokenizer_of(start: Start, log: np.ndarray, pattern: Pattern) -> Tokenizer:
+    """Return the tokenizer of what is learned: a log as :attr:`Trainer.log`, from `start` on."""
+    n_new = len(log) - len(start.merges)
+    specials, byte_ids = start.special_tokens_after(n_new), start.byte_ids_after(n_new)
+    pairs, made = log[:, :2].copy(), log[:, 2].copy()
+    words = Vocabulary.unfold(pairs, specials, byte_ids, made, start.other_tokens)
+    words = words.with_added_tokens(start.added_tokens).keeping(start.kept)
+    return Tokenizer._of(words, pattern)
 
 
 def _check_counts(counts: object) -> None:

@@ -146,6 +146,7 @@ def test_training_that_fails_leaves_no_file(folder, arguments, message):
 
 OUTPUTS = {
     "train": ["train", "missing.txt", "--vocab-size", "300"],
+    "train-parity": ["train-parity", "missing.counts", "--vocab-size", "300"],
     "count": ["count", "missing.txt"],
     "encode": ["encode", "missing.json", "missing.txt"],
     "report": ["report", "missing.json", "--text", "missing.txt"],

@@ -16,7 +16,7 @@ from bpe.reference import IndexedPieces, learn, train_indexed, train_vanilla
 from bpe.training import learner
 from bpe.training.merging import merge_pair
 from bpe.training.runs import count_pairs, in_order, run_at, runs_of
-from bpe.training.state import LENGTH, MIN_COUNT, START, TOKEN_ROWS, WEIGHT, new_state
+from bpe.training.state import LENGTH, MIN_COUNT, N_TOKENS, START, TOKEN_ROWS, WEIGHT, new_state
 from bpe.vocabulary import ALPHABETS
 from structures import CountBuckets, MaxHeap, PairIndex, TokenList, unpack_pair
 
@@ -32,7 +32,7 @@ words = st.one_of(
 )
 corpora = st.lists(st.tuples(words, st.integers(1, 4)), min_size=1, max_size=12)
 selections = st.sampled_from(["heap", "buckets"])
-ties_rules = st.sampled_from(["smallest", "lexicographic", "first"])
+ties_rules = st.sampled_from(["smallest", "lexicographic", "first", "gpt2"])
 length_rules = st.sampled_from(["at_most", "huggingface"])
 
 
@@ -421,7 +421,10 @@ def test_a_trainer_says_how_to_keep_it_instead_of_a_pickle(clone):
         ({"vocab_size": 255}, "at least 256"),
         ({"vocab_size": 256, "special_tokens": [SPECIAL]}, "at least 257"),
         ({"vocab_size": 2**31}, "at most"),
-        ({"vocab_size": 300, "ties": "largest"}, "ties must be one of 'smallest', 'lexicographic', 'first'"),
+        (
+            {"vocab_size": 300, "ties": "largest"},
+            "ties must be one of 'smallest', .*'gpt2', not",
+        ),
         ({"vocab_size": 300, "alphabet": "ascii"}, "alphabet must be one of 'bytes', 'gpt2'"),
         ({"vocab_size": 300, "max_token_length": 0}, "max_token_length must be at least 1"),
         ({"vocab_size": 300, "selection": "list"}, "selection must be one of 'heap', 'buckets'"),
@@ -479,7 +482,7 @@ def test_merge_pair_names_what_it_created(queue_class, min_count, max_length, cr
             del queue[left << 32 | right]
     of_token = np.zeros((TOKEN_ROWS, 257), np.int64)
     of_token[LENGTH, :256] = 1
-    log, numbers = np.zeros((1, 4), np.int64), np.array([min_count, max_length, 0])
+    log, numbers = np.zeros((1, 4), np.int64), np.array([min_count, max_length, 0, 6 * 5 + 3])
     state = new_state(tokens, index, queue, runs_of(offsets, weight_of), of_token, log, numbers)
     pairs = merge_pair(state, 97, 98, 256)
     assert (of_token[START, 256], of_token[LENGTH, 256]) == (1, 2)
@@ -487,6 +490,7 @@ def test_merge_pair_names_what_it_created(queue_class, min_count, max_length, cr
     assert {unpack_pair(pair) for pair in pairs} == set(created)
     assert {unpack_pair(pair): count for pair, count in queue.items()} == created
     assert list(tokens) == [120, 256, 256, 121, 256, 121]
+    assert numbers[N_TOKENS] == 4 * 5 + 2
 
 
 # --------------------------------------------------------------------------------------------- long words

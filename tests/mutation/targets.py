@@ -166,6 +166,7 @@ TARGETS = [
     Target("merging", "bpe/training/merging.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/front.py", TRAINING, PLAIN_TRAINING),
+    Target("selection", "bpe/training/turns.py", (B + "test_parity.py",), PLAIN_TRAINING),
     Target("merging", "bpe/training/runs.py", TRAINING, PLAIN_TRAINING),
     *(
         Target("vocabularies", f"bpe/{module}.py", (B + "test_surgery.py",))

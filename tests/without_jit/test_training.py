@@ -5,9 +5,10 @@ import zlib
 import numpy as np
 import pytest
 
-from bpe.reference import IndexedPieces, alphabet_of, learn, leave_out, train_indexed
+from bpe.reference import IndexedPieces, alphabet_of, learn, leave_out, train_indexed, train_parity
 from bpe.training import learner, letters
 from bpe.training import trainer as module
+from bpe.training.languages import Languages
 from bpe.training.start import fresh_start
 
 
@@ -112,3 +113,27 @@ def test_pairs_of_zeros_are_pairs_like_others():
         while (merge := trainer.step()) is not None:
             learned.append(tuple(merge))
         assert learned == [tuple(merge) for merge in train_indexed(words, 10_000, ties="first")]
+
+
+@pytest.mark.parametrize("ties", ["smallest", "gpt2"])
+def test_turns(ties):
+    texts = list(corpora())
+    for n in range(0, 20, 2):
+        languages, dev = texts[n : n + 1 + n % 3], texts[n + 1 : n + 2 + n % 3] if n % 4 else []
+        rules = {"ties": ties, "alpha": 0.5 + n % 3, "min_count": 1 + n % 2}
+        ratios = [] if dev else [0.5, 1.0, 2.0][: len(languages)]
+        learned = Languages(
+            [Counts(words) for words in languages],
+            fresh_start([]),
+            [Counts(words) for words in dev],
+            ratios=ratios,
+            window=n,
+            longest=learner.LONGEST,
+            **rules,
+        )
+        expected = train_parity(
+            languages, 10_000, dev=dev or None, ratios=ratios or None, window=n or None, **rules
+        )
+        learned.make_room(len(expected) + 9)
+        learned.run(len(expected) + 9)
+        assert [tuple(row) for row in learned.log.tolist()] == [tuple(merge) for merge in expected]

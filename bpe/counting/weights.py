@@ -1,0 +1,203 @@
+"""Counts of several sources, weighed: what a training starts from when some texts are to count more.
+
+Files of counts stay exact. Weights are applied once, when a training begins, in fixed point: a count
+becomes ``count * round(weight * UNIT)``, an integer, and those of all sources are added. So the counts do not
+depend on the order of the sources, and weights that are all 1 change no merge. Counts of pairs are then in
+parts of ``UNIT``, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import reduce
+from numbers import Real
+from operator import add
+
+import numpy as np
+
+from bpe.counting.checked_words import INT64_MAX
+from bpe.counting.word_counts import WordCounts
+from structures import ByteCounter
+
+UNIT = 1 << 20
+"""What a weight of 1 is. The least weight above 0 is ``1 / UNIT``; greater ones are rounded to a multiple."""
+
+
+def weigh(
+    counts: WordCounts | Mapping[str, WordCounts], weights: Mapping[str, float] | None
+) -> tuple[WordCounts, int]:
+    """Return the sum of weighed counts, and what a count of 1 is in it.
+
+    Parameters
+    ----------
+    counts : WordCounts or mapping from str to WordCounts
+        One source without a name, or the sources by name.
+    weights : mapping from str to float, optional
+        For each source. A source with the weight 0 is left out.
+
+    Returns
+    -------
+    WordCounts
+        The words in the order of the sources.
+    int
+        1 without weights, ``UNIT`` with them.
+
+    Raises
+    ------
+    ValueError
+        There are weights but no names, the names differ, a weight is below 0, not finite or rounded to 0, all
+        are 0, a source has no words, or patterns or special tokens differ.
+    TypeError
+        A source is not WordCounts, or a weight is not a number.
+    OverflowError
+        A count passes ``2**63 - 1``.
+
+    Complexity
+    ----------
+    O(bytes of the words).
+
+    Examples
+    --------
+    >>> sources = {"en": WordCounts({"the": 8, "in": 4}), "de": WordCounts({"in": 2, "der": 2})}
+    >>> counts, unit = weigh(sources, {"en": 0.5, "de": 1.5})
+    >>> {word: count / unit for word, count in counts.items()}
+    {b'the': 4.0, b'in': 5.0, b'der': 3.0}
+    """
+    if isinstance(counts, Mapping):
+        check_sources(counts)
+        if weights is not None:
+            return _weighed(counts, weights), UNIT
+        return reduce(add, counts.values()), 1
+    if weights is not None:
+        raise ValueError('weights are for sources with names: give a mapping, such as {"en": counts}')
+    return counts, 1
+
+
+def check_sources(sources: Mapping[str, WordCounts], what: str = "source") -> None:
+    """Raise where there are no sources, or one is not WordCounts, has no words, or other rules.
+
+    `what` they are called in messages.
+    """
+    if not sources:
+        raise ValueError(f"there are no {what}s to learn from")
+    first = next(iter(sources))
+    for name, counts in sources.items():
+        if not isinstance(counts, WordCounts):
+            raise TypeError(f"{what} {name!r} must be WordCounts, not {type(counts).__name__}")
+        if not len(counts):
+            raise ValueError(f"{what} {name!r} has no words")
+        for rule in "pattern", "special_tokens":
+            if getattr(counts, rule) != getattr(sources[first], rule):
+                raise ValueError(
+                    f"{what}s {first!r} and {name!r} have different {rule.replace('_', ' ').rstrip('s')}s: "
+                    "count all texts with the same ones"
+                )
+
+
+def _weighed(sources: Mapping[str, WordCounts], weights: Mapping[str, float]) -> WordCounts:
+    """Return the sum of sources, each times its weight, in parts of UNIT."""
+    factors = _factors(sources, weights)
+    total = ByteCounter()
+    for name, counts in sources.items():
+        factor = factors[name]
+        if not factor:
+            continue
+        data, offsets, numbers = counts.to_arrays()
+        if int(numbers.max()) > INT64_MAX // factor:
+            raise OverflowError(
+                f"a count of source {name!r} times {weights[name]} passes 2**63 - 1, in parts of {UNIT}"
+            )
+        try:
+            total.update_many(data, offsets, numbers * np.int64(factor))
+        except OverflowError:
+            raise OverflowError(f"a weighed count passes 2**63 - 1, in parts of {UNIT}") from None
+    return WordCounts._of_counter(total, counts.pattern, counts.special_tokens)
+
+
+def _factors(sources: Mapping[str, WordCounts], weights: Mapping[str, float]) -> dict[str, int]:
+    """Return the weights in parts of UNIT."""
+    for name in weights:
+        if name not in sources:
+            raise ValueError(f"there is a weight for {name!r}, which is no source: they are {[*sources]}")
+    factors: dict[str, int] = {}
+    for name in sources:
+        if name not in weights:
+            raise ValueError(f"there is no weight for source {name!r}")
+        weight = weights[name]
+        if isinstance(weight, bool) or not isinstance(weight, Real):
+            raise TypeError(f"the weight of {name!r} must be a number, not {type(weight).__name__}")
+        if not (math.isfinite(weight) and 0 <= weight <= INT64_MAX / UNIT):
+            raise ValueError(
+                f"the weight of {name!r} must be a finite number from 0 to {INT64_MAX // UNIT}, not {weight}"
+            )
+        factors[name] = round(weight * UNIT)
+        if weight and not factors[name]:
+            raise ValueError(f"the weight of {name!r} is {weight}: less than 1 / {UNIT}, other than 0")
+    if not any(factors.values()):
+        raise ValueError("all weights are 0: nothing is left to learn from")
+    return factors
+
+
+def temperature_weights(sources: Mapping[str, WordCounts], temperature: float) -> dict[str, float]:
+    """Return weights that make sources of different sizes more alike.
+
+    The weight of a source is proportional to ``size ** (1 / temperature - 1)``, so that what it counts for is
+    proportional to ``size ** (1 / temperature)``: at 1 to its size, at infinity the same for all. The size is
+    the bytes of the text.
+
+    Parameters
+    ----------
+    sources : mapping from str to WordCounts
+    temperature : float
+        Above 0. Below 1, large sources count even more.
+
+    Returns
+    -------
+    dict from str to float
+        The greatest one is 1.
+
+    Raises
+    ------
+    ValueError
+        The temperature is not above 0, or there are no sources, or one has no words.
+    TypeError
+        A source is not WordCounts, or the temperature is not a number.
+
+    Complexity
+    ----------
+    O(words).
+
+    Source: the sampling of languages in multilingual BERT (Devlin and others, 2019) and XLM-R (Conneau and
+    others, 2020).
+
+    Examples
+    --------
+    >>> from bpe import WordCounts
+    >>> temperature_weights({"en": WordCounts({"the": 400}), "de": WordCounts({"der": 100})}, 2)
+    {'en': 0.5, 'de': 1.0}
+    """
+    check_sources(sources)
+    if isinstance(temperature, bool) or not isinstance(temperature, Real):
+        raise TypeError(f"temperature must be a number, not {type(temperature).__name__}")
+    if not temperature > 0:
+        raise ValueError(f"temperature must be a number above 0, not {temperature}")
+    power = 1 - 1 / temperature
+    sizes = {name: size_of(counts) for name, counts in sources.items()}
+    base = min(sizes.values()) if power > 0 else max(sizes.values())  # of the greatest weight
+    return {name: (base / size) ** power for name, size in sizes.items()}
+
+
+def size_of(counts: WordCounts) -> int:
+    """Return how many bytes a text had: those of each word, as often as it occurs; exact.
+
+    Examples
+    --------
+    >>> size_of(WordCounts({"low": 5, "new": 1}))
+    18
+    """
+    _, offsets, numbers = counts.to_arrays()
+    lengths = np.diff(offsets)
+    if lengths @ numbers.astype(np.float64) < 2.0**62:
+        return int(lengths @ numbers)
+    return sum(length * number for length, number in zip(lengths.tolist(), numbers.tolist(), strict=True))

@@ -1,0 +1,143 @@
+"""``Languages``: the learners of a parity-aware training, one for each language and development text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bpe.counting.weights import size_of
+from bpe.counting.word_counts import WordCounts
+from bpe.training.front import make_front
+from bpe.training.learner import Learner, Ties
+from bpe.training.start import Start
+from bpe.training.turns import AT_START, IN_WINDOW, OUT, ROWS, Turns, append, list_of, run_turns
+from structures import IntMap
+
+
+class Languages:
+    """Learns merges from several languages at once, in turns.
+
+    Parameters
+    ----------
+    counts : sequence of WordCounts
+        None is empty.
+    start : Start
+        Its merges are done again.
+    dev : sequence of WordCounts
+        As many, none empty; or nothing at all.
+    ratios : sequence of float
+        As many; or nothing at all.
+    window : int
+        0 for none.
+    alpha : float
+    ties : {"smallest", "lexicographic", "gpt2"}
+    min_count, longest : int
+
+    Attributes
+    ----------
+    learners : list of Learner
+        Those of the languages, then those of the development texts. The log is that of the first.
+    turns : Turns
+
+    Raises
+    ------
+    OverflowError
+        The texts of a language pass ``2**62`` bytes.
+    """
+
+    def __init__(
+        self,
+        counts: Sequence[WordCounts],
+        start: Start,
+        dev: Sequence[WordCounts],
+        *,
+        ratios: Sequence[float],
+        window: int,
+        alpha: float,
+        ties: Ties,
+        min_count: int,
+        longest: int,
+    ) -> None:
+        self.learners = [Learner(each, start, ties, "heap") for each in counts]
+        self.learners += [Learner(each, start, "smallest", "heap") for each in dev]
+        for learner in self.learners:
+            learner.narrow(1, longest)
+        n = len(counts)
+        rows = np.zeros((ROWS, n), np.int64)
+        rows[AT_START] = [bytes_in(each) for each in dev or counts]
+        states = [learner.state for learner in self.learners]
+        fronts = [learner.front for learner in self.learners[:n]]
+        if ties == "smallest":
+            fronts = [make_front(False, IntMap(), np.empty(0, np.uint8))]
+        self.turns = Turns(
+            languages=listed(states[:n]),
+            fronts=listed(fronts),
+            by_queue=ties == "smallest",
+            measured=listed(states[n:] or states),
+            has_dev=bool(dev),
+            rows=rows,
+            ratios=np.array(ratios, np.float64),
+            taken=np.full(window, -1),
+            n_taken=np.zeros(1, np.int64),
+            share=alpha / n,
+            min_count=min_count,
+        )
+
+    @property
+    def n_done(self) -> int:
+        """How many merges are done."""
+        return self.learners[0].n_done
+
+    @property
+    def log(self) -> np.ndarray:
+        """The merges, as :attr:`bpe.Trainer.log` has them; each with its count in the language it served."""
+        return self.learners[0].log[: self.n_done].copy()
+
+    def make_room(self, wanted: int) -> None:
+        """Let every array that is indexed by token or merge reach `wanted` merges."""
+        for learner in self.learners:
+            learner.make_room(wanted)
+
+    def run(self, wanted: int) -> None:
+        """Learn until `wanted` merges are done, or no language has a pair left; there is room for them."""
+        run_turns(self.turns, wanted)
+
+    def check(self) -> None:
+        """Compare all that is kept with what a recount from scratch gives."""
+        for learner in self.learners:
+            learner.check(())
+        rows, taken = self.turns.rows, self.turns.taken.tolist()
+        for i, learner in enumerate(self.learners[: rows.shape[1]]):
+            assert rows[IN_WINDOW, i] == taken.count(i), "1: turns in the window"
+            greatest = max(learner.queue.to_arrays()[1], default=0)
+            assert not rows[OUT, i] or greatest < self.turns.min_count, "2: languages that are out"
+            assert learner.min_count == 1, "3: rare pairs"
+
+
+def listed(elements: Sequence[Any]) -> Any:
+    """Return a list that kernels take; not of nothing."""
+    result = list_of(elements[0])
+    for each in elements[1:]:
+        append(result, each)
+    return result
+
+
+def bytes_in(counts: WordCounts) -> int:
+    """Return how many bytes a text had: those of each word, as often as it occurs.
+
+    Raises
+    ------
+    OverflowError
+        They pass ``2**62``.
+
+    Examples
+    --------
+    >>> bytes_in(WordCounts({"low": 5, "new": 1}))
+    18
+    """
+    n_bytes = size_of(counts)
+    if n_bytes > 2**62:
+        raise OverflowError("the texts of a language pass 2**62 bytes")
+    return n_bytes
