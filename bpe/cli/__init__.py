@@ -14,4 +14,15 @@ except KeyboardInterrupt:  # before there is a command that could tell
     sys.stderr.write("bpe: interrupted\n")
     sys.exit(130)
 
-__all__ = ["audits", "change", "coding", "files", "main", "reporting", "show", "speed", "train", "train_parity"]
+__all__ = [
+    "audits",
+    "change",
+    "coding",
+    "files",
+    "main",
+    "reporting",
+    "show",
+    "speed",
+    "train",
+    "train_parity",
+]
