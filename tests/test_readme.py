@@ -1,4 +1,4 @@
-"""What README.md says is so: its Python runs, the values in comments are right, its ``bpe`` commands run."""
+"""What README.md and the tour say is so: Python runs, values in comments are right, ``bpe`` commands run."""
 
 import ast
 import io
@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 import tokenize
 from pathlib import Path
 
@@ -15,6 +16,10 @@ import pytest
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+for page in ("bpe/tour.rst", "bpe/terabyte.rst"):
+    shown = (ROOT / "docs" / page).read_text("utf-8")
+    for language, block in re.findall(r"^\.\. code-block:: (\w+)\n\n((?:   .*\n|\n)+)", shown, re.MULTILINE):
+        BLOCKS.append((language, textwrap.dedent(block)))
 PYTHON = [block for language, block in BLOCKS if language == "python"]
 COMMANDS = [
     command.strip()
@@ -90,8 +95,12 @@ def test_links():
 
 
 def test_there_is_something_to_run():
-    assert len(PYTHON) >= 2
-    assert COMMANDS
+    assert len(PYTHON) >= 5
+    assert len(COMMANDS) >= 5
+
+
+def test_the_readme_is_short():
+    assert README.count("\n") <= 150
 
 
 def test_wrong_values_are_seen(tmp_path):
