@@ -366,7 +366,11 @@ class Vocabulary:
         >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {}).with_idle_tokens({"": 300})
         >>> words.bytes_of[300], b"" in words.id_of, words.size
         (b'', False, 301)
+        >>> words.with_idle_tokens({}) is words
+        True
         """
+        if not tokens:
+            return self
         bytes_of = dict(self.bytes_of)
         for token, number in tokens.items():
             number = check_id(number, f"the id of {token!r:.80}")

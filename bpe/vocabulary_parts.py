@@ -126,7 +126,7 @@ class VocabularyParts(NamedTuple):
         cut = {**self.special_tokens, **self.added_tokens}
         words = Vocabulary.unfold(self.pairs, cut, byte_ids, self.made, self.others, check)
         words = words.with_added_tokens(self.added_tokens) if self.added_tokens else words
-        words = words.with_idle_tokens(self.idle_tokens) if self.idle_tokens else words
+        words = words.with_idle_tokens(self.idle_tokens)
         words = words.keeping(self.kept) if self.kept else words
         return words.taking_whole(self.whole_ids) if self.whole_ids else words
 
@@ -150,7 +150,7 @@ def truncated(words: Vocabulary, vocab_size: int) -> Vocabulary:
     }
     fewer = Vocabulary(token_bytes, words.merges[:n_left], special_tokens)
     idle_tokens = {t: number - n_less if number >= end else number for t, number in words.idle_tokens.items()}
-    fewer = fewer.with_idle_tokens(idle_tokens) if idle_tokens else fewer
+    fewer = fewer.with_idle_tokens(idle_tokens)
     fewer = fewer.keeping(words.kept if special_tokens == words.cut_tokens else without_ids(words.kept))
     return fewer.with_added_tokens(words.added_tokens).taking_whole(words.whole_ids)
 

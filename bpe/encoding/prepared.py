@@ -16,7 +16,7 @@ be as long as the text: it is cut where no token crosses (:mod:`bpe.encoding.cro
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -192,25 +192,40 @@ class PreparedEngine(Engine):
     def _cut_plainly(self, data: bytes, rules: Rules, found: _Cut, is_text: bool) -> None:
         """Cut a text whose tokens have no flags."""
         parts = rules.allowed.split(data)
-        stretches = [part.decode(errors="replace") for part in parts[::2]]
-        n_first = self._n_first(stretches[0]) if is_text else 0
         found.tokens.extend(map(self.special_ids.__getitem__, parts[1::2]))
-        words, n_normalized, most = found.words, 0, most_of(sum(map(len, stretches)))
-        for i, text in enumerate(self._normalized(stretches)):
+        words, n_normalized, most = found.words, 0, most_of(len(data.decode(errors="replace")))
+        together = self._normalized_together(parts[::2])
+        if together is not None and self._is_a_word(together):
+            check_size(len(together) - len(parts) // 2, most)  # without the boundaries
+            for i, word in enumerate(together.encode().split(BOUNDARY.encode())):
+                if i > 0:
+                    found.n_before.append(len(words))
+                if word:
+                    words.append(word)
+            return
+        n_first = self._n_first(parts[0].decode(errors="replace")) if is_text else 0
+        texts = self._normalized(parts[::2]) if together is None else together.split(BOUNDARY)
+        for i, text in enumerate(texts):
             n_normalized += len(text)
             check_size(n_normalized, most)
             if i > 0:
                 found.n_before.append(len(words))
             words += self._words_of(text, n_first if i == 0 else 0)
 
-    def _normalized(self, texts: list[str]) -> Iterable[str]:
-        """Return texts, normalized: all at once, if that makes no difference."""
-        normalizer = self.preparation.normalizer
-        if len(texts) > 1 and normalizer.is_local:
-            together = BOUNDARY.join(texts)
-            if together.count(BOUNDARY) == len(texts) - 1:
-                return normalizer(together).split(BOUNDARY)
-        return map(normalizer, texts)
+    def _normalized(self, texts: list[bytes]) -> Iterator[str]:
+        """Return texts, normalized one by one."""
+        return (self.preparation.normalizer(text.decode(errors="replace")) for text in texts)
+
+    def _normalized_together(self, texts: list[bytes]) -> str | None:
+        """Return texts, normalized and joined by :data:`BOUNDARY`; None if that could make a difference."""
+        together = BOUNDARY.encode().join(texts)
+        is_safe = self.preparation.normalizer.is_local and together.count(BOUNDARY.encode()) == len(texts) - 1
+        return self.preparation.normalizer(together.decode(errors="replace")) if is_safe else None
+
+    def _is_a_word(self, text: str) -> bool:
+        """Say whether a text, and each part of it, is a single word for the pre-tokenizer."""
+        step = self.preparation.pre_tokenizer
+        return step is None or step.is_nothing or (step.needle is not None and step.needle not in text)
 
     def _n_first(self, text: str) -> int:
         """Return how many characters of what a text is normalized to came from its first one."""
@@ -220,14 +235,10 @@ class PreparedEngine(Engine):
         return int(np.count_nonzero(normalizer.tracked(Tracked.of(text)).starts == 0))
 
     def _words_of(self, text: str, n_first: int, is_rest: bool = False) -> list[bytes]:
-        pre_tokenizer = self.preparation.pre_tokenizer
-        if (
-            pre_tokenizer is None
-            or pre_tokenizer.is_nothing
-            or (pre_tokenizer.needle is not None and pre_tokenizer.needle not in text)
-        ):
+        step = self.preparation.pre_tokenizer
+        if step is None or self._is_a_word(text):
             return [text.encode()] if text else []
-        return (pre_tokenizer.later if is_rest else pre_tokenizer)(text, n_first)
+        return (step.later if is_rest else step)(text, n_first)
 
     def _encode_words(
         self, words: list[bytes], *, measured: bool = False

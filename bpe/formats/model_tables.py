@@ -115,7 +115,7 @@ def read_at_once(
     numbers = list(rest.values())
     bytes_of_id, id_of = dict(zip(numbers, tokens, strict=True)), dict(zip(tokens, numbers, strict=True))
     words = Vocabulary.of_parts(bytes_of_id, id_of, pairs, made, special_tokens)
-    return words.with_idle_tokens(idle) if idle else words
+    return words.with_idle_tokens(idle)
 
 
 def _are_ids(numbers: Any) -> bool:
@@ -189,7 +189,7 @@ def read_one_by_one(
     }
     token_bytes = tokens_of(others, only_cut, "model.vocab", spelled)
     words = Vocabulary(token_bytes, merges_of_texts(texts, ids, "model.merges"), special_tokens)
-    return words.with_idle_tokens(idle) if idle else words
+    return words.with_idle_tokens(idle)
 
 
 def _as_text(token: str) -> bytes | None:

@@ -87,7 +87,7 @@ def extended(
     if n_learned < n:
         raise ValueError(f"the text gives {n_learned} more tokens, not {n}: ask for fewer, or give more text")
     more = trainer.tokenizer().engine.vocabulary
-    more = more.with_idle_tokens(words.idle_tokens) if words.idle_tokens else more
+    more = more.with_idle_tokens(words.idle_tokens)
     return more.keeping(words.kept).taking_whole(words.whole_ids), new_id_of
 
 

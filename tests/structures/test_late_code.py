@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from numba import njit, types
+from numba import njit, prange, types
 
 from structures.compiling.dispatchers import LateDispatcher, dispatcher
 from structures.compiling.jit import late
@@ -44,6 +44,25 @@ def test_compiled_when_it_is_reached():
     assert doubled(numbers, 1) is True  # from Python
     with pytest.raises(ValueError, match="below 0"):
         doubled(numbers, -1)
+
+
+@late
+def one_more(numbers, i):
+    numbers[i] += 1
+    return True
+
+
+@njit(parallel=True)
+def one_more_each(numbers):
+    for i in prange(numbers.size):
+        one_more(numbers, i)
+
+
+def test_reached_by_threads_that_wait_for_each_other():
+    """The thread that called holds the GIL, as the function is not `nogil`, and waits for the others."""
+    numbers = np.zeros(64, np.int64)
+    one_more_each(numbers)
+    assert (numbers == 1).all()
 
 
 @late
