@@ -75,7 +75,7 @@ r"""Names and what they stand for.
 
 =============  =========================================================================================
 gpt2           of GPT-2's encoder
-cl100k, o200k  of tiktoken's encodings ``cl100k_base`` and ``o200k_base``
+cl100k, o200k  of tiktoken's encodings ``cl100k_base`` and ``o200k_base``, whose names may be used, too
 llama3         of the ``tokenizer.json`` of Meta-Llama-3
 qwen2          of the ``tokenizer.json`` of Qwen2; as llama3, but each digit by itself
 deepseek       of the ``tokenizer.json`` of DeepSeek-V3: three expressions, applied in turn
@@ -90,6 +90,7 @@ _SOURCES_OF = {name: sources for sources, name in _NAME_OF.items()}
 _SPELLINGS: dict[tuple[str, ...], str] = {
     (r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",): "gpt2"
 }
+_OTHER_NAMES = {"r50k_base": "gpt2", "p50k_base": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k"}
 _IN_CODE = frozenset().union(*_NAME_OF)  # these few have machine code of their own
 # The other engines read these as the package does.
 READ_ALIKE = {source for sources, name in _NAME_OF.items() if name != "none" for source in sources}
@@ -231,8 +232,8 @@ class Pattern:
 
         Examples
         --------
-        >>> Pattern.of("qwen2").name
-        'qwen2'
+        >>> Pattern.of("qwen2").name, Pattern.of("cl100k_base").name
+        ('qwen2', 'cl100k')
         >>> Pattern.of(r"\w+").split("one two")
         ['one', ' ', 'two']
         >>> Pattern.of(["[0-9]", "[a-z]+"]).split("ab12!")
@@ -246,8 +247,8 @@ class Pattern:
         if isinstance(pattern, Pattern):
             return pattern
         if isinstance(pattern, str):
-            if pattern in PATTERNS:
-                return cls(_SOURCES_OF[pattern])
+            if (name := _OTHER_NAMES.get(pattern, pattern)) in PATTERNS:
+                return cls(_SOURCES_OF[name])
             if re.fullmatch("[A-Za-z0-9_-]+", pattern):
                 raise ValueError(
                     f"unknown pattern {pattern!r:.100}. {_known()}. "

@@ -1,4 +1,4 @@
-"""The program ``bpe``, also as ``python -m bpe.cli``."""
+"""The program ``bpe``, also as ``python -m bpe`` and ``python -m bpe.cli``."""
 
 import contextlib
 import os

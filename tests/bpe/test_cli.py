@@ -498,7 +498,7 @@ def test_inspect(folder, tokenizer, merges):
 
 # ------------------------------------------------------------------------------------- real processes
 def command(*arguments):
-    return [sys.executable, "-m", "bpe.cli", *map(str, arguments)]
+    return [sys.executable, "-m", "bpe", *map(str, arguments)]
 
 
 @pytest.fixture
