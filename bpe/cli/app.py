@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import warnings
@@ -87,8 +86,10 @@ def _interrupted(error: BaseException) -> int:
 
 
 def _complain(message: str, code: int = EXIT_WRONG) -> int:
-    with contextlib.suppress(OSError):  # stderr may be closed or full
+    try:
         click.echo(f"bpe: {' '.join(message.split())}", err=True)
+    except OSError:  # stderr is full; Python would fail once more at the exit, and change the code
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     return code
 
 

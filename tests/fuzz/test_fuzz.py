@@ -75,6 +75,7 @@ class Forgetful(st.MaxHeap):
 
 def test_additions_that_are_lost_are_seen(monkeypatch):
     monkeypatch.setattr(containers, "KEYED", [containers.Kind(Forgetful)])
+    monkeypatch.setitem(containers.LANGUAGES, Forgetful, containers.LANGUAGES[st.MaxHeap])
     monkeypatch.setattr(
         containers, "_plan", lambda chance, keys, n, kind: ([lambda c: c.add(5)] * 500, {5: 500})
     )

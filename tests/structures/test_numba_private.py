@@ -13,7 +13,7 @@ from structures.compiling import numba_private
 from structures.compiling.numba_private import NAMES, TESTED
 
 PACKAGES = Path(st.__file__).parents[1]
-PUBLIC = {"numba", "numba.extending", "numba.experimental"}
+PUBLIC = {"numba", "numba.extending", "numba.experimental", "numba.typed"}
 DOCUMENTED = {
     "numba",
     "numba.core.cgutils",
