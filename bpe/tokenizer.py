@@ -47,7 +47,7 @@ class Tokenizer(StoredTokenizer):
       :class:`TiktokenEncoding` has the methods of tiktoken
 
     All methods that encode take the options of :meth:`encode` for special tokens. To be fast, they remember
-    pieces of texts, in 245 MB at most for each processor, and in as much for each further thread at work.
+    pieces of texts, in 265 MB at most for each processor, and in as much for each further thread at work.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ KNOWN_PIECES = 1 << 20
 """How many pieces a worker remembers at most: 144 bytes each, as two tables have room for twice as many."""
 
 POOL_IDS = 16 * KNOWN_PIECES
-"""How many bytes these pieces have at most, and how many ids those of more than two: 5 bytes each."""
+"""How many ids the pool has at most. Longer pieces have twice as many bytes at most: 6 bytes for each id."""
 
 SMALL = 4096  # a text of at most this many bytes is encoded in one call of a kernel
 BLOCK_BYTES = 1 << 20  # a longer text is encoded in blocks of this many bytes
@@ -100,7 +100,7 @@ class Encoder:
     :func:`bpe.encoding.rounds.merge_in_rounds`, or :func:`bpe.encoding.heap_merge.merge_by_heap` if the
     merges are not in order.
 
-    Memory: an idle worker has 245 MB at most, and 5 bytes for each merge. There are no more idle workers than
+    Memory: an idle worker has 265 MB at most, and 5 bytes for each merge. There are no more idle workers than
     processors that the process may use. While more threads encode at the same time, each has one.
 
     Examples

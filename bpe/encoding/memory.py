@@ -72,6 +72,7 @@ _COUNT_SHIFT = 32
 _LOW = (1 << 32) - 1
 _COUNT_BITS = 7  # of the number of ids, in the table of bytes
 _ROOM_LONG = BATCH + 1
+_BYTES_AN_ID = 2  # of longer pieces, for each id that the pool has room for
 
 
 # ------------------------------------------------------------------------------------------------- type
@@ -88,7 +89,7 @@ memory_type = MemoryType(
         n_short=types.int64,
         known=byte_counter_type,  # longer piece -> where its ids begin in the pool, and how many they are
         most_known=types.int64,
-        known_bytes=types.int64,  # of all pieces put there; the pool has room for as many ids
+        known_bytes=types.int64,  # of the longer pieces
         pool=types.uint32[::1],  # ids of longer pieces, and of short ones that have more than three
         pool_size=types.int64,
         whole=byte_counter_type,  # token that is looked up before merging (`ignore_merges`) -> its id
@@ -270,7 +271,6 @@ def remember(self, data, start, end, ids, first, n):
 
     If memory runs out, the piece is merged again next time.
     """
-    self.known_bytes += end - start
     is_short = end - start <= SHORT
     key = words_of(pointer_to(data, start), end - start)
     if is_short and n <= _INLINE:
@@ -284,6 +284,7 @@ def remember(self, data, start, end, ids, first, n):
     if is_short:
         return put_short(self, key, place, -n << _COUNT_SHIFT)
     self.known.set(data, start, end, place << _COUNT_BITS | n)
+    self.known_bytes += end - start
     return 0
 
 
@@ -369,7 +370,8 @@ def encode_all(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
         first = done[0]
         # Forget between batches only: what a batch has looked up must stay.
         is_full = len(self.known) + self.n_short + BATCH > self.most_known
-        if is_full or self.known_bytes + BATCH * KNOWN_BYTES > self.pool.size:
+        is_full |= self.pool_size + BATCH * KNOWN_BYTES > self.pool.size
+        if is_full or self.known_bytes + BATCH * KNOWN_BYTES > _BYTES_AN_ID * self.pool.size:
             forget(self)
         batch = (first, smaller(BATCH, n_pieces - first), keys, homes)
         furthest = prepare(self, data, offsets, first, batch[1], keys, homes)

@@ -84,12 +84,12 @@ def test_idle_workers_are_as_few_as_processors(monkeypatch):
     with ThreadPoolExecutor(n) as pool:
         assert all(ids == expected for ids in pool.map(encoder.encode, [text] * n))
     assert 1 <= len(encoder._idle) <= n_threads(None)
-    assert sum(map(nbytes_of_worker, encoder._idle)) <= n_threads(None) * 245_000_000
+    assert sum(map(nbytes_of_worker, encoder._idle)) <= n_threads(None) * 265_000_000
 
 
 @pytest.mark.parametrize("bits", [14, 15, 16])
 def test_the_bound_of_a_worker(bits, monkeypatch):
-    """144 bytes a piece and 5 a byte of them, whatever the pieces are, and what the blocks take."""
+    """144 bytes a piece and 6 an id of the pool, whatever the pieces are, and what the blocks take."""
     monkeypatch.setattr(encoding, "KNOWN_PIECES", 1 << bits)
     monkeypatch.setattr(encoding, "POOL_IDS", 16 << bits)
     encoder = new_encoder()
@@ -101,8 +101,8 @@ def test_the_bound_of_a_worker(bits, monkeypatch):
     row = 32  # of the secret
     assert counted.nbytes <= ((80 + 16) << bits) + row, "slots and offsets, and the bytes of the pieces"
     fixed = 4 * encoding.BLOCK_BYTES + 41 * encoding._ROOM + 9 * encoding.SMALL + 32 * LAST_ROWS + 1_000
-    assert nbytes_of_worker(worker) <= 144 * (1 << bits) + 5 * (16 << bits) + fixed
-    assert 144 * (1 << 20) + 5 * (16 << 20) + fixed < 245_000_000, "what is stated"
+    assert nbytes_of_worker(worker) <= 144 * (1 << bits) + 6 * (16 << bits) + fixed
+    assert 144 * (1 << 20) + 6 * (16 << 20) + fixed < 265_000_000, "what is stated"
 
 
 def test_the_stated_sizes():
