@@ -19,6 +19,8 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
+from bpe.namesakes import refuse_another
+
 if TYPE_CHECKING:
     from bpe.corpus import Corpus
     from bpe.counting.clusters import count_words
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from bpe.training import Trainer, train, train_parity
 
     __version__: str
+
+refuse_another("structures", "IndexedMaxHeap")
 
 __all__ = [
     "PATTERNS",
@@ -51,6 +55,7 @@ _MODULE_OF = {
     "Audit": "bpe.auditing",  # what Tokenizer.audit returns
     "Corpus": "bpe.corpus",
     "EncodedFiles": "bpe.corpus.id_files",  # what Tokenizer.encode_files returns
+    "EncodedShards": "bpe.corpus.shards",  # what Tokenizer.encode_shards returns
     "FilePart": "bpe.corpus.reading",  # what a Corpus holds
     "PATTERNS": "bpe.pattern",
     "Pattern": "bpe.pattern",

@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 
 @contextmanager
-def naming_output(path: str | os.PathLike[str]) -> Iterator[None]:
+def naming_output(path: str | os.PathLike[str], file: BinaryIO | None = None) -> Iterator[None]:
     """Name a file in the errors of writing it, such as a full disk: the system does not.
 
     Parameters
     ----------
     path : path
+    file : binary file, optional
+        What is open: an error then says how many bytes it has.
 
     Examples
     --------
@@ -27,10 +30,23 @@ def naming_output(path: str | os.PathLike[str]) -> Iterator[None]:
     OSError: [Errno 28] No space left on device: 'ids.bin'
     """
     try:
-        yield
+        with nullcontext() if file is None else _telling_size(file):
+            yield
     except OSError as error:
         if error.filename is None and error.errno is not None:
             error.filename = os.fspath(path)
+        raise
+
+
+@contextmanager
+def _telling_size(file: BinaryIO, n_bytes: int | None = None) -> Iterator[None]:
+    """Say in errors of writing how many bytes a file has, and how many it should have, if that is known."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            of = "" if n_bytes is None else f" of {n_bytes:,}"
+            error.strerror = f"{error.strerror}, after {os.fstat(file.fileno()).st_size:,}{of} bytes"
         raise
 
 
@@ -98,15 +114,60 @@ def replace_file(target: Path, data: bytes) -> None:
     ...     Path(folder, "file").read_bytes()
     b'content'
     """
+    with replacing(target, len(data)) as file:
+        file.write(data)
+
+
+@contextmanager
+def replacing(target: Path, n_bytes: int | None = None) -> Iterator[BinaryIO]:
+    """Open a temporary file in the same folder, which takes the place of `target` at the end.
+
+    Parameters
+    ----------
+    target : Path
+    n_bytes : int, optional
+        How many bytes will be written, for errors.
+
+    Yields
+    ------
+    binary file
+        After an error it is removed.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written; an existing file is unchanged.
+
+    Complexity
+    ----------
+    A flush to the disk.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(Path(folder, "file")) as file:
+    ...         _ = file.write(b"some")
+    ...         _ = file.write(b" content")
+    ...     Path(folder, "file").read_bytes()
+    b'some content'
+    """
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
     except FileNotFoundError:
+        if target.parent.is_dir():  # such as /proc
+            raise PermissionError(f"cannot write to {target.parent}: it takes no new files") from None
         raise FileNotFoundError(f"no such folder: {target.parent}") from None
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        file = os.fdopen(handle, "wb")
+        try:
+            with _telling_size(file, n_bytes):
+                yield file
+                file.flush()
+                os.fsync(handle)
+        finally:
+            with suppress(OSError):  # it would write once more what could not be written
+                file.close()
         os.chmod(name, _mode(target))
         os.replace(name, target)
     except BaseException:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-import regex
 
 from bpe.scanning.classes import N_CODE_POINTS, ranges_of
 
@@ -83,6 +82,8 @@ def with_cases(members: np.ndarray) -> np.ndarray:
     found = members.copy()
     cased = _cased()
     if some := "".join(map(written, cased[members[cased]].tolist())):
+        import regex
+
         others = regex.findall(f"(?i:[{some}])", "".join(map(chr, cased.tolist())))
         found[list(map(ord, others))] = True
     return found

@@ -184,7 +184,7 @@ class Pattern:
         try:
             sources = tuple(translated(source, dialect) for source in given)
             check_expressions(sources)
-            for source in sources:
+            for source in (each for each in sources if each not in _IN_CODE):  # these are valid
                 compiled(source)
         except ValueError as error:
             raise ValueError(f"{error}. {_known()}") from None

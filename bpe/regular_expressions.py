@@ -10,13 +10,14 @@ import functools
 import importlib.metadata
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import regex
+if TYPE_CHECKING:  # the package is loaded when an expression is compiled: named patterns do without
+    import regex
 
 MAX_EXPRESSIONS = 32
 """How many expressions a pattern may have."""
@@ -157,6 +158,8 @@ def compiled(source: str) -> regex.Pattern[str]:
     ValueError
         It is invalid or too large; the message says where.
     """
+    import regex
+
     check_expression(source)
     try:
         return regex.compile(source, cache_pattern=False)  # each may take megabytes
@@ -165,6 +168,33 @@ def compiled(source: str) -> regex.Pattern[str]:
         where = f" at character {position}" if position is not None else ""
         what = getattr(error, "msg", None) or str(error) or type(error).__name__
         raise ValueError(f"invalid regular expression {source!r:.200}: {what}{where}") from None
+
+
+def when_needed(source: str) -> Callable[[], regex.Pattern[str]]:
+    """Return a function that compiles an expression of ours at its first call.
+
+    Parameters
+    ----------
+    source : str
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> digits = when_needed("[0-9]+")
+    >>> digits().findall("ab12c3")
+    ['12', '3']
+    """
+
+    @functools.cache
+    def compiled_once() -> regex.Pattern[str]:
+        import regex
+
+        return regex.compile(source)
+
+    return compiled_once
 
 
 SECONDS, SECONDS_PER_MEGABYTE = 10, 20
@@ -388,8 +418,9 @@ def split_by_expression(source: str, text: str, end: float | None = None) -> lis
     >>> split_by_expression("[0-9]", "ab1c")
     ['ab', '1', 'c']
     """
-    expression = compiled(source)
+    import regex
 
+    expression = compiled(source)
     is_in_order = not expression.flags & regex.REVERSE and r"\K" not in source
     if is_in_order:
         if expression.groups:  # findall would return the groups
@@ -410,4 +441,8 @@ def unicode_version() -> str:
     except importlib.metadata.PackageNotFoundError:
         description = ""
     found = re.search(r"supports Unicode (\d+(?:\.\d+)+)", description)
-    return found.group(1) if found else f"of regex {regex.__version__}"
+    if found:
+        return found.group(1)
+    import regex
+
+    return f"of regex {regex.__version__}"

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, AnyStr
 
 import numpy as np
 
+from bpe.corpus_encoder import CorpusEncoder
 from bpe.encoding import batches, budget, offsets
 from bpe.encoding.dropout import encode_with_dropout
 from bpe.encoding.intervals import IntervalCounter
 from bpe.encoding.streams import AppendableEncoder, StreamDecoder, StreamEncoder, encode_parts
 from bpe.progress import Progress
 from bpe.specials import Ordinary, SpecialOptions, Specials
-from bpe.stored_tokenizer import PathLike, StoredTokenizer
 from bpe.text import utf8_of
 
 if TYPE_CHECKING:
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 
     from bpe.auditing import Audit
     from bpe.corpus import CorpusLike
-    from bpe.corpus.id_files import EncodedFiles
 
 
-class Tokenizer(StoredTokenizer):
+class Tokenizer(CorpusEncoder):
     r"""A vocabulary with its merges, split pattern and special tokens: encodes text and decodes ids.
 
     It never changes. Two are equal if all parts that decide ids are. Any number of threads may use one, and
@@ -34,7 +33,8 @@ class Tokenizer(StoredTokenizer):
 
     * one text: :meth:`encode`, :meth:`encode_ordinary`, :meth:`encode_to_numpy`, :meth:`encode_with_offsets`,
       :meth:`encode_with_dropout`
-    * many texts: :meth:`encode_batch`, :meth:`encode_batch_to_numpy`, :meth:`encode_files`
+    * many texts: :meth:`encode_batch`, :meth:`encode_batch_to_numpy`, :meth:`encode_files`,
+      :meth:`encode_shards`
     * text in parts: :meth:`encode_iterable`, :meth:`stream_encoder`, :meth:`appendable_encoder`
     * numbers of tokens: :meth:`count`, :meth:`truncate`, :meth:`interval_counter`
     * ids to text: :meth:`decode`, :meth:`decode_bytes`, :meth:`decode_batch`, :meth:`decode_with_offsets`,
@@ -206,6 +206,8 @@ class Tokenizer(StoredTokenizer):
     ) -> list[list[int]]:
         """Encode texts on as many threads as there are processors, or on `threads`, with the same result.
 
+        The rows of a ``pyarrow`` column are read where they are; a null is a ValueError.
+
         Examples
         --------
         >>> import bpe
@@ -226,44 +228,6 @@ class Tokenizer(StoredTokenizer):
             Those of text i are ``ids[offsets[i]:offsets[i + 1]]``.
         """
         return batches.encode_batch_to_numpy(self.engine, texts, threads, self.engine.rules_of(**special))
-
-    def encode_files(
-        self,
-        corpus: CorpusLike,
-        out: PathLike,
-        *,
-        dtype: Any = None,
-        threads: int | None = None,
-        progress: Progress = False,
-        **special: Unpack[SpecialOptions],
-    ) -> EncodedFiles:
-        """Encode a corpus to a file of ids, with the offsets of its documents in a file beside it.
-
-        With the suffix .npy, `out` is a numpy array; else, as in .bin, only the ids, little-endian. Beside it
-        comes ``<out without suffix>.offsets.npy``: ids ``offsets[k]`` to ``offsets[k + 1]`` are document k.
-        The same call resumes a run that was killed or interrupted, if the corpus is the same. No file is at
-        its place before it is complete. Offsets of another file of ids are not replaced: a FileExistsError.
-
-        Parameters
-        ----------
-        dtype : numpy dtype, optional
-            uint16 or uint32; by default the smallest that all ids fit.
-        progress : bool or callable
-            True: a bar on stderr. A callable is called with the bytes that are read, and all there are.
-
-        Examples
-        --------
-        >>> import bpe, tempfile, pathlib, numpy
-        >>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     written = tok.encode_files(["low", "lower"], pathlib.Path(folder, "corpus.bin"))
-        ...     numpy.fromfile(written.ids, written.dtype), numpy.load(written.offsets)
-        (array([257, 257, 101, 114], dtype=uint16), array([0, 1, 4]))
-        """
-        from bpe.corpus.id_files import encode_files
-
-        options = {"dtype": dtype, "threads": threads, "progress": progress}
-        return encode_files(self.engine, corpus, out, self.engine.rules_of(**special), **options)
 
     # ---------------------------------------------------------------------------------- text in parts
     def encode_iterable(
@@ -331,7 +295,9 @@ class Tokenizer(StoredTokenizer):
         return IntervalCounter(self.engine, text)
 
     # -------------------------------------------------------------------------------------- the tokens
-    def audit(self, texts: CorpusLike | Mapping[str, CorpusLike] | None = None) -> Audit:
+    def audit(
+        self, texts: CorpusLike | Mapping[str, CorpusLike] | None = None, *, progress: Progress = False
+    ) -> Audit:
         """Say of every token whether a text can give it, and how well the vocabulary does on texts.
 
         A live token has a witness, a text that is encoded to it. That a token is dead is proved, by its
@@ -342,6 +308,8 @@ class Tokenizer(StoredTokenizer):
         texts : what :func:`bpe.train` takes, or mapping from str to that, optional
             Measured, and looked through for witnesses. A mapping gives figures for each name, such as a
             language. Special tokens in them are special tokens.
+        progress : bool or callable
+            A bar on stderr, nothing, or ``progress(bytes measured, None)``.
 
         Returns
         -------
@@ -368,7 +336,7 @@ class Tokenizer(StoredTokenizer):
         """
         from bpe.auditing.audit import audit_of
 
-        return audit_of(self.engine, texts)
+        return audit_of(self.engine, texts, progress)
 
     # ------------------------------------------------------------------------------------ ids to text
     def decode_bytes(self, ids: Iterable[int] | np.ndarray) -> bytes:

@@ -80,6 +80,8 @@ class Vocabulary:
         What a file held besides, as JSON; see :mod:`bpe.formats.kept`.
     whole_ids : tuple of int
         Tokens that are looked up before anything is merged; see :meth:`taking_whole`.
+    n_super : int
+        How many of the last merges join pieces; see :mod:`bpe.supermerges`.
     size : int
         The greatest id plus 1.
 
@@ -102,6 +104,7 @@ class Vocabulary:
     id_of: dict[bytes, int]
     whole_ids: tuple[int, ...]
     kept = ""
+    n_super = 0
     _others: Mapping[int, bytes]  # to make `bytes_of` at its first use
     _find_whole: Callable[[Vocabulary], Iterable[int]]  # to make `whole_ids` at its first use
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from bpe.formats.kept import without_ids
+from bpe.supermerges import refuse_supermerges, with_supermerges
 from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
 _NUMBER = np.dtype("<i4")  # an id is below 2**31
@@ -40,6 +41,8 @@ class VocabularyParts(NamedTuple):
         What a file held besides.
     idle_tokens : mapping from str to int
         Tokens that no text is encoded to.
+    n_super : int
+        How many of the last merges join pieces.
 
     Examples
     --------
@@ -57,6 +60,7 @@ class VocabularyParts(NamedTuple):
     added_tokens: Mapping[str, int] = MappingProxyType({})
     kept: str = ""
     idle_tokens: Mapping[str, int] = MappingProxyType({})
+    n_super: int = 0
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> VocabularyParts:
@@ -91,6 +95,7 @@ class VocabularyParts(NamedTuple):
             vocabulary.added_tokens,
             vocabulary.kept,
             vocabulary.idle_tokens,
+            vocabulary.n_super,
         )
 
     def vocabulary(self, check: Callable[..., None] | None = None) -> Vocabulary:
@@ -128,11 +133,13 @@ class VocabularyParts(NamedTuple):
         words = words.with_added_tokens(self.added_tokens) if self.added_tokens else words
         words = words.with_idle_tokens(self.idle_tokens)
         words = words.keeping(self.kept) if self.kept else words
+        words = with_supermerges(words, self.n_super) if self.n_super else words
         return words.taking_whole(self.whole_ids) if self.whole_ids else words
 
 
 def truncated(words: Vocabulary, vocab_size: int) -> Vocabulary:
     """Return a vocabulary without its last merges; ``Tokenizer.truncated`` says how."""
+    refuse_supermerges(words, "truncated")
     n_less = words.size - index(vocab_size)
     n_left = len(words.merges) - n_less
     if not 0 <= n_less <= len(words.merges):
@@ -236,8 +243,8 @@ def packed(vocabulary: Vocabulary) -> Packed:
     """
     parts = VocabularyParts.of(vocabulary)
     made = None if parts.made is None else bytes_of_ids(parts.made)
-    n_left_out = next((n for n, last in enumerate(reversed(parts[-3:])) if last), 3)
-    n_left_out -= n_left_out == 2  # `kept` is never without `added_tokens` before it
+    n_left_out = next((n for n, last in enumerate(reversed(parts[-4:])) if last), 4)
+    n_left_out -= n_left_out == 3  # `kept` is never without `added_tokens` before it
     return (bytes_of_ids(parts.pairs), made, *parts[2 : len(parts) - n_left_out])
 
 

@@ -28,6 +28,8 @@ python_trailing_comma_in_multi_line_signatures = False
 toc_object_entries_show_parents = "hide"
 
 html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_title = project
 html_copy_source = html_show_copyright = False
 

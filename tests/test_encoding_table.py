@@ -51,3 +51,35 @@ def test_ids_that_differ(command, vocabularies):
     assert result.exit_code == 1
     assert "gpt2 treasure_island.txt: differs at byte " in result.output
     assert "| treasure_island.txt |" not in result.output
+
+
+def test_speed_chart(command, vocabularies, tmp_path):
+    pytest.importorskip("matplotlib", reason="draws")
+    pytest.importorskip("tokenizers", reason="one of those compared with")
+    chart = tmp_path / "speed.svg"
+    module = importlib.import_module("speed_chart")
+    result = CliRunner().invoke(module.main, [str(vocabularies), str(BOOK), str(chart), "--times", "1"])
+    assert result.exit_code == 0, result.output
+    names = [line.split(":")[0] for line in result.output.splitlines()]
+    assert {"bpe", "tiktoken", "tokenizers"} <= {*names}
+    assert all(f">{name}</text>" in chart.read_text("utf-8") for name in names)
+
+
+def test_pictures(command, vocabularies, tmp_path, monkeypatch):
+    for package in ("matplotlib", "gigatoken", "tokenizers", "heapdict", "pqdict", "sortedcontainers"):
+        pytest.importorskip(package, reason="draws, or is compared with")
+    module = importlib.import_module("gallery_plots")
+    for name, sizes in (("LENGTHS", [10, 1000]), ("SIZES", [100])):
+        monkeypatch.setattr(module, name, sizes)
+    given = [str(vocabularies), str(BOOK), str(tmp_path), "--small"]
+    assert CliRunner().invoke(module.main, given, catch_exceptions=False).exit_code == 0
+    page = (Path(__file__).parents[1] / "docs" / "plots.rst").read_text("utf-8")
+    drawn = {path.stem for path in tmp_path.glob("*.svg")}
+    assert drawn == {"scripts", "merge_tree", "lengths", "heaps", "sizes"}
+    assert all(f"pictures/{name}.svg" in page for name in drawn)
+
+    before = (tmp_path / "merge_tree.svg").read_bytes()
+    CliRunner().invoke(module.main, [*given, "--only", "merge_tree"], catch_exceptions=False)
+    assert (tmp_path / "merge_tree.svg").read_bytes() == before
+    assert b"<dc:date>" not in before
+    assert CliRunner().invoke(module.main, [*given, "--only", "moon"]).exit_code == 2

@@ -1,9 +1,10 @@
-"""What README.md and the tour say is so: Python runs, values in comments are right, ``bpe`` commands run."""
+"""What README.md and some pages say is so: Python runs, values in comments are right, commands run."""
 
 import ast
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -13,14 +14,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import bpe
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
-for page in ("bpe/tour.rst", "bpe/terabyte.rst"):
-    shown = (ROOT / "docs" / page).read_text("utf-8")
-    for language, block in re.findall(r"^\.\. code-block:: (\w+)\n\n((?:   .*\n|\n)+)", shown, re.MULTILINE):
-        BLOCKS.append((language, textwrap.dedent(block)))
+PAGES = [f"bpe/{page}.rst" for page in ("first_tokenizer", "how_to", "tour", "terabyte", "models", "files")]
 PYTHON = [block for language, block in BLOCKS if language == "python"]
+for page in PAGES:
+    shown = (ROOT / "docs" / page).read_text("utf-8")
+    found = re.findall(r"^\.\. code-block:: (\w+)\n\n((?:   .*\n|\n)+)", shown, re.MULTILINE)
+    blocks = [(language, textwrap.dedent(block)) for language, block in found]
+    BLOCKS += blocks
+    # Readers of a page paste its blocks one after the other.
+    PYTHON.append("".join(block for language, block in blocks if language == "python"))
 COMMANDS = [
     command.strip()
     for language, block in BLOCKS
@@ -71,8 +78,22 @@ def run(source, path):
     return n_checked
 
 
+@pytest.fixture(scope="module")
+def downloads(tmp_path_factory):
+    """A folder of files that pages speak of as the reader's."""
+    folder = tmp_path_factory.mktemp("downloads")
+    tok = bpe.train(["low lower lowest"], 260, special_tokens=["<|endoftext|>"], progress=False)
+    tok.save(folder / "tok.json")
+    tok.save_huggingface(folder / "tokenizer.json")
+    (folder / "models").mkdir()
+    tok.save_huggingface(folder / "models" / "llama")
+    tok.save_tiktoken(folder / "cl100k_base.tiktoken")
+    return folder
+
+
 @pytest.mark.parametrize("number", range(len(PYTHON)))
-def test_python(number, folder, monkeypatch):
+def test_python(number, folder, downloads, monkeypatch):
+    shutil.copytree(downloads, folder, dirs_exist_ok=True)
     monkeypatch.chdir(folder)
     run(PYTHON[number], folder / f"readme_block_{number}.py")
 

@@ -16,6 +16,8 @@ from bpe.corpus import Corpus, CorpusLike
 from bpe.encoding.streams import encode_blocks
 from bpe.encoding.symbols import BYTES
 from bpe.formats.ranks import unreached
+from bpe.progress import Progress, progress_bar
+from bpe.supermerges import refuse_supermerges
 from bpe.vocabulary import NO_ID
 
 if TYPE_CHECKING:
@@ -109,9 +111,12 @@ class Audit:
         }
 
 
-def audit_of(engine: Engine, texts: CorpusLike | Mapping[str, CorpusLike] | None) -> Audit:
+def audit_of(
+    engine: Engine, texts: CorpusLike | Mapping[str, CorpusLike] | None, progress: Progress = False
+) -> Audit:
     """Audit a vocabulary; ``Tokenizer.audit`` says how."""
     words = engine.vocabulary
+    refuse_supermerges(words, "audit")
     if words.size > MOST_IDS:
         raise ValueError(f"the greatest id is {words.size - 1}: an audit has ids below {MOST_IDS}")
     cut = {**words.idle_tokens, **words.cut_tokens}
@@ -125,9 +130,11 @@ def audit_of(engine: Engine, texts: CorpusLike | Mapping[str, CorpusLike] | None
     witness_of |= find_witnesses(engine, (i for i in left if i not in specials), in_contexts=True)
     uses = np.zeros(words.size, np.int64)
     figures = []
-    for name, corpus in _named(texts):
-        missing = np.array([i for i in left if i not in witness_of], np.int64)
-        figures.append(_measured(engine, name, corpus, uses, missing, witness_of))
+    with progress_bar(progress, None, "B", "measuring") as advance:
+        for name, corpus in _named(texts):
+            missing = np.array([i for i in left if i not in witness_of], np.int64)
+            measuring = Measuring(advance)
+            figures.append(_measured(engine, name, corpus, measuring, uses, missing, witness_of))
     status_of: dict[int, Status] = {
         number: "live" if number in witness_of else dead.get(number, "unknown") for number in numbers
     }
@@ -158,12 +165,13 @@ def _measured(
     engine: Engine,
     name: str,
     corpus: Corpus,
+    measuring: Measuring,
     uses: np.ndarray,
     missing: np.ndarray,
     witness_of: dict[int, bytes],
 ) -> TextFigures:
     """Encode a text, count the ids in `uses`, and look for witnesses of those that are `missing`."""
-    measuring, rules, n_tokens = Measuring(), engine.rules_of("all"), 0
+    rules, n_tokens = engine.rules_of("all"), 0
     n_tries = Counter[int]()
     for i, blocks in enumerate(corpus.documents()):
         for some in encode_blocks(engine, measuring.passing(blocks), rules, f"{name}, document {i}: text"):

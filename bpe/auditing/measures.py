@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-import regex
+
+from bpe.regular_expressions import when_needed
 
 ALPHA = 2.5
 """The order of the Rényi entropy that predicts best how well a translation model learns."""
 
-_WORDS = regex.compile(r"\S+")
+_WORDS = when_needed(r"\S+")
 
 
 class TextFigures(NamedTuple):
@@ -50,6 +51,11 @@ class TextFigures(NamedTuple):
 class Measuring:
     """Counts bytes and words of documents that pass through.
 
+    Parameters
+    ----------
+    advance : callable
+        Called with the number of bytes of each block that is done.
+
     Attributes
     ----------
     n_bytes, n_words : int
@@ -63,8 +69,9 @@ class Measuring:
     (13, 3)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, advance: Callable[[int], object] = lambda n: None) -> None:
         self.n_bytes = self.n_words = 0
+        self._advance = advance
 
     def passing(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the blocks of a document."""
@@ -73,10 +80,11 @@ class Measuring:
             self.n_bytes += len(block)
             text = decoder.decode(block)
             if text:
-                self.n_words += sum(1 for _ in _WORDS.finditer(text))
+                self.n_words += sum(1 for _ in _WORDS().finditer(text))
                 self.n_words -= is_inside and not text[0].isspace()
                 is_inside = not text[-1].isspace()
             yield block
+            self._advance(len(block))
 
 
 def renyi_efficiency(uses: np.ndarray, n_tokens: int, alpha: float = ALPHA) -> float:

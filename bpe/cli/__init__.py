@@ -8,7 +8,7 @@ are written to stdout.
 import sys
 
 try:
-    from bpe.cli import audits, change, coding, files, reporting, show, speed, train, train_parity
+    from bpe.cli import audits, change, coding, files, reporting, show, speed, train, train_parity, warmup
     from bpe.cli.app import main
 except KeyboardInterrupt:  # before there is a command that could tell
     sys.stderr.write("bpe: interrupted\n")
@@ -25,4 +25,5 @@ __all__ = [
     "speed",
     "train",
     "train_parity",
+    "warmup",
 ]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
+import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bpe import __version__
+from bpe.cli.compiling import watching_compiler
 from bpe.cli.signals import hearing_interrupts
 from bpe.cli.standard import open_standard_streams
 
@@ -21,11 +25,15 @@ if TYPE_CHECKING:
 
 
 EXIT_BROKEN_PIPE, EXIT_WRONG, EXIT_INTERRUPTED = 1, 2, 130
-STDIN = "-"
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
+STDIN = STDOUT = "-"
 
 
 class _OneLineErrors(click.Group):
     """A group of commands whose errors are one line each."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, args or ["--help"])
 
     def main(  # type: ignore[override]
         self,
@@ -40,7 +48,13 @@ class _OneLineErrors(click.Group):
         open_standard_streams()
         heard: list[int] = []
         try:
-            with hearing_interrupts(heard), warnings.catch_warnings():  # this also restores showwarning
+            given = sys.argv[1:] if args is None else list(args)
+            is_quiet = "--quiet" in given or given[:1] == ["warmup"]
+            with (
+                hearing_interrupts(heard),
+                warnings.catch_warnings(),  # this also restores showwarning
+                watching_compiler(is_quiet=is_quiet),
+            ):
                 warnings.showwarning = _warn
                 code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except (Exception, KeyboardInterrupt) as error:
@@ -69,6 +83,8 @@ def _told(error: BaseException) -> int:
         return _complain(f"no such file: {error.filename}" if error.filename else str(error))
     if isinstance(error, OSError):
         problem = error.strerror or str(error)
+        if error.errno in _NO_ROOM and not error.filename:
+            return _complain(f"{problem}: the cache of compiled code, or a temporary file, has no room")
         return _complain(f"{error.filename}: {problem}" if error.filename else problem)
     if isinstance(error, (ValueError, OverflowError, ImportError)):
         return _complain(str(error))
@@ -119,8 +135,8 @@ def main() -> None:
       bpe show tok.json 'Hello world!'
 
     \b
-    Completion of commands and options by the shell, a line for ~/.bashrc
-    (zsh_source and fish_source are for those shells):
+    To complete commands and options with the Tab key, add this line to
+    ~/.bashrc (for zsh and fish, with zsh_source or fish_source):
       eval "$(_BPE_COMPLETE=bash_source bpe)"
     """  # noqa: D301
 
@@ -156,6 +172,10 @@ def name_of(file: str | None) -> str:
 
 def need_output(output: str, *, is_folder: bool = False) -> None:
     """Raise if a file, or a folder with files, cannot be written: before the work, not after it."""
+    if output == STDOUT:
+        if is_folder:
+            raise click.UsageError("a folder cannot be written to standard output: name it")
+        return
     path = Path(output).resolve()
     folder = path if is_folder and path.exists() else path.parent
     if path.is_dir() and not is_folder:
@@ -166,13 +186,44 @@ def need_output(output: str, *, is_folder: bool = False) -> None:
     is_replaced = not path.exists() or path.is_file() or is_folder  # a device is not replaced
     if not os.access(folder if is_replaced else path, os.W_OK):
         raise PermissionError(f"no permission to write {output}" + f": its folder is {folder}" * is_replaced)
+    if is_replaced:
+        try:
+            tempfile.TemporaryFile(dir=folder).close()
+        except FileNotFoundError:  # such as in /proc
+            raise PermissionError(f"cannot write to {folder}: it takes no new files") from None
+        except OSError as error:
+            raise PermissionError(f"cannot write to {folder}: {error.strerror}") from None
+
+
+@contextmanager
+def written(output: str) -> Iterator[str]:
+    """Yield the path to write to; for -, that of a file which then goes to standard output."""
+    if output != STDOUT:
+        yield output
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "output")
+        yield str(path)
+        sys.stdout.buffer.write(path.read_bytes())
+        sys.stdout.buffer.flush()
+
+
+def name_of_output(output: str) -> str:
+    """Return the name of an output, for messages."""
+    return "standard output" if output == STDOUT else output
+
+
+def only_one_to_stdout(output: str | None, is_json: bool) -> None:
+    """Raise if both a summary and the output itself would be written to standard output."""
+    if is_json and output == STDOUT:
+        raise click.UsageError("-o - and --json both write to standard output: name a file")
 
 
 def shorter(error: ValueError) -> ValueError:
     """Return an error of encoding, with advice for the command line."""
     problem, is_special, _ = str(error).partition(". To encode it")
     if is_special:  # the rest of the message is for callers of the library
-        problem += ". To encode it as a special token, use --allow-special"
+        problem += ". To encode it as a special token, use --allow-special; to encode it as text, --ordinary"
     return ValueError(problem)
 
 

@@ -26,17 +26,17 @@ SHOWN = 20  # tokens of each kind
     "files",
     multiple=True,
     metavar="FILE",
-    help="A text to measure it on; - for standard input; may be repeated: each has its own figures.",
+    help="A text to measure; - is standard input. May be repeated: each text gets figures of its own.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Write everything as JSON, witnesses too.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, with the witnesses.")
 def audit(tokenizer: str, files: tuple[str, ...], as_json: bool) -> None:
-    """Say which tokens a text can give, and measure texts.
+    """Find out which tokens can occur in a text, and measure texts.
 
     \b
-    live          a text was found that is encoded to it: its witness
-    rank-dead     no merges lead to it: proved for every text
-    pattern-dead  the split pattern cuts wherever it could be: proved for every text
-    unknown       neither was found
+    live          a text is known that has the token: its witness
+    rank-dead     no merges make the token; this is proved for every text
+    pattern-dead  the split pattern always cuts the token apart; this is proved for every text
+    unknown       no such text was found, and no proof
 
     \b
     Example:
@@ -45,7 +45,7 @@ def audit(tokenizer: str, files: tuple[str, ...], as_json: bool) -> None:
     """  # noqa: D301
     loaded = load(tokenizer)
     texts: dict[str, Any] = {name_of(file): Path(file) for file in files}
-    found = loaded.audit(texts or None)
+    found = loaded.audit(texts or None, progress=True)
     if as_json:
         click.echo(json.dumps(found.to_json()))
         return
@@ -59,13 +59,13 @@ def _lines(tokenizer: Tokenizer, audit: Audit) -> Iterator[str]:
         yield f"{status + ':':14}{n:>8} tokens"
         if status != "live":
             yield from _shown(tokenizer, audit.with_status(status))
-    yield f"only in bytes that are not UTF-8: {len(audit.only_in_bytes)}"
-    yield f"with a part of a character: {len(audit.not_utf8)}"
-    yield f"the same but for case: {len(audit.same_but_case)} groups"
-    yield f"the same but for a space before: {len(audit.same_but_space)} groups"
+    yield f"tokens that occur only in bytes that are not UTF-8: {len(audit.only_in_bytes)}"
+    yield f"tokens with a part of a character: {len(audit.not_utf8)}"
+    yield f"groups of tokens that differ only in case: {len(audit.same_but_case)}"
+    yield f"groups of tokens that differ only in a space before them: {len(audit.same_but_space)}"
     if not audit.texts:
         return
-    yield f"never used in these texts: {len(audit.never_used)}"
+    yield f"tokens that these texts never use: {len(audit.never_used)}"
     yield from _shown(tokenizer, audit.never_used)
     yield f"Rényi efficiency (alpha 2.5): {audit.renyi_efficiency:.4f}"
     for figures in audit.texts:

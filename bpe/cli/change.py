@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bpe.cli.app import load, main, need_output
+from bpe.cli.app import load, main, name_of_output, need_output, written
+from bpe.cli.first_look import warn_of_odd_texts
 from bpe.cli.options import reading_options
+from bpe.cli.progress_lines import progress_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,9 +28,15 @@ def _changing_options(command: Callable[..., None]) -> Callable[..., None]:
             "--map",
             "map_file",
             metavar="FILE",
-            help="Where to write the new id of each old one, as .npy; -1 for none.",
+            help="A .npy file to write: the new id of each old id, or -1.",
         ),
-        click.option("-o", "--output", required=True, metavar="FILE", help="Where to write the tokenizer."),
+        click.option(
+            "-o",
+            "--output",
+            required=True,
+            metavar="FILE",
+            help="The file to write the tokenizer to, or - for standard output.",
+        ),
         click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
         click.argument("tokenizer", metavar="TOKENIZER"),
     ):
@@ -38,14 +46,14 @@ def _changing_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @main.command()
 @_changing_options
-@click.option("-n", "n_more", type=int, required=True, metavar="N", help="How many tokens to learn.")
+@click.option("-n", "n_more", type=int, required=True, metavar="N", help="The number of tokens to learn.")
 @click.option(
     "--min-count",
     type=click.IntRange(1),
     default=1,
     show_default=True,
     metavar="N",
-    help="Least count to merge.",
+    help="Merge only pairs that occur at least N times.",
 )
 def extend(
     tokenizer: str,
@@ -55,13 +63,14 @@ def extend(
     n_more: int,
     min_count: int,
     quiet: bool,
+    progress: bool,
     threads: int | None,
     **reading: Any,
 ) -> None:
     """Learn more tokens from texts.
 
-    Every id stays, and the new tokens come after all others: a model needs N more rows. A PATH is what bpe
-    train takes, but no file of counts. The output is a file of this package; bpe convert writes others.
+    No id changes. The new tokens get the ids after all others, so a model needs N more rows. A PATH is as in
+    bpe train, but not a file of counts. The output is a file of this package; bpe convert writes others.
 
     \b
     Example:
@@ -69,15 +78,18 @@ def extend(
     """  # noqa: D301
     _need_outputs(output, map_file)
     loaded = load(tokenizer)
-    corpus = _corpus_of(paths, reading)
-    options: dict[str, Any] = {"min_count": min_count, "threads": threads, "progress": not quiet}
+    corpus = _corpus_of(paths, reading, is_quiet=quiet)
+    shown = progress_of("extending", "", quiet=quiet, lines=progress)
+    options: dict[str, Any] = {"min_count": min_count, "threads": threads, "progress": shown}
     _write(loaded, loaded.extend(corpus, n_more, **options), output, map_file, is_quiet=quiet)
 
 
 @main.command()
 @_changing_options
-@click.option("--vocab-size", type=int, metavar="N", help="How many tokens stay, special ones included.")
-@click.option("--min-count", type=int, metavar="N", help="Tokens that are used so often stay.")
+@click.option(
+    "--vocab-size", type=int, metavar="N", help="The number of tokens to keep, with the special ones."
+)
+@click.option("--min-count", type=int, metavar="N", help="Keep the tokens that are used at least N times.")
 def prune(
     tokenizer: str,
     paths: tuple[str, ...],
@@ -86,13 +98,14 @@ def prune(
     vocab_size: int | None,
     min_count: int | None,
     quiet: bool,
+    progress: bool,
     threads: int | None,
     **reading: Any,
 ) -> None:
     """Remove the tokens that texts need least.
 
-    Single bytes, special tokens and the parts of tokens that stay are kept. The ids that are left move up
-    without a gap, in their order: --map writes where each went. A PATH is what bpe train takes, but no file
+    Single bytes, special tokens, and tokens that other tokens are made of, are kept. The tokens that are left
+    get new ids without a gap, in the old order; --map writes them. A PATH is as in bpe train, but not a file
     of counts. The output is a file of this package; bpe convert writes others.
 
     \b
@@ -103,16 +116,20 @@ def prune(
         raise click.UsageError("say what to remove: --vocab-size, --min-count, or both")
     _need_outputs(output, map_file)
     loaded = load(tokenizer)
-    corpus = _corpus_of(paths, reading)
+    corpus = _corpus_of(paths, reading, is_quiet=quiet)
+    shown = progress_of("pruning", "", quiet=quiet, lines=progress)
     size: dict[str, Any] = {"vocab_size": vocab_size, "min_count": min_count}
-    changed = loaded.prune(corpus, **size, threads=threads, progress=not quiet)
+    changed = loaded.prune(corpus, **size, threads=threads, progress=shown)
     _write(loaded, changed, output, map_file, is_quiet=quiet)
 
 
-def _corpus_of(paths: Sequence[str], reading: dict[str, Any]) -> Any:
+def _corpus_of(paths: Sequence[str], reading: dict[str, Any], *, is_quiet: bool) -> Any:
     from bpe.corpus import Corpus
 
-    return Corpus([Path(path) for path in paths], **reading)
+    corpus = Corpus([Path(path) for path in paths], **reading)
+    if not is_quiet:
+        warn_of_odd_texts(corpus)
+    return corpus
 
 
 def _need_outputs(output: str, map_file: str | None) -> None:
@@ -141,7 +158,8 @@ def _write(
         data = io.BytesIO()
         np.save(data, new_id_of)
         atomic_write(map_file, data.getvalue())
-    new.save(output)
+    with written(output) as path:
+        new.save(path)
     if not is_quiet:
         n_old, n_new = len(old.vocab), len(new.vocab)
-        click.echo(f"{output}: {n_new} tokens, of {n_old} before", err=True)
+        click.echo(f"{name_of_output(output)}: {n_new} tokens, of {n_old} before", err=True)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import io
 import json
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from bpe.cli.app import STDIN, human, load, main, name_of, need_output, read, shorter
+from bpe.cli.app import STDIN, human, load, main, name_of, read, shorter
+from bpe.cli.compiling import Stopwatch
+from bpe.cli.first_look import warn_of_odd_texts
+from bpe.cli.id_outputs import check_id_options, id_options, is_kept, write_shards
+from bpe.cli.leftovers import tell_of_others
 from bpe.cli.options import reading_options
+from bpe.cli.progress_lines import progress_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,16 +33,25 @@ DTYPES = click.Choice(["uint16", "uint32"])
 @main.command()
 @click.argument("tokenizer", metavar="TOKENIZER")
 @click.argument("paths", nargs=-1, metavar="[PATH...]")
-@click.option("-o", "--output", metavar="FILE", help="Write the ids to a .bin or .npy file.")
-@click.option("--dtype", type=DTYPES, help="Of that file; by default, the smallest that holds all ids.")
-@click.option("--allow-special", is_flag=True, help="Encode special tokens in the text as such.")
-@click.option("--ordinary", is_flag=True, help="Encode special tokens in the text as the text they are.")
+@click.option("-o", "--output", metavar="FILE", help="Write the ids to a file, or several.")
+@id_options
+@click.option(
+    "--dtype",
+    type=DTYPES,
+    help="The type of the ids in that file. By default, the smallest that can hold them.",
+)
+@click.option("--allow-special", is_flag=True, help="Encode special tokens in the text as special tokens.")
+@click.option("--ordinary", is_flag=True, help="Encode special tokens in the text as ordinary text.")
 @reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the ids, or with -o a summary.")
 def encode(
     tokenizer: str,
     paths: tuple[str, ...],
     output: str | None,
+    to: str | None,
+    end_token: str | None,
+    shards: bool,
+    scheduler: str | None,
     dtype: str | None,
     allow_special: bool,
     ordinary: bool,
@@ -46,49 +59,73 @@ def encode(
     errors: Any,
     max_record_bytes: int,
     threads: int | None,
+    format: Any,
     quiet: bool,
+    progress: bool,
     as_json: bool,
 ) -> None:
     """Encode texts to ids: printed, a line for each document, or written to a file.
 
-    A PATH is a file (.txt, .jsonl, .parquet, each also .gz or .zst; any other name is text), a folder with
-    such files, a quoted glob pattern, or - for standard input, which is also what is read without any.
+    A PATH is a file, a folder, a glob pattern in quotes, or - for standard input, which is also read if there
+    is no PATH. Files end in .txt, .jsonl or .parquet, and may have .gz or .zst after that; a file with
+    another name is read as text.
 
     \b
     ids.bin           the ids and nothing else; ids.npy: a numpy array
-    ids.offsets.npy   beside it: where each document begins, and where the last ends; of one file of ids only
+    ids.offsets.npy   beside it: where each document begins, and where the last one ends
+    ids.idx           ids.bin with this index, for Megatron-LM
+    ids.parquet       or ids.arrow: a table, a row for each document: its number, its file, its ids
 
-    Of any amount of text only some is in memory. Neither file appears before both are complete; what was
-    interrupted or killed goes on where it was when the same command is given again. What is printed comes
-    while a document is read: after an error, its last line is not complete.
+    nanoGPT reads the .bin that --to nanogpt writes, with a token after each document.
 
-    Special tokens in the text are an error, unless an option says what they are.
+    The text may be larger than the memory. A file appears when it is complete. After Ctrl-C or a kill, the
+    same command goes on where it was: ids.bin.part, ids.offsets.npy.part and ids.bin.state are kept for
+    that, and can be removed to give it up. With other options or texts, the command starts from the
+    beginning, and says so. Ids are printed while a text is read: after an error, the last line is not
+    complete.
+
+    With --shards, -o names a folder, and each file is encoded to a file of its own. Those that are complete
+    are listed in shards.jsonl, and skipped the next time.
+
+    A special token in the text is an error, if no option says how to encode it.
 
     \b
     Example:
       echo 'Hello world' | bpe encode tok.json
       bpe encode tok.json corpus.txt --allow-special -o corpus.npy
+      bpe encode tok.json corpus/ -o corpus.parquet
+      bpe encode tok.json corpus/ -o ids/ --shards --to megatron
       bpe encode tok.json wiki/*.jsonl.gz --field body -o ids.bin --dtype uint16 --threads 2
     """  # noqa: D301
     if allow_special and ordinary:
-        raise click.UsageError("--allow-special and --ordinary exclude each other")
-    if output is None and dtype is not None:
-        raise click.UsageError("--dtype needs -o: it is the type of the ids in that file")
-    if output is not None:
-        if Path(output).suffix not in (".bin", ".npy"):
-            raise click.UsageError(f"-o {output}: the name must end in .bin (ids and nothing else) or .npy")
-        need_output(output)
+        raise click.UsageError("--allow-special and --ordinary cannot be given together")
+    given = {"to": to, "end_token": end_token, "dtype": dtype, "shards": shards, "scheduler": scheduler}
+    check_id_options(output, given)
     from bpe.corpus import Corpus
 
     rules: dict[str, Any] = {"allowed_special": "all"} if allow_special else {}
     if ordinary:
         rules = {"specials": "ordinary"}
     reading: dict[str, Any] = {"field": field, "errors": errors, "max_record_bytes": max_record_bytes}
+    reading["format"] = format
     corpus = Corpus([Path(path) for path in paths or (STDIN,)], **reading)
+    if not quiet:
+        warn_of_odd_texts(corpus)
     if output is None:
         _print_ids(load(tokenizer), corpus, rules, as_json)
         return
-    options = {**rules, "dtype": dtype, "threads": threads, "progress": not quiet}
+    shown = progress_of("encoding", "B", quiet=quiet, lines=progress)
+    options = {
+        **rules,
+        "to": to,
+        "end_token": end_token,
+        "dtype": dtype,
+        "threads": threads,
+        "progress": shown,
+    }
+    if shards:
+        write_shards(load(tokenizer), corpus, output, {**options, "scheduler": scheduler}, as_json=as_json)
+        return
     summary = _write_ids(load(tokenizer), corpus, output, options, is_quiet=quiet)
     if as_json:
         click.echo(json.dumps(summary))
@@ -105,7 +142,7 @@ def _print_ids(tokenizer: Tokenizer, corpus: Corpus, rules: dict[str, Any], as_j
     for number, blocks in enumerate(corpus.documents()):
         before = begin
         try:
-            for ids in encode_blocks(tokenizer.engine, blocks, special, f"{corpus}, document {number}: text"):
+            for ids in encode_blocks(tokenizer.engine, blocks, special, corpus.name_of_document(number)):
                 for first in range(0, len(ids), PRINTED):
                     some = between.join(map(str, ids[first : first + PRINTED]))
                     click.echo(f"{before}{some}", nl=False)
@@ -119,24 +156,29 @@ def _write_ids(
     tokenizer: Tokenizer, corpus: Corpus, output: str, options: dict[str, Any], *, is_quiet: bool
 ) -> dict[str, Any]:
     """Encode a corpus to a file; return a summary."""
-    started = time.perf_counter()
+    watch = Stopwatch()
     try:
         written = tokenizer.encode_files(corpus, output, **options)
-    except KeyboardInterrupt:
-        if Path(f"{output}.state").exists() and not is_quiet:
+    except (KeyboardInterrupt, OSError):
+        if is_kept(output) and not is_quiet:
             click.echo(f"{output}: the same command continues from here", err=True)
         raise
     except ValueError as error:
         raise shorter(error) from None
+    if not is_quiet:
+        tell_of_others(output)
     return {
         "output": output,
-        "offsets": str(written.offsets),
+        # Beside the output, as that is given; a link has them where it leads to.
+        "offsets": str(
+            written.offsets if Path(output).is_symlink() else Path(output).with_name(written.offsets.name)
+        ),
         "dtype": written.dtype.name,
         "documents": written.n_documents,
         "tokens": written.n_tokens,
         "text_bytes": written.n_bytes,
         "resumed": written.is_resumed,
-        "seconds": round(time.perf_counter() - started, 3),
+        **watch.to_json(),
     }
 
 
@@ -156,13 +198,11 @@ def _in_words(summary: dict[str, Any]) -> str:
 @main.command()
 @click.argument("tokenizer", metavar="TOKENIZER")
 @click.argument("file", default=STDIN)
-@click.option(
-    "--dtype", type=DTYPES, help="Of a file of ids and nothing else, as bpe encode -o ids.bin writes."
-)
+@click.option("--dtype", type=DTYPES, help="The type of the ids in a file that bpe encode -o ids.bin wrote.")
 def decode(tokenizer: str, file: str, dtype: str | None) -> None:
     """Decode a file of ids, or standard input, to the exact bytes.
 
-    The ids are numbers separated by white space, a .npy file, or, where --dtype tells of what, numbers of
+    The ids are numbers with spaces or line ends between them, or a .npy file, or, with --dtype, numbers of
     two or four bytes each.
 
     \b
@@ -186,7 +226,7 @@ def _raw_ids(data: bytes, name: str, dtype: str) -> np.ndarray:
 
     found = np.dtype(dtype).newbyteorder("<")
     if data.startswith(b"\x93NUMPY"):
-        raise ValueError(f"{name}: a .npy file knows its dtype: leave out --dtype")
+        raise ValueError(f"{name}: a .npy file has its own dtype: leave out --dtype")
     if len(data) % found.itemsize:
         raise ValueError(f"{name}: {len(data)} bytes are not a whole number of ids of {found.itemsize} bytes")
     return np.frombuffer(data, found)

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from bpe.cli.app import human, load, main, name_of, need_output, read
-from bpe.cli.options import pattern_dialect
+from bpe.cli.app import (
+    STDOUT,
+    human,
+    load,
+    main,
+    name_of,
+    name_of_output,
+    need_output,
+    only_one_to_stdout,
+    read,
+)
+from bpe.cli.compiling import Stopwatch
+from bpe.cli.options import PATTERN_HELP, PatternType, pattern_dialect
 
 if TYPE_CHECKING:
     from bpe.pattern import Dialect, Pattern
@@ -27,9 +39,9 @@ READ_ONLY = ("sentencepiece", "tekken", "npm")
 @main.command()
 @click.argument("tokenizer", metavar="TOKENIZER")
 @click.option(
-    "--text", "file", metavar="FILE", help="Measure the compression of this file; - for standard input."
+    "--text", "file", metavar="FILE", help="Measure how many tokens this file has; - is standard input."
 )
-@click.option("--json", "as_json", is_flag=True, help="Write the figures as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def inspect(tokenizer: str, file: str | None, as_json: bool) -> None:
     """Show what is in a tokenizer.
 
@@ -91,18 +103,32 @@ def _describe(tokenizer: Tokenizer, n: int = 10) -> list[str]:
 @click.argument("source", metavar="IN")
 @click.argument("output", metavar="OUT")
 @click.option(
-    "--from", "source_format", type=click.Choice(FORMATS + READ_ONLY), help="By default, what IN looks like."
+    "--from",
+    "source_format",
+    type=click.Choice(FORMATS + READ_ONLY),
+    help="The format of IN. By default, it is recognized.",
 )
-@click.option("--to", "output_format", type=click.Choice(FORMATS), help="By default, by the name of OUT.")
-@click.option("--pattern", help="Split pattern of a rank file, which holds none: a name or a regex.")
+@click.option(
+    "--to",
+    "output_format",
+    type=click.Choice(FORMATS),
+    help="The format of OUT. By default, its name decides.",
+)
+@click.option(
+    "--pattern",
+    type=PatternType(),
+    metavar="NAME|REGEX",
+    help=f"For a rank file, which has no pattern. {PATTERN_HELP}",
+)
 @pattern_dialect
 @click.option(
     "--special",
     "specials",
     multiple=True,
     metavar="TOKEN=ID",
-    help="A special token of a rank file, which holds none; may be repeated.",
+    help="A special token, for a rank file, which has none. May be repeated.",
 )
+@click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
 def convert(
     source: str,
     output: str,
@@ -111,6 +137,7 @@ def convert(
     pattern: str | None,
     dialect: Dialect,
     specials: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Write a tokenizer in another format.
 
@@ -124,9 +151,9 @@ def convert(
     tekken         tekken.json; read only
     npm            JSON with bpe_ranks, as npm's tiktoken has; read only
 
-    What is written is read back, also by tiktoken or tokenizers where they are installed, and must give the
-    same ids for a text with something of everything; only then does OUT appear. What a format cannot hold is
-    refused.
+    The new file is read again, also with tiktoken or tokenizers if they are installed. It must give the same
+    ids for a test text with characters of every kind: only then does OUT appear. A tokenizer that the format
+    cannot hold is refused. If OUT is -, the file goes to standard output; --to is needed then.
 
     \b
     Example:
@@ -134,9 +161,11 @@ def convert(
       bpe convert cl100k_base.tiktoken tok.json --pattern cl100k --special '<|endoftext|>=100257'
       bpe convert tokenizer.json ranks.tiktoken
     """  # noqa: D301
+    only_one_to_stdout(output, as_json)
     from bpe.formats.conversion import differences, guess_format, naming, write
     from bpe.formats.model_folder import is_folder as is_folder_of_model
 
+    watch = Stopwatch()
     with naming(source):
         words, split_by = _parts_of(source, source_format, pattern, dict(map(_special, specials)), dialect)
     with naming(output):
@@ -145,19 +174,37 @@ def convert(
         except ValueError as error:
             raise ValueError(f"{error}: say which with --to") from None
     is_folder = write_as == "gpt2" and Path(output).name != "vocab.json"
-    is_folder |= write_as == "huggingface" and is_folder_of_model(output)
+    is_folder |= write_as == "huggingface" and output != STDOUT and is_folder_of_model(output)
     need_output(output, is_folder=is_folder)
     with naming(output), tempfile.TemporaryDirectory() as folder:
         trial = Path(folder, "trial" if is_folder else "trial.json")
         write(words, split_by, trial, write_as)
         if problem := differences(words, split_by, trial, write_as):
             raise ValueError(f"{problem}. Nothing was written")
-        write(words, split_by, output, write_as)
-    click.echo(f"{output}: {words.size} tokens as {write_as}, checked", err=True)
+        if output == STDOUT:
+            sys.stdout.buffer.write(trial.read_bytes())
+        else:
+            write(words, split_by, output, write_as)
+    if as_json:
+        click.echo(json.dumps(_summary(source, output, write_as, words, watch)))
+        return
+    click.echo(f"{name_of_output(output)}: {words.size} tokens as {write_as}, checked", err=True)
     if write_as == "tiktoken":
         options = [f"--pattern {split_by.name}"]
         options += [f"--special '{token}={number}'" for token, number in words.cut_tokens.items()]
         click.echo(f"The file holds the ranks alone. To read it: {' '.join(options)}", err=True)
+
+
+def _summary(source: str, output: str, format: str, words: Vocabulary, watch: Stopwatch) -> dict[str, Any]:
+    return {
+        "input": source,
+        "output": output,
+        "format": format,
+        "tokens": words.size,
+        "merges": len(words.merges),
+        "special_tokens": words.cut_tokens,
+        **watch.to_json(),
+    }
 
 
 def _parts_of(

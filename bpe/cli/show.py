@@ -20,14 +20,14 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 @main.command()
 @click.argument("tokenizer", metavar="TOKENIZER")
 @click.argument("text")
-@click.option("--ids", "with_ids", is_flag=True, help="A token a line, with its id.")
-@click.option("--json", "as_json", is_flag=True, help="Write a list of ids and tokens as JSON.")
+@click.option("--ids", "with_ids", is_flag=True, help="Print one token on each line, with its id.")
+@click.option("--json", "as_json", is_flag=True, help="Print a list of ids and tokens as JSON.")
 def show(tokenizer: str, text: str, with_ids: bool, as_json: bool) -> None:
-    """Show the tokens of a text; - for standard input.
+    """Show the tokens of a text; - is standard input.
 
-    Neighbours have different colours; where there are none (in a file, or with NO_COLOR set), a bar stands
-    between them. What is no whole character is shown as bytes, such as <E2>. Special tokens are encoded as
-    such.
+    Tokens side by side have different colours. Without colours (in a file, or with NO_COLOR set), there is a
+    bar between them. A part of a character is shown as bytes, such as <E2>. Special tokens in the text are
+    encoded as special tokens.
 
     \b
     Example:

@@ -5,21 +5,34 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import time
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from bpe.cli.app import human, main, need_output, warn
-from bpe.cli.options import pattern_dialect, reading_options, training_options
+from bpe.cli.app import STDOUT, human, main, name_of_output, need_output, only_one_to_stdout, warn, written
+from bpe.cli.compiling import Stopwatch
+from bpe.cli.first_look import warn_of_odd_texts
+from bpe.cli.options import (
+    PATTERN_HELP,
+    READING,
+    PatternType,
+    pattern_dialect,
+    reading_options,
+    superword_options,
+    training_options,
+)
+from bpe.cli.progress_lines import progress_of
 
 if TYPE_CHECKING:
     from bpe.corpus import Corpus
     from bpe.counting.word_counts import WordCounts
     from bpe.pattern import Dialect
+    from bpe.tokenizer import Tokenizer
     from bpe.training import Trainer
+    from bpe.training.with_superwords import SuperwordOptions
 
 
 # ---------------------------------------------------------------------------------------------- corpora
@@ -27,14 +40,18 @@ def _counting_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the arguments that say what to count, and how."""
     for decorate in (
         click.option(
-            "--scheduler", metavar="ADDRESS", help="Count on a Dask cluster, such as tcp://10.0.0.1:8786."
+            "--scheduler",
+            metavar="ADDRESS",
+            help="The address of a Dask cluster that counts, such as tcp://10.0.0.1:8786.",
         ),
         reading_options,
         click.option(
-            "--special", "specials", multiple=True, metavar="TOKEN", help="A special token; may be repeated."
+            "--special", "specials", multiple=True, metavar="TOKEN", help="A special token. May be repeated."
         ),
         pattern_dialect,
-        click.option("--pattern", help="Split pattern: a name or a regex.  [default: gpt2]"),
+        click.option(
+            "--pattern", type=PatternType(), metavar="NAME|REGEX", help=f"{PATTERN_HELP}  [default: gpt2]"
+        ),
         click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
     ):
         command = decorate(command)
@@ -42,7 +59,7 @@ def _counting_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _source_of(
-    paths: Sequence[str], pattern: str | None, specials: Sequence[str], **reading: Any
+    paths: Sequence[str], pattern: str | None, specials: Sequence[str], *, is_quiet: bool, **reading: Any
 ) -> Corpus | WordCounts:
     """Return the corpus of some paths, or the sum of the counts if these are files of counts."""
     from bpe.corpus import Corpus
@@ -57,14 +74,17 @@ def _source_of(
 
     is_counts = [holds_counts(path) for path in paths]
     if not any(is_counts):
-        return Corpus([Path(path) for path in paths], **reading)
+        corpus = Corpus([Path(path) for path in paths], **reading)
+        if not is_quiet:
+            warn_of_odd_texts(corpus)
+        return corpus
     if not all(is_counts):
         raise ValueError(
             f"{paths[is_counts.index(True)]} holds counts, {paths[is_counts.index(False)]} does not: "
             "count the text first, with bpe count"
         )
     if pattern is not None or specials:
-        raise ValueError("files of counts bring their own pattern and special tokens: leave out the options")
+        raise ValueError("files of counts already have a pattern and special tokens: leave out the options")
     total = WordCounts.load(paths[0])
     for path in paths[1:]:
         try:
@@ -103,7 +123,7 @@ def _sources_of(
             f"only {len(weights)} of {len(paths)} files have a weight: write FILE=WEIGHT for all"
         )
     if not is_plain:
-        raise ValueError("files of counts bring their own pattern and special tokens: leave out the options")
+        raise ValueError("files of counts already have a pattern and special tokens: leave out the options")
     sources = {name: WordCounts.load(name) for name in weights or paths}
     if temperature is not None:
         weights = temperature_weights(sources, temperature)
@@ -113,26 +133,32 @@ def _sources_of(
 # ----------------------------------------------------------------------------------------------- count
 @main.command()
 @_counting_options
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where to write the counts.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE",
+    help="The file to write the counts to, or - for standard output.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
 def count(
     paths: tuple[str, ...],
     pattern: str | None,
     dialect: Dialect,
     specials: tuple[str, ...],
-    field: str,
-    errors: Any,
-    max_record_bytes: int,
     threads: int | None,
     scheduler: str | None,
     quiet: bool,
+    progress: bool,
     output: str,
     as_json: bool,
+    **reading: Any,
 ) -> None:
-    """Count the pieces of texts, once for many trainings.
+    """Count the pieces of texts once, to train on the counts often.
 
-    A PATH is a file (.txt, .jsonl, .parquet, each also .gz or .zst; any other name is text), a folder with
-    such files, a quoted glob pattern, - for standard input, or a file of counts: several are added up.
+    A PATH is a file, a folder, a glob pattern in quotes, or - for standard input. Files end in .txt, .jsonl
+    or .parquet, and may have .gz or .zst after that; a file with another name is read as text. Files that
+    bpe count wrote may be given, too, by themselves: their counts are added.
 
     \b
     Example:
@@ -141,15 +167,14 @@ def count(
       bpe train all.counts --vocab-size 32000 -o tok.json
       bpe train books.counts=0.5 more.counts=1.5 --vocab-size 32000 -o tok.json
     """  # noqa: D301
+    only_one_to_stdout(output, as_json)
     need_output(output)
     from bpe.counting.clusters import count_words
     from bpe.counting.word_counts import WordCounts
     from bpe.pattern import Pattern
 
-    started = time.perf_counter()
-    source = _source_of(
-        paths, pattern, specials, field=field, errors=errors, max_record_bytes=max_record_bytes
-    )
+    watch, shown = Stopwatch(), progress_of("counting", "B", quiet=quiet, lines=progress)
+    source = _source_of(paths, pattern, specials, is_quiet=quiet, **reading)
     n_bytes = None
     if isinstance(source, WordCounts):
         counts = source
@@ -161,10 +186,10 @@ def count(
             specials,
             scheduler=scheduler,
             threads=threads,
-            progress=not quiet,
+            progress=shown,
         )
-    counts.save(output)
-    seconds = time.perf_counter() - started
+    with written(output) as path:
+        counts.save(path)
     if as_json:
         summary = {
             "output": output,
@@ -172,65 +197,74 @@ def count(
             "special_tokens": list(counts.special_tokens),
             "words": len(counts),
             "total": counts.total,
+            "text_bytes": counts.n_text_bytes,
             "corpus_bytes": n_bytes,
-            "seconds": round(seconds, 3),
+            **watch.to_json(),
         }
         click.echo(json.dumps(summary))
     elif not quiet:
-        text = f"{output}: {human(len(counts))} distinct pieces, {human(counts.total)} in all"
-        if n_bytes is not None:
-            text += f", from {human(n_bytes, 'B')} in {seconds:.1f} s ({human(n_bytes / seconds, 'B/s')})"
+        text = f"{name_of_output(output)}: {_counted(counts)}"
+        if not isinstance(source, WordCounts):
+            text += f" in {watch.seconds:.1f} s ({human(counts.n_text_bytes / watch.seconds, 'B/s')})"
         click.echo(text, err=True)
+
+
+def _counted(*counts: WordCounts) -> str:
+    """Say how much is in counts."""
+    pieces = human(sum(map(len, counts))), human(sum(each.total for each in counts))
+    n_bytes = human(sum(each.n_text_bytes for each in counts), "B")
+    return f"{pieces[0]} distinct pieces, {pieces[1]} in all, from {n_bytes} of text"
 
 
 # ----------------------------------------------------------------------------------------------- train
 @main.command()
 @_counting_options
 @training_options
+@superword_options
+@click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
 @click.option(
     "--temperature",
     type=float,
     metavar="T",
-    help="Weights for files of counts: each counts for its size to the power of 1/T.",
+    help="Weigh files of counts: each has its size to the power of 1/T as weight.",
 )
 @click.option(
     "--ties",
     type=click.Choice(["smallest", "lexicographic", "first", "gpt2"]),
     default="smallest",
     show_default=True,
-    help="Which of several pairs with the same count is merged.",
+    help="Which pair is merged first if several occur equally often.",
 )
 @click.option(
     "--selection",
     type=click.Choice(["heap", "buckets"]),
     default="heap",
     show_default=True,
-    help="Which container finds that pair.",
+    help="The container that finds the most frequent pair. It changes the time only, not the tokens.",
 )
 def train(
     paths: tuple[str, ...],
     pattern: str | None,
     dialect: Dialect,
     specials: tuple[str, ...],
-    field: str,
-    errors: Any,
-    max_record_bytes: int,
     threads: int | None,
     scheduler: str | None,
     quiet: bool,
+    progress: bool,
     vocab_size: int,
     output: str,
     temperature: float | None,
+    as_json: bool,
     **options: Any,
 ) -> None:
     """Train a tokenizer on texts, or on counts of them.
 
-    A PATH is a file (.txt, .jsonl, .parquet, each also .gz or .zst; any other name is text), a folder with
-    such files, a quoted glob pattern, - for standard input, or a file that bpe count wrote. Several of these
-    may have weights: FILE=WEIGHT.
+    A PATH is a file, a folder, a glob pattern in quotes, or - for standard input. Files end in .txt, .jsonl
+    or .parquet, and may have .gz or .zst after that; a file with another name is read as text. Files that
+    bpe count wrote may be given instead, also with weights: FILE=WEIGHT.
 
-    Ctrl-C ends it and keeps what is learned: in FILE, or, if there is an old one, beside it in
-    FILE.interrupted (tok.interrupted.json).
+    Ctrl-C stops the training and saves what is learned: in the output file, or, if that exists already, in a
+    new file beside it, such as tok.interrupted.json.
 
     \b
     Example:
@@ -238,45 +272,119 @@ def train(
       bpe train 'wiki/*.jsonl.gz' --field body --vocab-size 32000 -o tok.json
       bpe train all.counts --vocab-size 32000 -o tok.json
       bpe train books.counts=0.5 more.counts=1.5 --vocab-size 32000 -o tok.json
+      bpe train books/ --superwords superbpe --first-merges 28000 --vocab-size 32000 -o tok.json
+      bpe train books/ --superwords boundless --vocab-size 32000 -o tok.json
     """  # noqa: D301
+    only_one_to_stdout(output, as_json)
     need_output(output)
+    from bpe.corpus import Corpus
     from bpe.counting.clusters import count_words
-    from bpe.counting.word_counts import WordCounts
     from bpe.pattern import Pattern
-    from bpe.specials import check_specials
     from bpe.training import Trainer
-    from bpe.training.start import fresh_start
+    from bpe.training.with_superwords import SuperwordOptions, train_superwords
 
-    trainer = None
+    watch, trainer = Stopwatch(), None
+    given = SuperwordOptions(**{name: options.pop(name) for name in SuperwordOptions._fields})
+    reading = {name: options.pop(name) for name in READING}
+    shown = {"quiet": quiet, "lines": progress}
+    counted: list[WordCounts] = []
+    on: dict[str, Any] = {"scheduler": scheduler, "threads": threads}
+
+    def count(split_by: Pattern) -> WordCounts:
+        bar = progress_of("counting", "B", **shown)
+        counted.append(count_words(cast("Corpus", source), split_by, specials, progress=bar, **on))
+        return counted[-1]
+
     try:
-        weighed = _sources_of(paths, temperature, pattern is None and not specials)
-        counts, weights = weighed or (
-            _source_of(
-                paths, pattern, specials, field=field, errors=errors, max_record_bytes=max_record_bytes
-            ),
-            None,
-        )
-        if not isinstance(counts, (WordCounts, dict)):
-            fresh_start(check_specials(specials)).n_new(vocab_size)  # before the long work
-            counts = count_words(
-                counts,
-                Pattern.of(pattern or "gpt2", dialect),
-                specials,
-                scheduler=scheduler,
-                threads=threads,
-                progress=not quiet,
-            )
-        trainer = Trainer(counts, weights=weights, **options)
-        trainer.run(vocab_size, progress=not quiet)
+        source, weights = _given(paths, temperature, pattern, specials, is_quiet=quiet, **reading)
+        split_by = Pattern.of(pattern or "gpt2", dialect)
+        n_merges = _checked(given, source, specials, vocab_size)  # before the long work
+        if not isinstance(source, Corpus):
+            counted += source.values() if isinstance(source, dict) else [source]
+        if isinstance(source, Corpus) and given.superwords:
+            plan = vocab_size, n_merges, given
+            bar = progress_of("training", "steps", **shown)
+            tokenizer = train_superwords(source, *plan, count, split_by, options, bar)
+        else:
+            counts = count(split_by) if isinstance(source, Corpus) else source
+            trainer = Trainer(counts, weights=weights, **options)
+            trainer.run(vocab_size, progress=progress_of("merging", "merges", **shown))
+            tokenizer = trainer.tokenizer()
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted: {_kept(trainer, output, vocab_size)}") from None
-    tokenizer = trainer.tokenizer()
-    tokenizer.save(output)
-    if tokenizer.vocab_size < vocab_size:
+    _save(tokenizer, output, vocab_size, options)
+    if given.superwords:
+        del counted[1:]  # it is the same text
+    if as_json or not quiet:
+        tell = _summary if as_json else _in_words
+        click.echo(tell(tokenizer, counted, output, vocab_size, watch), err=not as_json)
+
+
+def _given(
+    paths: Sequence[str],
+    temperature: float | None,
+    pattern: str | None,
+    specials: Sequence[str],
+    *,
+    is_quiet: bool,
+    **reading: Any,
+) -> tuple[Corpus | WordCounts | dict[str, WordCounts], dict[str, float] | None]:
+    """Return what to train on, and the weights of files of counts if there are any."""
+    weighed = _sources_of(paths, temperature, pattern is None and not specials)
+    return weighed or (_source_of(paths, pattern, specials, is_quiet=is_quiet, **reading), None)
+
+
+def _checked(given: SuperwordOptions, source: Any, specials: Sequence[str], vocab_size: int) -> int:
+    """Return how many merges are learned from texts; raise if that cannot be."""
+    from bpe.corpus import Corpus
+    from bpe.specials import check_specials
+    from bpe.training.start import fresh_start
+
+    if isinstance(source, Corpus):
+        n_merges = fresh_start(check_specials(specials)).n_new(vocab_size)
+        given.checked(n_merges)
+        return n_merges
+    if given.checked(given.first_merges or 0).superwords:
+        raise ValueError("superwords are learned from texts, not from files of counts")
+    return 0
+
+
+def _save(tokenizer: Tokenizer, output: str, wanted: int, options: dict[str, Any]) -> None:
+    with written(output) as path:
+        tokenizer.save(path)
+    if tokenizer.vocab_size < wanted:
         why = _why(options["min_count"], options["max_token_length"])
-        warn(f"{output}: {tokenizer.vocab_size} tokens, not {vocab_size}: {why}")
-    if not quiet:
-        click.echo(f"{output}: {tokenizer.vocab_size} tokens", err=True)
+        warn(f"{name_of_output(output)}: {tokenizer.vocab_size} tokens, not {wanted}: {why}")
+
+
+def _summary(
+    tokenizer: Tokenizer, counts: list[WordCounts], output: str, wanted: int, watch: Stopwatch
+) -> str:
+    summary = {
+        "output": output,
+        "tokens": tokenizer.vocab_size,
+        "tokens_wanted": wanted,
+        "merges": len(tokenizer.merges),
+        "special_tokens": tokenizer.special_tokens,
+        "pattern": tokenizer.pattern.spec,
+        "words": sum(map(len, counts)),
+        "total": sum(each.total for each in counts),
+        "text_bytes": sum(each.n_text_bytes for each in counts),
+        **watch.to_json(),
+    }
+    return json.dumps(summary)
+
+
+def _in_words(
+    tokenizer: Tokenizer, counts: list[WordCounts], output: str, wanted: int, watch: Stopwatch
+) -> str:
+    made = f"{tokenizer.vocab_size} tokens, " + (
+        "as asked for" if tokenizer.vocab_size == wanted else f"of {wanted} asked for"
+    )
+    text = f"{name_of_output(output)}: {made}; {_counted(*counts)}, {watch.seconds:.1f} s"
+    if output == STDOUT:
+        return text
+    return f"{text}. Next: bpe encode {shlex.quote(output)} FILE -o ids.npy"
 
 
 def _why(min_count: int, max_token_length: int | None) -> str:
@@ -290,6 +398,8 @@ def _kept(trainer: Trainer | None, output: str, vocab_size: int) -> str:
     """Save what is learned so far, and say where; an old file is not replaced by an incomplete one."""
     if trainer is None or not len(trainer.log):
         return f"nothing was learned yet, {output} was not written"
+    if output == STDOUT:
+        return "nothing was written to standard output"
     path = Path(output)
     if path.is_file():
         path = path.with_name(f"{path.stem}.interrupted{path.suffix}")

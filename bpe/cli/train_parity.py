@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from bpe.cli.app import main, need_output, warn
-from bpe.cli.options import training_options
+from bpe.cli.app import main, name_of_output, need_output, warn, written
+from bpe.cli.options import progress_option, quiet_option, training_options
+from bpe.cli.progress_lines import progress_of
 
 if TYPE_CHECKING:
     from bpe.counting.word_counts import WordCounts
@@ -51,23 +52,26 @@ def _by_language(
     "--dev",
     multiple=True,
     metavar="NAME=COUNTS",
-    help="The counts of a development text: the same text in each language.",
+    help="The counts of a development text, which is the same text in every language.",
 )
 @click.option(
-    "--ratio", multiple=True, metavar="NAME=NUMBER", help="Instead of that: how long a language is."
+    "--ratio",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="In place of --dev: how long texts are in this language.",
 )
 @click.option(
     "--window",
     type=click.IntRange(1),
     metavar="N",
-    help="How many merges are looked back, so that none serves one language too often.",
+    help="Look at the last N merges, so that no language is chosen too often.",
 )
 @click.option(
     "--alpha",
     type=float,
     default=2.0,
     show_default=True,
-    help="No language has more than this part of a window, divided by the number of languages.",
+    help="A language has at most this part of a window, divided by the number of languages.",
 )
 @click.option(
     "--n-global",
@@ -75,7 +79,7 @@ def _by_language(
     default=0,
     show_default=True,
     metavar="N",
-    help="How many merges are learned at first from all languages together.",
+    help="Learn the first N merges from all languages together.",
 )
 @training_options
 @click.option(
@@ -83,9 +87,10 @@ def _by_language(
     type=click.Choice(["smallest", "lexicographic", "gpt2"]),
     default="smallest",
     show_default=True,
-    help="Which of several pairs with the same count is merged.",
+    help="Which pair is merged first if several occur equally often.",
 )
-@click.option("--quiet", is_flag=True, help="No progress bars, no summary.")
+@quiet_option
+@progress_option
 def train_parity(
     paths: tuple[str, ...],
     dev: tuple[str, ...],
@@ -93,12 +98,13 @@ def train_parity(
     vocab_size: int,
     output: str,
     quiet: bool,
+    progress: bool,
     **options: Any,
 ) -> None:
-    """Train a tokenizer that treats several languages alike, whatever the sizes of their texts.
+    """Train a tokenizer that serves several languages equally well.
 
-    COUNTS are files that bpe count wrote, one for each language, with the same pattern and special tokens.
-    The name of a language is that of its file without the ending.
+    The sizes of their texts do not matter. COUNTS are files that bpe count wrote, one for each language, all
+    with the same pattern and special tokens. A language has the name of its file, without the ending.
 
     \b
     Example:
@@ -119,10 +125,12 @@ def train_parity(
         vocab_size,
         dev=_by_language("--dev", dev, _counts_of),
         ratios=_by_language("--ratio", ratio, _ratio_of),
-        progress=not quiet,
+        progress=progress_of("merging", "merges", quiet=quiet, lines=progress),
         **options,
     )
-    tokenizer.save(output)
+    with written(output) as path:
+        tokenizer.save(path)
+    output = name_of_output(output)
     if tokenizer.vocab_size < vocab_size:
         warn(
             f"{output}: {tokenizer.vocab_size} tokens, not {vocab_size}: no language has a pair left to merge"

@@ -8,7 +8,9 @@ All text is read as bytes, in blocks, so that a corpus can be larger than the me
       validity    what happens to bytes that are not UTF-8     :mod:`bpe.corpus.validity`
     parts       ranges of files that are counted separately    :mod:`bpe.corpus.parts`
     output      files of ids, complete or resumed              :mod:`bpe.corpus.output`
+    targets     their formats                                  :mod:`bpe.corpus.targets`
     id_files    a corpus encoded to files of ids               :mod:`bpe.corpus.id_files`
+    shards      each file by itself, here or on a cluster      :mod:`bpe.corpus.shards`
 """
 
 from bpe.corpus.reading import STDIN

@@ -24,9 +24,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from bpe.boundaries import decided
+from bpe.corpus.id_tables import origins_path, save_origins
 from bpe.corpus.notes import State
 from bpe.corpus.output import ASIDE, Output
 from bpe.corpus.sources import Corpus, CorpusLike
+from bpe.corpus.targets import IdFormat, Target
 from bpe.encoding.batches import encode_stretches, joined
 from bpe.encoding.engine import Engine
 from bpe.formats import native
@@ -45,6 +47,9 @@ BATCH_BYTES = 4 << 20
 SECONDS = 2.0
 """How often the state of the work is saved: a kill loses the work of so many seconds."""
 
+READING_SECONDS = 2.0
+"""How long a batch waits for more text, where reading is slow."""
+
 
 @dataclass(frozen=True)
 class EncodedFiles:
@@ -53,7 +58,7 @@ class EncodedFiles:
     Attributes
     ----------
     ids, offsets : Path
-        The files.
+        The files. Of Megatron, `offsets` is the .idx; a table is both.
     dtype : numpy.dtype
         Of the ids.
     n_documents, n_bytes, n_tokens : int
@@ -93,12 +98,14 @@ def encode_files(
     out: str | os.PathLike[str],
     rules: Rules,
     *,
+    to: IdFormat | None,
+    end_token: str | None,
     dtype: Any,
     threads: int | None,
     progress: Progress,
 ) -> EncodedFiles:
     """Encode a corpus to a file of ids; ``Tokenizer.encode_files`` describes the arguments."""
-    id_type = _dtype_of(engine, dtype)
+    id_type = dtype_of(engine, dtype)
     path = Path(out)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: a file name is needed")
@@ -106,34 +113,59 @@ def encode_files(
         raise ValueError(f"{path}: names that end in {', '.join(ASIDE)} are for files beside the ids")
     if not path.resolve().parent.is_dir():
         raise FileNotFoundError(f"no such folder: {path.resolve().parent}")
+    target = Target.of(path, to)
+    end_id = target.end_id(engine.vocabulary, end_token)
+    target.check()
     source = Corpus.of(corpus)
-    search = search_for(rules.allowed.tokens | rules.disallowed.tokens)
+    key = _key(engine, source, rules, id_type, [] if end_id is None else [end_id], target.kind)
+    is_kept = target.path == target.ids_path
+    finisher = target.finisher(id_type)
     with progress_bar(progress, source.n_bytes, "B", "encoding") as advance:
-        output = Output(path, id_type, _key(engine, source, rules, id_type))
+        output = Output(target.ids_path, id_type, key, finisher=finisher, is_kept=is_kept)
         if not output.state.is_done:
             with output:
-                documents = _rest_of(source.documents(advance), output.state)
-                if rules.around != NOTHING_AROUND:
-                    stretches = _whole_documents(documents)
-                elif rules.always:
-                    is_rest = output.state.document_bytes > 0
-                    stretches = _prepared_stretches(documents, cast("PreparedEngine", engine), rules, is_rest)
-                else:
-                    stretches = _stretches(documents, engine.pattern, search)
-                saved = time.monotonic()
-                for batch in _batches(stretches, n_threads(threads) * BATCH_BYTES):
-                    _write_batch(engine, output, batch, rules, n_threads(threads))
-                    if time.monotonic() - saved >= SECONDS:
-                        output.save_state()
-                        saved = time.monotonic()
+                _write(engine, output, source, advance, rules, end_id, n_threads(threads))
+                if not is_kept:
+                    save_origins(source.origins, target.ids_path)
                 output.finish()
+        if not is_kept:
+            origins_path(target.ids_path).unlink(missing_ok=True)
     done = output.state
+    offsets = output.offsets_path if finisher is None else target.index_path
     return EncodedFiles(
-        path, output.offsets_path, id_type, done.documents, done.n_bytes, done.tokens, output.is_resumed
+        target.path, offsets, id_type, done.documents, done.n_bytes, done.tokens, output.is_resumed
     )
 
 
-def _dtype_of(engine: Engine, dtype: Any) -> np.dtype:
+def _write(
+    engine: Engine,
+    output: Output,
+    corpus: Corpus,
+    advance: Callable[[int], object],
+    rules: Rules,
+    end_id: int | None,
+    threads: int,
+) -> None:
+    """Encode what is left of the documents, and save the state again and again."""
+    rest = _rest_of(corpus.documents(advance), output.state)
+    if rules.around != NOTHING_AROUND:
+        stretches = _whole_documents(rest)
+    elif rules.always:
+        is_rest = output.state.document_bytes > 0
+        stretches = _prepared_stretches(rest, cast("PreparedEngine", engine), rules, is_rest)
+    else:
+        search = search_for(rules.allowed.tokens | rules.disallowed.tokens)
+        stretches = _stretches(rest, engine.cutter, search)
+    saved = time.monotonic()
+    for batch in _batches(stretches, threads * BATCH_BYTES):
+        _write_batch(engine, output, batch, rules, end_id, threads, corpus)
+        if time.monotonic() - saved >= SECONDS:
+            output.save_state()
+            saved = time.monotonic()
+
+
+def dtype_of(engine: Engine, dtype: Any) -> np.dtype:
+    """Return the type of the ids in a file: the one that is given, or the smallest that all ids fit."""
     greatest = engine.vocabulary.size - 1
     if dtype is None:
         dtype = np.uint16 if greatest < 2**16 else np.uint32
@@ -145,21 +177,43 @@ def _dtype_of(engine: Engine, dtype: Any) -> np.dtype:
     return found
 
 
-def _key(engine: Engine, corpus: Corpus, rules: Rules, dtype: np.dtype) -> str:
+def digest_of(engine: Engine) -> Any:
+    """Return a digest of a tokenizer, as a hash object.
+
+    It is made once for each engine: for a large vocabulary this takes as long as to encode a small file.
+    """
+    made = vars(engine)
+    if "digest" not in made:
+        document = native.document_of(engine.vocabulary, engine.pattern)
+        made["digest"] = hashlib.sha256(native.dump(document))
+    return made["digest"].copy()
+
+
+def _key(engine: Engine, corpus: Corpus, rules: Rules, dtype: np.dtype, end_ids: list[int], kind: str) -> str:
     """Return a digest of the work: tokenizer, options, and the files of the corpus."""
-    document = native.document_of(engine.vocabulary, engine.pattern)
-    digest = hashlib.sha256(native.dump(document))
+    digest = digest_of(engine)
     try:
         files = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in corpus.paths()]
     except (ValueError, OSError):  # documents in memory, or a pipe: the checksum tells
         files = []
     options: list[Any] = [sorted(rules.allowed.tokens), sorted(rules.disallowed.tokens), dtype.str]
     options += [rules.around] if rules.around != NOTHING_AROUND else []
+    options += [end_ids] if end_ids else []
+    options += [kind] if kind not in ("bin", "npy") else []
+    options += [corpus.format] if corpus.format else []
     digest.update(repr([*options, files, corpus.field, corpus.errors]).encode())
     return digest.hexdigest()
 
 
-def _write_batch(engine: Engine, output: Output, batch: list[_Stretch], rules: Rules, threads: int) -> None:
+def _write_batch(
+    engine: Engine,
+    output: Output,
+    batch: list[_Stretch],
+    rules: Rules,
+    end_id: int | None,
+    threads: int,
+    corpus: Corpus,
+) -> None:
     state = output.state
     try:
         ids, offsets = _encoded(engine, batch, rules, threads)
@@ -167,7 +221,8 @@ def _write_batch(engine: Engine, output: Output, batch: list[_Stretch], rules: R
         # Once more, one by one, to name the document.
         number, place = state.documents, state.document_bytes
         for data, n_own, is_last, _ in batch:
-            rules.refuse(data, f"document {number}" + (f", from byte {place} on," if place else ""))
+            name = corpus.name_of_document(number)
+            rules.refuse(data, name + (f", from byte {place} on," if place else ""))
             number, place = (number + 1, 0) if is_last else (number, place + n_own)
         raise
     ids, offsets = _own_ids(engine, batch, ids, offsets)
@@ -177,7 +232,11 @@ def _write_batch(engine: Engine, output: Output, batch: list[_Stretch], rules: R
         document_bytes = 0 if is_last else document_bytes + n_own
         n_bytes += n_own
     ends_document = np.fromiter((stretch.is_last for stretch in batch), bool, len(batch))
-    output.write(ids, state.tokens + offsets[1:][ends_document], checksum, document_bytes, n_bytes)
+    ends = offsets[1:][ends_document]
+    if end_id is not None:
+        ids = np.insert(ids, ends, np.uint32(end_id))
+        ends = ends + np.arange(1, len(ends) + 1)
+    output.write(ids, state.tokens + ends, checksum, document_bytes, n_bytes)
 
 
 def _encoded(
@@ -294,15 +353,17 @@ def _n_characters(data: bytes) -> int:
 
 
 def _batches(stretches: Iterable[_Stretch], n_bytes: int) -> Iterator[list[_Stretch]]:
-    """Group stretches; each group has `n_bytes` or more, but for the last."""
+    """Group stretches; each group has `n_bytes` or more, but for the last, or where reading takes long."""
     batch: list[_Stretch] = []
     size = 0
+    begun = time.monotonic()
     for stretch in stretches:
         batch.append(stretch)
         size += stretch.n_own + 1  # an empty document counts, too
-        if size >= n_bytes:
+        if size >= n_bytes or time.monotonic() - begun >= READING_SECONDS:
             yield batch
             batch, size = [], 0
+            begun = time.monotonic()
     if batch:
         yield batch
 
@@ -330,5 +391,5 @@ def _rest_of(documents: Iterable[Iterable[bytes]], state: State) -> Iterator[Ite
     if not is_checked and (number != state.documents or left or checksum != state.checksum):
         raise ValueError(
             f"the corpus does not begin with the {state.documents} documents and {state.document_bytes} "
-            "bytes that a run before has encoded: to begin anew, remove the file that ends in .state"
+            "bytes that an earlier run has encoded: to start over, remove the file that ends in .state"
         )

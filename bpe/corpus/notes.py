@@ -191,9 +191,9 @@ def must_be_plain(path: Path) -> None:
     if stat.S_ISLNK(status.st_mode):
         what = "a symbolic link"
     elif not stat.S_ISREG(status.st_mode):
-        what = "no file"
+        what = "not a file"
     elif status.st_nlink > 1:
-        what = "a file that has another name, too"
+        what = "a file with a second name"
     else:
         return
-    raise FileExistsError(f"{path} is {what}: it is needed for work that is not complete, remove it first")
+    raise FileExistsError(f"{path} is {what}, where this run must write a file of its own: remove it first")

@@ -19,14 +19,17 @@ from __future__ import annotations
 import errno
 import glob
 import os
+import warnings
 import zlib
-from contextlib import ExitStack, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from bpe.atomic_files import naming_output, replace_file
+from bpe.corpus.locks import BUSY, lock
 from bpe.corpus.notes import State, holds, must_be_plain, note_of, read_note
 
 OFFSETS = np.dtype("<i8")
@@ -34,6 +37,10 @@ ASIDE = (".offsets.npy", ".part", ".state")
 """Ends of the names of files beside a file of ids."""
 
 _HEADER_BYTES = 128
+_ANEW = (
+    "an earlier run was not completed, and cannot be continued: it had other options or texts, or had saved "
+    "nothing yet; its parts are replaced"
+)
 
 
 def offsets_path(path: str | os.PathLike[str]) -> Path:
@@ -144,6 +151,11 @@ class Output:
     dtype : numpy.dtype
     key : str
         Identifies the work.
+    finisher : callable, optional
+        Called with the complete files of ids and of offsets before they are renamed. It may be called again
+        after a kill.
+    is_kept : bool
+        Whether both files are renamed; else they are removed, as something else was made of them.
 
     Attributes
     ----------
@@ -163,14 +175,24 @@ class Output:
     (array([1, 2, 3], dtype=uint16), array([0, 2, 3]))
     """
 
-    def __init__(self, path: Path, dtype: np.dtype, key: str) -> None:
+    def __init__(
+        self,
+        path: Path,
+        dtype: np.dtype,
+        key: str,
+        *,
+        finisher: Callable[[Path, Path], None] | None = None,
+        is_kept: bool = True,
+    ) -> None:
         self._path, self._dtype = Path(os.path.realpath(path)), dtype
+        self._finisher, self._is_kept = finisher, is_kept
         self.offsets_path = offsets_path(self._path)
         self._state_path = self._path.with_name(f"{self._path.name}.state")
         self._header_bytes = _HEADER_BYTES if self._path.suffix == ".npy" else 0
         for aside in (self._state_path, part_of(self._path), part_of(self.offsets_path)):
             must_be_plain(aside)
         self._refuse_another_owner()
+        is_left = self._state_path.exists() or part_of(self._path).exists()
         self.state = read_note(self._state_path, key) or State(key)
         if self.state.is_done and self._is_complete():
             self.is_resumed = True
@@ -182,6 +204,8 @@ class Output:
             if self.state.is_done or not self._is_intact():
                 self.state = State(key)
             self.is_resumed = self.state != State(key)
+            if is_left and not self.is_resumed:
+                warnings.warn(f"{path}: {_ANEW}", RuntimeWarning, stacklevel=3)
             self._begin()
             stack.pop_all()
 
@@ -237,7 +261,7 @@ class Output:
     def _is_complete(self) -> bool:
         """Say whether both files are as they should be; an earlier run may have renamed them."""
         for (path, start, n_bytes, checksum), header in zip(self._written, self._headers, strict=True):
-            found = part_of(path) if part_of(path).exists() else path
+            found = _present(path)
             is_whole = holds(found, start, n_bytes, checksum) and found.stat().st_size == start + n_bytes
             if not is_whole or not holds(found, 0, start, zlib.crc32(header)):
                 return False
@@ -255,7 +279,7 @@ class Output:
 
     def _put(self, file: BinaryIO, data: Any) -> None:
         """Write all of it, or raise an error that names the file."""
-        with naming_output(self._path if file is self._ids else self.offsets_path):
+        with naming_output(self._path if file is self._ids else self.offsets_path, file):
             file.write(data)
 
     def __enter__(self) -> Output:
@@ -333,7 +357,7 @@ class Output:
         A flush to the disk.
         """
         for file, path in ((self._ids, self._path), (self._offsets, self.offsets_path)):
-            with naming_output(path):
+            with naming_output(path, file):
                 file.flush()
                 os.fsync(file.fileno())
         with naming_output(self._state_path):
@@ -361,28 +385,27 @@ class Output:
         self._rename()
 
     def _rename(self) -> None:
+        if self._finisher is not None:
+            with self._opened(self._path) if part_of(self._path).exists() else nullcontext():
+                self._finisher(_present(self._path), _present(self.offsets_path))
         for path in (self.offsets_path, self._path):
-            if part_of(path).exists():  # else an earlier run was killed between the two renames
+            if not self._is_kept:
+                part_of(path).unlink(missing_ok=True)
+            elif part_of(path).exists():  # else an earlier run was killed between the two renames
                 os.replace(part_of(path), path)
         self._state_path.unlink(missing_ok=True)
 
 
+def _present(path: Path) -> Path:
+    """Return where a complete file is: it may have been renamed."""
+    return part_of(path) if part_of(path).exists() else path
+
+
 def _lock(file: BinaryIO, path: Path) -> None:
     """Lock the written part of a file; raise if another process has locked it."""
-    try:
-        import fcntl
-    except ImportError:  # Windows renames no file that another process has open
-        return
-    problem = "another process is writing it: wait until it ends, or name another file"
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise BlockingIOError(errno.EAGAIN, problem, str(path)) from None
-    except OSError:  # a file system without locks
-        return
     part = part_of(path)
-    if not part.exists() or not os.path.samestat(os.fstat(file.fileno()), part.stat()):
-        raise BlockingIOError(errno.EAGAIN, problem, str(path))  # the other has just renamed this file
+    if lock(file, path) and not (part.exists() and os.path.samestat(os.fstat(file.fileno()), part.stat())):
+        raise BlockingIOError(errno.EAGAIN, BUSY, str(path))  # the other has just renamed this file
 
 
 def part_of(path: Path) -> Path:

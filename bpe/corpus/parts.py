@@ -80,7 +80,7 @@ def _ranges(
         stamp = None if path == STDIN else stamp_of(os.stat(path))
         if stamp is None:
             raise ValueError(f"{path} is not a file that workers can read in parts: count it without workers")
-        kind, compression = kind_of(path)
+        kind, compression = corpus.kind_of(path), kind_of(path)[1]
         size, start = stamp[0], 0
         if size > part_bytes + part_bytes // 2 and not compression and kind != ".parquet":
             with open(path, "rb") as file:

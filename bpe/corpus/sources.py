@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import glob
 import os
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from operator import index as as_index
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from bpe.arrow_texts import ArrowTexts, arrow_texts
 from bpe.corpus.reading import BLOCK_BYTES, FORMATS, STDIN, FilePart, blocks_of, kind_of, stamp_of
 from bpe.corpus.records import RECORD_BYTES, json_lines, parquet_rows
 from bpe.corpus.validity import Errors, check_errors, clean_blocks, clean_document
 
 _Advance: TypeAlias = Callable[[int], object]
+Format: TypeAlias = Literal["text", "jsonl", "parquet"]
+_KIND_OF = {"text": ".txt", "jsonl": ".jsonl", "parquet": ".parquet"}
 
 
 class Corpus:
@@ -39,7 +43,8 @@ class Corpus:
     Parameters
     ----------
     sources : path, or iterable of path, str or bytes
-        A str or bytes in an iterable is a document itself. The files of a list or a tuple are looked up now;
+        A str or bytes in an iterable is a document itself, and so is a row of a ``pyarrow`` array of strings,
+        which is not copied (:mod:`bpe.arrow_texts`). The files of a list or a tuple are looked up now;
         any other iterable is consumed when the corpus is read.
     field : str
         The field of .jsonl objects, or the column of .parquet files, that holds the text.
@@ -48,20 +53,22 @@ class Corpus:
         left out. With .jsonl, .parquet and documents in memory, "skip" leaves out the whole document.
     max_record_bytes : int
         A longer line of .jsonl, or text of a row of .parquet, is an error: a record is in memory as a whole.
+    format : {"text", "jsonl", "parquet"}, optional
+        What every file holds, and standard input. By default, the name of a file says it.
 
     Raises
     ------
     TypeError
         The sources are a bare str or bytes, or not an iterable, or the field is not a str.
     ValueError
-        `errors` is not one of these, `max_record_bytes` is below 1, or a folder has no files of a known
-        format.
+        `errors` or `format` is not one of these, `max_record_bytes` is below 1, or a folder has no files of
+        a known format.
     OSError
         A file is missing or cannot be examined.
 
     Attributes
     ----------
-    field, errors, max_record_bytes : str, str, int
+    field, errors, max_record_bytes, format : str, str, int, str or None
         As given.
     n_bytes : int or None
         Size of all files on the disk; None if it is not known before the reading.
@@ -86,6 +93,7 @@ class Corpus:
         field: str = "text",
         errors: Errors = "keep",
         max_record_bytes: int = RECORD_BYTES,
+        format: Format | None = None,
     ) -> None:
         if isinstance(sources, (str, bytes, bytearray, memoryview)):
             raise TypeError(
@@ -93,6 +101,8 @@ class Corpus:
                 "a path must be pathlib.Path(...), a document must be in a list"
             )
         items: Any = [sources] if isinstance(sources, os.PathLike) else sources
+        column = arrow_texts(sources)
+        items = items if column is None else column
         if not isinstance(items, Iterable):
             raise TypeError(
                 f"a corpus must be a pathlib.Path, a list of them, or an iterable of str or bytes documents, "
@@ -103,11 +113,19 @@ class Corpus:
         check_errors(errors)
         if as_index(max_record_bytes) < 1:
             raise ValueError(f"max_record_bytes must be at least 1, not {max_record_bytes}")
+        if format not in (None, *_KIND_OF):
+            raise ValueError(f"format must be one of {', '.join(map(repr, _KIND_OF))}, not {format!r}")
         self.field, self.errors, self.max_record_bytes = field, errors, max_record_bytes
+        self.format = format
+        self._begun: list[tuple[int, FilePart | None]] = []  # numbers of documents, where a file begins
         self._name = _name_of(items)
         self._items: Iterable[Any] = items
         self.n_bytes: int | None = None
+        self._given: list[Path] = []
+        if isinstance(items, ArrowTexts):
+            self.n_bytes = int(items.ends[-1]) if len(items) else 0
         if isinstance(items, (list, tuple)):
+            self._given = [Path(item) for item in items if isinstance(item, os.PathLike)]
             self._items = [part for item in items for part in _expanded(item)]
             sizes = [_size_of(item) for item in self._items]
             if None not in sizes:
@@ -142,7 +160,14 @@ class Corpus:
         return corpus if isinstance(corpus, Corpus) else cls(corpus)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({"max_record_bytes": RECORD_BYTES, **state})  # release 0.1.0 had none
+        # Release 0.1.0 had none of these.
+        defaults: dict[str, Any] = {
+            "max_record_bytes": RECORD_BYTES,
+            "format": None,
+            "_given": [],
+            "_begun": [],
+        }
+        self.__dict__.update({**defaults, **state})
 
     def __repr__(self) -> str:
         return f"<Corpus: {self._name}>"
@@ -150,6 +175,16 @@ class Corpus:
     def __str__(self) -> str:
         """Return a short name of the corpus, for messages."""
         return self._name
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether the corpus can be read more than once: neither standard input nor an iterator."""
+        items = self._items
+        if iter(items) is items:
+            return False
+        return not isinstance(items, list) or not any(
+            isinstance(item, FilePart) and item.path == STDIN for item in items
+        )
 
     def paths(self) -> list[Path]:
         """Return the files of the corpus; folders and patterns are resolved.
@@ -173,10 +208,121 @@ class Corpus:
         >>> [str(path) for path in Corpus(Path("-")).paths()]
         ['-']
         """
+        return [part.path for part in self.parts()]
+
+    def parts(self) -> list[FilePart]:
+        """Return the files of the corpus, as what can be read.
+
+        Returns
+        -------
+        list of FilePart
+
+        Raises
+        ------
+        ValueError
+            As :meth:`paths`.
+
+        Complexity
+        ----------
+        O(n) for n files.
+
+        Examples
+        --------
+        >>> [str(part) for part in Corpus(Path("-")).parts()]
+        ['standard input']
+        """
         items = self._items
         if not (isinstance(items, list) and all(isinstance(item, FilePart) for item in items)):
             raise ValueError(f"{self._name} holds documents, not files only")
-        return [item.path for item in items]
+        return items
+
+    def kind_of(self, path: Path) -> str:
+        """Return what a file holds: `format`, or what its name says.
+
+        Parameters
+        ----------
+        path : Path
+
+        Returns
+        -------
+        str
+            ".txt", ".jsonl", ".parquet"; "" if the name does not tell it, which is read as text.
+
+        Complexity
+        ----------
+        O(1).
+
+        Examples
+        --------
+        >>> Corpus([], format="jsonl").kind_of(Path("-")), Corpus([]).kind_of(Path("x.parquet"))
+        ('.jsonl', '.parquet')
+        """
+        return _KIND_OF[self.format] if self.format else kind_of(path)[0]
+
+    def name_of_document(self, number: int) -> str:
+        """Return the name of a document that the last call of :meth:`documents` has read, for messages.
+
+        Parameters
+        ----------
+        number : int
+            From 0 on.
+
+        Returns
+        -------
+        str
+            Its file, with its number there if the file has several.
+
+        Complexity
+        ----------
+        O(log n) for n files.
+
+        Examples
+        --------
+        >>> corpus = Corpus(["one", "two"])
+        >>> len(list(corpus.documents()))
+        2
+        >>> corpus.name_of_document(1)
+        'document 1'
+        """
+        at = bisect_right(self._begun, number, key=lambda begun: begun[0]) - 1
+        first, part = self._begun[at] if at >= 0 else (0, None)
+        if part is None:
+            return f"document {number}"
+        is_one = self.kind_of(part.path) not in (".jsonl", ".parquet")
+        return str(part) if is_one else f"{part}, document {number - first}"
+
+    @property
+    def origins(self) -> list[tuple[int, Path | None]]:
+        """The first document of each file that :meth:`documents` has read; None for documents in memory."""
+        begun = [(number, None if part is None else part.path) for number, part in self._begun]
+        return begun if begun and begun[0][0] == 0 else [(0, None), *begun]
+
+    def roots(self) -> tuple[Path, list[Path]]:
+        """Return the folder that all files are in or below, as they were given, and the folders given.
+
+        Returns
+        -------
+        root : Path
+            Absolute. It is the same whatever files the folders hold.
+        folders : list of Path
+
+        Raises
+        ------
+        ValueError
+            The files have no folder in common, such as those of two drives.
+
+        Complexity
+        ----------
+        One `stat` for each path that was given.
+
+        Examples
+        --------
+        >>> Corpus(["a document"]).roots() == (Path.cwd(), [])
+        True
+        """
+        folders = [path for path in self._given if path.is_dir()]
+        begins = [path if path.is_dir() else _before_magic(path) for path in self._given]
+        return Path(os.path.commonpath(list(map(os.path.abspath, begins)) or [os.getcwd()])), folders
 
     def documents(
         self, advance: _Advance = lambda n: None, *, block_bytes: int = BLOCK_BYTES
@@ -216,18 +362,40 @@ class Corpus:
         >>> [list(document) for document in Corpus(["some text", b"more"]).documents(block_bytes=5)]
         [[b'some ', b'text'], [b'more']]
         """
+        if isinstance(self._items, ArrowTexts):
+            self._begun = []
+            yield from self._of_column(self._items, advance, block_bytes)
+            return
+        number = 0
+        begun: list[tuple[int, FilePart | None]] = []
+        self._begun = begun
         for index, item in enumerate(self._items):
             for source in _expanded(item):
                 if isinstance(source, FilePart):
-                    yield from self._of_file(source, advance, block_bytes)
+                    begun.append((number, source))
+                    for blocks in self._of_file(source, advance, block_bytes):
+                        number += 1
+                        yield blocks
                     continue
+                if begun and begun[-1][1] is not None:
+                    begun.append((number, None))
                 document = clean_document(source, self.errors, f"document {index} of the corpus")
                 if document is not None:
+                    number += 1
                     yield _in_blocks(document, block_bytes)
                     advance(len(document))
 
+    def _of_column(self, rows: ArrowTexts, advance: _Advance, block_bytes: int) -> Iterator[Iterable[Any]]:
+        for number, row in enumerate(rows):
+            document: Any = row
+            if row is not None and self.errors != "keep":
+                document = clean_document(bytes(row), self.errors, f"row {number} of the column")
+            if document is not None:
+                yield _in_blocks(document, block_bytes)
+                advance(len(document))
+
     def _of_file(self, part: FilePart, advance: _Advance, block_bytes: int) -> Iterator[Iterable[bytes]]:
-        kind = kind_of(part.path)[0]
+        kind = self.kind_of(part.path)
         records: Iterator[bytes]
         if kind == ".parquet":
             records = parquet_rows(part, self.field, self.errors, advance, most=self.max_record_bytes)
@@ -254,6 +422,8 @@ __test__ = {"Corpus": Corpus}  # doctest passes over a class that has the name o
 
 
 def _name_of(items: Any) -> str:
+    if isinstance(items, ArrowTexts):
+        return f"a column of {len(items)} rows"
     if not isinstance(items, (list, tuple)):
         return f"an iterable ({type(items).__name__})"
     if len(items) == 1:
@@ -287,6 +457,11 @@ def _expanded(item: Any) -> list[Any]:
         return files
     os.stat(path)  # raises the right error for a missing file
     return [FilePart(path)]
+
+
+def _before_magic(path: Path) -> Path:
+    """Return the folder of a file, or the folder before the first folder or name that is a pattern."""
+    return next(folder for folder in path.parents if path.exists() or not glob.has_magic(str(folder)))
 
 
 def _files_in(folder: Path) -> list[FilePart]:

@@ -23,7 +23,7 @@ from bpe.text import as_bytes, as_text
 
 Errors: TypeAlias = Literal["keep", "strict", "replace", "skip"]
 ERRORS = ("keep", "strict", "replace", "skip")
-_HINT = 'to read it all the same, choose errors="keep", "replace" or "skip" (--errors)'
+_HINT = 'to read it, choose errors="keep", "replace" or "skip" (--errors)'
 
 
 def check_errors(errors: str) -> None:

@@ -9,12 +9,16 @@
                                     +------+-------+
 
 When a worker dies, what it had done is done again. Workers must see the same files by the same names, and
-have this package installed.
+have this package installed. While they count, they say how far they are, twice a second.
+
+A part is as large as leaves each worker a few: what is counted anew in every part, and sent, is then little.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+import uuid
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from bpe.corpus import Corpus, CorpusLike
@@ -26,6 +30,10 @@ from bpe.pattern import Pattern
 from bpe.progress import Progress, progress_bar
 from bpe.specials import check_specials
 from structures import ByteCounter
+
+_MOST_PART_BYTES = 1 << 30
+_PARTS_EACH = 3  # parts for each worker, where they are between PART_BYTES and that
+_SECONDS = 0.5
 
 
 def count_words(
@@ -83,12 +91,11 @@ def count_words(
     distributed = extra("distributed", "dask", "counting on a cluster")
     rules = Pattern.of(pattern), check_specials(special_tokens)
     source = Corpus.of(corpus)
-    parts = parts_of(source, rules[0], frozenset(rules[1]), PART_BYTES)
     if isinstance(scheduler, str):
         with distributed.Client(scheduler) as client:
-            counter = _on_cluster(distributed, client, parts, source, rules, progress)
+            counter = _on_cluster(distributed, client, source, rules, progress)
     elif isinstance(scheduler, distributed.Client):
-        counter = _on_cluster(distributed, scheduler, parts, source, rules, progress)
+        counter = _on_cluster(distributed, scheduler, source, rules, progress)
     else:
         raise TypeError(f"scheduler must be a Client or an address, not {type(scheduler).__name__}")
     must_hold_text(counter, source)
@@ -98,15 +105,17 @@ def count_words(
 def _on_cluster(
     distributed: Any,
     client: Any,
-    parts: list[list[FilePart]],
     source: Corpus,
     rules: tuple[Pattern, tuple[str, ...]],
     progress: Progress,
 ) -> ByteCounter:
+    n_at_once = sum(client.nthreads().values())
+    parts = parts_of(source, rules[0], frozenset(rules[1]), _part_bytes(source.n_bytes or 0, n_at_once))
     if not parts:
         return ByteCounter()
-    reading = {name: getattr(source, name) for name in ("field", "errors", "max_record_bytes")}
-    leaves = [client.submit(_count_part, part, reading, *rules, pure=False) for part in parts]
+    topic = f"bpe-{uuid.uuid4().hex}"
+    reading = {name: getattr(source, name) for name in ("field", "errors", "max_record_bytes", "format")}
+    leaves = [client.submit(_count_part, part, reading, *rules, topic, pure=False) for part in parts]
     size_of = {
         leaf.key: sum((file_part.stop or 0) - file_part.start for file_part in part)
         for leaf, part in zip(leaves, parts, strict=True)
@@ -116,29 +125,73 @@ def _on_cluster(
         pairs = [client.submit(_added, *level[i : i + 2], pure=False) for i in range(0, len(level) - 1, 2)]
         level = pairs + level[2 * len(pairs) :]
     (root,) = level
-    counted = distributed.as_completed(leaves)
+    waiting = set(leaves)
     del leaves, level  # workers keep in memory what is held here
+    told: dict[str, int] = {}  # by the name of a part, what its worker has told of it
+    client.subscribe_topic(topic, lambda event: told.update([event[1]]))
+    n_shown = n_done = 0
     try:
         with progress_bar(progress, source.n_bytes, "B", "counting") as advance:
-            for leaf in counted:
-                if leaf.status == "error":
+            while waiting:
+                ended = _ended(distributed, waiting)
+                waiting -= ended
+                if any(leaf.status == "error" for leaf in ended):
                     break
-                advance(size_of[leaf.key])
-                del leaf
+                n_done += sum(size_of[leaf.key] for leaf in ended)
+                under_way = sum(min(told.get(leaf.key, 0), size_of[leaf.key]) for leaf in waiting)
+                if n_done + under_way > n_shown:  # a part that is counted again begins anew
+                    advance(n_done + under_way - n_shown)
+                    n_shown = n_done + under_way
+            del ended
+            waiting.clear()
             return root.result()
     except distributed.KilledWorker as error:
         raise ChildProcessError(
-            f"one worker after the other died while it counted a part ({error}): has each enough memory?"
+            f"several workers died while they counted a part ({error}): does each have enough memory?"
         ) from None
     finally:
+        client.unsubscribe_topic(topic)
         root.cancel()
 
 
+def _part_bytes(n_bytes: int, n_at_once: int) -> int:
+    """Return how large parts are: a few for each worker, within bounds."""
+    return min(max(n_bytes // (_PARTS_EACH * max(n_at_once, 1)), PART_BYTES), _MOST_PART_BYTES)
+
+
+def _ended(distributed: Any, waiting: set[Any]) -> set[Any]:
+    """Wait until a part is counted, or for a moment; return those that are."""
+    try:
+        return set(distributed.wait(waiting, timeout=_SECONDS, return_when="FIRST_COMPLETED").done)
+    except distributed.TimeoutError:
+        return set()
+
+
 def _count_part(
-    parts: list[FilePart], reading: dict[str, Any], pattern: Pattern, special_tokens: tuple[str, ...]
+    parts: list[FilePart],
+    reading: dict[str, Any],
+    pattern: Pattern,
+    special_tokens: tuple[str, ...],
+    topic: str | None = None,
 ) -> ByteCounter:
     corpus = Corpus(parts, **reading)  # type: ignore[arg-type]  # a part stands for its file
-    return count_corpus(corpus, pattern, special_tokens, threads=1)
+    tell = _teller(topic) if topic else False
+    return count_corpus(corpus, pattern, special_tokens, threads=1, progress=tell)
+
+
+def _teller(topic: str) -> Callable[[int, int | None], object]:
+    """Return what tells the client how many bytes of a part are read."""
+    from distributed import get_worker
+
+    worker, key, told = get_worker(), get_worker().get_current_task(), time.monotonic()
+
+    def tell(done: int, _: int | None) -> None:
+        nonlocal told
+        if time.monotonic() - told >= _SECONDS:
+            told = time.monotonic()
+            worker.log_event(topic, (key, done))
+
+    return tell
 
 
 def _added(left: ByteCounter, right: ByteCounter) -> ByteCounter:

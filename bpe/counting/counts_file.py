@@ -129,7 +129,7 @@ def read(file: BinaryIO) -> tuple[ByteCounter, Pattern, tuple[str, ...]]:
     """
     prefix = file.read(_PREFIX.size)  # before anything else: a file of another kind may have no end
     if prefix[:8] != MAGIC[: len(prefix)] or not prefix:
-        raise ValueError("not a file of word counts: at byte 0 there is something else than in one")
+        raise ValueError("not a file of word counts: it begins with other bytes")
     content = prefix + file.read()
     if len(content) < _PREFIX.size + _CRC.size:
         raise ValueError(f"cut off at byte {len(content)}, before the header ends")

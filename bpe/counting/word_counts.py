@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping
 from numbers import Rational
-from operator import index
+from operator import index, mul
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ class WordCounts:
 
     * :meth:`from_corpus`, :meth:`load`, :meth:`save`
     * ``counts[word]``, ``word in counts``, ``len(counts)``, :meth:`items`, iteration over the words
-    * :meth:`most_common`, :attr:`total`, :attr:`n_bytes`, :meth:`to_arrays`
+    * :meth:`most_common`, :attr:`total`, :attr:`n_bytes`, :attr:`n_text_bytes`, :meth:`to_arrays`
     * :meth:`add`, ``counts += other``, ``counts + other``
     * :meth:`scale`, :meth:`filter`, :meth:`prune`, which return new counts
     * :attr:`pattern`, :attr:`special_tokens`; ``==``, which ignores the order, as with a dict; pickle, copy
@@ -228,6 +228,14 @@ class WordCounts:
     def n_bytes(self) -> int:
         """The sum of the lengths of the distinct words, in bytes."""
         return self.to_arrays()[0].size
+
+    @property
+    def n_text_bytes(self) -> int:
+        """The sum of the lengths of all words, in bytes: that of the text, without its special tokens."""
+        _, offsets, counts = self.to_arrays()
+        lengths = np.diff(offsets)
+        is_small = lengths.astype(float) @ counts.astype(float) < 2**62
+        return int(lengths @ counts) if is_small else sum(map(mul, lengths.tolist(), counts.tolist()))
 
     # --------------------------------------------------------------------------------------------- views
     def items(self) -> ItemsView[bytes, int]:

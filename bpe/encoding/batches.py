@@ -8,6 +8,8 @@ encoder; as many stretches at a time as there are threads.
     texts       one  two three  four          five ...
     stretch     o n e t w o t h r e e f o u r          one call, on one thread
     ends              3     6         11     15
+
+Rows of an Arrow column stand in a row already: a stretch is a part of its buffer.
 """
 
 from __future__ import annotations
@@ -15,9 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 
+from bpe.arrow_texts import ArrowTexts, arrow_texts
 from bpe.buffers import as_array
 from bpe.encoding.engine import Engine, ends_of
 from bpe.garbage import no_collection
@@ -27,6 +31,7 @@ from bpe.threads import map_in_threads, n_threads
 
 MOST_BYTES = 1 << 20
 LEAST_BYTES = 1 << 15  # a shorter stretch is not worth another thread
+_Texts: TypeAlias = Sequence[str | bytes] | ArrowTexts
 LONG = 1 << 18  # characters of a text that is a stretch by itself, so that it need not be copied
 
 
@@ -51,7 +56,7 @@ def encode_batch_to_numpy(
 
 
 def encode_stretches(
-    engine: Engine, texts: Sequence[str | bytes], threads: int | None, rules: Rules, what: str = "text"
+    engine: Engine, texts: _Texts, threads: int | None, rules: Rules, what: str = "text"
 ) -> tuple[int, Iterator[tuple[np.ndarray, np.ndarray]]]:
     """Return how long the texts are, and an iterator over the ids and offsets of each stretch."""
     threads = n_threads(threads)
@@ -59,6 +64,10 @@ def encode_stretches(
 
     def encode_stretch(stretch: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         first, last = stretch
+        if isinstance(texts, ArrowTexts):
+            bytes_there, ends_there = texts.stretch(first, last)
+            if not _holds_any(bytes_there, rules.needles):
+                return engine.encoder.encode_segments(bytes_there, ends_there)
         row = _row_of(texts[first:last])
         if row and not any(needle in row for needle in needles):
             with suppress(UnicodeEncodeError):  # a lone surrogate
@@ -92,19 +101,22 @@ def joined(length: int, stretches: Iterable[tuple[np.ndarray, np.ndarray]]) -> t
     return ids, np.concatenate(all_offsets)
 
 
-def _stretches(texts: Sequence[str | bytes], threads: int, what: str) -> tuple[int, list[tuple[int, int]]]:
+def _stretches(texts: _Texts, threads: int, what: str) -> tuple[int, list[tuple[int, int]]]:
     """Return how long the texts are, and the ranges of texts that are encoded together."""
     try:
-        ends = ends_of(texts)  # as if all were ASCII
+        ends = texts.ends if isinstance(texts, ArrowTexts) else ends_of(texts)  # as if all were ASCII
     except TypeError:
-        _bytes_of(texts, 0, what)
+        _bytes_of(texts[:], 0, what)
         raise
     total = int(ends[-1]) if len(ends) else 0
     wanted = min(max(total // (4 * threads), LEAST_BYTES), MOST_BYTES) if threads > 1 else MOST_BYTES
     # A stretch ends with the text in which its share of the bytes ends.
     shares = np.arange(1, total // wanted + 1) * wanted
     long = np.flatnonzero(np.diff(ends, prepend=0) >= LONG)
-    edges = np.unique(np.concatenate([[0], np.searchsorted(ends, shares) + 1, long, long + 1, [len(ends)]]))
+    chunks = texts.firsts if isinstance(texts, ArrowTexts) else [0]
+    edges = np.unique(
+        np.concatenate([chunks, np.searchsorted(ends, shares) + 1, long, long + 1, [len(ends)]])
+    )
     return total, list(pairwise(edges.tolist()))
 
 
@@ -125,7 +137,22 @@ def _bytes_of(texts: Sequence[str | bytes], first: int, what: str) -> list[bytes
         return [utf8_of(text, f"{what} {index}") for index, text in enumerate(texts, first)]
 
 
-def _listed(texts: Iterable[str | bytes]) -> Sequence[str | bytes]:
+def _holds_any(data: np.ndarray, needles: tuple[bytes, ...]) -> bool:
+    """Say whether bytes hold one of some strings; a mebibyte is looked at in one go."""
+    reach = max(map(len, needles), default=0)
+    for start in range(0, len(data) + 1, MOST_BYTES) if needles else ():
+        some = data[start : start + MOST_BYTES + reach].tobytes()
+        if any(needle in some for needle in needles):
+            return True
+    return False
+
+
+def _listed(texts: Iterable[str | bytes]) -> _Texts:
+    column = arrow_texts(texts)
+    if column is not None:
+        if column.null is not None:
+            raise ValueError(f"text {column.null} is null: fill nulls first, as with column.fill_null('')")
+        return column
     if isinstance(texts, (str, bytes)):
         raise TypeError("texts is a single text: put it in a list")
     return texts if isinstance(texts, (list, tuple)) else list(texts)

@@ -47,7 +47,7 @@ def truncate(engine: Engine, text: AnyStr, max_tokens: int, rules: Rules) -> Any
         end = int(ends[k - 1])
         if _is_between_characters(data, end):
             # A piece can change by what no longer follows it, but none before a place where texts can be cut.
-            place = engine.pattern.last_cut(data, 0, end - 1)
+            place = engine.cutter.last_cut(data, 0, end - 1)
             first = int(np.searchsorted(ends, place, side="right"))
             if place and ends[first - 1] != place:  # inside a special token
                 place = first = 0

@@ -381,7 +381,8 @@ class Encoder:
             blocks = self._blocks(worker, held, ends) if given is None else [(given, ends)]
             for offsets, ends_here in blocks:
                 marks = offsets[1:].copy() if by_piece else ends_here
-                n, id_offsets = self._encode_pieces(worker, held, offsets, ids, n, marks)
+                finer = self._finer(held, offsets)
+                n, id_offsets = self._encode_pieces(worker, held, finer, ids, n, marks)
                 all_marks.append(marks)
                 all_id_offsets.append(id_offsets)
         ids.resize(n, refcheck=False)  # releases memory; a copy would take more
@@ -420,6 +421,10 @@ class Encoder:
             # Twice the size for a piece that does not fit, so that it is scanned only a few times.
             size = BLOCK_BYTES if done > done_before else 2 * size
             yield self._scanner.refine(data, offsets), segments
+
+    def _finer(self, data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Return where the parts of pieces begin that are merged by themselves; they are whole here."""
+        return offsets
 
     def _encode_pieces(
         self,

@@ -3,7 +3,8 @@
 ::
 
     vocabulary + pattern
-       |-- encoder         bytes -> ids            bpe.encoding.encoder
+       |-- encoder         bytes -> ids            bpe.encoding.encoder_choice
+       |-- cutter          where to cut a text     bpe.supermerges
        |-- table           ids -> bytes            bpe.encoding.decoding
        |-- merger          bytes -> ids, by chance bpe.encoding.dropout
        |-- default_rules   special tokens          bpe.specials
@@ -34,6 +35,7 @@ from bpe.specials import (
     as_set,
     rules_of,
 )
+from bpe.supermerges import pattern_between, refuse_supermerges
 from bpe.vocabulary import Vocabulary
 from bpe.vocabulary_parts import Packed, packed, unpacked
 
@@ -112,6 +114,7 @@ class Engine:
             and mine.special_tokens == theirs.special_tokens
             and mine.added_tokens == theirs.added_tokens
             and mine.idle_tokens == theirs.idle_tokens
+            and mine.n_super == theirs.n_super
             and mine.bytes_of == theirs.bytes_of
             and self.is_prepared == other.is_prepared
             and self._allowed_tokens() == other._allowed_tokens()
@@ -150,15 +153,21 @@ class Engine:
     @made_once
     def encoder(self) -> Encoder:
         """The encoder of ordinary text; it loads the compiler, which decoding does not need."""
-        from bpe.encoding.encoder import Encoder
+        from bpe.encoding.encoder_choice import encoder_of
 
-        return Encoder(self.vocabulary, self.pattern)
+        return encoder_of(self.vocabulary, self.pattern)
+
+    @made_once
+    def cutter(self) -> Pattern:
+        """What tells where a text can be cut in two without a change to its ids."""
+        return pattern_between(self.vocabulary, self.pattern)
 
     @made_once
     def merger(self) -> Merger:
         """The encoder with dropout."""
         from bpe.encoding.dropout_kernels import Merger
 
+        refuse_supermerges(self.vocabulary, "dropout")
         return Merger(self.vocabulary)
 
     @made_once

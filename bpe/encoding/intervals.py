@@ -58,7 +58,7 @@ class IntervalCounter:
         elif not data.isascii():
             self._edges = np.cumsum([0, *widths_of(code_points(as_text(data)))])
         if not self._is_odd and not engine.is_prepared:
-            cuts = engine.pattern.cuts(data)
+            cuts = engine.cutter.cuts(data)
             self._cuts = cuts[~engine.ordinary_rules.allowed.crossed(data)[cuts]]
         if len(self._cuts):
             ends = np.cumsum(engine.table.lengths(engine.encode(data, data, engine.ordinary_rules)))

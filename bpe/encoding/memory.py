@@ -21,6 +21,7 @@ from numba.experimental import structref
 
 from bpe.encoding.heap_merge import merge_by_heap
 from bpe.encoding.linked_pieces import linked_pieces_type, put_piece, set_arrays
+from bpe.encoding.long_pieces import WINDOW, merge_windows
 from bpe.encoding.rounds import merge_in_rounds
 from bpe.encoding.short_pieces import (
     FEWEST_BITS,
@@ -312,7 +313,7 @@ def merge_unknown(self, data, offsets, first, after, known):
     for i in range(first, after):
         if known[1][i - first] == 0:
             start, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
-            if place + end - start > room:
+            if place + end - start > room or (unknown.in_order and end - start > WINDOW):
                 after = i
                 break
             put_piece(unknown, data, start, end, place)
@@ -326,7 +327,10 @@ def merge_unknown(self, data, offsets, first, after, known):
 
 @inner
 def merge_rest(self, data, offsets, batch, done, ids, marks, id_offsets):
-    """Write the ids of the rest of a batch, which need not be known, if there is room; return `done` anew."""
+    """Write the ids of the rest of a batch, which need not be known, if there is room; return `done` anew.
+
+    It stops before a long piece, or after one that comes first.
+    """
     first_of_batch, n_pieces, (firsts, seconds), homes = batch
     first, n, mark = done
     known, id_at, stop = (
@@ -340,6 +344,12 @@ def merge_rest(self, data, offsets, batch, done, ids, marks, id_offsets):
         known[0][k], known[1][k] = self.short_slots[at + 2], self.short_slots[at + 3]
     if len(self.whole) > 0:
         take_whole(self, data, offsets, first, stop, known, ids, n)
+    start, end = np.int64(offsets[first]), np.int64(offsets[first + 1])
+    if known[1][0] == 0 and self.unknown.in_order and end - start > WINDOW:
+        n_after = merge_windows(self.unknown, data, start, end, ids, n)
+        if n_after < 0:
+            return done
+        return first + 1, n_after, put_marks(marks, mark, offsets[first + 1], id_offsets, n_after)
     stop = merge_unknown(self, data, offsets, first, stop, known)
     place, tokens, next_of = 0, pointer_to(self.unknown.tokens, 0), pointer_to(self.unknown.next_of, 0)
     furthest = 0

@@ -184,7 +184,7 @@ class StreamEncoder:
             ids = self._ids_of(data[:n_decided]) if place else []
             self._begins = begins
             return ids, n_decided
-        n_decided, end = decided(data, self._engine.pattern, self._rules.allowed)
+        n_decided, end = decided(data, self._engine.cutter, self._rules.allowed)
         ids = self._ids_of(data[:end]) if end else []
         return ids[: len(ids) - self._engine.n_ids_of_tail(ids, end - n_decided)], n_decided
 

@@ -22,6 +22,8 @@ Three more are only read: ``sentencepiece`` (``*.model``, of type BPE), ``tekken
 ``npm`` (ranks in JSON, as npm packages have them).
 :mod:`bpe.formats.recognition` finds out which format a file is in.
 
+Supermerges (:mod:`bpe.supermerges`) are held by native files only.
+
 tiktoken, gpt2 and minbpe have no place for what a ``tokenizer.json`` holds besides, such as a post-processor:
 a warning names it (:mod:`bpe.formats.kept`).
 """
@@ -42,6 +44,7 @@ from bpe.formats.json_text import read_json
 from bpe.formats.limits import check_longest
 from bpe.formats.model_folder import TOKENIZER, is_folder, warn_without_folder, with_files, write_files
 from bpe.pattern import Dialect, Pattern
+from bpe.supermerges import refuse_supermerges
 from bpe.vocabulary import Vocabulary
 
 FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
@@ -316,6 +319,8 @@ def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str]
     ...     sorted(file.name for file in pathlib.Path(folder, "new").iterdir())
     ['merges.txt', 'vocab.json']
     """
+    if format != "native":
+        refuse_supermerges(vocabulary, f"the format {format}")
     check_longest(vocabulary.bytes_of.values())
     if format not in ("native", "huggingface") and changes_text(vocabulary):
         raise ValueError(

@@ -35,6 +35,7 @@ from bpe.formats.ranks import unreached
 from bpe.garbage import no_collection
 from bpe.pattern import Pattern
 from bpe.pipeline.pre_tokenizers import PreTokenizer
+from bpe.supermerges import refuse_supermerges
 from bpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -175,6 +176,7 @@ def tokenizer_of(vocabulary: Vocabulary, pattern: Pattern) -> tokenizers.Tokeniz
     >>> tokenizer_of(words, Pattern.of("gpt2")).encode("hi!").ids
     [256, 33]
     """
+    refuse_supermerges(vocabulary, "tokenizers")
     try:
         import tokenizers
     except ImportError:

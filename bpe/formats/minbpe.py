@@ -14,13 +14,12 @@ from __future__ import annotations
 import functools
 import re
 
-import regex
-
 from bpe.formats.expressions import render
 from bpe.formats.kept import warn_lost
 from bpe.formats.limits import check_lengths
 from bpe.formats.ranks import check_merges_alone, check_no_added, check_no_idle
 from bpe.pattern import PATTERNS, Pattern
+from bpe.regular_expressions import compiled
 from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
 FIRST_LINE = "minbpe v1"
@@ -157,7 +156,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
 
 def _line_of(source: str) -> str:
     """Write an expression as one line without groups: minbpe strips the line, and takes groups for pieces."""
-    if regex.compile(source).groups or len(source.splitlines()) > 1:
+    if compiled(source).groups or len(source.splitlines()) > 1:
         source = render(source, "python")
     return source if source == source.strip() else f"(?:{source})"
 

@@ -4,12 +4,13 @@
 
     {
     "format": "bpe-structures",
-    "version": 1,                             2 or 3 if an earlier release could not read it
+    "version": 1,                             2, 3 or 4 if an earlier release could not read it
     "pattern": "gpt2",                        a name, or a list of expressions
     "unicode": "17.0.0",                      the version that defined letters and numbers in training
     "special_tokens": {"<|endoftext|>": 512},
     "merges": "aAAAAGUAAAA...",               left and right id, in the order of the ranks
     "byte_ids": [...],                        -1 for none; absent if the id of each byte is its value
+    "supermerges": 90,                        how many of the last merges join pieces; absent for none
     "merged_ids": "AAEAAAEB...",              absent if the merges make 256, 257, ...
     "other_tokens": {"700": "YWJj"},          base64; absent if all tokens are bytes or made by merges
     "whole_tokens": [700],                    looked up before anything is merged; absent if there are none
@@ -45,8 +46,13 @@ from bpe.pattern import Pattern
 from bpe.vocabulary import NO_ID, Vocabulary
 from bpe.vocabulary_parts import VocabularyParts, bytes_of_ids, ids_of_bytes
 
-FORMAT, VERSION = "bpe-structures", 3
-_SINCE = {"added_tokens": 2, "kept": 2, "idle_tokens": 3}  # the version that an entry is there since
+FORMAT, VERSION = "bpe-structures", 4
+_SINCE = {
+    "added_tokens": 2,
+    "kept": 2,
+    "idle_tokens": 3,
+    "supermerges": 4,
+}  # the version that an entry is there since
 
 
 # ------------------------------------------------------------------------------ parts of a tokenizer
@@ -98,11 +104,13 @@ def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
         document["idle_tokens"] = parts.idle_tokens
     if parts.kept:
         document["kept"] = json.loads(parts.kept)
+    if parts.n_super:
+        document["supermerges"] = parts.n_super
     document["version"] = max(_SINCE.get(key, 1) for key in document)
     has_files = "files" in document.get("kept", {})
     # Earlier releases refuse the first two, and would leave out the steps.
     if NO_ID in vocabulary.byte_ids or has_files or changes_text(vocabulary):
-        document["version"] = 3
+        document["version"] = max(3, document["version"])
     return document
 
 
@@ -157,6 +165,8 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
     for key in ("special_tokens", "added_tokens", "idle_tokens"):
         for token, number in document.get(key, {}).items():
             need(_is_id(number), f'"{key}"[{token!r}] is not an id: {number!r:.50}')
+    n_super = document.get("supermerges", 0)
+    need(n_super <= len(pairs), f'"supermerges" is {n_super}, of {len(pairs)} "merges"')
     try:
         kept = to_text(document.get("kept", {}))
     except ValueError as error:
@@ -171,6 +181,7 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
         document.get("added_tokens", {}),
         kept,
         document.get("idle_tokens", {}),
+        n_super,
     )
     return parts.vocabulary(check_lengths), Pattern.of(document["pattern"])
 
@@ -238,6 +249,7 @@ _CHECKS: dict[str, tuple[bool, Callable[[Any], bool], str]] = {
     "whole_tokens": (False, lambda value: isinstance(value, list), "a list of ids"),
     "added_tokens": (False, lambda value: isinstance(value, dict), "an object"),
     "idle_tokens": (False, lambda value: isinstance(value, dict), "an object"),
+    "supermerges": (False, lambda value: _is_int(value) and value > 0, "a number above 0"),
     "kept": (False, lambda value: isinstance(value, dict), "an object"),
 }
 

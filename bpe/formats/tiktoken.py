@@ -24,6 +24,7 @@ from bpe.formats.kept import warn_lost
 from bpe.formats.limits import check_longest
 from bpe.formats.ranks import check_no_idle, check_ranks, merges_of
 from bpe.pattern import PATTERNS, Pattern
+from bpe.supermerges import refuse_supermerges
 from bpe.vocabulary import NO_ID, Vocabulary
 
 if TYPE_CHECKING:
@@ -208,6 +209,7 @@ def encoding_of(vocabulary: Vocabulary, pattern: Pattern, name: str) -> tiktoken
     >>> encoding_of(words, Pattern.of("gpt2"), "mine").encode("hi!")
     [256, 33]
     """
+    refuse_supermerges(vocabulary, "tiktoken")
     try:
         import tiktoken
     except ImportError:

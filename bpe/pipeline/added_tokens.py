@@ -28,12 +28,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-import regex
-
 from bpe.pipeline.text_changes import WHITE_SPACE
+from bpe.regular_expressions import when_needed
 from bpe.specials import search_for
 
-_WORD_CHARACTER = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
+_WORD_CHARACTER = when_needed(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
 _NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
 
 MOST_COMPARED = 1 << 28  # characters, by :func:`overlap`
@@ -181,7 +180,7 @@ def is_in_word(text: str, start: int, end: int) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _has_word_character(text: str) -> bool:
-    return _WORD_CHARACTER.search(text) is not None
+    return _WORD_CHARACTER().search(text) is not None
 
 
 def two_searches(

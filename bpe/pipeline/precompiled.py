@@ -19,15 +19,15 @@ But: where clusters end, the ``regex`` package says. Unicode's rules for it chan
 from __future__ import annotations
 
 import numpy as np
-import regex
 
 from bpe.pipeline.text_changes import ANYTHING, MAX_GROWTH, Heads, TextChange, check_size
 from bpe.pipeline.tracked import Tracked
+from bpe.regular_expressions import when_needed
 
 # A grapheme cluster, by the expression of Unicode's annex 29. \X of the regex package is not used: it takes
 # quadratic time for a run of flags, and joins some letters of India that no letter comes before.
-_CLUSTER = regex.compile(
-    r"""\r\n
+_CLUSTER = when_needed(
+    r"""(?x)\r\n
     |(?:\p{GCB=Prepend}*+(?:
         \p{GCB=L}*+(?:\p{GCB=V}++|\p{GCB=LV}\p{GCB=V}*+|\p{GCB=LVT})\p{GCB=T}*+|\p{GCB=L}++|\p{GCB=T}++
         |\p{GCB=Regional_Indicator}{1,2}
@@ -36,7 +36,6 @@ _CLUSTER = regex.compile(
         |[^\p{GCB=Control}\p{GCB=CR}\p{GCB=LF}\p{GCB=Prepend}]
       )|\p{GCB=Prepend}++)[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*+
     |[\p{GCB=Control}\p{GCB=CR}\p{GCB=LF}]""",
-    regex.VERBOSE,
 )
 _LONGEST = 5  # bytes of what is looked up
 _IN_BLOCK = 256  # the units after one are in one block of so many
@@ -44,8 +43,8 @@ _HAS_VALUE, _IS_FAR = 1 << 8, 1 << 9
 _BYTE, _VALUE = 0x800000FF, 0x7FFFFFFF
 _MOST_KNOWN = 10_000
 # A cluster begins with these, whatever is before; but not after a character that joins all.
-_BEGINS = regex.compile("[ -~\u3041-\u3096\u30a1-\u30fa\u3400-\u9fff]")
-_JOINS_ALL = regex.compile(r"\p{GCB=Prepend}")
+_BEGINS = when_needed("[ -~\u3041-\u3096\u30a1-\u30fa\u3400-\u9fff]")
+_JOINS_ALL = when_needed(r"\p{GCB=Prepend}")
 
 
 class CharacterMap(TextChange):
@@ -126,14 +125,14 @@ class CharacterMap(TextChange):
                 return text
             line_end = "".join(self._parts_of("\r\n"))  # the one cluster of two ASCII characters
             return line_end.join([line.translate(self._of_ascii) for line in text.split("\r\n")])
-        parts = [part for cluster in _CLUSTER.findall(text) for part in self._parts_of(cluster)]
+        parts = [part for cluster in _CLUSTER().findall(text) for part in self._parts_of(cluster)]
         check_size(sum(map(len, parts)), most)
         return "".join(parts)
 
     def tracked(self, text: Tracked, most: int) -> Tracked:
         changes: list[tuple[str, int]] = []
         size = 0
-        for cluster in _CLUSTER.findall(text.text):
+        for cluster in _CLUSTER().findall(text.text):
             parts = self._parts_of(cluster)
             n_replaced = len(cluster) if len(parts) == 1 else 1
             for new in parts:
@@ -152,7 +151,7 @@ class CharacterMap(TextChange):
             is_cut = before not in ("", "\r")
         else:
             is_cut = after in ("\t", "\r") or (
-                before != "" and _BEGINS.fullmatch(after) is not None and not _JOINS_ALL.fullmatch(before)
+                before != "" and _BEGINS().fullmatch(after) is not None and not _JOINS_ALL().fullmatch(before)
             )
         if not is_cut:
             return None

@@ -12,12 +12,14 @@ character, or ``""``: anything, or nothing at all. So the cut goes through sever
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
-
-import regex
+from typing import TYPE_CHECKING, TypeAlias
 
 from bpe.pipeline.steps import MAX_CONTENT, SearchPattern
 from bpe.pipeline.tracked import Tracked
+from bpe.regular_expressions import when_needed
+
+if TYPE_CHECKING:
+    import regex
 
 Heads: TypeAlias = frozenset[str] | None
 ANYTHING: frozenset[str] = frozenset({""})
@@ -172,7 +174,7 @@ class StripRight(TextChange):
 
 
 # An expression that matches one character of a class, or a run of them that is as long as it can be.
-_RUN = regex.compile(
+_RUN = when_needed(
     r"(?P<one>[^\\.^$|?*+(){}\[\]]|(?P<class>\\[dDsSwWnrtfv]|\\[pP]\{\^?[\w=]+\})|\\[^\w\s]"
     r"|\[\^?(?:[^\\\[\]]|(?&class)|\\[^\w\s])+\])(?P<times>\+|\{[1-9][0-9]*,\})?"
 )
@@ -194,9 +196,9 @@ class Replace(TextChange):
         self._one: regex.Pattern[str] | None = None
         self._is_all = pattern.text is not None and len(pattern.text) == 1
         if self._is_all:
-            self._one = regex.compile(pattern.source)
-        elif pattern.text is None and (run := _RUN.fullmatch(pattern.source)):
-            self._one, self._is_all = regex.compile(run["one"]), not run["times"]
+            self._one = when_needed(pattern.source)()
+        elif pattern.text is None and (run := _RUN().fullmatch(pattern.source)):
+            self._one, self._is_all = when_needed(run["one"])(), not run["times"]
 
     def plain(self, text: str, most: int) -> str:
         old = self.pattern.text

@@ -11,15 +11,14 @@ import unicodedata
 from itertools import groupby
 from typing import Literal, TypeAlias
 
-import regex
-
 from bpe.pipeline.text_changes import ANYTHING, Heads, TextChange
 from bpe.pipeline.tracked import Tracked
+from bpe.regular_expressions import when_needed
 
 FormName: TypeAlias = Literal["NFC", "NFD", "NFKC", "NFKD"]
 # Python sorts marks by insertion, which takes quadratic time where they are not in order. The last two
 # characters become marks.
-_MANY_MARKS = regex.compile(r"[\p{M}\uff9e\uff9f]{500,}")
+_MANY_MARKS = when_needed(r"[\p{M}\uff9e\uff9f]{500,}")
 _JAMO_THAT_COMBINE = ("\u1160", "\u11ff")
 # ASCII that nothing after it combines with. "<", "=" and ">" combine with a stroke, letters with accents.
 _ALONE = frozenset(map(chr, range(128))) - set("<=>") - {c for c in map(chr, range(128)) if c.isalpha()}
@@ -40,8 +39,8 @@ class UnicodeForm(TextChange):
     def plain(self, text: str, most: int) -> str:
         if text.isascii():
             return text
-        if _MANY_MARKS.search(text, concurrent=False):
-            text = _MANY_MARKS.sub(lambda found: self._in_order(found[0]), text, concurrent=False)
+        if _MANY_MARKS().search(text, concurrent=False):
+            text = _MANY_MARKS().sub(lambda found: self._in_order(found[0]), text, concurrent=False)
         return unicodedata.normalize(self.name, text)
 
     def _in_order(self, marks: str) -> str:

@@ -2,8 +2,8 @@
 
 The fast engine is right if its results equal the results of these modules. They are plain Python with lists,
 dicts and Counters, import nothing else of this project, and are written to be read: start with ``pairs``,
-then ``trainers``, ``parity``, ``alphabets``, ``linked``, ``encoders`` and ``vocabularies``. Only ``ladder``
-uses the engine: it measures all of them (``python -m bpe.reference.ladder TEXT``).
+then ``trainers``, ``parity``, ``superwords``, ``alphabets``, ``linked``, ``encoders`` and ``vocabularies``.
+Only ``ladder`` uses the engine: it measures all of them (``python -m bpe.reference.ladder TEXT``).
 
 The package does not split text into pieces, knows no special tokens, reads and writes no files, and is far
 too slow for a real corpus (1,000 merges of 10 kB take the last trainer 0.1 s).
@@ -49,6 +49,7 @@ from .encoders import (
 )
 from .pairs import LengthRule, Pair, Ties, count_pairs, merge_sequence, pair_statistics, pick_best
 from .parity import Turns, learn_parity, tokens_in, train_parity
+from .superwords import SuperMerge, encode_boundless, runs_of, train_boundless, train_superbpe
 from .trainers import (
     IncrementalPieces,
     IndexedPieces,
@@ -71,11 +72,13 @@ __all__ = [
     "Merge",
     "Pair",
     "RecountedPieces",
+    "SuperMerge",
     "Ties",
     "Turns",
     "alphabet_of",
     "count_pairs",
     "decode",
+    "encode_boundless",
     "encode_by_rank",
     "encode_by_ranks_of_bytes",
     "encode_by_replay",
@@ -89,12 +92,15 @@ __all__ = [
     "pick_best",
     "rank_pairs",
     "remove_least_used",
+    "runs_of",
     "tokens_in",
+    "train_boundless",
     "train_chunked",
     "train_deduplicated",
     "train_incremental",
     "train_indexed",
     "train_parity",
+    "train_superbpe",
     "train_vanilla",
     "vocabulary",
 ]

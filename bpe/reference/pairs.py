@@ -10,9 +10,10 @@ Only two tie rules compare the bytes of tokens; apart from them, this module kno
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 Pair: TypeAlias = tuple[int, int]
+Token = TypeVar("Token")  # an id, or the bytes of a token
 Ties: TypeAlias = Literal["smallest", "lexicographic", "first", "gpt2"]
 LengthRule: TypeAlias = Literal["at_most", "huggingface"]
 
@@ -81,7 +82,7 @@ def pair_statistics(sequences: Iterable[Iterable[int]], piece_counts: Iterable[i
     return counts
 
 
-def merge_sequence(ids: Sequence[int], pair: Pair, new_id: int) -> list[int]:
+def merge_sequence(ids: Sequence[Token], pair: tuple[Token, Token], new_id: Token) -> list[Token]:
     """Replace every occurrence of `pair` by `new_id`, from left to right and without overlap.
 
     The result is not searched again.

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import regex
+
+from bpe.progress import Progress, progress_bar
+from bpe.regular_expressions import when_needed
 
 if TYPE_CHECKING:
+    from bpe.auditing import Audit
     from bpe.tokenizer import Tokenizer
 
 
@@ -24,11 +28,11 @@ _SCRIPTS = (
     *("Latin", "Greek", "Cyrillic", "Armenian", "Georgian", "Han", "Hiragana", "Katakana", "Hangul"),
     *("Arabic", "Hebrew", "Devanagari", "Bengali", "Tamil", "Thai"),
 )
-_SCRIPT_OF = regex.compile("|".join(rf"(?P<{name}>\p{{Script={name}}})" for name in _SCRIPTS))
+_SCRIPT_OF = when_needed("|".join(rf"(?P<{name}>\p{{Script={name}}})" for name in _SCRIPTS))
 _KINDS = {"L": "other letters", "N": "numbers", "P": "punctuation", "S": "symbols", "Z": "white space"}
 
 
-def figures_of(tokenizer: Tokenizer, data: bytes) -> dict[str, Any]:
+def figures_of(tokenizer: Tokenizer, data: bytes, progress: Progress = False) -> dict[str, Any]:
     """Measure a tokenizer on a text.
 
     Parameters
@@ -36,6 +40,8 @@ def figures_of(tokenizer: Tokenizer, data: bytes) -> dict[str, Any]:
     tokenizer : Tokenizer
     data : bytes
         Its special tokens are encoded as special tokens.
+    progress : bool or callable
+        A bar on stderr, nothing, or ``progress(bytes measured, bytes in all)``.
 
     Returns
     -------
@@ -62,7 +68,9 @@ def figures_of(tokenizer: Tokenizer, data: bytes) -> dict[str, Any]:
         raise ValueError("the text is empty: there is nothing to measure")
     if tokenizer.vocab_size > MOST_IDS:
         raise ValueError(f"the greatest id is {tokenizer.vocab_size - 1}: a report has ids below {MOST_IDS}")
-    audit, words = tokenizer.audit([data]), tokenizer.engine.vocabulary
+    with progress_bar(progress, len(data), "B", "measuring") as advance:
+        audit = _audited(tokenizer, data, advance)
+    words = tokenizer.engine.vocabulary
     uses, measured = audit.uses, audit.texts[0]
     times = times_of_merges(uses, words.merges, words.merged_ids)
     known = sorted(words.bytes_of)
@@ -92,6 +100,17 @@ def figures_of(tokenizer: Tokenizer, data: bytes) -> dict[str, Any]:
         "most_used": [int(i) for i in np.argsort(-uses, kind="stable")[:40] if uses[i]],
         "uses": {int(i): int(uses[i]) for i in np.flatnonzero(uses)},
     }
+
+
+def _audited(tokenizer: Tokenizer, data: bytes, advance: Callable[[int], object]) -> Audit:
+    n_done = 0
+
+    def show(done: int, _: int | None) -> None:
+        nonlocal n_done
+        advance(done - n_done)
+        n_done = done
+
+    return tokenizer.audit([data], progress=show)
 
 
 def times_of_merges(uses: np.ndarray, merges: list[tuple[int, int]], merged_ids: list[int]) -> np.ndarray:
@@ -204,7 +223,7 @@ def _category(token: bytes) -> str:
 
 
 def _kind(character: str) -> str:
-    found = _SCRIPT_OF.match(character)
+    found = _SCRIPT_OF().match(character)
     if found and found.lastgroup:
         return found.lastgroup
     return _KINDS.get(unicodedata.category(character)[0], "others")

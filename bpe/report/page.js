@@ -249,7 +249,7 @@ function start() {
   const size = "Tokens in the vocabulary";
   curve("chart-bytes", sizes.map(([v, n]) => [v, n_bytes / n]), {
     label: "Curve of bytes per token", head: [size, "Bytes per token"],
-    caption: "What a vocabulary cut off at that size would do to this text.",
+    caption: "How this text would do with only the first tokens of the vocabulary.",
   });
   curve("chart-words", sizes.map(([v, n]) => [v, n / Math.max(1, n_words)]), {
     label: "Curve of tokens per word", head: [size, "Tokens per word"], caption: "Words are separated by white space.",
@@ -257,11 +257,11 @@ function start() {
   if (figures.times.length > 1) {
     curve("chart-times", figures.times, {
       label: "Curve of the counts of pairs", head: ["Merge", "Times"], logX: true, logY: true, digits: 0,
-      caption: "The count of its pair in this text, at the time of the merge; both axes are logarithmic.",
+      caption: "How often the pair of a merge is in this text when it is merged. Both axes are logarithmic.",
     });
   } else $("h-times").closest("section").remove();
-  bars("chart-lengths", grouped(figures.lengths), { label: "Histogram of lengths", head: ["Bytes", "Tokens"], caption: "Tokens of the vocabulary by their bytes, without special ones." });
-  bars("chart-scripts", figures.categories, { label: "Tokens by script", head: ["Script or category", "Tokens"], caption: "By what most characters of a token are." });
+  bars("chart-lengths", grouped(figures.lengths), { label: "Histogram of lengths", head: ["Bytes", "Tokens"], caption: "How many tokens of the vocabulary have this length. Special tokens are left out." });
+  bars("chart-scripts", figures.categories, { label: "Tokens by script", head: ["Script or category", "Tokens"], caption: "Each token counts for the script or category of most of its characters." });
   fill("most-used", figures.most_used);
   fill("longest", figures.longest);
   fill("unused", figures.unused);
@@ -270,11 +270,11 @@ function start() {
   fill("not-live", figures.not_live);
   const { live, "rank-dead": byRanks, "pattern-dead": byPattern, unknown } = figures.statuses;
   $("status-summary").textContent =
-    `For ${number(live)} tokens a text is known that gives them. ${number(byRanks)} are proved dead by the merges, ` +
-    `${number(byPattern)} by the split pattern; of ${number(unknown)} nothing is known.`;
+    `For ${number(live)} tokens, a text is known that has them. ${number(byRanks)} can never occur because of the merges, and ` +
+    `${number(byPattern)} because of the split pattern: both are proved. For ${number(unknown)}, nothing is known.`;
   if (!encoder.canSplit) {
     $("typed").disabled = true;
-    $("typed-summary").textContent = "The split pattern of this tokenizer has no equal in JavaScript.";
+    $("typed-summary").textContent = "JavaScript cannot run the split pattern of this tokenizer, so this page cannot encode.";
   } else {
     $("typed").value = "Hello, world! Wörter, 文字 und 😀";
     encodeTyped();

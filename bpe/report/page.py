@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from bpe.formats.byte_level import text_of
 from bpe.formats.expressions import render
+from bpe.progress import Progress
 from bpe.report.figures import figures_of
 
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
 
 
-def page_of(tokenizer: Tokenizer, data: bytes, title: str, text_name: str) -> bytes:
+def page_of(
+    tokenizer: Tokenizer, data: bytes, title: str, text_name: str, progress: Progress = False
+) -> bytes:
     """Return the report of a tokenizer and a text as one HTML file.
 
     Parameters
@@ -27,6 +30,8 @@ def page_of(tokenizer: Tokenizer, data: bytes, title: str, text_name: str) -> by
         Name of the tokenizer.
     text_name : str
         Name of the text.
+    progress : bool or callable
+        A bar on stderr, nothing, or ``progress(bytes measured, bytes in all)``.
 
     Returns
     -------
@@ -51,7 +56,7 @@ def page_of(tokenizer: Tokenizer, data: bytes, title: str, text_name: str) -> by
     content = {
         "title": title,
         "text": text_name,
-        "figures": figures_of(tokenizer, data),
+        "figures": figures_of(tokenizer, data, progress),
         "vocabulary": _vocabulary(tokenizer),
     }
     folder = files("bpe.report")
@@ -76,6 +81,8 @@ def _vocabulary(tokenizer: Tokenizer) -> dict[str, Any]:
     try:
         expressions: list[str] | None = [render(source, "javascript") for source in tokenizer.pattern.sources]
     except ValueError:
+        expressions = None
+    if words.n_super:  # the encoder of the page merges inside pieces only
         expressions = None
     return {
         "tokens": {number: text_of(token) for number, token in sorted(words.bytes_of.items())},

@@ -1,7 +1,8 @@
 r"""Classes of code points: which characters a pattern tells apart.
 
 The ``regex`` package tells the members of every named class, such as ``\p{L}``, and which characters differ
-in case only, so that both use the same tables of Unicode. Sets are put together from these, as sorted ranges.
+in case only, so that both use the same tables of Unicode. For those of the named patterns it was asked before
+(:mod:`bpe.scanning.known_classes`). Sets are put together from these, as sorted ranges.
 Code points that no class of a pattern tells apart are one *symbol*::
 
     code points   . . . '0' . . '9' . . 'A' . . . 'Z' . . .
@@ -15,8 +16,8 @@ import functools
 from collections.abc import Sequence
 
 import numpy as np
-import regex
 
+from bpe.scanning.known_classes import known_cases, known_ranges
 from bpe.scanning.sets import code_of, items_of, without_flags
 from bpe.scanning.syntax import UnsupportedError
 from bpe.scanning.work import Work
@@ -75,7 +76,7 @@ def ranges_of(source: str, work: Work | None = None) -> np.ndarray:
         if ranges is not None:
             return ranges
     work.add(_RUN + _RUN_MORE * len(plain))
-    return _found_by_regex(source)
+    return _members_of(source)
 
 
 def _ranges_of_set(source: str, ignores_case: bool, work: Work) -> np.ndarray | None:
@@ -100,7 +101,7 @@ def _ranges_of_set(source: str, ignores_case: bool, work: Work) -> np.ndarray | 
     parts = [_merged(pairs, ignores_case, work)]
     for name in named:
         work.add(_RUN)
-        parts.append(_found_by_regex(f"[{name}]"))
+        parts.append(_members_of(f"[{name}]"))
     ranges = _union(np.concatenate(parts)) if named else parts[0]
     if not is_negated:
         return ranges
@@ -112,7 +113,15 @@ _NAMED = {r"\s", r"\S", r"\d", r"\D", r"\w", r"\W"}
 
 
 @functools.lru_cache(maxsize=256)
+def _members_of(source: str) -> np.ndarray:
+    """Return the members of an expression that matches single characters."""
+    known = known_ranges(source)
+    return _found_by_regex(source) if known is None else known
+
+
 def _found_by_regex(source: str) -> np.ndarray:
+    import regex
+
     try:
         members = regex.compile(f"(?:{source})++")
     except regex.error as error:
@@ -127,13 +136,20 @@ def _found_by_regex(source: str) -> np.ndarray:
 @functools.cache
 def _with_case() -> tuple[str, np.ndarray]:
     """Return the characters that differ from another in case only, also as code points."""
-    ranges = _found_by_regex(r"[\p{Changes_When_Casemapped}\p{Changes_When_Casefolded}]")
+    ranges = _members_of(r"[\p{Changes_When_Casemapped}\p{Changes_When_Casefolded}]")
     codes = np.concatenate([np.arange(start, end) for start, end in ranges])
     return "".join(map(chr, codes)), codes
 
 
 @functools.lru_cache(maxsize=4096)
 def _equal_but_case(code: int) -> list[int]:
+    known = known_cases(code)
+    return _cases_by_regex(code) if known is None else known
+
+
+def _cases_by_regex(code: int) -> list[int]:
+    import regex
+
     return [ord(c) for c in regex.findall(f"(?i:{regex.escape(chr(code))})", _with_case()[0])]
 
 

@@ -9,8 +9,30 @@ import numpy as np
 from bpe.scanning.bulk import cut_bulk
 from bpe.scanning.matching import NO_MATCH, UNDECIDED, decode, symbol_before
 from bpe.scanning.remembering import find
-from bpe.scanning.tables import view_of
+from bpe.scanning.tables import ALIVE, DELAY_MASK, ROW_SHIFT, view_of
 from structures.kernels import inner, pointer_to, quiet
+
+
+@inner
+def skip_hopeless(view, data, place, stop):
+    """Return the first place, not before `place`, where the first two characters may begin a match.
+
+    It looks at ASCII only, and for patterns that do not look behind.
+    """
+    entry = view.start_entry_of[0]
+    if entry & DELAY_MASK != 0:
+        return place
+    symbol_of, row = view.symbol_of, entry >> ROW_SHIFT
+    while place < stop and data[place] < 0x80:
+        entry = np.int64(view.next_entry[row + np.int64(symbol_of[data[place]])])
+        if entry & (ALIVE | DELAY_MASK) != 0:
+            if entry & DELAY_MASK != 0 or place + 1 >= stop or data[place + 1] >= 0x80:
+                break
+            symbol = np.int64(symbol_of[data[place + 1]])
+            if view.next_entry[(entry >> ROW_SHIFT) + symbol] & (ALIVE | DELAY_MASK) != 0:
+                break
+        place += 1
+    return place
 
 
 @inner
@@ -57,6 +79,8 @@ def cut_segment(view, data, start, stop, is_open, text_start, ends, n):
             if width == 0 and is_open:
                 break
             place += max(width, 1)
+            if not view.looks_behind:
+                place = skip_hopeless(view, data, place, stop)
         else:
             if gap >= 0:
                 ends[n] = place

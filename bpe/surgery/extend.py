@@ -21,6 +21,7 @@ from bpe.corpus import Corpus, CorpusLike
 from bpe.counting.word_counts import WordCounts
 from bpe.encoding.symbols import BYTES
 from bpe.pattern import Pattern
+from bpe.supermerges import refuse_supermerges
 from bpe.surgery.id_maps import id_map
 from bpe.vocabulary import Vocabulary
 
@@ -74,6 +75,7 @@ def extended(
     words, pattern, n = engine.vocabulary, engine.pattern, index(n)
     if n < 0:
         raise ValueError(f"n must be at least 0, not {n}")
+    refuse_supermerges(words, "extend")
     new_id_of = id_map(words)
     progress = counting.get("progress", False)
     counts = corpus if isinstance(corpus, WordCounts) else _counted(engine, corpus, counting)

@@ -32,6 +32,7 @@ from bpe.counting.word_counts import WordCounts
 from bpe.encoding.symbols import BYTES
 from bpe.encoding.uses import uses_in_corpus, uses_in_words
 from bpe.formats.kept import ids_in, with_ids
+from bpe.supermerges import refuse_supermerges
 from bpe.surgery.id_maps import GONE, id_map
 from bpe.vocabulary import NO_ID, Vocabulary
 from bpe.vocabulary_parts import VocabularyParts
@@ -86,6 +87,7 @@ def pruned(
     ([b'lo', b'low'], [256, 257, -1])
     """
     words = engine.vocabulary
+    refuse_supermerges(words, "prune")
     n_tokens, least = _checked(len(words.bytes_of), vocab_size, min_count)
     id_map(words)  # refuses ids that are too great
     uses = _uses(engine, corpus, counting)

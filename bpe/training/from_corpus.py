@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from operator import index as as_index
+from typing import Any
 
-from bpe.corpus import CorpusLike
+from bpe.corpus import Corpus, CorpusLike
 from bpe.counting.word_counts import WordCounts
 from bpe.pattern import Pattern
 from bpe.progress import Progress
@@ -14,6 +15,7 @@ from bpe.training.learner import LengthRule
 from bpe.training.letters import ALL_BYTES, initial_bytes
 from bpe.training.start import fresh_start
 from bpe.training.trainer import Keep, Selection, Ties, Trainer
+from bpe.training.with_superwords import SuperwordOptions, Superwords, train_superwords
 from bpe.vocabulary import Alphabet
 
 
@@ -34,6 +36,12 @@ def train(
     limit_alphabet: int | None = None,
     special_first: bool = False,
     keep: Keep | None = None,
+    superwords: Superwords | None = None,
+    first_merges: int | None = None,
+    superwords_pattern: str | Iterable[str] | Pattern | None = None,
+    superword_parts: str | None = None,
+    max_phrase: int | None = None,
+    min_phrase_count: int | None = None,
     threads: int | None = None,
     progress: Progress = False,
 ) -> Tokenizer:
@@ -61,6 +69,23 @@ def train(
         As :class:`Trainer` takes them.
     alphabet, initial_alphabet, limit_alphabet, special_first, keep
         As :class:`Trainer` takes them.
+    superwords : {"superbpe", "boundless"}, optional
+        Learn tokens that join words, too, such as " of the". With "superbpe", the first merges are learned
+        inside the pieces of `pattern`, all others inside those of `superwords_pattern`, which becomes the
+        pattern of the tokenizer. With "boundless", merges that join pieces of one token each compete with
+        those inside of pieces. The corpus is read twice, and cannot be WordCounts.
+    first_merges : int, optional
+        For "superbpe": how many merges are learned inside words; a ValueError if the text gives fewer.
+    superwords_pattern : str, iterable of str or Pattern, optional
+        For "superbpe"; by default the one that its authors have published. What lies between its matches is a
+        piece, too.
+    superword_parts : str, optional
+        For "boundless": an expression; a piece is joined to others only if it is found there. By default, it
+        must have a letter.
+    max_phrase, min_phrase_count : int, optional
+        For "boundless", an approximation that needs less memory: join pieces only inside rows of at most
+        `max_phrase` pieces that occur at least `min_phrase_count` times, 15 by default. Its authors take 30
+        and 15.
     threads : int, optional
         The most to use. The result is the same for any number.
     progress : bool or callable
@@ -92,32 +117,36 @@ def train(
     """
     if threads is not None and as_index(threads) < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
-    counts: WordCounts | Mapping[str, WordCounts]
+    options: dict[str, Any] = {"ties": ties, "selection": selection, "min_count": min_count}
+    options |= {"max_token_length": max_token_length, "length_rule": length_rule, "keep": keep}
+    options |= {"alphabet": alphabet, "special_first": special_first}
+    options |= {"initial_alphabet": initial_alphabet, "limit_alphabet": limit_alphabet}
+    given = SuperwordOptions(
+        superwords, first_merges, superwords_pattern, superword_parts, max_phrase, min_phrase_count
+    )
     if isinstance(corpus, (WordCounts, Mapping)):
         if special_tokens or Pattern.of(pattern) not in (Pattern.of("gpt2"), _pattern_of(corpus)):
             raise ValueError("WordCounts bring their own pattern and special tokens: give them to WordCounts")
-        counts = corpus
-    else:
-        if weights is not None:
-            raise ValueError("weights are for WordCounts with names: count each text by itself")
-        special_tokens = list(special_tokens)
-        unsure = frozenset(ALL_BYTES) - {*initial_bytes(initial_alphabet, limit_alphabet)}
-        fresh_start(special_tokens, alphabet, special_first, unsure).n_new(vocab_size)  # before the long work
-        counts = WordCounts.from_corpus(corpus, pattern, special_tokens, threads=threads, progress=progress)
-    trainer = Trainer(
-        counts,
-        weights=weights,
-        ties=ties,
-        selection=selection,
-        min_count=min_count,
-        max_token_length=max_token_length,
-        length_rule=length_rule,
-        alphabet=alphabet,
-        initial_alphabet=initial_alphabet,
-        limit_alphabet=limit_alphabet,
-        special_first=special_first,
-        keep=keep,
-    )
+        if given.checked(first_merges or 0).superwords:
+            raise ValueError("superwords are learned from the text itself, not from WordCounts")
+        trainer = Trainer(corpus, weights=weights, **options)
+        trainer.run(vocab_size, progress=progress)
+        return trainer.tokenizer()
+    if weights is not None:
+        raise ValueError("weights are for WordCounts with names: count each text by itself")
+    special_tokens = list(special_tokens)
+    unsure = frozenset(ALL_BYTES) - {*initial_bytes(initial_alphabet, limit_alphabet)}
+    n_merges = fresh_start(special_tokens, alphabet, special_first, unsure).n_new(vocab_size)
+    source = Corpus.of(corpus)
+    counting: dict[str, Any] = {"threads": threads, "progress": progress}
+
+    def count_by(pattern: Pattern) -> WordCounts:
+        return WordCounts.from_corpus(source, pattern, special_tokens, **counting)
+
+    split_by = Pattern.of(pattern)
+    if given.checked(n_merges).superwords:  # before the long work, too
+        return train_superwords(source, vocab_size, n_merges, given, count_by, split_by, options, progress)
+    trainer = Trainer(count_by(split_by), **options)
     trainer.run(vocab_size, progress=progress)
     return trainer.tokenizer()
 

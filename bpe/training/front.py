@@ -1,6 +1,7 @@
 """``Front``: the pairs that are tied at the top count, in the order of a tie rule; a binary heap.
 
-* ``"lexicographic"``: the entries are packed pairs, the one with the greatest bytes on top;
+* ``"lexicographic"``: the entries are packed pairs, the one with the greatest bytes on top; for supermerges
+  the one with the smallest bytes;
 * ``"first"``: the entries are positions, the least on top. Every tied pair enters with its first
   position, so the top is the first place in the text that has a tied pair.
 
@@ -32,6 +33,7 @@ front_type = FrontType(
         size=types.int64,  # how many entries there are
         count=types.int64,  # of the pairs when they entered
         by_place=types.boolean,  # the rule: "first", or else "lexicographic"
+        sign=types.int64,  # 1: the greatest bytes go first; -1: the smallest
         n_stale=int_map_type,  # packed pair -> how many of its first postings are known to be stale
         text=types.uint8[::1],  # START of a token is a place in it
     )
@@ -48,16 +50,23 @@ structref.define_boxing(FrontType, Front)
 
 
 @kernel
-def make_front(by_place, n_stale, text):
+def make_front(by_place, sign, n_stale, text):
     """Return an empty front."""
     self = structref.new(front_type)
     self.entries = np.empty(0, np.int64)
     self.size = 0
     self.count = 0
     self.by_place = by_place
+    self.sign = sign
     self.n_stale = n_stale
     self.text = text
     return self
+
+
+@kernel
+def set_text(front, text):
+    """Set the bytes of the tokens anew, with more after them."""
+    front.text = text
 
 
 @kernel
@@ -86,7 +95,7 @@ def compare_tokens(state, text, one, other):
 
 @kernel(quiet=True)
 def precedes(state, front, entry, other):
-    """Say whether `entry` goes before `other`: smaller place, or greatest left, then right bytes."""
+    """Say whether `entry` goes before `other`: smaller place; or greatest left, then right bytes."""
     if front.by_place:
         return entry < other
     left, right = unpack_pair(entry)
@@ -94,7 +103,7 @@ def precedes(state, front, entry, other):
     order = compare_tokens(state, front.text, left, other_left)
     if order == 0:
         order = compare_tokens(state, front.text, right, other_right)
-    return order > 0
+    return order * front.sign > 0
 
 
 @kernel(quiet=True)

@@ -136,7 +136,7 @@ class Learner:
         self._n_stale = self.front = None
         if ties != "smallest":
             self._n_stale = IntMap()
-            self.front = make_front(ties == "first", self._n_stale, text)
+            self.front = make_front(ties == "first", 1, self._n_stale, text)
         self.log = np.empty((0, 4), np.int64)
         with np.errstate(over="ignore"):
             n_tokens = np.diff(offsets) @ weight_of

@@ -14,6 +14,7 @@ from bpe.counting.weights import weigh
 from bpe.counting.word_counts import WordCounts
 from bpe.pattern import Pattern
 from bpe.progress import Progress, progress_bar
+from bpe.supermerges import refuse_supermerges
 from bpe.threads import in_background
 from bpe.tokenizer import Tokenizer
 from bpe.training.learner import Learner, LengthRule, Selection, Ties, longest_token
@@ -214,6 +215,7 @@ class Trainer:
         """
         if not isinstance(tokenizer, Tokenizer):
             raise TypeError(f"tokenizer must be a Tokenizer, not {type(tokenizer).__name__}")
+        refuse_supermerges(tokenizer.engine.vocabulary, "training goes on")
         counts, unit = weigh(counts, weights)
         _check_counts(counts)
         self = cls.__new__(cls)

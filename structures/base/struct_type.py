@@ -45,7 +45,7 @@ from structures.compiling.without_jit import PlainContainer, give_compiled_verbs
 
 if ALL_THERE:
     from structures.base.bound_methods import resolve_attributes
-    from structures.compiling.numba_private import MemInfoPointer
+    from structures.compiling.numba_private import MemInfoPointer, meminfo_struct_type
 else:
     from structures.compiling.plain import for_python, overload_as_method
 
@@ -153,10 +153,19 @@ def payload_of(context: Any, builder: Any, typ: BorrowedType, pointer: Any) -> A
     )
 
 
+_DATA = 3  # where numba's memory block keeps the address of its data
+
+
 def borrow(context: Any, builder: Any, owner: StructType, value: Any) -> Any:
     """Return the borrowed pointer to the fields of an owned container."""
     meminfo = cgutils.create_struct_proxy(owner)(context, builder, value=value).meminfo
-    return builder.bitcast(context.nrt.meminfo_data(builder, meminfo), cgutils.voidptr_t)
+    if ALL_THERE:
+        meminfo = builder.bitcast(meminfo, meminfo_struct_type.as_pointer())
+        address = builder.load(cgutils.gep(builder, meminfo, 0, _DATA))
+        address.set_metadata("invariant.load", builder.module.add_metadata([]))  # read once before a loop
+    else:
+        address = context.nrt.meminfo_data(builder, meminfo)
+    return builder.bitcast(address, cgutils.voidptr_t)
 
 
 @lower_cast(StructType, BorrowedType)

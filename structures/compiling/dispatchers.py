@@ -266,6 +266,18 @@ class _QuietInsideDispatcher(_InsideDispatcher):
         return dispatcher(self.py_func, QuietDispatcher)
 
 
+class _InlinedInsideDispatcher(_QuietInsideDispatcher):
+    """Compiles a quiet kernel that becomes a part of its compiled callers."""
+
+
+class InlinedDispatcher(QuietDispatcher):
+    """Compiles for Python a kernel that becomes a part of its compiled callers."""
+
+    @functools.cached_property
+    def _inside(self) -> Any:
+        return dispatcher(self.py_func, _InlinedInsideDispatcher)
+
+
 class InnerDispatcher(_QuietInsideDispatcher):
     """Compiles a kernel that only compiled code calls; for Python it has another dispatcher."""
 
@@ -293,8 +305,10 @@ _FOR_CALLERS = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_
 _OPTIONS: dict[type[CPUDispatcher], dict[str, Any]] = {
     KernelDispatcher: {},
     QuietDispatcher: {"no_cfunc_wrapper": True},
+    InlinedDispatcher: {"no_cfunc_wrapper": True},
     _InsideDispatcher: _FOR_CALLERS,
     _QuietInsideDispatcher: _FOR_CALLERS,
+    _InlinedInsideDispatcher: _FOR_CALLERS | {"forceinline": True},
     InnerDispatcher: _FOR_CALLERS | {"pipeline_class": InnerCompiler},
     LateDispatcher: _FOR_CALLERS | {"pipeline_class": LateCompiler},
 }

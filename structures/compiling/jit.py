@@ -1,7 +1,8 @@
 """The decorators that compile this package: lazily, without the GIL, cached on disk and never stale.
 
-There are four kinds of kernels. *Plain* ones may raise. *Quiet* ones cannot: they return a status instead.
-*Inner* ones are quiet, and only compiled code calls them. *Late* ones are inner ones that are seldom reached.
+There are five kinds of kernels. *Plain* ones may raise. *Quiet* ones cannot: they return a status instead.
+*Inlined* ones are quiet, and become a part of each compiled caller. *Inner* ones are quiet, and only compiled
+code calls them. *Late* ones are inner ones that are seldom reached.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from structures.compiling.without_jit import interpreted
 
 if ALL_THERE:
     from structures.compiling.dispatchers import (
+        InlinedDispatcher,
         InnerDispatcher,
         KernelDispatcher,
         LateDispatcher,
@@ -36,6 +38,7 @@ def _compiled(function: Callable[..., Any], kind: str) -> Any:
     kinds = {
         "plain": KernelDispatcher,
         "quiet": QuietDispatcher,
+        "inlined": InlinedDispatcher,
         "inner": InnerDispatcher,
         "late": LateDispatcher,
     }
@@ -103,6 +106,16 @@ def quiet(function: Callable[..., Any]) -> Any:
     for a real one. The quiet kernel that calls it catches the exception and returns a status.
     """
     return kernel(function, quiet=True)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Make a function a quiet kernel that compiled callers always inline, a loop of short steps for instance.
+
+    LLVM judges by size, and calls what is larger than some 200 instructions. In a loop of calls nothing is
+    kept in registers, and the processor waits for one search before it begins the next. So the step has to
+    be short: what is seldom reached is in a late kernel.
+    """
+    return _compiled(function, "inlined")
 
 
 def inner(function: Callable[..., Any]) -> Any:

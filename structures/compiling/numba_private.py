@@ -88,7 +88,8 @@ NAMES: dict[str, str] = {
     "numba.core.base:BaseContext.nrt": "memory that is counted: the names below",
     "numba.core.runtime.context:NRTContext.incref": "counts the array that a field is assigned",
     "numba.core.runtime.context:NRTContext.decref": "releases the one that it held",
-    "numba.core.runtime.context:NRTContext.meminfo_data": "the address of the fields, or of an array",
+    "numba.core.runtime.context:NRTContext.meminfo_data": "the address of an array",
+    "numba.core.runtime.nrtdynmod:_meminfo_struct_type": "the address of the fields, read once before a loop",
     "numba.core.runtime.context:NRTContext.meminfo_alloc_aligned": "arrays that start with a cache line",
     "numba.core.cgutils:_StructProxy._get_ptr_by_name": "the address of a field, for claims",
     # The Python objects. Without these only classes that are derived from a container class do not work.
@@ -133,6 +134,7 @@ if ALL_THERE:
     from numba.core.compiler import Compiler, compile_result  # noqa: F401
     from numba.core.compiler_lock import global_compiler_lock  # noqa: F401
     from numba.core.registry import CPUDispatcher, cpu_target  # noqa: F401
+    from numba.core.runtime.nrtdynmod import _meminfo_struct_type as meminfo_struct_type  # noqa: F401
     from numba.core.typing.templates import AttributeTemplate  # noqa: F401
 
     types: Any = numba.types  # whose stubs do not have these

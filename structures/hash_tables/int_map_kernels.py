@@ -14,7 +14,7 @@ from structures import status
 from structures.base.fields import swap_fields
 from structures.base.keyed import KeyedType
 from structures.base.struct_type import fields_of, method, new, new_like
-from structures.compiling.jit import inner, kernel, late, quiet
+from structures.compiling.jit import inlined, inner, kernel, late, quiet
 from structures.hash_tables.int_map_table import (
     BUCKET,
     EMPTY,
@@ -208,41 +208,42 @@ def _reserve(self, n_keys):
 
 
 # ---------------------------------------------------------------------------------------- single keys
+@late
+def _put_and_grow(self, key, word):
+    """Make room for a new key, and write its entry."""
+    if not make_room(self):
+        return False
+    write(find(self, key), key, word)
+    self.size += 1
+    return True
+
+
 @inner
 def put(self, key, entry, word):
     """Write an entry where :func:`find` has found it, or elsewhere if the table has to grow."""
     size = self.size + (entry[0] == EMPTY)
     if rarely(size > self.due):
-        if not make_room(self):
-            return status.NO_MEMORY
-        entry = find(self, key)
+        return status.OK if _put_and_grow(self, key, word) else status.NO_MEMORY
     self.size = size
     write(entry, key, word)
     return status.OK
 
 
 @method(IntMapType, "set")
-@quiet
+@inlined
 def _set(self, key, value):
     return put(self, key, find(self, key), word_of(as_count(value, self.zero)))
 
 
 @method(IntMapType, "add")
-@quiet
+@inlined
 def _add(self, key, delta=1):
     entry = find(self, key)
     value = number_in(entry[VALUE], self.zero)  # of an empty slot: 0
     delta = as_count(delta, self.zero)
     if rarely(sum_leaves_range(value, delta)):
         return status.OVERFLOW if value + delta == value + delta else status.NOT_A_NUMBER
-    size = self.size + (entry[0] == EMPTY)
-    if rarely(size > self.due):
-        if not make_room(self):
-            return status.NO_MEMORY
-        entry = find(self, key)
-    self.size = size
-    write(entry, key, word_of(value + delta))
-    return status.OK
+    return put(self, key, entry, word_of(value + delta))
 
 
 @method(IntMapType, "get")

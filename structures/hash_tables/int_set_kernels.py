@@ -7,7 +7,7 @@ from numba.experimental import structref
 from structures import status
 from structures.base.keyed import AHEAD
 from structures.base.struct_type import StructType, fields_of, method, new, new_like
-from structures.compiling.jit import inner, kernel, quiet
+from structures.compiling.jit import inlined, inner, kernel, quiet
 from structures.hash_tables.int_map_kernels import find, int_map_type, new_map, put
 from structures.hash_tables.int_map_table import EMPTY
 from structures.primitives.simd import smaller
@@ -36,7 +36,7 @@ def new_int_set():
 
 
 @method(IntSetType, "add")
-@quiet
+@inlined
 def _add(self, key):
     failure = put(self.map, key, find(self.map, key), 0)
     self.size = self.map.size

@@ -11,6 +11,14 @@ from bpe.vocabulary import Vocabulary
 SPECIALS = ["<|end|>", "<|fim|>", "  <x> "]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _silent_compiler():
+    """No line about compiling: what is printed does not depend on what tests before have compiled."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BPE_SAY_COMPILING", "0")
+        yield
+
+
 @pytest.fixture(scope="session")
 def book():
     return (Path(__file__).parent.parent / "data" / "treasure_island.txt").read_text("utf-8")[:100_000]

@@ -21,6 +21,12 @@ def in_a_file(tok, text, folder, **special):
     return np.load(written.ids)
 
 
+def in_a_shard(tok, text, folder, **special):
+    (folder / "text").write_text(text, "utf-8")
+    shards = tok.encode_shards([folder / "text"], folder / f"{len(list(folder.iterdir()))}", **special)
+    return np.fromfile(shards.folder / "text.bin", shards.dtype)
+
+
 def appended(tok, text, **special):
     growing = tok.appendable_encoder(**special)
     growing.append(text)
@@ -45,6 +51,7 @@ METHODS = {
         [text], **special
     ),
     "encode_files": in_a_file,
+    "encode_shards": in_a_shard,
     "encode_iterable": lambda tok, text, folder, **special: list(tok.encode_iterable([text], **special)),
     "stream_encoder": lambda tok, text, folder, **special: streamed(tok, text, **special),
     "appendable_encoder": lambda tok, text, folder, **special: appended(tok, text, **special),

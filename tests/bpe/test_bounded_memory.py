@@ -41,7 +41,9 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(
         bpe.Corpus,
         "documents",
-        lambda self, advance=lambda n: None: documents(self, advance, block_bytes=1 << 14),
+        lambda self, advance=lambda n: None, **others: documents(
+            self, advance, block_bytes=1 << 14, **others
+        ),
     )
 
 

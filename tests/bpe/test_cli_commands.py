@@ -64,8 +64,9 @@ def examples():
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash, which the examples are written for")
 @pytest.mark.parametrize("line", list(examples()))
 def test_examples(line, folder, book):
-    (folder / "books").mkdir()
-    (folder / "books" / "one.txt").write_text(book[:9000], "utf-8")
+    for name in ("books", "corpus"):
+        (folder / name).mkdir()
+        (folder / name / "one.txt").write_text(book[:9000], "utf-8")
     (folder / "wiki").mkdir()
     (folder / "wiki" / "a.jsonl.gz").write_bytes(gzip.compress(json.dumps({"body": book[:9000]}).encode()))
     for name in ("books.counts", "more.counts", "all.counts"):
@@ -77,6 +78,7 @@ def test_examples(line, folder, book):
         os.rename("t.hf.json", "tokenizer.json")
     # Texts this short do not have so many merges; the size is not tested here.
     line = re.sub(r"--vocab-size \d+", "--vocab-size 300", line)
+    line = re.sub(r"--first-merges \d+", "--first-merges 30", line)
     (folder / "bin").mkdir()
     program = folder / "bin" / "bpe"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m bpe.cli "$@"\n')

@@ -15,7 +15,8 @@ import bpe
 from bpe import cli
 from bpe.corpus import Corpus
 from bpe.corpus.parts import parts_of
-from bpe.counting.clusters import _added, _count_part, count_words
+from bpe.corpus.shards import _Job, _on_worker, _Work
+from bpe.counting.clusters import _added, _count_part, _part_bytes, count_words
 from bpe.counting.pieces import count_corpus
 from bpe.counting.word_counts import WordCounts
 from structures import ByteCounter
@@ -112,6 +113,7 @@ def folder(tmp_path, book):
 @pytest.mark.parametrize("part_bytes", [1000, 20_000, 1 << 30])
 def test_the_result_is_the_local_one(client, folder, part_bytes, monkeypatch):
     monkeypatch.setattr("bpe.counting.clusters.PART_BYTES", part_bytes)
+    monkeypatch.setattr("bpe.counting.clusters._MOST_PART_BYTES", part_bytes)
     local = WordCounts.from_corpus(folder, "cl100k", ["<|end|>"])
     done = []
     for scheduler in (client, client.scheduler.address):
@@ -125,9 +127,36 @@ def test_the_result_is_the_local_one(client, folder, part_bytes, monkeypatch):
     assert count_words(folder, "cl100k", ["<|end|>"]) == local
 
 
+def test_progress_inside_of_a_part(client, folder, monkeypatch):
+    """A part that takes long is not silent."""
+    monkeypatch.setattr("bpe.counting.clusters._SECONDS", 0.01)
+    client.run(_tell_at_once)
+    (folder / "a.txt").write_text("the sea and the ship " * 500_000)
+    done = []
+    count_words(folder / "a.txt", scheduler=client, progress=lambda *call: done.append(call))
+    assert len(done) > 1, "there is one part"
+    assert done == sorted(done)
+    assert done[-1] == (10_500_000, 10_500_000)
+
+
+def _tell_at_once():
+    from bpe.counting import clusters
+
+    clusters._SECONDS = 0.0
+
+
+@pytest.mark.parametrize(
+    ("n_bytes", "n_at_once", "expected"),
+    [(0, 0, 64 << 20), (600 << 20, 2, 100 << 20), (10**12, 8, 1 << 30), (10**9, 1000, 64 << 20)],
+)
+def test_the_size_of_parts(n_bytes, n_at_once, expected):
+    assert _part_bytes(n_bytes, n_at_once) == expected
+
+
 def test_a_worker_that_is_killed(client, folder, monkeypatch):
     """Only the time changes."""
     monkeypatch.setattr("bpe.counting.clusters.PART_BYTES", 2000)
+    monkeypatch.setattr("bpe.counting.clusters._MOST_PART_BYTES", 2000)
     local = WordCounts.from_corpus(folder)
     before = set(client.run(os.getpid).values())
     killed = []
@@ -155,7 +184,7 @@ def test_workers_that_die_again_and_again(folder, monkeypatch):
     ):
         (process,) = client.run(os.getpid).values()
         kill = iter([lambda: os.kill(process, signal.SIGKILL)])
-        with pytest.raises(ChildProcessError, match="one worker after the other died"):
+        with pytest.raises(ChildProcessError, match="several workers died"):
             count_words(folder, scheduler=client, progress=lambda done, total: next(kill, int)())
 
 
@@ -196,3 +225,69 @@ def test_no_scheduler_there(folder):
         pytest.raises(OSError, match=r"tcp://127\.0\.0\.1:9"),
     ):
         count_words(folder, scheduler="tcp://127.0.0.1:9")
+
+
+# ----------------------------------------------------------------------------------------- shards
+def ids_in(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in (".bin", ".npy")}
+
+
+def test_shards(client, folder, tokenizer, tmp_path_factory):
+    """The same files as in one process; those that are complete are skipped."""
+    out = tmp_path_factory.mktemp("ids")
+    local = tokenizer.encode_shards(folder, out / "local", end_token="<|end|>", allowed_special="all")
+    done, given = [], {"end_token": "<|end|>", "allowed_special": "all", "scheduler": client}
+    written = tokenizer.encode_shards(
+        folder, out / "cluster", progress=lambda *call: done.append(call), **given
+    )
+    assert ids_in(out / "cluster") == ids_in(out / "local")
+    assert (written.n_shards, written.n_tokens) == (3, local.n_tokens)
+    size = Corpus(folder).n_bytes
+    assert done[-1] == (size, size)
+    (folder / "c.parquet").unlink()
+    (folder / "b.jsonl").write_text('{"text": "men"}\n')
+    again = tokenizer.encode_shards(folder, out / "cluster", **given)
+    assert (again.n_shards, again.n_skipped, again.n_again) == (2, 1, 1)
+    again = tokenizer.encode_shards(folder, out / "local", end_token="<|end|>", allowed_special="all")
+    assert ids_in(out / "cluster") == ids_in(out / "local")
+
+
+def test_shards_by_a_worker_that_is_killed(client, folder, tokenizer, tmp_path_factory):
+    """Only the time changes."""
+    for number in range(20):
+        (folder / f"{number}.txt").write_text("fifteen men on the dead man's chest " * 500 * number)
+    out = tmp_path_factory.mktemp("ids")
+    (folder / "c.parquet").unlink()
+    tokenizer.encode_shards(folder, out / "local")
+    killed = []
+
+    def kill_one(done, total):
+        if not killed and done:
+            killed.append(min(client.run(os.getpid).values()))
+            os.kill(killed[0], signal.SIGKILL)
+
+    tokenizer.encode_shards(folder, out / "cluster", scheduler=client, progress=kill_one)
+    assert killed
+    assert ids_in(out / "cluster") == ids_in(out / "local")
+    assert not [path for path in (out / "cluster").iterdir() if path.suffix in (".part", ".state")]
+
+
+def test_errors_of_shards_on_workers(client, folder, tokenizer, tmp_path_factory):
+    out = tmp_path_factory.mktemp("ids")
+    with pytest.raises(ValueError, match=r"c\.parquet, document 1 holds the special token '<\|end\|>'"):
+        tokenizer.encode_shards(folder, out, scheduler=client)
+    with pytest.raises(TypeError, match="scheduler must be a Client or an address, not int"):
+        tokenizer.encode_shards(folder, out, scheduler=3)
+    work = _Work(out / "no", {}, {}, {})
+    with pytest.raises(ValueError, match=r"ids\w*/no: the worker on .* does not see this folder"):
+        _on_worker(tokenizer.engine, _Job(folder / "a.txt", (0, 0), "a.txt.bin"), work)
+
+
+def test_command_line_of_shards(client, folder, tokenizer, tmp_path_factory):
+    out = tmp_path_factory.mktemp("ids")
+    tokenizer.save(out / "tok.json")
+    arguments = ["encode", str(out / "tok.json"), str(folder), "-o", str(out / "ids"), "--shards", "--quiet"]
+    arguments += ["--ordinary", "--scheduler", client.scheduler.address]
+    result = CliRunner().invoke(cli.main, arguments)
+    assert (result.exit_code, result.output) == (0, "")
+    assert tokenizer.encode_shards(folder, out / "ids", specials="ordinary").n_skipped == 3

@@ -549,8 +549,8 @@ HEADER = (
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "not a file of word counts: at byte 0"),
-        (b"some text that is long enough", "not a file of word counts: at byte 0"),
+        (b"", "not a file of word counts: it begins with"),
+        (b"some text that is long enough", "not a file of word counts: it begins with"),
         (counts_file.MAGIC[:5], "cut off at byte 5"),
         (signed(b"{}").replace(b"\1", b"\2", 1), "version 2 at byte 8"),
         (signed(b"{}"), "is no size in the header, at byte 16"),

@@ -292,7 +292,7 @@ def small(monkeypatch):
     monkeypatch.setattr(
         bpe.Corpus,
         "documents",
-        lambda self, advance=lambda n: None: documents(self, advance, block_bytes=200),
+        lambda self, advance=lambda n: None, **others: documents(self, advance, block_bytes=200, **others),
     )
 
     def watched(engine, batch, *rest):

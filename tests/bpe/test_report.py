@@ -104,7 +104,9 @@ def test_command(tokenizer, tmp_path, monkeypatch):
     arguments = ["report", "tok.json", "--text", "text.txt", "-o", "report.html"]
     result = CliRunner().invoke(main, arguments)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert re.fullmatch(r"report\.html: [\d.]+ kB\n", result.stderr)
+    assert re.fullmatch(
+        r"report\.html: a page of [\d.]+ kB, about 483 B of text, in \d+\.\d s\n", result.stderr
+    )
     assert (tmp_path / "report.html").read_bytes() == page_of(
         tokenizer, PROBE.encode(), "tok.json", "text.txt"
     )

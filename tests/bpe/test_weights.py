@@ -160,7 +160,10 @@ def test_the_command(folder):
         (["en.counts=1", "de.counts"], "only 1 of 2 files have a weight: write FILE=WEIGHT for all"),
         (["en.counts=1", "--temperature", "2"], "give weights, as for en.counts, or --temperature, not both"),
         (["en.counts=1", "en.counts=2"], "en.counts=2: en.counts has a weight already"),
-        (["en.counts=1", "--special", "<|x|>"], "files of counts bring their own"),
+        (
+            ["en.counts=1", "--special", "<|x|>"],
+            "files of counts already have a pattern and special tokens",
+        ),
         (["en.counts=-1"], "the weight of 'en.counts' must be a finite number"),
         (["en.counts=nan"], "the weight of 'en.counts' must be a finite number"),
         (["missing.counts=1"], "no such file: missing.counts"),

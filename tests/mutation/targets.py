@@ -169,6 +169,18 @@ TARGETS = [
     Target("selection", "bpe/training/turns.py", (B + "test_parity.py",), PLAIN_TRAINING),
     Target("merging", "bpe/training/runs.py", TRAINING, PLAIN_TRAINING),
     *(
+        Target("superwords", f"bpe/{module}.py", (B + "test_superwords.py",))
+        for module in (
+            "counting/piece_ids",
+            "counting/run_counts",
+            "encoding/joining",
+            "supermerges",
+            "training/boundless",
+            "training/superbpe",
+        )
+    ),
+    Target("superwords", "bpe/encoding/joints.py", (B + "test_joints.py", B + "test_superwords.py")),
+    *(
         Target("vocabularies", f"bpe/{module}.py", (B + "test_surgery.py",))
         for module in ("surgery/extend", "surgery/prune", "surgery/id_maps", "encoding/uses")
     ),
@@ -179,6 +191,7 @@ TARGETS = [
     Target("merging", "bpe/training/letters.py", (B + "test_limited_alphabets.py",), PLAIN_TRAINING),
     Target("rounds", "bpe/encoding/linked_pieces.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOKENIZER),
     Target("rounds", "bpe/encoding/rounds.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOKENIZER),
+    Target("rounds", "bpe/encoding/long_pieces.py", (B + "test_long_pieces.py",), (), TOKENIZER),
     Target(
         "rounds",
         "bpe/encoding/heap_merge.py",

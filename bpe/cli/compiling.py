@@ -1,0 +1,188 @@
+"""What the compiler takes: a line where somebody waits for it, and times without it.
+
+The first use of a function compiles it; later processes load it from a cache on disk. Numba tells when it
+compiles: in events that come from any thread, and from within each other. What is measured is the time in
+which at least one is open.
+
+The environment variable ``BPE_SAY_COMPILING=0`` turns the line off.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.util
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+import click
+
+SAID_AFTER = 0.3  # seconds of compiling
+LINE = "bpe: compiling, once; some 10 s"
+EVENTS = "numba.core.event"
+KIND = "numba:compile"
+
+
+class Watch:
+    """The time in which something is being compiled, in any thread.
+
+    Parameters
+    ----------
+    is_quiet : bool
+        Print no line.
+    """
+
+    def __init__(self, *, is_quiet: bool) -> None:
+        self._lock = threading.Lock()
+        self._n_open = 0
+        self._since = self._before = 0.0
+        self._timer: threading.Timer | None = None
+        self._is_said = is_quiet
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of compiling so far."""
+        with self._lock:
+            return self._before + (time.perf_counter() - self._since if self._n_open else 0.0)
+
+    def begin(self) -> None:
+        """Note that a compilation begins."""
+        with self._lock:
+            self._n_open += 1
+            if self._n_open > 1:
+                return
+            self._since = time.perf_counter()
+            if not self._is_said:
+                self._timer = threading.Timer(max(SAID_AFTER - self._before, 0.0), self._say)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def end(self) -> None:
+        """Note that a compilation ends."""
+        with self._lock:
+            self._n_open -= 1
+            if self._n_open:
+                return
+            self._before += time.perf_counter() - self._since
+            if self._timer:
+                self._timer.cancel()
+                self._timer = None
+
+    def _say(self) -> None:
+        with self._lock:
+            if self._is_said or not self._n_open:
+                return
+            self._is_said = True
+        with suppress(OSError, ValueError):  # a standard error that is full or closed
+            click.echo(LINE, err=True)
+
+
+_watches: list[Watch] = []  # of commands that run, the last the innermost
+
+
+@contextmanager
+def watching_compiler(*, is_quiet: bool) -> Iterator[Watch]:
+    """Watch the compiler, once it is loaded: it is not loaded for this.
+
+    Parameters
+    ----------
+    is_quiet : bool
+        Print no line.
+
+    Yields
+    ------
+    Watch
+    """
+    watch = Watch(is_quiet=is_quiet or os.environ.get("BPE_SAY_COMPILING") == "0")
+    finder = _Finder(watch)
+    _watches.append(watch)
+    if EVENTS in sys.modules:
+        finder.listen(sys.modules[EVENTS])
+    else:
+        sys.meta_path.insert(0, finder)
+    try:
+        yield watch
+    finally:
+        finder.leave()
+        _watches.remove(watch)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Begins to listen as soon as somebody imports numba's events."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self._listener: Any = None
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != EVENTS:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def executed(module: ModuleType) -> None:
+                execute(module)
+                self.listen(module)
+
+            spec.loader.exec_module = executed  # type: ignore[method-assign]
+        return spec
+
+    def listen(self, events: Any) -> None:
+        watch = self._watch
+
+        class Listener(events.Listener):  # type: ignore[misc]
+            def on_start(self, event: Any) -> None:
+                watch.begin()
+
+            def on_end(self, event: Any) -> None:
+                watch.end()
+
+        self._listener = Listener()
+        events.register(KIND, self._listener)
+
+    def leave(self) -> None:
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+        if self._listener is not None:
+            sys.modules[EVENTS].unregister(KIND, self._listener)
+
+
+class Stopwatch:
+    """The time since it was made, with and without compiling.
+
+    Examples
+    --------
+    >>> Stopwatch().compiling_seconds
+    0.0
+    """
+
+    def __init__(self) -> None:
+        self._watch = _watches[-1] if _watches else Watch(is_quiet=True)
+        self._started, self._compiled = time.perf_counter(), self._watch.seconds
+
+    @property
+    def compiling_seconds(self) -> float:
+        """Seconds in which something was compiled."""
+        return self._watch.seconds - self._compiled
+
+    @property
+    def seconds(self) -> float:
+        """Seconds in which nothing was compiled; never 0, so that rates can be had."""
+        return max(time.perf_counter() - self._started - self.compiling_seconds, 1e-3)
+
+    def to_json(self) -> dict[str, float]:
+        """Return both for a summary as JSON."""
+        return {
+            "seconds": round(self.seconds, 3),
+            "compiling_seconds": round(self.compiling_seconds, 3),
+        }

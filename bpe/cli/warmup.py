@@ -1,0 +1,113 @@
+"""``bpe warmup``: compile everything in advance."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from bpe.cli.app import main
+
+if TYPE_CHECKING:
+    from bpe.tokenizer import Tokenizer
+
+SELECTIONS: tuple[Literal["heap", "buckets"], ...] = ("heap", "buckets")
+TIES: tuple[Literal["smallest", "lexicographic", "first"], ...] = ("smallest", "lexicographic", "first")
+TEXTS = ["the cat and the hat " * 50, "naïve 中文 123\n", "x" * 1000 + " " + "ab" * 500, "<|end|>"]
+
+
+@main.command()
+def warmup() -> None:
+    """Compile everything once, for images of containers and of continuous integration.
+
+    What is compiled is kept on disk, in __pycache__ beside the sources or where NUMBA_CACHE_DIR says; with
+    it, every later process starts at once.
+
+    \b
+    Example:
+      bpe warmup
+    """  # noqa: D301
+    from bpe.counting.word_counts import WordCounts
+    from bpe.pattern import PATTERNS
+    from bpe.specials import SpecialSearch
+    from bpe.training import train
+
+    started = time.perf_counter()
+    for pattern in PATTERNS:
+        WordCounts.from_corpus(TEXTS, pattern, ["<|end|>"], progress=False)
+    counts = WordCounts.from_corpus(TEXTS * 50, "gpt2", ["<|end|>"], threads=2, progress=False)
+    counts += WordCounts.from_corpus([b"bytes \xff"], "gpt2", ["<|end|>"], progress=False)
+    for selection in SELECTIONS:
+        for ties in TIES:
+            tokenizer = train(counts, vocab_size=300, selection=selection, ties=ties, progress=False)
+    _use(tokenizer)
+    _use(_of_sentencepiece())
+    SpecialSearch(frozenset(map(str, range(1000)))).split(b"1 2")  # so many: by an automaton
+    click.echo(f"compiled, or loaded, in {time.perf_counter() - started:.1f} s", err=True)
+
+
+def _of_sentencepiece() -> Tokenizer:
+    """Return a tokenizer that does not split, as those of SentencePiece; merges are not in order."""
+    from bpe.tokenizer import Tokenizer
+
+    tokens = [
+        "<unk>",
+        *(f"<0x{value:02X}>" for value in range(256)),
+        *"▁thecanxb",
+        "▁t",
+        "th",
+        "he",
+        "▁th",
+        "the",
+    ]
+    merges = [["t", "he"], ["▁", "th"], ["t", "h"], ["▁", "t"], ["h", "e"]]
+    document: dict[str, Any] = {
+        "added_tokens": [],
+        "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
+        "pre_tokenizer": None,
+        "post_processor": None,
+        "decoder": {
+            "type": "Sequence",
+            "decoders": [
+                {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
+                {"type": "ByteFallback"},
+                {"type": "Fuse"},
+            ],
+        },
+        "model": {
+            "type": "BPE",
+            "unk_token": "<unk>",
+            "fuse_unk": True,
+            "byte_fallback": True,
+            "vocab": {token: number for number, token in enumerate(tokens)},
+            "merges": merges,
+        },
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "tokenizer.json")
+        path.write_text(json.dumps(document), "utf-8")
+        return Tokenizer.from_huggingface(path)
+
+
+def _use(tokenizer: Tokenizer) -> None:
+    """Call all methods of a tokenizer that compile something."""
+    tokenizer.encode_batch(TEXTS, threads=2, disallowed_special=())
+    tokenizer.encode_batch_to_numpy(TEXTS, disallowed_special=())
+    tokenizer.decode_batch([tokenizer.encode(text, allowed_special="all") for text in TEXTS])
+    text = "".join(TEXTS[:3])
+    tokenizer.encode_with_offsets(text)
+    tokenizer.count(text)
+    tokenizer.truncate(text, 20)
+    tokenizer.interval_counter(text).count_many([0, 5], [10, 50])
+    if not tokenizer.engine.is_prepared:
+        tokenizer.encode_with_dropout(text, 0.1, seed=1)
+    stream, growing = tokenizer.stream_encoder(), tokenizer.appendable_encoder()
+    for part in TEXTS[:3]:
+        stream.feed(part)
+        growing.append(part)
+    stream.finish()
+    growing.ids()

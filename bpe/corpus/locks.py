@@ -1,0 +1,47 @@
+"""Locks of files that are being written: two processes never write one."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+from typing import BinaryIO
+
+BUSY = "another process is writing it: wait until it ends, or name another place"
+
+
+def lock(file: BinaryIO, path: Path) -> bool:
+    """Lock an open file until it is closed, or the process ends.
+
+    Parameters
+    ----------
+    file : binary file
+    path : Path
+        What to call it in an error.
+
+    Returns
+    -------
+    bool
+        False where the system, or the file system, has no such locks.
+
+    Raises
+    ------
+    BlockingIOError
+        Another process has locked it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryFile() as file:
+    ...     _ = lock(file, Path("a file"))
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows renames no file that another process has open
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise BlockingIOError(errno.EAGAIN, BUSY, str(path)) from None
+    except OSError:
+        return False
+    return True

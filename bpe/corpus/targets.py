@@ -1,0 +1,155 @@
+"""The formats in which ids are written, for the programs that read them.
+
+=========  ==============================  ======================================================  =========
+format     files                           what is in them                                         read by
+=========  ==============================  ======================================================  =========
+bin        x.bin, x.offsets.npy            the ids and nothing else; where each document begins    numpy
+npy        x.npy, x.offsets.npy            the ids as a numpy array; where each document begins    numpy
+nanogpt    x.bin, x.offsets.npy            as bin, with a token after each document                nanoGPT
+megatron   x.bin, x.idx, x.offsets.npy     as bin; dtype, lengths and places of the documents      Megatron
+parquet    x.parquet                       a row for each document                                 pyarrow
+arrow      x.arrow                         a row for each document, to be mapped into memory       pyarrow
+=========  ==============================  ======================================================  =========
+
+All of them are made of the first two: ids are written aside as they come, with a note of the progress, so
+that a run that was killed goes on. At the end, the index or the table is made of what stands there. For a
+table this takes the room of the ids a second time, for a while.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from bpe.corpus import id_tables, megatron
+from bpe.corpus.output import offsets_path
+from bpe.corpus.reading import extra
+
+if TYPE_CHECKING:
+    from bpe.vocabulary import Vocabulary
+
+IdFormat: TypeAlias = Literal["bin", "npy", "nanogpt", "megatron", "parquet", "arrow"]
+ENDINGS: dict[str, tuple[str, ...]] = {
+    "bin": (".bin",),
+    "npy": (".npy",),
+    "nanogpt": (".bin",),
+    "megatron": (".bin", ".idx"),
+    "parquet": (".parquet",),
+    "arrow": (".arrow",),
+}
+"""Which endings the name of a file may have, for each format."""
+
+NANOGPT_END = "<|endoftext|>"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A format, and where its files are.
+
+    Attributes
+    ----------
+    kind : str
+        One of :data:`ENDINGS`.
+    path : Path
+        The file that is asked for; of Megatron the .bin.
+    ids_path : Path
+        The file of ids that is written first, and is removed again if it is not `path`.
+
+    Examples
+    --------
+    >>> Target.of("ids.idx", None).kind, Target.of("ids.idx", None).path.name
+    ('megatron', 'ids.bin')
+    >>> Target.of("ids.parquet", None).ids_path.name
+    'ids.parquet.ids'
+    """
+
+    kind: str
+    path: Path
+    ids_path: Path
+
+    @classmethod
+    def of(cls, out: str | os.PathLike[str], to: str | None) -> Target:
+        """Return the format that a name is for: the one that is given, or that of its ending.
+
+        Raises
+        ------
+        ValueError
+            There is no such format, or it has files of another ending.
+        ImportError
+            A package that writes it is not installed.
+        """
+        path = Path(out)
+        if to is None:
+            kind = next((kind for kind, endings in _BY_ENDING if path.suffix in endings), "bin")
+        elif to in ENDINGS:
+            kind = to
+            if path.suffix not in ENDINGS[kind]:
+                raise ValueError(f"{path}: the name of a {kind} file ends in {' or '.join(ENDINGS[kind])}")
+        else:
+            raise ValueError(f"to must be one of {', '.join(ENDINGS)}, not {to!r}")
+        if kind == "megatron":
+            path = path.with_suffix(".bin")
+        if kind in id_tables.KINDS:
+            extra("pyarrow", "parquet", f"writing .{kind} files")
+            return cls(kind, path, path.with_name(f"{path.name}.ids"))
+        return cls(kind, path, path)
+
+    @property
+    def index_path(self) -> Path:
+        """The file that says where each document is."""
+        if self.kind == "megatron":
+            return self.path.with_suffix(".idx")
+        return self.path if self.kind in id_tables.KINDS else offsets_path(self.path)
+
+    def check(self) -> None:
+        """Raise if a file stands there that would no longer be right.
+
+        Raises
+        ------
+        FileExistsError
+            An index of Megatron beside a file of ids of another format.
+        """
+        index = self.path.with_suffix(".idx")
+        if self.path.suffix == ".bin" and self.kind != "megatron" and megatron.is_index(index):
+            raise FileExistsError(
+                f"{index.name} tells of the ids in {self.path}: remove it, or write the format megatron"
+            )
+
+    def end_id(self, vocabulary: Vocabulary, end_token: str | None) -> int | None:
+        """Return the id that follows each document; None for no id.
+
+        Raises
+        ------
+        ValueError
+            There is no such special token.
+        """
+        token = NANOGPT_END if end_token is None and self.kind == "nanogpt" else end_token
+        if token is None:
+            return None
+        found = vocabulary.cut_tokens.get(token)
+        if found is None:
+            known = ", ".join(map(repr, list(vocabulary.cut_tokens)[:10])) or "none"
+            raise ValueError(
+                f"the tokenizer has no special token {token!r:.80} to put after each document (end_token, "
+                f"--end-token); it has: {known}"
+            )
+        return found
+
+    def finisher(self, dtype: np.dtype) -> Callable[[Path, Path], None] | None:
+        """Return what makes the index or the table of files of ids and offsets; None if nothing is left."""
+        if self.kind == "megatron":
+            return lambda _, offsets: megatron.write_index(self.index_path, offsets, dtype)
+        if self.kind in id_tables.KINDS:
+            return lambda ids, offsets: id_tables.write_table(self.path, ids, offsets, dtype)
+        return None
+
+
+_BY_ENDING = [
+    ("bin", (".bin",)),
+    *((kind, endings) for kind, endings in ENDINGS.items() if kind != "nanogpt"),
+]

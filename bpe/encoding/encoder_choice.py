@@ -1,0 +1,40 @@
+"""Which encoder of ordinary text a vocabulary needs."""
+
+from __future__ import annotations
+
+from bpe.encoding.encoder import Encoder
+from bpe.encoding.run_encoder import RunEncoder
+from bpe.encoding.wide_encoder import WideEncoder, bytes_joined_by, n_first_merges
+from bpe.pattern import Pattern
+from bpe.vocabulary import Vocabulary
+
+
+def encoder_of(vocabulary: Vocabulary, pattern: Pattern) -> Encoder:
+    """Return the encoder of a vocabulary: one that joins words in a second step, if merges join them.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    pattern : Pattern
+
+    Returns
+    -------
+    Encoder
+
+    Complexity
+    ----------
+    As :class:`Encoder`.
+
+    Examples
+    --------
+    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+    >>> type(encoder_of(words, Pattern.of("gpt2"))).__name__
+    'Encoder'
+    """
+    if vocabulary.n_super:
+        return RunEncoder(vocabulary, pattern)
+    joined = bytes_joined_by(vocabulary)
+    n_first = 0 if joined is None else n_first_merges(joined)
+    if joined is not None and n_first:
+        return WideEncoder(vocabulary, pattern, joined, n_first)
+    return Encoder(vocabulary, pattern)

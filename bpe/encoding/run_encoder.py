@@ -1,0 +1,70 @@
+"""``RunEncoder``: encodes text with supermerges: the pieces first, then the runs of them.
+
+::
+
+    bytes     of the sea, of course
+    pieces    of| the| sea|,| of| course        encoded by :mod:`bpe.encoding.encoder`
+    ids       7 | 12 | 31 | 9 | 7 | 40 41       a piece of two tokens is in no run
+    runs      7   12   31 | 9 | 7 | 40 | 41     joined by :mod:`bpe.encoding.joining`
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bpe.encoding.encoder import Encoder
+from bpe.encoding.joining import Joiner, ends_of_runs
+from bpe.pattern import Pattern
+from bpe.supermerges import with_first_merges
+from bpe.vocabulary import Vocabulary
+
+
+class RunEncoder(Encoder):
+    """Encodes ordinary text, with merges that join pieces.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+        With supermerges.
+    pattern : Pattern
+
+    Complexity
+    ----------
+    As :class:`Encoder`, and as :class:`bpe.encoding.joining.Joiner`; 24 bytes more for each id of a text.
+
+    Examples
+    --------
+    >>> from bpe.supermerges import with_supermerges
+    >>> tokens = [*(bytes([value]) for value in range(256)), b" a", b" a a"]
+    >>> words = with_supermerges(Vocabulary(tokens, [(32, 97), (256, 256)], {}), 1)
+    >>> RunEncoder(words, Pattern.of("gpt2")).encode(b" a a a, a a")
+    [257, 256, 44, 257]
+    """
+
+    def __init__(self, vocabulary: Vocabulary, pattern: Pattern) -> None:
+        first = len(vocabulary.pairs) - vocabulary.n_super
+        super().__init__(with_first_merges(vocabulary, first), pattern)
+        self._tables = None  # no text is encoded in one call
+        self._joiner = Joiner(vocabulary, vocabulary.n_super)
+        self._is_part = np.zeros(vocabulary.size, bool)
+        self._is_part[vocabulary.pairs[first:]] = True
+
+    def _encode(
+        self,
+        data: bytes | bytearray | np.ndarray,
+        ends: np.ndarray,
+        *,
+        by_piece: bool = False,
+        given: np.ndarray | None = None,
+        spelled: bool = False,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Do as :class:`Encoder`; ids end with texts only, as those of a piece may be joined to others."""
+        ends = ends[np.searchsorted(ends, 0, side="right") :].astype(np.int32)
+        ids, piece_ends, id_ends = super()._encode(data, ends, by_piece=True, given=given, spelled=spelled)
+        segment_ends = np.empty(len(ids), np.int64)
+        n = ends_of_runs(ids, piece_ends, id_ends, ends, self._is_part, segment_ends)
+        segment_ends = segment_ends[:n]
+        joined, joined_ends = self._joiner.joined(ids, segment_ends)
+        # Where a text ends, a piece does, and so does a segment.
+        text_ends = id_ends[np.searchsorted(piece_ends, ends)] if len(ends) else id_ends[:0]
+        return joined, ends, joined_ends[np.searchsorted(segment_ends, text_ends)]

@@ -1,0 +1,182 @@
+"""``WideEncoder``: encodes wide pieces, such as whole sentences, in two steps.
+
+A piece of many words is seldom met again, and to merge it from its bytes takes long. But the first merges of
+SuperBPE stay inside words. So a wide piece is cut at every place that none of these merges crosses; what lies
+between is a word or less, and remembered. Then the others join the tokens::
+
+    bytes        by the way, by the sea
+    cut          by| the| way|,| by| the| sea        no first merge joins "y" to " "
+    ids          7 | 12 | 31 |9| 15 | 12 | 44        encoded by :mod:`bpe.encoding.encoder`
+    joined       900      31  9  901      44         joined by :mod:`bpe.encoding.joining`
+
+The first merges are those before many join a word to a space after it. (A few do in every vocabulary: they
+join kinds of spaces.) This is exact for merges that are in order, wherever the line is drawn: all first
+merges are done before any of the others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bpe.encoding.encoder import Encoder
+from bpe.encoding.joining import Joiner
+from bpe.encoding.linked_pieces import are_in_order
+from bpe.pattern import Pattern
+from bpe.supermerges import with_first_merges
+from bpe.vocabulary import NO_ID, Vocabulary
+from structures import kernel
+
+_SPACE = 0x20
+_LEAST_SHARE = 8  # one merge in so many must be a first one; later, one in so many joins words
+_NEXT = 256  # merges that are looked at to see that
+
+
+@kernel(quiet=True)
+def edges_of_merges(pairs, made, edges, bytes_joined):
+    """Write the two bytes that each merge joins; return whether all parts are bytes or made before.
+
+    Parameters
+    ----------
+    pairs : (merges, 2) int64
+    made : (merges,) int64
+    edges : (2, size) int64
+        By id, its first and its last byte; -1 where they are not known yet. Updated.
+    bytes_joined : (merges, 2) int64
+        Out.
+    """
+    for rank in range(made.size):
+        left, right = pairs[rank, 0], pairs[rank, 1]
+        if edges[1, left] < 0 or edges[0, right] < 0:
+            return False
+        bytes_joined[rank, 0] = edges[1, left]
+        bytes_joined[rank, 1] = edges[0, right]
+        edges[0, made[rank]] = edges[0, left]
+        edges[1, made[rank]] = edges[1, right]
+    return True
+
+
+@kernel(quiet=True)
+def cut_finer(data, offsets, is_crossed, out):
+    """Cut pieces between every two bytes that no first merge joins; return how many there are."""
+    n = 0
+    out[0] = offsets[0]
+    for piece in range(offsets.size - 1):
+        for i in range(offsets[piece] + 1, offsets[piece + 1]):  # no branch that is hard to predict
+            out[n + 1] = i
+            n += 1 - is_crossed[np.int64(data[i - 1]) << 8 | np.int64(data[i])]
+        n += 1
+        out[n] = offsets[piece + 1]
+    return n
+
+
+def bytes_joined_by(vocabulary: Vocabulary) -> np.ndarray | None:
+    """Return the two bytes that each merge joins; None where the two steps would not be exact.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+
+    Returns
+    -------
+    (merges, 2) int64 or None
+
+    Complexity
+    ----------
+    O(n) for n merges.
+
+    Examples
+    --------
+    >>> tokens = [*(bytes([value]) for value in range(256)), b"hi", b"hi!"]
+    >>> bytes_joined_by(Vocabulary(tokens, [(104, 105), (256, 33)], {})).tolist()
+    [[104, 105], [105, 33]]
+    """
+    pairs, made, byte_ids = vocabulary.pairs, vocabulary.made, vocabulary.byte_ids
+    n = len(pairs)
+    if n == 0 or NO_ID in byte_ids or vocabulary.whole_ids or vocabulary.size > 4 * n + (1 << 16):
+        return None
+    edges = np.full((2, vocabulary.size), -1)
+    edges[:, byte_ids] = np.arange(256)
+    found = np.empty((n, 2), np.int64)
+    if not edges_of_merges(pairs, made, edges, found) or not are_in_order(pairs, made):
+        return None
+    return found
+
+
+def n_first_merges(joined: np.ndarray) -> int:
+    """Return how many merges come before those that join words to spaces; 0 where two steps are of no use.
+
+    Parameters
+    ----------
+    joined : (merges, 2) int64
+        As :func:`bytes_joined_by` returns it.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> n_first_merges(np.array([[104, 105], [32, 104], [105, 32]])), n_first_merges(np.array([[104, 105]]))
+    (2, 0)
+    """
+    n = len(joined)
+    is_wide = (joined[:, 0] > _SPACE) & (joined[:, 1] == _SPACE)
+    n_wide = np.concatenate([[0], np.cumsum(is_wide)])  # before each merge
+    soon = n_wide[np.minimum(np.arange(n) + _NEXT, n)] - n_wide[:-1]
+    are_many = is_wide & (soon * _LEAST_SHARE >= min(_NEXT, n // _LEAST_SHARE))
+    first = int(are_many.argmax())
+    return first if are_many[first] and first * _LEAST_SHARE >= n else 0
+
+
+class WideEncoder(Encoder):
+    """Encodes ordinary text by the first merges, then by the others.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    pattern : Pattern
+    joined : (merges, 2) int64
+        As :func:`bytes_joined_by` returns it.
+    n_first : int
+        How many merges are first ones.
+
+    Complexity
+    ----------
+    As :class:`Encoder`, and as :class:`bpe.encoding.joining.Joiner`; 24 bytes more for each id of a text.
+
+    Examples
+    --------
+    >>> tokens = [*(bytes([value]) for value in range(256)), b" a", b" a a"]
+    >>> words = Vocabulary(tokens, [(32, 97), (256, 256)], {})
+    >>> WideEncoder(words, Pattern.of("none"), bytes_joined_by(words), 1).encode(b" a a a, a a")
+    [257, 256, 44, 257]
+    """
+
+    def __init__(self, vocabulary: Vocabulary, pattern: Pattern, joined: np.ndarray, n_first: int) -> None:
+        super().__init__(with_first_merges(vocabulary, n_first), pattern)
+        self._tables = None  # no text is encoded in one call
+        self._joiner = Joiner(vocabulary, len(vocabulary.pairs) - n_first)
+        self._is_crossed = np.zeros(1 << 16, np.int8)
+        self._is_crossed[joined[:n_first, 0] << 8 | joined[:n_first, 1]] = 1
+
+    def _finer(self, data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Cut wide pieces where no first merge crosses."""
+        out = np.empty(int(offsets[-1] - offsets[0]) + 1, np.int32)
+        return out[: cut_finer(data, offsets, self._is_crossed, out) + 1]
+
+    def _encode(
+        self,
+        data: bytes | bytearray | np.ndarray,
+        ends: np.ndarray,
+        *,
+        by_piece: bool = False,
+        given: np.ndarray | None = None,
+        spelled: bool = False,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Do as :class:`Encoder`."""
+        ends = ends[np.searchsorted(ends, 0, side="right") :].astype(np.int32)
+        ids, piece_ends, id_ends = super()._encode(data, ends, by_piece=True, given=given, spelled=spelled)
+        joined, joined_ends = self._joiner.joined(ids, id_ends)
+        if by_piece:
+            return joined, piece_ends, joined_ends
+        return joined, ends, joined_ends[np.searchsorted(piece_ends, ends)] if len(ends) else joined_ends[:0]

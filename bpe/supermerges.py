@@ -1,0 +1,234 @@
+"""Supermerges: merges that join whole pieces, which an ordinary merge never does.
+
+::
+
+    pieces        of| the| sea|,| of| course      the merges make one token of each
+    supermerges   of| the sea |,| of course       (" the", " sea"), (" of", " course")
+
+A *run* is a maximal row of pieces that are one token each, of which some supermerge has a part. Supermerges
+join the tokens of a run, the first one learned first, from the left. They are the last merges of a
+vocabulary; how many there are is :attr:`bpe.vocabulary.Vocabulary.n_super`.
+
+Two questions of everyone who sees only a part of a text have other answers here than a pattern gives: a text
+can be cut between two pieces only if no supermerge joins tokens with these two bytes at their edges.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+
+import numpy as np
+
+from bpe.pattern import Pattern
+from bpe.text import utf8_of
+from bpe.vocabulary import Vocabulary
+
+MOST_IDS = 1 << 24
+
+_WINDOW = 256  # bytes that are looked through first for the last cut
+
+
+def with_supermerges(vocabulary: Vocabulary, n: int) -> Vocabulary:
+    """Return a vocabulary whose last `n` merges join pieces.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    n : int
+
+    Returns
+    -------
+    Vocabulary
+
+    Raises
+    ------
+    ValueError
+        There are not so many merges, or an id is too great for tables by id.
+
+    Complexity
+    ----------
+    O(1).
+
+    Examples
+    --------
+    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+    >>> with_supermerges(words, 1).n_super
+    1
+    """
+    if not 0 <= n <= len(vocabulary.pairs):
+        raise ValueError(f"{n} of {len(vocabulary.pairs)} merges cannot be supermerges")
+    if vocabulary.size > MOST_IDS:
+        raise ValueError(
+            f"the greatest id is {vocabulary.size - 1}: with supermerges, all are below {MOST_IDS}"
+        )
+    words = copy(vocabulary)
+    words.n_super = n
+    return words
+
+
+def with_first_merges(vocabulary: Vocabulary, n: int) -> Vocabulary:
+    """Return a vocabulary with the first `n` merges only; the tokens of the others have none.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    n : int
+
+    Returns
+    -------
+    Vocabulary
+        To encode with; it has no special tokens.
+
+    Complexity
+    ----------
+    O(n) for n tokens and merges.
+
+    Examples
+    --------
+    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+    >>> with_first_merges(words, 0).merges, with_first_merges(words, 0).bytes_of[256]
+    ([], b'hi')
+    """
+    words = Vocabulary.of_parts(
+        vocabulary.bytes_of, vocabulary.id_of, vocabulary.pairs[:n], vocabulary.made[:n], {}
+    )
+    words.whole_ids = vocabulary.whole_ids
+    return words
+
+
+def refuse_supermerges(vocabulary: Vocabulary, what: str) -> None:
+    """Raise a ValueError if a vocabulary has supermerges; `what` cannot be done with them.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    what : str
+
+    Raises
+    ------
+    ValueError
+
+    Examples
+    --------
+    >>> refuse_supermerges(Vocabulary([bytes([value]) for value in range(256)], [], {}), "extend")
+    """
+    if vocabulary.n_super:
+        raise ValueError(
+            f"{what}: not for a tokenizer with superwords that join words (it has {vocabulary.n_super} "
+            "supermerges)"
+        )
+
+
+def joined_edges(vocabulary: Vocabulary) -> np.ndarray:
+    """Say for each two bytes whether a supermerge joins a token that ends with one to one that begins so.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+
+    Returns
+    -------
+    (65536,) bool
+        At the first byte times 256 plus the second.
+
+    Complexity
+    ----------
+    O(n) for n supermerges.
+
+    Examples
+    --------
+    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+    >>> np.flatnonzero(joined_edges(with_supermerges(words, 1))) == ord("h") * 256 + ord("i")
+    array([ True])
+    """
+    is_joined = np.zeros(1 << 16, bool)
+    bytes_of = vocabulary.bytes_of
+    for left, right in vocabulary.pairs[len(vocabulary.pairs) - vocabulary.n_super :].tolist():
+        is_joined[bytes_of[left][-1] << 8 | bytes_of[right][0]] = True
+    return is_joined
+
+
+class PatternOfRuns(Pattern):
+    """A pattern that tells only of the cuts that no supermerge crosses.
+
+    Parameters
+    ----------
+    pattern : Pattern
+    is_joined : (65536,) bool
+        As :func:`joined_edges` returns it.
+
+    Examples
+    --------
+    >>> is_joined = np.zeros(1 << 16, bool)
+    >>> is_joined[ord("f") << 8 | ord(" ")] = True
+    >>> pattern = PatternOfRuns(Pattern.of("gpt2"), is_joined)
+    >>> pattern.cuts("of the sea").tolist(), pattern.last_cut(b"of the sea"), pattern.decided(b"of the sea")
+    ([6], 6, 6)
+    """
+
+    def __init__(self, pattern: Pattern, is_joined: np.ndarray) -> None:
+        object.__setattr__(self, "sources", pattern.sources)
+        object.__setattr__(self, "_is_joined", is_joined)
+
+    def _free(self, data: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """Return the places between bytes that are not joined."""
+        edges = data[places - 1].astype(np.int64) << 8 | data[places]
+        return places[~self._is_joined[edges]]  # type: ignore[attr-defined]
+
+    def cuts(self, text: str | bytes) -> np.ndarray:
+        """Return the places as :meth:`bpe.Pattern.cuts` does, without those inside of runs."""
+        data = utf8_of(text)
+        if isinstance(text, str) and len(data) != len(text):
+            is_begin = (np.frombuffer(data, np.uint8) & 0xC0) != 0x80
+            return (np.cumsum(is_begin) - 1)[self.cuts(data)]
+        return self._free(np.frombuffer(data, np.uint8), super().cuts(data))
+
+    def last_cut(self, text: str | bytes, start: int = 0, stop: int | None = None) -> int:
+        """Return the place as :meth:`bpe.Pattern.last_cut` does."""
+        stop = len(text) if stop is None else min(stop, len(text))
+        width = 1 if isinstance(text, str) else 4  # of the character after the place
+        size = _WINDOW
+        while stop > start:
+            first = max(start, stop - size)
+            places = self.cuts(text[first : stop + width]) + first
+            places = places[(places > start) & (places <= stop)]
+            if len(places):
+                return int(places[-1])
+            stop = first if first == start else first + width
+            size *= 4
+        return start
+
+    def decided(self, data: bytes) -> int:
+        """Return how far the pieces and runs of a text are known, as :meth:`bpe.Pattern.decided` does."""
+        known = super().decided(data)
+        if not known or self.scanner is None:
+            return 0
+        places = np.array(self.scanner.split(data), np.int64)[1:]
+        places = self._free(np.frombuffer(data, np.uint8), places[(places <= known) & (places < len(data))])
+        return int(places[-1]) if len(places) else 0
+
+
+def pattern_between(vocabulary: Vocabulary, pattern: Pattern) -> Pattern:
+    """Return the pattern that tells where a text can be cut in two.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    pattern : Pattern
+
+    Returns
+    -------
+    Pattern
+        `pattern` itself, if there are no supermerges.
+
+    Complexity
+    ----------
+    O(n) for n supermerges.
+
+    Examples
+    --------
+    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
+    >>> pattern_between(words, Pattern.of("gpt2"))
+    Pattern.of('gpt2')
+    """
+    return PatternOfRuns(pattern, joined_edges(vocabulary)) if vocabulary.n_super else pattern

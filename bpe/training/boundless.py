@@ -1,0 +1,278 @@
+"""BoundlessBPE in two phases: merges that join whole pieces compete with those inside of pieces.
+
+::
+
+    phase 1    merges inside pieces, each with its count         1000  800  500 | 300  200
+    runs       of| course     one| of| the    of| the            pieces that are one token each
+    phase 2    supermerges, each with its count                  (of, the) 600  (of, course) 400
+
+The vocabulary has room for a number of merges. The next merge of phase 1 is taken, unless the best pair in
+the runs counts more; then that one is. A pair counts no more than what made its parts, so these are there by
+then. The merges that are left over are dropped. No supermerge makes the bytes of another token.
+
+Schmidt and others, "Boundless Byte Pair Encoding" (2025) and "Faster Superword Tokenization" (2026); nothing
+is deleted here. The slow twin is :mod:`bpe.reference.superwords`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from bpe.counting.run_counts import RunCounts
+from bpe.counting.word_counts import WordCounts
+from bpe.progress import Progress, progress_bar
+from bpe.regular_expressions import compiled
+from bpe.supermerges import with_supermerges
+from bpe.tokenizer import Tokenizer
+from bpe.training.front import make_front, push, reserve, set_text
+from bpe.training.merging import discard, merge_pair, narrow
+from bpe.training.runs import in_order, runs_of
+from bpe.training.selection import best_of_front
+from bpe.training.start import Start
+from bpe.training.state import LENGTH, START, TOKEN_ROWS, new_state
+from bpe.training.trainer import tokenizer_of
+from structures import ByteCounter, IntMap, MaxHeap, PairIndex, TokenList, kernel, pack_pair, unpack_pair
+
+PARTS = r"\p{L}"
+"""What a piece must have to be joined to others."""
+
+NOTHING_LEFT = (0, 0)
+
+
+@kernel
+def fill_queue(tokens, offsets, counts, queue):
+    """Count every pair of tokens that follow each other in a queue."""
+    for run in range(counts.size):
+        for i in range(offsets[run], offsets[run + 1] - 1):
+            queue.add(pack_pair(tokens[i], tokens[i + 1]), counts[run])
+
+
+@kernel
+def best_pair(state, front):
+    """Return the pair that is merged next, packed, and its count; twice 0 if there is none."""
+    if len(state.queue) == 0:
+        return np.int64(0), np.int64(0)
+    return best_of_front(state, front)
+
+
+@kernel
+def merge_superwords(state, front, left, right, new_token, place):
+    """Merge a pair; the bytes of the new token are at `place` of the text."""
+    created = merge_pair(state, left, right, new_token)
+    state.of_token[START, new_token] = place
+    reserve(front, front.size + created.size)
+    for i in range(created.size):
+        if state.queue.get(created[i]) == front.count:
+            push(state, front, created[i])
+
+
+class Supermerges:
+    """Learns merges that join the tokens of runs; of equal counts, the smallest (left bytes, right bytes).
+
+    Parameters
+    ----------
+    runs : RunCounts
+    bytes_of : dict from int to bytes
+        All tokens that are there; no pair that makes the bytes of one is merged.
+    next_id : int
+        The id of the first new token.
+    most : int
+        How many merges there may be.
+    least, longest : int
+        Limits of a pair: its count, and the bytes of the token it makes.
+
+    Attributes
+    ----------
+    pairs : list of (int, int, int)
+        Left and right id, and the count, of the merges that are done.
+
+    Examples
+    --------
+    >>> runs = RunCounts(np.array([0, 1, 2], np.int32), np.array([0, 3]), np.array([5]))
+    >>> learner = Supermerges(runs, {0: b"of", 1: b" the", 2: b" sea"}, 3, 9, 1, 100)
+    >>> learner.best_count(), learner.merge(), learner.merge(), learner.best_count()
+    (5, b' the sea', b'of the sea', 0)
+    """
+
+    def __init__(
+        self, runs: RunCounts, bytes_of: dict[int, bytes], next_id: int, most: int, least: int, longest: int
+    ) -> None:
+        order = np.argsort(-runs.counts, kind="stable")
+        tokens, offsets = in_order(runs.tokens, runs.offsets, order)
+        counts = runs.counts[order]
+        self.pairs: list[tuple[int, int, int]] = []
+        self._bytes_of, self._known = dict(bytes_of), {*bytes_of.values()}
+        self._next_id = next_id
+        self.queue = MaxHeap()
+        fill_queue(tokens, offsets, counts, self.queue)
+        self.tokens = TokenList(tokens, offsets)
+        self.index = PairIndex.build(self.tokens)
+        used = [*bytes_of]
+        lengths = np.array([len(bytes_of[number]) for number in used], np.int64)
+        of_token = np.zeros((TOKEN_ROWS, next_id + most), np.int64)
+        of_token[START, used] = np.cumsum(lengths) - lengths
+        of_token[LENGTH, used] = lengths
+        self._text = np.frombuffer(b"".join(bytes_of.values()), np.uint8)
+        self._size = self._text.size
+        self.front = make_front(False, -1, IntMap(), self._text)
+        log, numbers = np.zeros((1, 4), np.int64), np.array([1, longest, 0, len(tokens)])
+        self.state = new_state(
+            self.tokens, self.index, self.queue, runs_of(offsets, counts), of_token, log, numbers
+        )
+        pairs, pair_counts = self.queue.to_arrays()
+        new_lengths = of_token[LENGTH, pairs >> 32] + of_token[LENGTH, pairs & 0xFFFFFFFF]
+        narrow(self.state, pairs[(pair_counts < least) | (new_lengths > longest)], least, longest)
+
+    def _best(self) -> tuple[int, int]:
+        """Return the pair that may be merged next, and its count."""
+        while True:
+            pair, count = best_pair(self.state, self.front)
+            if count == 0:
+                return NOTHING_LEFT
+            left, right = unpack_pair(pair)
+            if self._bytes_of[left] + self._bytes_of[right] not in self._known:
+                return pair, count
+            discard(self.state, np.array([pair]))
+
+    def best_count(self) -> int:
+        """Return the count of the pair that is merged next; 0 if there is none."""
+        return self._best()[1]
+
+    def merge(self) -> bytes:
+        """Merge the best pair, which must be there; return the bytes of the new token."""
+        pair, count = self._best()
+        left, right = unpack_pair(pair)
+        token = self._bytes_of[left] + self._bytes_of[right]
+        if self._size + len(token) > self._text.size:
+            text = np.empty(2 * (self._size + len(token)), np.uint8)
+            text[: self._size] = self._text[: self._size]
+            self._text = text
+            set_text(self.front, text)
+        self._text[self._size : self._size + len(token)] = np.frombuffer(token, np.uint8)
+        new_id = self._next_id + len(self.pairs)
+        merge_superwords(self.state, self.front, left, right, new_id, self._size)
+        self._size += len(token)
+        self._bytes_of[new_id] = token
+        self._known.add(token)
+        self.pairs.append((left, right, count))
+        return token
+
+
+def single_tokens(tokenizer: Tokenizer, words: WordCounts, parts: str) -> ByteCounter:
+    """Return the pieces that are one token and may be joined to others, each with its id for a count.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+    words : WordCounts
+    parts : str
+        An expression; a piece may be joined if it is found there.
+
+    Returns
+    -------
+    ByteCounter
+
+    Complexity
+    ----------
+    O(n) for the bytes of all words.
+
+    Examples
+    --------
+    >>> import bpe
+    >>> words = WordCounts({"low": 2, "lower": 1, ",": 3})
+    >>> dict(single_tokens(bpe.train(words, 258), words, PARTS).items())
+    {b'low': 257}
+    """
+    data, offsets, _ = words.to_arrays()
+    ids, id_offsets = tokenizer.engine.encoder.encode_pieces(
+        data.tobytes(), offsets.astype(np.int32), offsets[1:]
+    )
+    may_join = compiled(parts).search
+    text, singles = data.tobytes(), {}
+    for i in np.flatnonzero(np.diff(id_offsets) == 1).tolist():
+        piece = text[offsets[i] : offsets[i + 1]]
+        if may_join(piece.decode("utf-8", "surrogateescape")):
+            singles[piece] = int(ids[id_offsets[i]])
+    return ByteCounter(singles)
+
+
+def boundless_tokenizer(
+    start: Start,
+    log: np.ndarray,
+    words: WordCounts,
+    n_merges: int,
+    find_runs: Callable[[ByteCounter, int], RunCounts],
+    *,
+    parts: str = PARTS,
+    min_count: int = 1,
+    longest: int,
+    progress: Progress = False,
+) -> Tokenizer:
+    """Return the tokenizer that phase 2 makes of the merges of phase 1.
+
+    Parameters
+    ----------
+    start : Start
+    log : (n, 4) int64
+        The merges of phase 1, as :attr:`bpe.Trainer.log` has them: `n_merges`, or all that the text gives.
+    words : WordCounts
+        What they were learned from.
+    n_merges : int
+        How many merges there are to be, of both kinds.
+    find_runs : callable
+        Called with the pieces that may be joined, as :func:`single_tokens` returns them, and the least count
+        of a pair; returns the runs of them in the text.
+    parts, min_count, longest
+        What a piece must have to be joined; the least count of a supermerge, and its most bytes.
+    progress : bool or callable
+
+    Returns
+    -------
+    Tokenizer
+
+    Complexity
+    ----------
+    That of the merges.
+
+    Examples
+    --------
+    >>> from bpe.counting.piece_ids import piece_ids
+    >>> from bpe.counting.run_counts import runs_in
+    >>> from bpe.training.start import fresh_start
+    >>> import bpe
+    >>> words = WordCounts.from_corpus(["of course, of course, of course"])
+    >>> trainer = bpe.Trainer(words)
+    >>> trainer.run(266)
+    >>> def find_runs(known, least):
+    ...     return runs_in(piece_ids([[b"of course, of course"]], words.pattern, (), known), least)
+    >>> tok = boundless_tokenizer(fresh_start([]), trainer.log, words, 10, find_runs, longest=99)
+    >>> tok.encode("of course"), tok.token_bytes(265)
+    ([265], b'of course')
+    """
+    whole = tokenizer_of(start, log, words.pattern)
+    is_full = 0 < len(log) == n_merges
+    least = max(min_count, int(log[-1, 3]) + 1 if is_full else 1)
+    runs = find_runs(single_tokens(whole, words, parts), least)
+    bytes_of = {number: token for token, number in whole.engine.vocabulary.id_of.items()}
+    found = Supermerges(runs, bytes_of, start.next_id + len(log), n_merges, least, longest)
+    counts = log[:, 3].tolist()
+    n_first = 0
+    with progress_bar(progress, n_merges, "merges", "joining") as advance:
+        while n_first + len(found.pairs) < n_merges:
+            count = counts[n_first] if n_first < len(counts) else 0
+            if found.best_count() > count:
+                found.merge()
+            elif count:
+                n_first += 1
+            else:
+                break
+            advance(1)
+    rows = np.array(found.pairs, np.int64).reshape(-1, 3)
+    n_dropped = len(log) - n_first
+    pairs = rows[:, :2] - n_dropped * (rows[:, :2] >= start.next_id + len(log))
+    made = start.next_id + n_first + np.arange(len(rows))
+    rows = np.column_stack([pairs, made, rows[:, 2]])
+    tokenizer = tokenizer_of(start, np.concatenate([log[:n_first], rows]), words.pattern)
+    return Tokenizer._of(with_supermerges(tokenizer.engine.vocabulary, len(rows)), tokenizer.pattern)

@@ -1,0 +1,166 @@
+"""Where the commands write: files, standard output, folders that take none, disks that are full."""
+
+import errno
+import json
+import os
+import re
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import bpe
+from bpe import cli
+from bpe.corpus import id_files
+from bpe.tokenizer import Tokenizer
+
+
+@pytest.fixture
+def folder(tokenizer, book, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tokenizer.save("tok.json")
+    (tmp_path / "book.txt").write_text(book[:5000], "utf-8")
+    return tmp_path
+
+
+def run(*arguments, stdin=None):
+    return CliRunner().invoke(cli.main, [str(argument) for argument in arguments], input=stdin)
+
+
+def fails(result, message):
+    assert result.exit_code == 2, result.output
+    assert re.fullmatch(message + "\n", result.stderr), result.stderr
+
+
+def test_no_command_is_the_help():
+    assert run().stdout == run("--help").stdout
+    assert (run().exit_code, run().stderr) == (0, "")
+
+
+# ---------------------------------------------------------------------------------------- standard output
+def test_minus_is_standard_output(folder):
+    train = ("train", "book.txt", "--vocab-size", 270, "-o")
+    written = run(*train, "-")
+    assert written.exit_code == 0
+    assert written.stderr.startswith("standard output: 270 tokens")
+    run(*train, "new.json")
+    assert written.stdout_bytes == Path("new.json").read_bytes()
+    count = run("count", "book.txt", "-o", "-")
+    run("count", "book.txt", "-o", "new.counts")
+    assert count.stdout_bytes == Path("new.counts").read_bytes()
+    assert count.stderr.startswith("standard output: ")
+    parity = run("train-parity", "new.counts", "--ratio", "new=1", "--vocab-size", 270, "-o", "-", "--quiet")
+    Path("parity.json").write_bytes(parity.stdout_bytes)
+    assert Tokenizer.load("parity.json").vocab_size == 270
+    more = run("extend", "new.json", "book.txt", "-n", 5, "-o", "-", "--quiet")
+    Path("more.json").write_bytes(more.stdout_bytes)
+    assert Tokenizer.load("more.json").vocab_size == 275
+    page = run("report", "new.json", "--text", "book.txt", "-o", "-")
+    assert page.stdout.startswith("<!doctype html>")
+    converted = run("convert", "new.json", "-", "--to", "huggingface")
+    assert json.loads(converted.stdout)["model"]["type"] == "BPE"
+    assert converted.stderr == "standard output: 270 tokens as huggingface, checked\n"
+    assert "-" not in os.listdir()
+
+
+def test_what_standard_output_does_not_take(folder):
+    fails(run("encode", "tok.json", "book.txt", "-o", "-"), "bpe: -o -: ids in files do not go to .*")
+    fails(run("convert", "tok.json", "-", "--to", "gpt2"), "bpe: a folder cannot be written to .*: name it")
+    fails(run("convert", "tok.json", "-"), "bpe: -: the name does not tell the format.*: say which with --to")
+    fails(run("count", "book.txt", "-o", "-", "--json"), "bpe: -o - and --json both write to standard .*")
+
+
+# ---------------------------------------------------------------------------------- folders and full disks
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no folder that takes no files")
+def test_a_folder_that_takes_no_files(folder):
+    for command in (("train", "book.txt", "--vocab-size", 270), ("encode", "tok.json", "book.txt")):
+        fails(run(*command, "-o", "/proc/new.bin"), "bpe: cannot write to /proc: it takes no new files")
+    with pytest.raises(PermissionError, match="cannot write to /proc: it takes no new files"):
+        bpe.WordCounts({"a": 1}).save("/proc/new.counts")
+
+
+def test_a_folder_of_a_disk_that_takes_no_files(folder, monkeypatch):
+    def full(**_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    fails(run("count", "book.txt", "-o", "c"), "bpe: cannot write to /.*: No space left on device")
+
+
+def test_a_disk_that_has_no_room_for_compiled_code(folder, monkeypatch):
+    """The compiler does not name its files."""
+
+    def full(path):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(cli.show, "load", full)
+    fails(
+        run("show", "tok.json", "the sea"),
+        "bpe: No space left on device: the cache of compiled code, or a temporary file, has no room",
+    )
+
+
+# ------------------------------------------------------------------------------------- what was interrupted
+@pytest.fixture
+def stopped(monkeypatch, book):
+    """Encoding that is interrupted after a part of it."""
+    monkeypatch.setattr(id_files, "BATCH_BYTES", 700)
+    monkeypatch.setattr(id_files, "SECONDS", 0)
+    documents = bpe.Corpus.documents
+
+    def some(self, *_, **__):
+        for n, blocks in enumerate(documents(self, block_bytes=500)):
+            if n == 40:
+                signal.raise_signal(signal.SIGINT)
+            yield blocks
+
+    return lambda: monkeypatch.setattr(bpe.Corpus, "documents", some)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.filterwarnings("default")
+def test_what_an_earlier_run_left_is_told(folder, stopped, monkeypatch, tokenizer):
+    lines = [json.dumps({"text": f"the sea of page {i} " * 5}) for i in range(60)]
+    Path("records.jsonl").write_text("\n".join(lines))
+    encode = ("encode", "tok.json", "records.jsonl", "-o")
+    stopped()
+    result = run(*encode, "one.bin")
+    assert result.exit_code == 130
+    assert result.stderr == "one.bin: the same command continues from here\nbpe: interrupted\n"
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    left = sorted(Path().glob("one.*"))
+    assert [path.name for path in left] == ["one.bin.part", "one.bin.state", "one.offsets.npy.part"]
+
+    other = run(*encode, "two.bin")
+    assert other.stderr.startswith(
+        "one.bin: not complete: if no other run is writing it, give its command again to complete it, "
+        "or remove one.bin.part, one.offsets.npy.part, one.bin.state\ntwo.bin: "
+    )
+    assert sorted(Path().glob("one.*")) == left, "nothing is removed"
+
+    anew = run(*encode, "one.bin", "--dtype", "uint32")
+    assert anew.exit_code == 0
+    assert anew.stderr.startswith(
+        "bpe: warning: one.bin: an earlier run was not completed, and cannot be continued"
+    )
+    assert np.array_equal(np.fromfile("one.bin", "<u4"), np.fromfile("two.bin", "<u2"))
+    assert sorted(path.name for path in Path().glob("one.*")) == ["one.bin", "one.offsets.npy"]
+    assert "not complete" not in run(*encode, "two.bin").stderr
+
+
+def test_a_slow_source_is_saved_by_time(tokenizer, tmp_path, monkeypatch):
+    """Texts that come slowly are written although they fill no batch."""
+    for name in ("SECONDS", "READING_SECONDS"):
+        monkeypatch.setattr(id_files, name, 0.0)
+    n_saved = []
+    save = id_files.Output.save_state
+    monkeypatch.setattr(
+        id_files.Output, "save_state", lambda self: (n_saved.append(self.state.documents), save(self))
+    )
+    tokenizer.encode_files((f"page {i}" for i in range(5)), tmp_path / "ids.bin")
+    assert n_saved == [1, 2, 3, 4, 5, 5]

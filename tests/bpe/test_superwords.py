@@ -1,0 +1,505 @@
+"""Superwords: training against the slow twins after every merge, encoding, files and errors."""
+
+import json
+import pickle
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bpe
+from bpe import reference
+from bpe.cli import main
+from bpe.counting import piece_ids as piece_ids_module
+from bpe.counting.piece_ids import GAP, piece_ids
+from bpe.counting.run_counts import phrases_in, runs_in
+from bpe.encoding.encoder import Encoder
+from bpe.encoding.wide_encoder import WideEncoder, bytes_joined_by, n_first_merges
+from bpe.supermerges import with_supermerges
+from bpe.training.boundless import Supermerges
+from bpe.training.superbpe import superbpe_trainer, wide_pattern_of
+from structures import ByteCounter
+
+SPECIAL = "<|x|>"
+SONG = "by the way, of the sea, by the way of the sea\nof the way by the sea 1234 by the way.\n"
+words = st.sampled_from(["ab", " ab", " c", " ab c", SPECIAL, "é", "..", "\n"])
+documents = st.lists(
+    st.one_of(st.text("aab  c.\n1", max_size=20), st.lists(words, max_size=14).map("".join)), max_size=4
+).filter(lambda texts: any(text.replace(SPECIAL, "") for text in texts))
+
+
+def pieces_of(texts, pattern):
+    """Return the pieces of all documents, cut by the regex package's rules."""
+    cut = bpe.Pattern.of(pattern).split_bytes
+    return [piece for text in texts for part in text.split(SPECIAL) for piece in cut(part.encode())]
+
+
+# ------------------------------------------------------------------------------------------------ SuperBPE
+@given(documents, st.integers(0, 12), st.sampled_from(["smallest", "lexicographic", "first", "gpt2"]))
+@settings(max_examples=60)
+def test_superbpe_makes_the_merges_of_the_reference_and_leaves_all_counts_right(texts, first_merges, ties):
+    pieces, wide_pieces = (pieces_of(texts, pattern) for pattern in ("gpt2", wide_pattern_of(None)))
+    expected = reference.train_superbpe(pieces, wide_pieces, 40, first_merges, ties=ties)
+    first_merges = min(first_merges, len(reference.train_chunked(pieces, first_merges)))
+    words, wide = (
+        bpe.WordCounts.from_corpus(texts, pattern, [SPECIAL]) for pattern in ("gpt2", wide_pattern_of(None))
+    )
+    trainer = superbpe_trainer(
+        words, lambda: wide, first_merges, {"ties": ties}, lambda trainer, n: trainer.run(257 + n)
+    )
+    trainer.check()
+    for merge in expected[first_merges:]:
+        assert [*trainer.step()] == [*merge]
+        trainer.check()
+    assert [merge[:3] for merge in trainer.merges] == [merge[:3] for merge in expected]
+    assert len(expected) == 40 or trainer.step() is None
+
+
+def test_superbpe_reads_files_and_documents_with_any_threads(tmp_path):
+    (tmp_path / "song.txt").write_text(SONG * 3)
+    (tmp_path / "more.jsonl").write_text(json.dumps({"text": "by the way, by the sea"}) + "\n")
+    corpus = [tmp_path / "song.txt", tmp_path / "more.jsonl"]
+    options = {"superwords": "superbpe", "first_merges": 12, "special_tokens": [SPECIAL]}
+    tok = bpe.train(corpus, 290, **options)
+    assert all(bpe.train(corpus, 290, threads=n, **options) == tok for n in (1, 3))
+    assert tok == bpe.train([SONG * 3, "by the way, by the sea"], 290, **options)
+    assert tok.pattern == wide_pattern_of(None)
+    assert tok.vocab_size == 290
+    assert b"by the way" in {*tok.vocab.values()}
+    words = bpe.train(corpus, 269, special_tokens=[SPECIAL])
+    assert tok.merges[:12] == words.merges
+    assert tok.decode(tok.encode(SONG)) == SONG
+    assert tok.count(SONG) < words.count(SONG)
+    tok.save(tmp_path / "tok.json")
+    assert bpe.Tokenizer.load(tmp_path / "tok.json") == tok
+
+
+def test_superbpe_gives_the_same_ids_in_tokenizers(tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    tok = bpe.train([SONG], 300, superwords="superbpe", first_merges=15)
+    tok.save_huggingface(tmp_path / "tokenizer.json")
+    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    for text in (SONG, "by the way,, by 12345  the way of\n\n the seaé", "a.. b  c   "):
+        assert theirs.encode(text).ids == tok.encode(text)
+    assert bpe.Tokenizer.open(tmp_path / "tokenizer.json").encode(SONG) == tok.encode(SONG)
+
+
+@pytest.fixture(scope="module")
+def wide():
+    text = SONG * 3 + "'tis the way\n\n\nthe  sea's.\n    by x\n"
+    return bpe.train([text], 330, superwords="superbpe", first_merges=24, special_tokens=[SPECIAL])
+
+
+@given(documents, st.sampled_from([1, 12, 10_000]))
+@settings(max_examples=60)
+def test_wide_pieces_are_encoded_in_two_steps_to_the_same_ids(wide, texts, times):
+    text = " ".join(texts).replace("ab", "by the way").replace("c", "of the") * times
+    data = text[:20_000].replace(SPECIAL, "").encode()
+    engine = wide.engine
+    assert type(engine.encoder) is WideEncoder
+    plain = Encoder(engine.vocabulary, engine.pattern)
+    assert engine.encoder.encode(data) == plain.encode(data)
+    ends = np.array([0, len(data) // 3, len(data) // 3, len(data)])
+    found, expected = (encoder.encode_segments(data, ends) for encoder in (engine.encoder, plain))
+    assert [each.tolist() for each in found] == [each.tolist() for each in expected]
+    assert [each.tolist() for each in engine.encoder.pieces(data)] == [
+        each.tolist() for each in plain.pieces(data)
+    ]
+
+
+def test_which_tokenizers_are_encoded_in_two_steps(wide):
+    words = wide.engine.vocabulary
+    joined = bytes_joined_by(words)
+    assert n_first_merges(joined) >= 24
+    assert bytes_joined_by(words.taking_whole([256])) is None
+    swapped = bpe.Tokenizer(token_bytes=wide.vocab, merges=wide.merges[::-1], pattern=wide.pattern)
+    assert bytes_joined_by(swapped.engine.vocabulary) is None
+    assert type(swapped.engine.encoder) is Encoder
+    assert type(bpe.train([SONG], 300).engine.encoder) is Encoder
+    assert wide.decode(wide.encode(SONG)) == SONG
+
+
+def test_an_ordinary_tokenizer_that_joins_kinds_of_spaces_is_encoded_in_one_step():
+    text = "the cat \u00a0 \u00a0 sat " * 50 + "".join(f" w{i}o{i * i}r" * 9 for i in range(300))
+    tok = bpe.train([text], 700, progress=False)
+    assert " \u00a0 \u00a0".encode() in tok.vocab.values()
+    joined = bytes_joined_by(tok.engine.vocabulary)
+    assert ((joined[:, 0] > 32) & (joined[:, 1] == 32)).any()
+    assert type(tok.engine.encoder) is Encoder
+
+
+def test_superbpe_with_another_pattern_and_options():
+    tok = bpe.train(
+        ["ab ab ab", "ab-ab"],
+        270,
+        superwords="superbpe",
+        superwords_pattern="(?:-)",
+        first_merges=1,
+        special_tokens=[SPECIAL],
+        special_first=True,
+        max_token_length=6,
+    )
+    assert tok.special_tokens == {SPECIAL: 0}
+    assert tok.pattern.split("ab ab-ab") == ["ab ab", "-", "ab"]
+    assert max(map(len, tok.vocab.values())) == 5
+
+
+# ----------------------------------------------------------------------------------------------- BoundlessBPE
+def has_letter(piece):
+    return any(letter.isalpha() for letter in piece.decode(errors="replace"))
+
+
+def documents_of(texts, pattern="gpt2"):
+    """Return the pieces of each document, and of each part between special tokens."""
+    return [pieces_of([part], pattern) for text in texts for part in text.split(SPECIAL)]
+
+
+def parts_of(tok):
+    """Return the merges and the supermerges of a tokenizer, in bytes."""
+    pairs, n = tok.merges_bytes, tok.engine.vocabulary.n_super
+    return pairs[: len(pairs) - n], pairs[len(pairs) - n :]
+
+
+@given(
+    documents,
+    st.integers(1, 40),
+    st.sampled_from(["smallest", "lexicographic"]),
+    st.sampled_from([{}, {}, {"min_count": 2}, {"max_token_length": 5}]),
+    st.sampled_from(["gpt2", "[a-b]", "(?<=b)a|b|c|."]),
+)
+@settings(max_examples=60)
+def test_boundless_is_that_of_the_reference_and_encodes_alike(texts, n_merges, ties, rules, pattern):
+    merges, supermerges = reference.train_boundless(
+        documents_of(texts, pattern), n_merges, has_letter, ties=ties, **rules
+    )
+    tok = bpe.train(
+        texts,
+        257 + n_merges,
+        pattern=pattern,
+        special_tokens=[SPECIAL],
+        superwords="boundless",
+        ties=ties,
+        **rules,
+    )
+    token_bytes = reference.vocabulary([merge.pair for merge in merges])
+    expected = [(token_bytes[merge.left], token_bytes[merge.right]) for merge in merges]
+    assert parts_of(tok) == (expected, [merge[:2] for merge in supermerges])
+    for text in [*texts, "ab ab ab c ab c ab. ab c\nab ab"]:
+        tokens = [
+            token
+            for part in documents_of([text], pattern)
+            for token in reference.encode_boundless(part, merges, supermerges)
+        ]
+        ids = tok.encode(text, allowed_special="all")
+        assert [tok.token_bytes(i) for i in ids if i != tok.special_tokens[SPECIAL]] == tokens
+        assert tok.decode(ids) == text
+
+
+runs = st.lists(st.lists(st.integers(0, 4), min_size=2, max_size=12), min_size=1, max_size=8)
+
+
+def run_counts_of(rows):
+    ids = [GAP, *(number for row in rows for number in (*row, GAP))]
+    return runs_in(np.array(ids, np.int32), 1)
+
+
+@given(runs)
+@settings(max_examples=60)
+def test_every_supermerge_is_the_best_pair_and_leaves_all_counts_right(rows):
+    names = {0: b"a", 1: b"b", 2: b"ab", 3: b"aa", 4: b" b"}
+    learner = Supermerges(run_counts_of(rows), names, 5, 100, 1, 100)
+    known, slow = {*names.values()}, [[names[number] for number in row] for row in rows]
+    while True:
+        counts = Counter(pair for row in slow for pair in pairwise(row) if b"".join(pair) not in known)
+        best = min(counts, key=lambda pair: (-counts[pair], pair), default=None)
+        assert learner.best_count() == (counts[best] if best else 0)
+        if best is None:
+            break
+        assert learner.merge() == b"".join(best)
+        known.add(b"".join(best))
+        slow = [reference.merge_sequence(row, best, b"".join(best)) for row in slow]
+        learner.tokens._check()
+        learner.index._check()
+        learner.queue._check()
+
+
+@given(runs, st.integers(1, 4))
+@settings(max_examples=40)
+def test_runs_cut_at_rare_pairs_give_the_same_supermerges(rows, least):
+    names = {number: bytes([97 + number]) for number in range(5)}
+    whole, cut = (
+        run_counts_of(rows),
+        runs_in(np.array([GAP, *(number for row in rows for number in (*row, GAP))], np.int32), least),
+    )
+    assert cut.tokens.size <= whole.tokens.size
+    one, other = (Supermerges(each, names, 5, 100, least, 100) for each in (whole, cut))
+    while one.best_count():
+        assert other.best_count() == one.best_count()
+        assert other.merge() == one.merge()
+    assert other.best_count() == 0
+
+
+@given(runs, st.integers(1, 4), st.integers(2, 6))
+@settings(max_examples=60)
+def test_phrases_are_the_longest_frequent_rows_from_the_left(rows, least, longest):
+    counts = Counter(
+        tuple(row[i : i + n]) for row in rows for n in range(2, longest + 1) for i in range(len(row) - n + 1)
+    )
+    expected = Counter()
+    for row in rows:
+        i = 0
+        while i < len(row):
+            n = max(n for n in range(1, longest + 1) if n == 1 or counts[tuple(row[i : i + n])] >= least)
+            n = min(n, len(row) - i)
+            if n > 1:
+                expected[tuple(row[i : i + n])] += 1
+            i += n
+    found = phrases_in(run_counts_of(rows), least, longest)
+    phrases = [tuple(found.tokens[a:b].tolist()) for a, b in pairwise(found.offsets.tolist())]
+    assert dict(zip(phrases, found.counts.tolist(), strict=True)) == expected
+
+
+@given(documents, st.integers(1, 7))
+@settings(max_examples=40)
+def test_ids_of_pieces_do_not_depend_on_batches(texts, batch_bytes):
+    known = ByteCounter({b"ab": 1, b" ab": 2, b" c": 3, b"a": 4, b"b": 5})
+    for pattern in ("gpt2", ".", "(?<=b)a|b|c|."):
+        expected = [GAP]
+        for document in documents_of(texts, pattern):
+            for number in [*(known.get(piece, GAP) for piece in document), GAP]:
+                if number != GAP or expected[-1] != GAP:
+                    expected.append(number)
+        blocks = [[text.encode()] for text in texts]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(piece_ids_module, "_BATCH_BYTES", batch_bytes)
+            ids = piece_ids(blocks, bpe.Pattern.of(pattern), [SPECIAL], known).tolist()
+        squeezed = [number for before, number in pairwise([None, *ids]) if number != GAP or before != GAP]
+        assert squeezed == expected
+
+
+@pytest.fixture(scope="module")
+def boundless():
+    return bpe.train([SONG * 3], 320, special_tokens=[SPECIAL], superwords="boundless", max_token_length=12)
+
+
+LONG = (
+    "by the way of the sea, by the way\n" * 400 + SPECIAL + "of the sea by the way" * 200 + " é, of the sea"
+)
+
+
+def test_supermerges_are_there(boundless):
+    merges, supermerges = parts_of(boundless)
+    assert len(merges) + len(supermerges) == boundless.vocab_size - 257
+    assert (b" the", b" way") in supermerges
+    assert boundless.encode(" by the way,") == [boundless.token_id(" by the way"), ord(",")]
+    plain = bpe.train([SONG * 3], 320, special_tokens=[SPECIAL], max_token_length=12)
+    assert boundless.count(SONG) < plain.count(SONG)
+
+
+def test_methods_agree_with_supermerges(boundless, tmp_path, monkeypatch):
+    tok, rules = boundless, {"allowed_special": "all"}
+    ids = tok.encode(LONG, **rules)
+    assert tok.decode(ids) == LONG
+    assert tok.count(LONG, **rules) == len(ids)
+    assert tok.count(LONG, 50, **rules) == 51
+    found, starts, ends = tok.encode_with_offsets(LONG, **rules)
+    assert found.tolist() == ids
+    for number, start, end in zip(ids, starts, ends, strict=True):
+        assert LONG[start:end] in (tok.decode([number]), "é")
+    texts = [LONG, "", " by the way", "of", SPECIAL, " of the"]
+    assert tok.encode_batch(texts, threads=2, **rules) == [tok.encode(text, **rules) for text in texts]
+    for size in (1, 7, 1000):
+        parts = [LONG[i : i + size] for i in range(0, len(LONG), size)]
+        assert list(tok.encode_iterable(parts, **rules)) == ids
+    growing, text = tok.appendable_encoder(**rules), ""
+    for part in (" by the", " way of", " the", " sea", ", by", " the way"):
+        growing.append(part)
+        text += part
+        assert growing.ids() == tok.encode(text)
+    written = tok.encode_files([LONG, "of the way"], tmp_path / "ids.bin", **rules)
+    assert np.fromfile(written.ids, written.dtype).tolist() == ids + tok.encode("of the way")
+    monkeypatch.setattr("bpe.encoding.joining._ROOM", 4)  # runs do not fit
+    assert pickle.loads(pickle.dumps(tok)).encode(LONG, **rules) == ids
+
+
+@given(documents, st.integers(0, 30), st.data())
+@settings(max_examples=60)
+def test_parts_of_texts_with_supermerges(boundless, texts, n, data):
+    text = " ".join(texts).replace("ab", "by the way").replace("c", "of the").replace(SPECIAL, "")
+    ids = boundless.encode(text)
+    beginning = boundless.truncate(text, n)
+    assert text.startswith(beginning)
+    known = boundless.encode(beginning)
+    assert known == ids[: len(known)]
+    assert len(known) <= n
+    tries = ((k, boundless.encode(text[:k])) for k in range(len(text) + 1))
+    best = max(k for k, some in tries if len(some) <= n and ids[: len(some)] == some)
+    assert len(beginning) == best
+    counter = boundless.interval_counter(text)
+    start = data.draw(st.integers(0, len(text)))
+    stop = data.draw(st.integers(start, len(text)))
+    assert counter.count(start, stop) == boundless.count(text[start:stop])
+    cuts = boundless.engine.cutter.cuts(text)
+    assert all(boundless.encode(text[:k]) + boundless.encode(text[k:]) == ids for k in cuts.tolist())
+    last = boundless.engine.cutter.last_cut(text.encode())
+    assert last == max(boundless.engine.cutter.cuts(text.encode()), default=0)
+    stream, fed = boundless.stream_encoder(), []
+    for letter in text:
+        fed += stream.feed(letter)
+    assert fed + stream.finish() == ids
+
+
+def test_the_native_format_keeps_supermerges_and_others_refuse_them(boundless, tmp_path):
+    path = tmp_path / "tok.json"
+    boundless.save(path)
+    assert json.loads(path.read_text())["version"] == 4
+    again = bpe.Tokenizer.load(path)
+    assert again == boundless
+    assert again.encode(LONG, allowed_special="all") == boundless.encode(LONG, allowed_special="all")
+    assert boundless.with_special_tokens(["<|y|>"]).encode(SONG) == boundless.encode(SONG)
+    merges = bpe.Tokenizer(token_bytes=boundless.vocab, merges=boundless.merges_bytes, pattern="gpt2")
+    assert merges != boundless
+    refused = {
+        "the format huggingface": lambda: boundless.save_huggingface(tmp_path / "tokenizer.json"),
+        "the format tiktoken": lambda: boundless.save_tiktoken(tmp_path / "tok.tiktoken"),
+        "the format gpt2": lambda: boundless.save_gpt2(tmp_path / "gpt2"),
+        "the format minbpe": lambda: boundless.save_minbpe(tmp_path / "tok.model"),
+        "tiktoken": boundless.to_tiktoken,
+        "tokenizers": boundless.to_huggingface,
+        "truncated": lambda: boundless.truncated(300),
+        "extend": lambda: boundless.extend(["abc"], 1),
+        "prune": lambda: boundless.prune(["abc"], vocab_size=300),
+        "audit": boundless.audit,
+        "dropout": lambda: boundless.encode_with_dropout("abc", 0.1, seed=1),
+        "training goes on": lambda: bpe.Trainer.resume(
+            boundless, bpe.WordCounts({"abc": 1}, special_tokens=[SPECIAL])
+        ),
+    }
+    for what, call in refused.items():
+        with pytest.raises(ValueError, match=f"^{what}: not for a tokenizer with superwords that join words"):
+            call()
+    assert [file.name for file in tmp_path.iterdir()] == ["tok.json"]
+
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [(0, '"supermerges" is not a number above 0'), (99, '"supermerges" is 99, of 24 "merges"')],
+)
+def test_a_damaged_number_of_supermerges(boundless, tmp_path, number, message):
+    path = tmp_path / "tok.json"
+    boundless.save(path)
+    document = json.loads(path.read_text()) | {"supermerges": number}
+    del document["crc32"]
+    path.write_text(json.dumps(document))
+    with pytest.raises(ValueError, match=message):
+        bpe.Tokenizer.load(path)
+
+
+def test_supermerges_that_are_not_in_order():
+    words = boundless_words([(b"a", b" b"), (b"a b", b" c"), (b" b", b" c")])
+    swapped = boundless_words([(b"a b", b" c"), (b" b", b" c"), (b"a", b" b")])
+    for tok, expected in ((words, [b"a b c"]), (swapped, [b"a", b" b c"])):
+        assert [tok.token_bytes(number) for number in tok.encode("a b c")] == expected
+
+
+def boundless_words(supermerges):
+    tokens = [bytes([value]) for value in range(256)]
+    tokens += [b" b", b" c", *dict.fromkeys(left + right for left, right in supermerges)]
+    merges = [(b" ", b"b"), (b" ", b"c"), *supermerges]
+    plain = bpe.Tokenizer(token_bytes=tokens, merges=merges, pattern="gpt2")
+    return bpe.Tokenizer._of(with_supermerges(plain.engine.vocabulary, len(supermerges)), plain.pattern)
+
+
+def test_a_bounded_training_and_other_parts():
+    options = {"superwords": "boundless", "special_tokens": [SPECIAL]}
+    bounded = bpe.train([SONG * 3], 320, max_phrase=2, min_phrase_count=2, **options)
+    assert max(token.count(b" ") for token in bounded.vocab.values()) <= 2
+    few, all_of_them = (bpe.train([SONG * 6], 320, max_phrase=most, **options) for most in (30, None))
+    assert 0 < few.engine.vocabulary.n_super < all_of_them.engine.vocabulary.n_super
+    some = bpe.train([SONG * 3], 320, superword_parts="^ ?(the|way)$", **options)
+    assert parts_of(some)[1] == [(b" the", b" way")]
+    assert bpe.train(["ab ab ab"], 256, superwords="boundless").vocab_size == 256
+    assert bpe.train(["123 1"], 300, superwords="boundless") == bpe.train(["123 1"], 300)
+
+
+# ---------------------------------------------------------------------------------------------------- errors
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"superwords": "super"}, "superwords must be one of 'superbpe', 'boundless', not 'super'"),
+        ({"superwords": "superbpe"}, "superwords='superbpe' needs first_merges"),
+        ({"superwords": "superbpe", "first_merges": 45}, "first_merges must be from 0 to 44, the merges of"),
+        ({"superwords": "superbpe", "first_merges": -1}, "first_merges must be from 0 to 44"),
+        ({"superwords": "boundless", "first_merges": 3}, "first_merges is for superwords='superbpe', not"),
+        ({"superwords": "superbpe", "max_phrase": 3}, "max_phrase is for superwords='boundless', not"),
+        ({"superwords": "boundless", "max_phrase": 1}, "max_phrase must be at least 2, not 1"),
+        ({"superwords": "boundless", "min_phrase_count": 3}, "min_phrase_count is for max_phrase"),
+        (
+            {"superwords": "boundless", "superword_parts": "["},
+            r"superword_parts: invalid .*: unterminated",
+        ),
+        ({"superwords": "boundless", "keep": print}, "keep is not for superwords='boundless'"),
+        ({"first_merges": 3}, "first_merges is for superwords='superbpe', not for superwords=None"),
+        ({"superwords": "superbpe", "first_merges": 30}, "the text gives 3 merges inside words, not 30"),
+        (
+            {"superwords": "superbpe", "first_merges": 3, "limit_alphabet": 256},
+            "superwords are learned from all bytes: leave out limit_alphabet",
+        ),
+    ],
+)
+def test_options_that_do_not_fit(options, message):
+    with pytest.raises(ValueError, match=message):
+        bpe.train(["abc abc"], 300, **options)
+
+
+def test_a_text_that_can_be_read_only_once():
+    options = {"superwords": "superbpe", "first_merges": 1}
+    with pytest.raises(ValueError, match=r"an iterable \(generator\) can be read only once"):
+        bpe.train((text for text in ["abc"]), 300, **options)
+    with pytest.raises(ValueError, match="standard input can be read only once"):
+        bpe.train([Path("-")], 300, **options)
+    with pytest.raises(ValueError, match="from the text itself, not from WordCounts"):
+        bpe.train(bpe.WordCounts({"abc": 1}), 300, **options)
+
+
+# ---------------------------------------------------------------------------------------------- command line
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def test_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("song.txt").write_text(SONG * 2 + "way out")
+    train = "train", "song.txt", "--vocab-size", 290, "-o", "tok.json"
+    assert run(*train, "--superwords", "superbpe", "--first-merges", 12, "--quiet").output == ""
+    expected = bpe.train([Path("song.txt")], 290, superwords="superbpe", first_merges=12)
+    assert bpe.Tokenizer.load("tok.json") == expected
+    phrases = "--max-phrase", 3, "--min-phrase-count", 2, "--superword-parts", "[a-z]"
+    assert run(*train, "--superwords", "boundless", *phrases, "--quiet").exit_code == 0
+    options = {"max_phrase": 3, "min_phrase_count": 2, "superword_parts": "[a-z]"}
+    expected = bpe.train([Path("song.txt")], 290, superwords="boundless", **options)
+    assert bpe.Tokenizer.load("tok.json") == expected
+    assert run("convert", "tok.json", "tokenizer.json").exit_code != 0
+    failed = run(*train, "--superwords", "superbpe", "--first-merges", 99)
+    assert failed.exit_code != 0
+    assert "first_merges must be from 0 to 34" in failed.output
+    bpe.WordCounts({"abc": 1}).save("song.counts")
+    failed = run(
+        "train",
+        "song.counts",
+        "--vocab-size",
+        290,
+        "-o",
+        "x",
+        "--superwords",
+        "superbpe",
+        "--first-merges",
+        1,
+    )
+    assert failed.exit_code != 0
+    assert "not from files of counts" in failed.output

@@ -1,0 +1,71 @@
+"""What a release says of itself is said once, or the same everywhere; the modules that are found are ours."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = (ROOT / "pyproject.toml").read_text("utf-8")
+VERSION = re.search(r'^version = "(.+)"$', PROJECT, re.MULTILINE)[1]
+
+
+def test_versions_agree():
+    assert re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.M)[1] == VERSION
+    recipe = (ROOT / ".ci" / "conda" / "recipe.yaml").read_text("utf-8")
+    assert re.search(r'^  version: "(.+)"$', recipe, re.M)[1] == VERSION
+    assert f"\n## {VERSION}\n" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_conda_installs_what_pip_does():
+    recipe = (ROOT / ".ci" / "conda" / "recipe.yaml").read_text("utf-8")
+    asked = re.search(r"^dependencies = \[\n(.+?)^\]", PROJECT, re.M | re.S)[1]
+    wanted = [each.replace(">=", " >=") for each in re.findall(r'"(.+)"', asked)]
+    given = re.search(r"^  run:\n((?:    - .+\n)+)", recipe, re.M)[1]
+    assert re.findall(r"- (.+)", given)[1:] == wanted
+    python = re.search(r'^requires-python = ">=(.+)"$', PROJECT, re.M)[1]
+    assert f'python_min: "{python}"' in recipe
+    program = re.search(r'^bpe = "(.+)"$', PROJECT, re.M)[1]
+    assert f"- bpe = {program}\n" in recipe
+
+
+def test_citation_and_recipe_are_yaml():
+    yaml = pytest.importorskip("yaml", reason="reads the two files")
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert {"cff-version", "message", "title", "authors", "version"} <= citation.keys()
+    assert yaml.safe_load((ROOT / ".ci" / "conda" / "recipe.yaml").read_text("utf-8"))["schema_version"] == 1
+
+
+@pytest.mark.parametrize("other", ["structures.py", "structures/__init__.py"])
+def test_a_module_of_another_is_refused(tmp_path, other):
+    (tmp_path / other).parent.mkdir(exist_ok=True)
+    (tmp_path / other).write_text("raise SystemExit('never imported')")
+    done = subprocess.run(
+        [sys.executable, "-c", "import bpe"],
+        cwd=tmp_path,  # which comes first
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: ")
+    assert str(tmp_path / other) in last
+    assert last.endswith("reinstall bpe-structures")
+
+
+def test_figures_come_from_one_command():
+    """What the README and the pages of figures name is in it."""
+    script = (ROOT / ".ci" / "figures").read_text("utf-8")
+    pages = ["README.md", "docs/figures.rst", "docs/plots.rst", "docs/bpe/terabyte.rst"]
+    named = {
+        name
+        for page in pages
+        for name in re.findall(r"\b(\w+)\.py\b", (ROOT / page).read_text("utf-8"))
+        if (ROOT / "asv_benchmarks" / f"{name}.py").exists()
+    }
+    assert len(named) > 10
+    assert sorted(name for name in named if not re.search(rf"\b{name}\b", script)) == []
