@@ -51,7 +51,7 @@ _NO_MARKS, _NO_OFFSETS = np.empty(0, np.int32), np.empty(0, np.int64)
 class _Worker:
     """What a thread encodes with, and Python's views of it."""
 
-    def __init__(self, ranks: Ranks, whole: ByteCounter) -> None:
+    def __init__(self, ranks: Ranks) -> None:
         data = np.empty(SMALL, np.uint8)
         self.data = data.data
         self.ids = np.empty(SMALL + SPARE_IDS, np.uint32)
@@ -63,7 +63,6 @@ class _Worker:
             ByteCounter(),
             KNOWN_PIECES,
             np.empty(POOL_IDS, np.uint32),  # takes memory only as it fills
-            whole,
             new_pieces(_ROOM, ranks),
             (data, self.offsets, self.ids),
         )
@@ -115,9 +114,9 @@ class Encoder:
         self._pattern = pattern
         self._scanner = pattern.scanner
         self._symbols = Symbols.of(vocabulary, options)
-        self._ranks = Ranks.of(self._symbols.pairs, self._symbols.made, self._symbols.byte_ids)
+        whole = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
+        self._ranks = Ranks.of(self._symbols.pairs, self._symbols.made, self._symbols.byte_ids, whole)
         self._bytes_of, self._suffix = vocabulary.bytes_of, options.suffix.encode()
-        self._whole = ByteCounter({vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids})
         self._idle: deque[_Worker] = deque(maxlen=n_threads(None))  # if full, it drops the first
         # What is no token is replaced where texts are encoded in blocks.
         self._tables = self._scanner.only_tables if self._scanner and self._symbols.are_tokens else None
@@ -133,7 +132,7 @@ class Encoder:
         try:
             return self._idle.pop()
         except IndexError:
-            return _Worker(self._ranks, self._whole)
+            return _Worker(self._ranks)
 
     def _encode_small(self, data: bytes | bytearray) -> tuple[_Worker | None, int]:
         """Encode a text in one call; return the worker, which the caller gives back, and the number of ids.

@@ -27,15 +27,24 @@ Invariants, before and after every merge
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 from numba.experimental import structref
 
-from structures import IntMap, kernel, pack_pair
-from structures.kernels import StructType, fields_of, inner, int_map_type, pointer_to, quiet
+from structures import ByteCounter, IntMap, kernel, pack_pair
+from structures.kernels import (
+    StructType,
+    byte_counter_type,
+    fields_of,
+    inner,
+    int_map_type,
+    pointer_to,
+    quiet,
+)
 
 NO_RANK = 2**31 - 1
 LOW_HALF = 2**32 - 1  # of an entry
@@ -67,39 +76,41 @@ class Ranks(NamedTuple):
 
     Attributes
     ----------
-    rank_of_pair : IntMap
-        Packed pair -> rank.
-    rank_of_bytes : (65536,) int64
-        The rank of two bytes, at the first times 256 plus the second; :data:`NO_RANK` if they have none.
-    id_of_rank : (merges,) int64
-        The id that each merge makes.
-    id_of_byte : (256,) int64
+    tables : RankTables
+    n_ranks : int
     in_order : bool
         As :func:`are_in_order` returns it.
     """
 
-    rank_of_pair: IntMap
-    rank_of_bytes: np.ndarray
-    id_of_rank: np.ndarray
-    id_of_byte: np.ndarray
+    tables: RankTables
+    n_ranks: int
     in_order: bool
 
     @classmethod
-    def of(cls, pairs: np.ndarray, made: np.ndarray, byte_ids: Sequence[int]) -> Ranks:
+    def of(
+        cls,
+        pairs: np.ndarray,
+        made: np.ndarray,
+        byte_ids: Sequence[int],
+        whole: Mapping[bytes, int] = MappingProxyType({}),
+    ) -> Ranks:
         """Return the ranks of merges.
 
         Parameters
         ----------
         pairs : (merges, 2) int64
         made : (merges,) int64
-            The id that each merge makes.
+            The id that each merge makes; it may be longer, if merges are added later.
         byte_ids : sequence of 256 int
+        whole : dict of bytes to int, optional
+            The ids of tokens that are looked up before anything is merged.
         """
         rank_of_pair, rank_of_bytes = IntMap(), np.empty(1 << 16, np.int64)
         id_of_byte = np.array(byte_ids, np.int64)
         if rank_pairs(rank_of_pair, rank_of_bytes, pairs[:, 0] << 32 | pairs[:, 1], id_of_byte) < 0:
             raise MemoryError(f"no memory for {len(pairs)} merges")
-        return cls(rank_of_pair, rank_of_bytes, made, id_of_byte, are_in_order(pairs, made))
+        tables = make_tables(rank_of_pair, rank_of_bytes, made, id_of_byte, ByteCounter(whole))
+        return cls(tables, len(made), are_in_order(pairs, made[: len(pairs)]))
 
 
 @quiet
@@ -116,6 +127,35 @@ def rank_pairs(rank_of_pair, rank_of_bytes, pairs, id_of_byte):
 
 
 # ------------------------------------------------------------------------------------------------- type
+@structref.register
+class RankTablesType(StructType):
+    """numba type of :class:`RankTables`."""
+
+
+_RANKS = {
+    "rank_of_pair": int_map_type,  # packed pair -> rank
+    "rank_of_bytes": types.int64[::1],  # at the first byte times 256 plus the second; `NO_RANK` for none
+    "id_of_rank": types.int64[::1],  # the id that each merge makes
+    "id_of_byte": types.int64[::1],
+    "whole": byte_counter_type,  # token that is looked up before merging (`ignore_merges`) -> its id
+}
+
+rank_tables_type = RankTablesType(fields_of(**_RANKS))
+
+
+class RankTables(structref.StructRefProxy):
+    """Python's handle of the tables that kernels read.
+
+    Threads share it. At the tables themselves, calls would take turns, and after a fork in the middle of one
+    the child could not use them.
+    """
+
+    __slots__ = ()
+
+
+structref.define_boxing(RankTablesType, RankTables)
+
+
 @structref.register
 class LinkedPiecesType(StructType):
     """numba type of :class:`LinkedPieces`."""
@@ -137,12 +177,8 @@ linked_pieces_type = LinkedPiecesType(
         # For the heap:
         dropout=types.float64,  # the probability that a pair is skipped
         random=types.uint64[::1],  # one number, the state of the random generator
-        # As in `Ranks`:
-        rank_of_pair=int_map_type,
-        rank_of_bytes=types.int64[::1],
-        id_of_rank=types.int64[::1],
-        id_of_byte=types.int64[::1],
         in_order=types.boolean,
+        **_RANKS,
     )
 )
 
@@ -195,16 +231,29 @@ def set_arrays(self, arrays):
 
 
 @kernel
-def make_pieces(arrays, lists, chance, rank_of_pair, rank_of_bytes, id_of_rank, id_of_byte, in_order):
+def make_tables(rank_of_pair, rank_of_bytes, id_of_rank, id_of_byte, whole):
+    """Return the tables as one object."""
+    self = structref.new(rank_tables_type)
+    self.rank_of_pair = rank_of_pair
+    self.rank_of_bytes = rank_of_bytes
+    self.id_of_rank = id_of_rank
+    self.id_of_byte = id_of_byte
+    self.whole = whole
+    return self
+
+
+@kernel
+def make_pieces(arrays, lists, chance, tables, in_order):
     """Return room for pieces, made of these parts."""
     self = structref.new(linked_pieces_type)
     set_arrays(self, arrays)
     self.n_entries, self.first_of, self.waiting, self.somewhere = lists
     self.dropout, self.random = chance
-    self.rank_of_pair = rank_of_pair
-    self.rank_of_bytes = rank_of_bytes
-    self.id_of_rank = id_of_rank
-    self.id_of_byte = id_of_byte
+    self.rank_of_pair = tables.rank_of_pair
+    self.rank_of_bytes = tables.rank_of_bytes
+    self.id_of_rank = tables.id_of_rank
+    self.id_of_byte = tables.id_of_byte
+    self.whole = tables.whole
     self.in_order = in_order
     return self
 
@@ -232,12 +281,12 @@ def new_pieces(
     random : (1,) uint64, optional
         State of the random generator; updated. Needed with dropout.
     """
-    n_ranks = len(ranks.id_of_rank) if ranks.in_order else 0  # otherwise there are no rounds
+    n_ranks = ranks.n_ranks if ranks.in_order else 0  # otherwise there are no rounds
     first_of = np.full(n_ranks, _NOWHERE, np.int32)
     waiting, somewhere = (np.zeros((n_ranks >> bits) + 1, np.int64) for bits in (6, 12))
     lists = (np.zeros(1, np.int64), first_of, waiting, somewhere)
     chance = (float(dropout), np.zeros(1, np.uint64) if random is None else random)
-    return make_pieces(arrays_for(n_places), lists, chance, *ranks)
+    return make_pieces(arrays_for(n_places), lists, chance, ranks.tables, ranks.in_order)
 
 
 # ---------------------------------------------------------------------------------------------- kernels

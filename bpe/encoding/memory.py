@@ -93,7 +93,6 @@ memory_type = MemoryType(
         known_bytes=types.int64,  # of the longer pieces
         pool=types.uint32[::1],  # ids of longer pieces, and of short ones that have more than three
         pool_size=types.int64,
-        whole=byte_counter_type,  # token that is looked up before merging (`ignore_merges`) -> its id
         unknown=linked_pieces_type,  # the pieces that are being merged
         # Scratch: a small text, where its pieces begin, its ids.
         data=types.uint8[::1],
@@ -113,7 +112,7 @@ structref.define_boxing(MemoryType, Memory)
 
 
 @kernel
-def new_memory(short, known, most_known, pool, whole, unknown, scratch):
+def new_memory(short, known, most_known, pool, unknown, scratch):
     """Return what a thread encodes with."""
     self = structref.new(memory_type)
     self.short_slots, self.short_secret = short
@@ -124,7 +123,6 @@ def new_memory(short, known, most_known, pool, whole, unknown, scratch):
     self.known_bytes = 0
     self.pool = pool
     self.pool_size = 0
-    self.whole = whole
     self.unknown = unknown
     self.data, self.offsets, self.ids = scratch
     return self
@@ -296,7 +294,7 @@ def take_whole(self, data, offsets, first, after, known, ids, n):
     for i in range(first, after):
         if known[1][i - first] == 0:
             ends = pointer_to(offsets, i + 1)
-            self.whole.get_into(data, pointer_to(offsets, i), ends, 1, _MISSING, found)
+            self.unknown.whole.get_into(data, pointer_to(offsets, i), ends, 1, _MISSING, found)
             if found[0] != _MISSING:
                 known[0][i - first], known[1][i - first] = found[0], 1 << _COUNT_SHIFT
                 start, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
@@ -342,7 +340,7 @@ def merge_rest(self, data, offsets, batch, done, ids, marks, id_offsets):
         at = find(self.short_slots, firsts[i], seconds[i], homes[i])
         k = first_of_batch + i - first
         known[0][k], known[1][k] = self.short_slots[at + 2], self.short_slots[at + 3]
-    if len(self.whole) > 0:
+    if len(self.unknown.whole) > 0:
         take_whole(self, data, offsets, first, stop, known, ids, n)
     start, end = np.int64(offsets[first]), np.int64(offsets[first + 1])
     if known[1][0] == 0 and self.unknown.in_order and end - start > WINDOW:

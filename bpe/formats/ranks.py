@@ -74,9 +74,9 @@ def merges_of(token_bytes: Mapping[int, bytes]) -> tuple[np.ndarray, np.ndarray,
         raise ValueError(f"byte {missing[0]} has no token: a vocabulary holds every single byte")
     order = np.argsort(lengths, kind="stable")
     byte_ids = [number_of[bytes([value])] for value in range(256)]
-    ranks = Ranks.of(np.empty((0, 2), np.int64), np.empty(0, np.int64), byte_ids)  # no merges are known yet
+    ranks = Ranks.of(np.empty((0, 2), np.int64), made, byte_ids)  # no merges are known yet
     in_turn = list(map(tokens.__getitem__, order.tolist()))
-    pieces, data, offsets = _pieces_of(in_turn, lengths[order], ranks._replace(id_of_rank=made))
+    pieces, data, offsets = _pieces_of(in_turn, lengths[order], ranks)
     found, n_found = np.empty((len(tokens), 2), np.int64), np.empty(len(tokens), np.int64)
     if find_merges(pieces, data, offsets, order, n_found, found) < 0:
         raise MemoryError(f"no memory for the merges of {len(tokens)} tokens")

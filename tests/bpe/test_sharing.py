@@ -11,6 +11,7 @@ import pytest
 
 import bpe
 from bpe.tokenizer import Tokenizer
+from tests.forks import fork_and_run
 
 
 def encode_all(tokenizer, batch):
@@ -65,13 +66,13 @@ def test_processes(tokenizer, fresh, batch, method, used):
         assert encode_all(fresh, batch) == expected
     context = multiprocessing.get_context(method)
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_encode_in_process, args=(fresh, batch, sender))
+    process = context.Process(target=_encode_in_process, args=(fresh, batch, sender), daemon=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads
         process.start()
     assert receiver.poll(120)
     assert receiver.recv() == expected
-    process.join()
+    process.join(60)
     assert process.exitcode == 0
     assert encode_all(fresh, batch) == expected
 
@@ -82,22 +83,48 @@ def test_a_fork_while_others_encode(fresh, batch):
     expected = encode_all(fresh, batch[:20])
     stop = threading.Event()
 
+    def use():
+        fresh.encode_batch(batch, 2, allowed_special="all")
+        pickle.loads(pickle.dumps(fresh)).encode("the sea")
+
     def work():
         while not stop.is_set():
-            fresh.encode_batch(batch, 2, allowed_special="all")
-            pickle.loads(pickle.dumps(fresh)).encode("the sea")
+            use()
 
+    use()  # the lock of the compiler is the one that a child would wait for
     threads = [threading.Thread(target=work) for _ in range(3)]
     for thread in threads:
         thread.start()
     try:
         for _ in range(5):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)
-                child = os.fork()
-            if child == 0:
-                os._exit(0 if encode_all(fresh, batch[:20]) == expected else 1)
-            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+            assert fork_and_run(lambda: 0 if encode_all(fresh, batch[:20]) == expected else 2) == 0
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_while_others_begin_to_encode(tokenizer, fresh):
+    """No thread uses alone what all read: a child would find it in use by a thread that is not there."""
+    text, stop = "the sea " * 20, threading.Event()
+    expected = tokenizer.encode(text)
+
+    def encode_anew():
+        fresh.engine.encoder._idle.clear()
+        return fresh.encode(text)
+
+    def work():
+        while not stop.is_set():
+            encode_anew()
+
+    assert encode_anew() == expected
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(60):
+            assert fork_and_run(lambda: 0 if encode_anew() == expected else 2) == 0
     finally:
         stop.set()
         for thread in threads:

@@ -13,6 +13,7 @@ from numba import njit, typed
 
 import structures as st
 from structures.base.claims import wait_for_claim
+from tests.forks import fork_and_run
 
 N_THREADS = 4
 
@@ -229,17 +230,15 @@ def test_a_circle_is_found():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_fork_in_the_middle_of_a_call(used):
     container, _ = used
-    child = os.fork()
-    if not child:
-        try:
+
+    def use():
+        with pytest.raises(RuntimeError, match="forked in the middle of a call"):
             container.add(5, 1)
-        except RuntimeError as error:
-            os._exit(3 if "forked in the middle of a call" in str(error) else 4)
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+        return 3
+
+    assert fork_and_run(use) == 3
 
 
 def test_an_interrupt_ends_the_waiting(used):

@@ -10,6 +10,7 @@ from bpe.encoding import linked_pieces as linked
 from bpe.encoding.heap_merge import merge_by_heap
 from bpe.encoding.rounds import merge_in_rounds
 from structures import pack_pair
+from structures.hash_tables.byte_counter_kernels import new_byte_counter
 from structures.hash_tables.int_map_kernels import int_map_type, new_map
 
 
@@ -22,7 +23,8 @@ def ranks_of(merges, made):
             rank_of_bytes[left << 8 | right] = rank
     pairs = np.array(merges, np.int64).reshape(-1, 2)
     in_order = linked.are_in_order(pairs, made)
-    return linked.Ranks(rank_of_pair, rank_of_bytes, made, np.arange(256), in_order)
+    tables = linked.make_tables(rank_of_pair, rank_of_bytes, made, np.arange(256), new_byte_counter())
+    return linked.Ranks(tables, len(made), in_order)
 
 
 def run(pieces, ranks, by_heap):
@@ -83,7 +85,8 @@ def test_runs(n, by_heap):
 
 def test_the_ranks_of_bytes(monkeypatch):
     monkeypatch.setattr(linked, "IntMap", lambda: new_map(int_map_type, 0))
+    monkeypatch.setattr(linked, "ByteCounter", lambda _: new_byte_counter())
     merges, made = [(97, 97), (256, 97), (3, 255)], np.array([256, 257, 258])
     ranks, expected = linked.Ranks.of(np.array(merges), made, range(256)), ranks_of(merges, made)
-    assert np.array_equal(ranks.rank_of_bytes, expected.rank_of_bytes)
-    assert dict(ranks.rank_of_pair.items()) == dict(expected.rank_of_pair.items())
+    assert np.array_equal(ranks.tables.rank_of_bytes, expected.tables.rank_of_bytes)
+    assert dict(ranks.tables.rank_of_pair.items()) == dict(expected.tables.rank_of_pair.items())
