@@ -47,6 +47,16 @@ def test_first_use(capsys, monkeypatch):
     assert re.search(r"^An empty heap inside `@njit`: \d+ ns\.$", output, re.MULTILINE)
 
 
+def test_start(capsys, monkeypatch, tmp_path):
+    path = tmp_path / "tokens.tiktoken"
+    bpe.train(["low lower"], vocab_size=259, pattern="gpt2", progress=False).save_tiktoken(path)
+    monkeypatch.syspath_prepend(FOLDER)
+    importlib.import_module("start_table").main([str(path), "gpt2", "--small"])
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")][2:]
+    assert len(rows) == 4
+    assert all(re.fullmatch(r"\| .* \| -?[\d.]+ \| -?[\d.]+ \| -?\d+ \|", row) for row in rows), rows
+
+
 def test_loading(capsys, monkeypatch, tmp_path):
     pytest.importorskip("tokenizers", reason="what is compared with")
     path = tmp_path / "tokenizer.json"

@@ -116,7 +116,7 @@ class Encoder:
         self._symbols = Symbols.of(vocabulary, options)
         whole = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
         self._ranks = Ranks.of(self._symbols.pairs, self._symbols.made, self._symbols.byte_ids, whole)
-        self._bytes_of, self._suffix = vocabulary.bytes_of, options.suffix.encode()
+        self._vocabulary, self._suffix = vocabulary, options.suffix.encode()
         self._idle: deque[_Worker] = deque(maxlen=n_threads(None))  # if full, it drops the first
         # What is no token is replaced where texts are encoded in blocks.
         self._tables = self._scanner.only_tables if self._scanner and self._symbols.are_tokens else None
@@ -325,7 +325,7 @@ class Encoder:
 
     def _lengths_of(self, symbols: np.ndarray) -> np.ndarray:
         """Return how many bytes of a text tokens are; of symbols that are no tokens 0."""
-        bytes_of, suffix = self._bytes_of, self._suffix
+        bytes_of, suffix = self._vocabulary.bytes_of, self._suffix
         lengths = [
             len(token) - (len(suffix) - 1 if suffix and token.endswith(suffix) else 0)
             for token in (bytes_of.get(symbol, b"") for symbol in symbols.tolist())

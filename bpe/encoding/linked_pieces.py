@@ -61,14 +61,14 @@ def are_in_order(pairs: np.ndarray, made: np.ndarray) -> bool:
     made : (merges,) int64
         The id that each merge makes.
     """
-    n = len(made)
-    numbers = np.append(pairs, made)
-    if n and numbers.max() > 16 * n:  # far apart: number them from 0
-        numbers = np.unique(numbers, return_inverse=True)[1]
+    n, n_numbers = len(made), max(pairs.max(initial=0), made.max(initial=0)) + 1
+    if n_numbers > 16 * n:  # far apart: number them from 0
+        numbers = np.unique(np.append(pairs, made), return_inverse=True)[1]
         pairs, made = numbers[: 2 * n].reshape(n, 2), numbers[2 * n :]
-    made_last = np.full(numbers.max(initial=0) + 1, -1)
+        n_numbers = 3 * n
+    made_last = np.full(n_numbers, -1, np.int32)
     made_last[made] = np.arange(n)  # if several merges make an id, the last one stays
-    return bool((made_last[pairs].max(axis=1, initial=-1) < np.arange(n)).all())
+    return bool((np.maximum(*made_last[pairs.T]) < np.arange(n)).all())
 
 
 class Ranks(NamedTuple):
@@ -116,7 +116,7 @@ class Ranks(NamedTuple):
 @quiet
 def rank_pairs(rank_of_pair, rank_of_bytes, pairs, id_of_byte):
     """Give packed pairs their ranks, then all pairs of bytes; return a status, below 0 if memory ran out."""
-    status = 0
+    status = rank_of_pair.reserve(pairs.size)
     for rank in range(pairs.size):
         status = min(status, rank_of_pair.set(pairs[rank], rank))
     for one in range(256):

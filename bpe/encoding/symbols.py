@@ -220,11 +220,13 @@ class _Speller:
                 self._spell_characters(symbol_of)
             if self._suffix:
                 self._spell_ends(symbol_of)
-        pairs = np.array([*self._merges], np.int64).reshape(-1, 2)
-        made = np.fromiter(self._merges.values(), np.int64, len(self._merges))
+        pairs, made = words.pairs, words.made
+        if self._merges:
+            pairs = np.concatenate([np.array([*self._merges], np.int64), pairs])
+            made = np.concatenate([np.fromiter(self._merges.values(), np.int64, len(self._merges)), made])
         return Symbols(
-            np.concatenate([pairs, words.pairs]),
-            np.concatenate([made, words.made]),
+            pairs,
+            made,
             byte_ids,
             words.size,
             self._spelled,

@@ -43,6 +43,7 @@ from bpe.encoding.engines import changes_text, engine_of
 from bpe.formats.json_text import read_json
 from bpe.formats.limits import check_longest
 from bpe.formats.model_folder import TOKENIZER, is_folder, warn_without_folder, with_files, write_files
+from bpe.free_memory import give_back
 from bpe.pattern import Dialect, Pattern
 from bpe.supermerges import refuse_supermerges
 from bpe.vocabulary import Vocabulary
@@ -58,6 +59,7 @@ MAX_FILE = 1 << 30
 """The most bytes that a tokenizer's file may have."""
 
 _BLOCK = 1 << 20
+_LARGE = 10_000  # tokens
 
 LONGEST = 600
 """The most characters of a message; a longer one is cut in the middle."""
@@ -217,6 +219,8 @@ def of_content(
     check_longest(vocabulary.cut_tokens, "a special token")
     if compiled_only and vocabulary.kept:
         _refuse_expressions(vocabulary)
+    if vocabulary.size >= _LARGE:
+        give_back()
     return vocabulary, Pattern.of(own, compiled_only=compiled_only)
 
 

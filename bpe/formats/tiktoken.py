@@ -73,8 +73,12 @@ def parse(data: bytes, special_tokens: Mapping[str, int] = MappingProxyType({}))
     empty = ids.pop(b"", NO_ID)  # Whisper has one, which nothing is encoded to
     token_bytes.pop(empty, None)
     pairs, made, whole = merges_of(token_bytes)
-    words = Vocabulary.of_parts(token_bytes, ids, pairs, made, special_tokens)
-    words = words.taking_whole(whole) if whole else words
+    byte_ids = [ids[bytes([value])] for value in range(256)]
+    # One that needs no lists: they are made again when somebody asks for them.
+    words = None if whole else Vocabulary.of_merges(pairs, special_tokens, byte_ids, made)
+    if words is None:
+        words = Vocabulary.of_parts(token_bytes, ids, pairs, made, special_tokens)
+        words = words.taking_whole(whole) if whole else words
     return words if empty == NO_ID else words.with_idle_tokens({"": empty})
 
 

@@ -44,8 +44,6 @@ _ENTRIES = 100  # of the transition table, which are looked at in one step of wo
 _FREQUENT_FIRST = (
     " etaoinsrhldcumfpgwybvk\n,.ITASxCMBPH'\"EWDRLNO-jFGzqUJVKY0123456789_()\t/;:=<>*#![]{}?QXZ$+&|\\@%^~`\r"
 )
-_FREQUENCY_OF = np.full(N_CODE_POINTS, 1e-5)
-_FREQUENCY_OF[:128] = [1 / (1 + (_FREQUENT_FIRST + chr(c)).index(chr(c))) for c in range(128)]
 
 _NO, _YES, _OPEN = 0, 1, 2
 
@@ -105,7 +103,13 @@ def _grouped(automaton: Automaton, symbols: list[int], work: Work) -> list[list[
 
 def _choose_groups(automaton: Automaton, work: Work) -> list[list[int]]:
     """Return at most :data:`GROUPS` groups of the symbols."""
-    frequency = np.bincount(automaton.symbol_of, _FREQUENCY_OF, automaton.n_symbols)
+    blocks = range(0, N_CODE_POINTS, 1 << 16)  # numpy makes an int64 of each
+    n_characters = sum(
+        np.bincount(automaton.symbol_of[i : i + (1 << 16)], minlength=automaton.n_symbols) for i in blocks
+    )
+    ascii_frequencies = [1 / (1 + (_FREQUENT_FIRST + chr(c)).index(chr(c))) for c in range(128)]
+    frequency = np.bincount(automaton.symbol_of[:128], ascii_frequencies, automaton.n_symbols)
+    frequency += 1e-5 * n_characters
     alike = sorted(range(automaton.n_symbols), key=lambda symbol: -frequency[symbol])
     groups = _grouped(automaton, alike, work)
     others: list[int] = []

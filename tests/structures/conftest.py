@@ -47,7 +47,7 @@ class Python:
         )
 
     def finish(self, process):
-        output, _ = process.communicate(timeout=300)
+        output, _ = process.communicate(timeout=540)
         assert process.returncode == 0, output
         return output
 
