@@ -27,7 +27,7 @@ from bpe.counting import runs_file
 from bpe.counting.checked_words import INT64_MAX
 from bpe.counting.piece_ids import GAP, rows_of_ids
 from bpe.counting.pieces import must_hold_text
-from bpe.counting.run_counts import ID_BYTES, Runs, runs_in, runs_of_rows, unpacked_runs
+from bpe.counting.run_counts import ID_BYTES, Runs, add_runs, runs_of_rows, unpacked_runs
 from bpe.counting.run_edges import PARTS, joins
 from bpe.counting.runs_file import Counted
 from bpe.counting.word_counts import WordCounts
@@ -75,8 +75,7 @@ class _Counter:
             self._open.append(row)
             return
         after = int(gaps[-1]) + 1
-        tokens, offsets, counts = runs_in(np.concatenate([*self._open, row[:after]]), 1)
-        self.runs.update_many(tokens.view(np.uint8), offsets * ID_BYTES, counts)
+        add_runs(np.concatenate([*self._open, row[:after]]), self.runs)
         self._open = [row[after:]]
 
 

@@ -218,6 +218,36 @@ def runs_of_rows(rows: Runs, least: int) -> Runs:
     return unpacked_runs(in_background(count))
 
 
+def add_runs(ids: np.ndarray, counter: ByteCounter) -> None:
+    """Count the runs in a row of ids, none of which is cut.
+
+    Parameters
+    ----------
+    ids : (n,) int32
+        With gaps between runs.
+    counter : ByteCounter
+        Of runs, ``ID_BYTES`` for each id.
+
+    Raises
+    ------
+    MemoryError
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> counter = ByteCounter()
+    >>> add_runs(np.array([-1, 7, 12, 9, -1, 7, 12, -1, 8, -1], np.int32), counter)
+    >>> unpacked_runs(counter).tokens
+    array([ 7, 12,  9,  7, 12], dtype=int32)
+    """
+    rows = np.ones(1, np.int64), np.array([0, len(ids)])
+    if in_background(cut_at_rare_pairs, ids, *rows, IntMap(), 1, counter) < 0:
+        raise MemoryError("no memory for the runs of pieces")
+
+
 def phrases_in(runs: Runs, least: int, longest: int) -> Runs:
     """Return runs cut into phrases, from the left.
 
