@@ -9,6 +9,7 @@
 * :class:`Tokenizer`: encode, decode, save, load
 * :class:`TiktokenEncoding`: a tokenizer with the methods of tiktoken
 * :class:`Corpus`, :class:`WordCounts`, :func:`count_words`: text from files, and the counts of its pieces
+* :class:`RunCounts`, :func:`count_runs`: the same with rows of pieces, to learn tokens that join words from
 * :func:`temperature_weights`: how much each source counts, from their sizes
 * :func:`split`, :class:`Pattern`, :data:`PATTERNS`: how text is cut into pieces
 
@@ -23,7 +24,8 @@ from bpe.namesakes import refuse_another
 
 if TYPE_CHECKING:
     from bpe.corpus import Corpus
-    from bpe.counting.clusters import count_words
+    from bpe.counting.clusters import count_runs, count_words
+    from bpe.counting.counted_runs import RunCounts
     from bpe.counting.weights import temperature_weights
     from bpe.counting.word_counts import WordCounts
     from bpe.pattern import PATTERNS, Pattern, split
@@ -39,11 +41,13 @@ __all__ = [
     "PATTERNS",
     "Corpus",
     "Pattern",
+    "RunCounts",
     "TiktokenEncoding",
     "Tokenizer",
     "Trainer",
     "WordCounts",
     "__version__",
+    "count_runs",
     "count_words",
     "split",
     "temperature_weights",
@@ -59,10 +63,12 @@ _MODULE_OF = {
     "FilePart": "bpe.corpus.reading",  # what a Corpus holds
     "PATTERNS": "bpe.pattern",
     "Pattern": "bpe.pattern",
+    "RunCounts": "bpe.counting.counted_runs",
     "TiktokenEncoding": "bpe.tiktoken_encoding",
     "Tokenizer": "bpe.tokenizer",
     "Trainer": "bpe.training",
     "WordCounts": "bpe.counting.word_counts",
+    "count_runs": "bpe.counting.clusters",
     "count_words": "bpe.counting.clusters",
     "split": "bpe.pattern",
     "temperature_weights": "bpe.counting.weights",

@@ -28,8 +28,9 @@ from bpe.cli.progress_lines import progress_of
 
 if TYPE_CHECKING:
     from bpe.corpus import Corpus
+    from bpe.counting.counted_runs import RunCounts
     from bpe.counting.word_counts import WordCounts
-    from bpe.pattern import Dialect
+    from bpe.pattern import Dialect, Pattern
     from bpe.tokenizer import Tokenizer
     from bpe.training import Trainer
     from bpe.training.with_superwords import SuperwordOptions
@@ -60,19 +61,11 @@ def _counting_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def _source_of(
     paths: Sequence[str], pattern: str | None, specials: Sequence[str], *, is_quiet: bool, **reading: Any
-) -> Corpus | WordCounts:
+) -> Any:
     """Return the corpus of some paths, or the sum of the counts if these are files of counts."""
     from bpe.corpus import Corpus
-    from bpe.counting.counts_file import MAGIC
-    from bpe.counting.word_counts import WordCounts
 
-    def holds_counts(path: str) -> bool:
-        if not os.path.isfile(path):
-            return False
-        with open(path, "rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-
-    is_counts = [holds_counts(path) for path in paths]
+    is_counts = [bool(_counts_in(path)) for path in paths]
     if not any(is_counts):
         corpus = Corpus([Path(path) for path in paths], **reading)
         if not is_quiet:
@@ -85,25 +78,54 @@ def _source_of(
         )
     if pattern is not None or specials:
         raise ValueError("files of counts already have a pattern and special tokens: leave out the options")
-    total = WordCounts.load(paths[0])
+    _check_kinds(paths)
+    total = _loaded(paths[0])
     for path in paths[1:]:
         try:
-            total += WordCounts.load(path)
+            total += _loaded(path)
         except (ValueError, OverflowError) as error:
             where = "" if str(error).startswith(path) else f"{path}: "
             raise ValueError(f"{where}{error}") from None
     return total
 
 
+def _counts_in(path: str) -> str:
+    """Say what a file has counts of, words or runs; an empty str for anything else."""
+    from bpe.counting import counts_file, runs_file
+
+    if not os.path.isfile(path):
+        return ""
+    with open(path, "rb") as file:
+        return {counts_file.MAGIC: "words", runs_file.MAGIC: "runs"}.get(file.read(8), "")
+
+
+def _check_kinds(paths: Sequence[str]) -> None:
+    """Raise if some of these files hold counts of runs, and others of words."""
+    kinds = [*map(_counts_in, paths)]
+    if "runs" in kinds and "words" in kinds:
+        runs, others = paths[kinds.index("runs")], paths[kinds.index("words")]
+        raise ValueError(
+            f"{runs} holds counts of runs, {others} only of words: count all texts with bpe count --runs"
+        )
+
+
+def _loaded(path: str) -> Any:
+    """Return the counts in a file, of words or of runs."""
+    from bpe.counting.counted_runs import RunCounts
+    from bpe.counting.word_counts import WordCounts
+
+    return RunCounts.load(path) if _counts_in(path) == "runs" else WordCounts.load(path)
+
+
 def _sources_of(
     paths: Sequence[str], temperature: float | None, is_plain: bool
-) -> tuple[dict[str, WordCounts], dict[str, float]] | None:
+) -> tuple[dict[str, Any], dict[str, float]] | None:
     """Return files of counts by name, and their weights; None where no weights are given.
 
     `is_plain` says whether there are no options that files of counts do not take.
     """
+    from bpe.counting.counted_runs import RunCounts
     from bpe.counting.weights import temperature_weights
-    from bpe.counting.word_counts import WordCounts
 
     weights: dict[str, float] = {}
     for path in paths:
@@ -124,9 +146,12 @@ def _sources_of(
         )
     if not is_plain:
         raise ValueError("files of counts already have a pattern and special tokens: leave out the options")
-    sources = {name: WordCounts.load(name) for name in weights or paths}
+    names = [*weights] or paths
+    _check_kinds(names)
+    sources = {name: _loaded(name) for name in names}
     if temperature is not None:
-        weights = temperature_weights(sources, temperature)
+        words = {name: each.words if isinstance(each, RunCounts) else each for name, each in sources.items()}
+        weights = temperature_weights(words, temperature)
     return sources, weights
 
 
@@ -140,6 +165,14 @@ def _sources_of(
     metavar="FILE",
     help="The file to write the counts to, or - for standard output.",
 )
+@click.option(
+    "--runs", is_flag=True, help="Count runs of words, too, to learn tokens that join words (boundless) from."
+)
+@click.option(
+    "--superword-parts",
+    metavar="REGEX",
+    help="For --runs: what a piece must have to be joined.  [default: a letter]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
 def count(
     paths: tuple[str, ...],
@@ -151,6 +184,8 @@ def count(
     quiet: bool,
     progress: bool,
     output: str,
+    runs: bool,
+    superword_parts: str | None,
     as_json: bool,
     **reading: Any,
 ) -> None:
@@ -164,32 +199,32 @@ def count(
     Example:
       bpe count books/ --pattern cl100k --special '<|endoftext|>' -o books.counts
       bpe count books.counts more.counts -o all.counts
+      bpe count books/ --runs -o books.runs
       bpe train all.counts --vocab-size 32000 -o tok.json
       bpe train books.counts=0.5 more.counts=1.5 --vocab-size 32000 -o tok.json
     """  # noqa: D301
     only_one_to_stdout(output, as_json)
     need_output(output)
-    from bpe.counting.clusters import count_words
-    from bpe.counting.word_counts import WordCounts
+    from bpe.corpus import Corpus
+    from bpe.counting.counted_runs import RunCounts
     from bpe.pattern import Pattern
 
+    if superword_parts is not None and not runs:
+        raise ValueError("--superword-parts is for --runs: give that, too")
     watch, shown = Stopwatch(), progress_of("counting", "B", quiet=quiet, lines=progress)
-    source = _source_of(paths, pattern, specials, is_quiet=quiet, **reading)
+    found = source = _source_of(paths, pattern, specials, is_quiet=quiet, **reading)
     n_bytes = None
-    if isinstance(source, WordCounts):
-        counts = source
-    else:
+    if isinstance(source, Corpus):
         n_bytes = source.n_bytes
-        counts = count_words(
-            source,
-            Pattern.of(pattern or "gpt2", dialect),
-            specials,
-            scheduler=scheduler,
-            threads=threads,
-            progress=shown,
-        )
+        rules = Pattern.of(pattern or "gpt2", dialect), specials
+        on = {"scheduler": scheduler, "threads": threads, "progress": shown}
+        found = _counted_anew(source, rules, superword_parts, on, runs=runs)
+    elif runs and not isinstance(source, RunCounts):
+        raise ValueError(f"{paths[0]} holds counts of words: count the runs of the text itself")
     with written(output) as path:
-        counts.save(path)
+        found.save(path)
+    (counts,) = _words_of(found)
+    n_runs = {"runs": len(found)} if isinstance(found, RunCounts) else {}
     if as_json:
         summary = {
             "output": output,
@@ -197,6 +232,7 @@ def count(
             "special_tokens": list(counts.special_tokens),
             "words": len(counts),
             "total": counts.total,
+            **n_runs,
             "text_bytes": counts.n_text_bytes,
             "corpus_bytes": n_bytes,
             **watch.to_json(),
@@ -204,9 +240,28 @@ def count(
         click.echo(json.dumps(summary))
     elif not quiet:
         text = f"{name_of_output(output)}: {_counted(counts)}"
-        if not isinstance(source, WordCounts):
+        if n_runs:
+            text += f"; {human(n_runs['runs'])} distinct runs"
+        if isinstance(source, Corpus):
             text += f" in {watch.seconds:.1f} s ({human(counts.n_text_bytes / watch.seconds, 'B/s')})"
         click.echo(text, err=True)
+
+
+def _counted_anew(
+    source: Corpus,
+    rules: tuple[Pattern, Sequence[str]],
+    superword_parts: str | None,
+    on: dict[str, Any],
+    *,
+    runs: bool,
+) -> WordCounts | RunCounts:
+    from bpe.counting.clusters import count_runs, count_words
+    from bpe.counting.run_edges import PARTS
+
+    if not runs:
+        return count_words(source, *rules, **on)
+    del on["threads"]  # one
+    return count_runs(source, *rules, parts=PARTS if superword_parts is None else superword_parts, **on)
 
 
 def _counted(*counts: WordCounts) -> str:
@@ -274,6 +329,7 @@ def train(
       bpe train books.counts=0.5 more.counts=1.5 --vocab-size 32000 -o tok.json
       bpe train books/ --superwords superbpe --first-merges 28000 --vocab-size 32000 -o tok.json
       bpe train books/ --superwords boundless --vocab-size 32000 -o tok.json
+      bpe train books.runs more.runs --superwords boundless --vocab-size 32000 -o tok.json
     """  # noqa: D301
     only_one_to_stdout(output, as_json)
     need_output(output)
@@ -281,7 +337,7 @@ def train(
     from bpe.counting.clusters import count_words
     from bpe.pattern import Pattern
     from bpe.training import Trainer
-    from bpe.training.with_superwords import SuperwordOptions, train_superwords
+    from bpe.training.with_superwords import SuperwordOptions, train_on_runs, train_superwords
 
     watch, trainer = Stopwatch(), None
     given = SuperwordOptions(**{name: options.pop(name) for name in SuperwordOptions._fields})
@@ -300,11 +356,13 @@ def train(
         split_by = Pattern.of(pattern or "gpt2", dialect)
         n_merges = _checked(given, source, specials, vocab_size)  # before the long work
         if not isinstance(source, Corpus):
-            counted += source.values() if isinstance(source, dict) else [source]
+            counted += _words_of(source)
+        bar = progress_of("training", "steps", **shown)
         if isinstance(source, Corpus) and given.superwords:
             plan = vocab_size, n_merges, given
-            bar = progress_of("training", "steps", **shown)
             tokenizer = train_superwords(source, *plan, count, split_by, options, bar)
+        elif given.superwords:
+            tokenizer = train_on_runs(source, vocab_size, given, weights, options, bar)
         else:
             counts = count(split_by) if isinstance(source, Corpus) else source
             trainer = Trainer(counts, weights=weights, **options)
@@ -313,7 +371,7 @@ def train(
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted: {_kept(trainer, output, vocab_size)}") from None
     _save(tokenizer, output, vocab_size, options)
-    if given.superwords:
+    if isinstance(source, Corpus):
         del counted[1:]  # it is the same text
     if as_json or not quiet:
         tell = _summary if as_json else _in_words
@@ -328,7 +386,7 @@ def _given(
     *,
     is_quiet: bool,
     **reading: Any,
-) -> tuple[Corpus | WordCounts | dict[str, WordCounts], dict[str, float] | None]:
+) -> tuple[Any, dict[str, float] | None]:
     """Return what to train on, and the weights of files of counts if there are any."""
     weighed = _sources_of(paths, temperature, pattern is None and not specials)
     return weighed or (_source_of(paths, pattern, specials, is_quiet=is_quiet, **reading), None)
@@ -337,6 +395,7 @@ def _given(
 def _checked(given: SuperwordOptions, source: Any, specials: Sequence[str], vocab_size: int) -> int:
     """Return how many merges are learned from texts; raise if that cannot be."""
     from bpe.corpus import Corpus
+    from bpe.counting.counted_runs import RunCounts
     from bpe.specials import check_specials
     from bpe.training.start import fresh_start
 
@@ -344,9 +403,26 @@ def _checked(given: SuperwordOptions, source: Any, specials: Sequence[str], voca
         n_merges = fresh_start(check_specials(specials)).n_new(vocab_size)
         given.checked(n_merges)
         return n_merges
-    if given.checked(given.first_merges or 0).superwords:
-        raise ValueError("superwords are learned from texts, not from files of counts")
+    holds_runs = all(isinstance(each, RunCounts) for each in _counts_of(source))
+    if given.superwords and not holds_runs:
+        raise ValueError(
+            "superwords are learned from texts, not from files of counts of words; boundless also from "
+            "counts of runs, which bpe count --runs writes"
+        )
+    if holds_runs and not given.superwords:
+        raise ValueError("files of counts of runs are for --superwords boundless: add it")
+    if not holds_runs:
+        given.checked(given.first_merges or 0)
     return 0
+
+
+def _counts_of(source: Any) -> list[Any]:
+    return [*source.values()] if isinstance(source, dict) else [source]
+
+
+def _words_of(source: Any) -> list[WordCounts]:
+    """Return the counts of words in counts of words or runs, or in several by name."""
+    return [getattr(each, "words", each) for each in _counts_of(source)]
 
 
 def _save(tokenizer: Tokenizer, output: str, wanted: int, options: dict[str, Any]) -> None:

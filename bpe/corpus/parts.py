@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Iterator
-from typing import BinaryIO
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, TypeAlias
 
 from bpe.boundaries import cut_inside
 from bpe.corpus.reading import BLOCK_BYTES, STDIN, FilePart, kind_of, stamp_of
@@ -17,12 +17,18 @@ from bpe.corpus.sources import Corpus
 from bpe.pattern import Pattern
 from bpe.specials import SpecialSearch, search_for
 
+Cut: TypeAlias = Callable[[bytes, Pattern, SpecialSearch], int]
+
 PART_BYTES = 64 << 20
 WINDOW_BYTES = 1 << 16  # bytes that are searched for a place to cut
 
 
 def parts_of(
-    corpus: Corpus, pattern: Pattern, specials: frozenset[str], part_bytes: int = PART_BYTES
+    corpus: Corpus,
+    pattern: Pattern,
+    specials: frozenset[str],
+    part_bytes: int = PART_BYTES,
+    cut: Cut = cut_inside,
 ) -> list[list[FilePart]]:
     """Cut a corpus of files into parts of about equal size.
 
@@ -34,6 +40,8 @@ def parts_of(
         Special tokens.
     part_bytes : int
         Size of a part. Only a file that cannot be cut makes a part larger than one and a half times this.
+    cut : callable
+        Finds a place to cut in some bytes out of the middle of a text, as :func:`bpe.boundaries.cut_inside`.
 
     Returns
     -------
@@ -62,9 +70,10 @@ def parts_of(
     ...     [[(part.start, part.stop) for part in parts] for parts in parts]
     [[(0, 7)], [(7, 13)]]
     """
+    search = search_for(specials)
     parts: list[list[FilePart]] = []
     room = 0
-    for part, size in _ranges(corpus, pattern, search_for(specials), part_bytes):
+    for part, size in _ranges(corpus, part_bytes, lambda data: cut(data, pattern, search)):
         if not parts or size > room:
             parts.append([])
             room = part_bytes
@@ -73,9 +82,7 @@ def parts_of(
     return parts
 
 
-def _ranges(
-    corpus: Corpus, pattern: Pattern, search: SpecialSearch, part_bytes: int
-) -> Iterator[tuple[FilePart, int]]:
+def _ranges(corpus: Corpus, part_bytes: int, cut: Callable[[bytes], int]) -> Iterator[tuple[FilePart, int]]:
     for path in corpus.paths():
         stamp = None if path == STDIN else stamp_of(os.stat(path))
         if stamp is None:
@@ -91,21 +98,21 @@ def _ranges(
                         place = _after_line_end(file, wanted, size)
                     else:
                         file.seek(wanted)
-                        place = wanted + _cut_in_text(file.read(WINDOW_BYTES), pattern, search)
+                        place = wanted + _cut_in_text(file.read(WINDOW_BYTES), cut)
                     if start < place < size and place > wanted:
                         yield FilePart(path, start, place, stamp), place - start
                         start = place
         yield FilePart(path, start, size, stamp), size - start
 
 
-def _cut_in_text(data: bytes, pattern: Pattern, search: SpecialSearch) -> int:
+def _cut_in_text(data: bytes, cut: Callable[[bytes], int]) -> int:
     """Return a place to cut; 0 if there is none, or if invalid UTF-8 might be left out later."""
     first = next((i for i, byte in enumerate(data) if byte & 0xC0 != 0x80), len(data))
     try:
         codecs.utf_8_decode(data[first:], "strict", False)
     except UnicodeDecodeError:
         return 0
-    return cut_inside(data, pattern, search)
+    return cut(data)
 
 
 def _after_line_end(file: BinaryIO, start: int, size: int) -> int:

@@ -19,12 +19,16 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Iterable
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
+from bpe.boundaries import cut_inside
 from bpe.corpus import Corpus, CorpusLike
-from bpe.corpus.parts import PART_BYTES, parts_of
+from bpe.corpus.parts import PART_BYTES, Cut, parts_of
 from bpe.corpus.reading import FilePart, extra
+from bpe.counting.counted_runs import RunCounts, count_part
 from bpe.counting.pieces import count_corpus, must_hold_text
+from bpe.counting.run_edges import PARTS, cut_between_runs, joins
 from bpe.counting.word_counts import WordCounts
 from bpe.pattern import Pattern
 from bpe.progress import Progress, progress_bar
@@ -88,34 +92,110 @@ def count_words(
     """
     if scheduler is None:
         return WordCounts.from_corpus(corpus, pattern, special_tokens, threads=threads, progress=progress)
-    distributed = extra("distributed", "dask", "counting on a cluster")
-    rules = Pattern.of(pattern), check_specials(special_tokens)
-    source = Corpus.of(corpus)
-    if isinstance(scheduler, str):
-        with distributed.Client(scheduler) as client:
-            counter = _on_cluster(distributed, client, source, rules, progress)
-    elif isinstance(scheduler, distributed.Client):
-        counter = _on_cluster(distributed, scheduler, source, rules, progress)
-    else:
-        raise TypeError(f"scheduler must be a Client or an address, not {type(scheduler).__name__}")
+    source, rules = Corpus.of(corpus), (Pattern.of(pattern), check_specials(special_tokens))
+    counter: ByteCounter = _on_cluster(scheduler, source, _Plan(rules, _count_part, cut_inside), progress)
     must_hold_text(counter, source)
     return WordCounts._of_counter(counter, *rules)
 
 
-def _on_cluster(
-    distributed: Any,
-    client: Any,
-    source: Corpus,
-    rules: tuple[Pattern, tuple[str, ...]],
-    progress: Progress,
-) -> ByteCounter:
+def count_runs(
+    corpus: CorpusLike,
+    pattern: str | Iterable[str] | Pattern = "gpt2",
+    special_tokens: Iterable[str] = (),
+    *,
+    parts: str = PARTS,
+    scheduler: Any = None,
+    progress: Progress = False,
+) -> RunCounts:
+    r"""Count the words and the runs of words of a corpus, in this process or on a Dask cluster.
+
+    :func:`bpe.train` learns tokens that join words from them, with ``superwords="boundless"``.
+
+    Parameters
+    ----------
+    corpus : Corpus, path, or iterable of path, str or bytes
+        As :func:`count_words` takes it.
+    pattern : str, iterable of str or Pattern
+    special_tokens : iterable of str
+    parts : str
+        An expression; a word is in runs only if it is found there. By default, it must have a letter.
+    scheduler : dask.distributed.Client or str, optional
+        A client, or the address of a scheduler. Without it, one thread of this process.
+    progress : bool or callable
+        A bar on stderr, nothing, or ``progress(bytes done, bytes in all or None)``.
+
+    Returns
+    -------
+    RunCounts
+        The same for any number of workers, the order included.
+
+    Raises
+    ------
+    ValueError, TypeError, OSError, ImportError
+        As :func:`count_words`; or `parts` is wrong.
+
+    Complexity
+    ----------
+    One pass over the corpus, shared by the workers. Memory for the distinct words and runs, on each: most
+    runs are distinct, so that it grows with the text.
+
+    Examples
+    --------
+    >>> import bpe
+    >>> counts = count_runs(["of the sea, of the sea"])
+    >>> bpe.train(counts, 266, superwords="boundless").token_bytes(265)
+    b' of the sea'
+    """
+    if scheduler is None:
+        return RunCounts.from_corpus(corpus, pattern, special_tokens, parts=parts, progress=progress)
+    source, rules = Corpus.of(corpus), (Pattern.of(pattern), check_specials(special_tokens))
+    cut = partial(cut_between_runs, may_join=joins(parts))
+    plan = _Plan((*rules, parts), _count_runs_of_part, cut)
+    counts: RunCounts = _on_cluster(scheduler, source, plan, progress)
+    must_hold_text(counts.words._counter, source)
+    return counts
+
+
+class _Plan(NamedTuple):
+    """What the workers do.
+
+    Attributes
+    ----------
+    rules : tuple
+        Pattern, special tokens, and what else there is.
+    count : callable
+        Counts a part: called with its files, how they are read, the name of a topic, and the rules. The
+        results are added.
+    cut : callable
+        Where a text may be cut in parts.
+    """
+
+    rules: tuple[Any, ...]
+    count: Callable[..., Any]
+    cut: Cut
+
+
+def _on_cluster(scheduler: Any, source: Corpus, plan: _Plan, progress: Progress) -> Any:
+    """Return what the workers count in a corpus."""
+    distributed = extra("distributed", "dask", "counting on a cluster")
+    if isinstance(scheduler, str):
+        with distributed.Client(scheduler) as client:
+            return _counted(distributed, client, source, plan, progress)
+    if isinstance(scheduler, distributed.Client):
+        return _counted(distributed, scheduler, source, plan, progress)
+    raise TypeError(f"scheduler must be a Client or an address, not {type(scheduler).__name__}")
+
+
+def _counted(distributed: Any, client: Any, source: Corpus, plan: _Plan, progress: Progress) -> Any:
     n_at_once = sum(client.nthreads().values())
-    parts = parts_of(source, rules[0], frozenset(rules[1]), _part_bytes(source.n_bytes or 0, n_at_once))
-    if not parts:
-        return ByteCounter()
-    topic = f"bpe-{uuid.uuid4().hex}"
+    pattern, special_tokens = plan.rules[:2]
+    part_bytes = _part_bytes(source.n_bytes or 0, n_at_once)
+    parts = parts_of(source, pattern, frozenset(special_tokens), part_bytes, plan.cut)
     reading = {name: getattr(source, name) for name in ("field", "errors", "max_record_bytes", "format")}
-    leaves = [client.submit(_count_part, part, reading, *rules, topic, pure=False) for part in parts]
+    if not parts:
+        return plan.count([], reading, None, *plan.rules)
+    topic = f"bpe-{uuid.uuid4().hex}"
+    leaves = [client.submit(plan.count, part, reading, topic, *plan.rules, pure=False) for part in parts]
     size_of = {
         leaf.key: sum((file_part.stop or 0) - file_part.start for file_part in part)
         for leaf, part in zip(leaves, parts, strict=True)
@@ -170,13 +250,26 @@ def _ended(distributed: Any, waiting: set[Any]) -> set[Any]:
 def _count_part(
     parts: list[FilePart],
     reading: dict[str, Any],
+    topic: str | None,
     pattern: Pattern,
     special_tokens: tuple[str, ...],
-    topic: str | None = None,
 ) -> ByteCounter:
     corpus = Corpus(parts, **reading)  # type: ignore[arg-type]  # a part stands for its file
     tell = _teller(topic) if topic else False
     return count_corpus(corpus, pattern, special_tokens, threads=1, progress=tell)
+
+
+def _count_runs_of_part(
+    files: list[FilePart],
+    reading: dict[str, Any],
+    topic: str | None,
+    pattern: Pattern,
+    special_tokens: tuple[str, ...],
+    parts: str,
+) -> RunCounts:
+    corpus = Corpus(files, **reading)  # type: ignore[arg-type]  # a part stands for its file
+    tell = _teller(topic) if topic else False
+    return count_part(corpus, pattern, special_tokens, parts, tell)
 
 
 def _teller(topic: str) -> Callable[[int, int | None], object]:
@@ -194,7 +287,9 @@ def _teller(topic: str) -> Callable[[int, int | None], object]:
     return tell
 
 
-def _added(left: ByteCounter, right: ByteCounter) -> ByteCounter:
+def _added(left: Any, right: Any) -> Any:
+    if isinstance(left, RunCounts):
+        return left + right
     total = left.copy()  # the workers keep theirs, in case this has to be done again
     total.merge(right)
     return total

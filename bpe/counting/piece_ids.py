@@ -10,7 +10,9 @@ Nothing is known across a special token, as it is cut out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import accumulate
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,6 +22,9 @@ from bpe.scanning.scanner import Scanner
 from bpe.specials import search_for
 from bpe.threads import in_background
 from structures import ByteCounter, kernel
+
+IdsOf: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""Takes pieces, as data and offsets, and returns their ids; the gap for a piece without one."""
 
 GAP = -1
 _BATCH_BYTES = 1 << 22
@@ -76,16 +81,53 @@ def piece_ids(
     >>> piece_ids([[b"of the sea of the"], [b"of"]], Pattern.of("gpt2"), (), known).tolist()
     [-1, 7, 12, -1, 12, -1, 7, -1]
     """
+
+    def ids_of(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        return known.get_many(data, offsets, GAP)
+
+    return np.concatenate([np.array([GAP], np.int32), *rows_of_ids(documents, pattern, specials, ids_of)])
+
+
+def rows_of_ids(
+    documents: Iterable[Iterable[bytes]], pattern: Pattern, specials: Collection[str], ids_of: IdsOf
+) -> Iterator[np.ndarray]:
+    """Yield the ids of the pieces of documents, and gaps, some at a time.
+
+    Parameters
+    ----------
+    documents, pattern, specials
+        As :func:`piece_ids` takes them.
+    ids_of : callable
+        Called with the pieces in their order.
+
+    Yields
+    ------
+    (n,) int32
+
+    Raises
+    ------
+    ValueError
+        A piece has more bytes than the kernels can count.
+
+    Complexity
+    ----------
+    One pass.
+
+    Examples
+    --------
+    >>> def lengths(data, offsets):
+    ...     return np.diff(offsets)
+    >>> [row.tolist() for row in rows_of_ids([[b"of the sea"]], Pattern.of("gpt2"), (), lengths)]
+    [[2, 4, 4, -1]]
+    """
     scanner = pattern.scanner
     if scanner is None:
-        parts = _ids_by_regex(documents, pattern, specials, known)
-    else:
-        parts = _ids_by_scanner(documents, scanner, specials, known)
-    return np.concatenate([np.array([GAP], np.int32), *parts])
+        return _rows_by_regex(documents, pattern, specials, ids_of)
+    return _rows_by_scanner(documents, scanner, specials, ids_of)
 
 
-def _ids_by_scanner(
-    documents: Iterable[Iterable[bytes]], scanner: Scanner, specials: Collection[str], known: ByteCounter
+def _rows_by_scanner(
+    documents: Iterable[Iterable[bytes]], scanner: Scanner, specials: Collection[str], ids_of: IdsOf
 ) -> Iterator[np.ndarray]:
     batcher = Batcher(documents, specials, _BATCH_BYTES)
     batch = batcher.next()
@@ -99,7 +141,7 @@ def _ids_by_scanner(
         )
         done = int(offsets[-1])
         offsets = scanner.refine(data, offsets).astype(np.int64)
-        ids = known.get_many(data, offsets, GAP)
+        ids = ids_of(data, offsets)
         is_end = np.zeros(len(data) + 1, bool)
         is_end[batch.ends[: len(batch.ends) - batch.is_open]] = True
         out = np.empty(2 * len(ids), np.int32)
@@ -112,11 +154,13 @@ def _ids_by_scanner(
         batch = batcher.next(batch, done)
 
 
-def _ids_by_regex(
-    documents: Iterable[Iterable[bytes]], pattern: Pattern, specials: Collection[str], known: ByteCounter
+def _rows_by_regex(
+    documents: Iterable[Iterable[bytes]], pattern: Pattern, specials: Collection[str], ids_of: IdsOf
 ) -> Iterator[np.ndarray]:
     search = search_for(frozenset(specials))
     for document in documents:
         for part in search.split(b"".join(document))[::2]:
             pieces = pattern.split_bytes(part)
-            yield np.array([*(known.get(piece, GAP) for piece in pieces), GAP], np.int32)
+            offsets = np.array([0, *accumulate(map(len, pieces))], np.int64)
+            ids = ids_of(np.frombuffer(b"".join(pieces), np.uint8), offsets)
+            yield np.append(ids.astype(np.int32), np.int32(GAP))

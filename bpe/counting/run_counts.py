@@ -17,10 +17,11 @@ from bpe.counting.piece_ids import GAP
 from bpe.threads import in_background
 from structures import ByteCounter, IntMap, kernel, pack_pair
 
-_ID_BYTES = 4
+ID_BYTES = 4
+"""Of an id in a counter of runs."""
 
 
-class RunCounts(NamedTuple):
+class Runs(NamedTuple):
     """Distinct runs, and how often each occurs.
 
     Attributes
@@ -32,7 +33,7 @@ class RunCounts(NamedTuple):
 
     Examples
     --------
-    >>> RunCounts(np.array([7, 12], np.int32), np.array([0, 2]), np.array([5])).counts.tolist()
+    >>> Runs(np.array([7, 12], np.int32), np.array([0, 2]), np.array([5])).counts.tolist()
     [5]
     """
 
@@ -62,21 +63,23 @@ def count_pairs_of(ids, weights, offsets, pairs):
 
 
 @kernel
-def cut_at_rare_pairs(ids, pairs, least, tokens, offsets):
-    """Write the runs of at least two ids without a rare pair; return how many there are."""
-    n = n_tokens = begin = 0
-    for i in range(1, ids.size):
-        is_joined = ids[i - 1] != GAP and ids[i] != GAP
-        if is_joined and pairs.get(pack_pair(ids[i - 1], ids[i]), 0) >= least:
-            continue
-        if i - begin >= 2:
-            for k in range(begin, i):
-                tokens[n_tokens] = ids[k]
-                n_tokens += 1
-            n += 1
-            offsets[n] = n_tokens
-        begin = i
-    return n
+def cut_at_rare_pairs(ids, weights, offsets, pairs, least, runs):
+    """Count the rows of at least two ids without a gap and a rare pair; return a status.
+
+    The arguments of :func:`count_pairs_of`, what a pair counts that is not rare, and a ByteCounter.
+    """
+    status = 0
+    data = ids.view(np.uint8)
+    for run in range(weights.size):
+        begin = offsets[run]
+        for i in range(begin + 1, offsets[run + 1] + 1):
+            is_joined = i < offsets[run + 1] and ids[i - 1] != GAP and ids[i] != GAP
+            if is_joined and (least <= 1 or pairs.get(pack_pair(ids[i - 1], ids[i]), 0) >= least):
+                continue
+            if i - begin >= 2:
+                status = min(status, runs.add(data, begin * ID_BYTES, i * ID_BYTES, weights[run]))
+            begin = i
+    return status
 
 
 @kernel
@@ -123,18 +126,25 @@ def cut_into_phrases(tokens, offsets, counts, length_of, phrases):
         while i < offsets[run + 1]:
             if length_of[i] > 1:
                 status = min(
-                    status, phrases.add(data, i * _ID_BYTES, (i + length_of[i]) * _ID_BYTES, counts[run])
+                    status, phrases.add(data, i * ID_BYTES, (i + length_of[i]) * ID_BYTES, counts[run])
                 )
             i += length_of[i]
     return status
 
 
-def _unpacked(counter: ByteCounter) -> RunCounts:
+def unpacked_runs(counter: ByteCounter) -> Runs:
+    """Return the runs that a counter holds as bytes, four for each id.
+
+    Examples
+    --------
+    >>> unpacked_runs(ByteCounter({np.array([7, 12], np.int32).tobytes(): 5})).tokens
+    array([ 7, 12], dtype=int32)
+    """
     data, offsets, counts = counter.to_arrays()
-    return RunCounts(data.view(np.int32), offsets // _ID_BYTES, counts)
+    return Runs(data.view(np.int32), offsets // ID_BYTES, counts)
 
 
-def runs_in(ids: np.ndarray, least: int) -> RunCounts:
+def runs_in(ids: np.ndarray, least: int) -> Runs:
     """Return the runs in a row of ids, cut at pairs that are rare.
 
     Parameters
@@ -146,8 +156,77 @@ def runs_in(ids: np.ndarray, least: int) -> RunCounts:
 
     Returns
     -------
-    RunCounts
+    Runs
         In the order of first appearance.
+
+    Raises
+    ------
+    MemoryError
+
+    Complexity
+    ----------
+    O(n); memory for the distinct pairs and runs.
+
+    Examples
+    --------
+    >>> ids = np.array([-1, 7, 12, 9, -1, 7, 12, -1, 8, -1], np.int32)
+    >>> runs_in(ids, least=1).tokens.tolist(), runs_in(ids, least=2).tokens.tolist()
+    ([7, 12, 9, 7, 12], [7, 12])
+    """
+    return runs_of_rows(Runs(ids, np.array([0, len(ids)]), np.ones(1, np.int64)), least)
+
+
+def runs_of_rows(rows: Runs, least: int) -> Runs:
+    """Return the runs in rows of ids with gaps, each with its count, cut at pairs that are rare.
+
+    Parameters
+    ----------
+    rows : Runs
+        With gaps among the tokens.
+    least : int
+        A pair that counts less in all of them is rare.
+
+    Returns
+    -------
+    Runs
+        In the order of first appearance.
+
+    Raises
+    ------
+    MemoryError
+
+    Complexity
+    ----------
+    As :func:`runs_in`.
+
+    Examples
+    --------
+    >>> rows = Runs(np.array([7, 12, -1, 9, 7], np.int32), np.array([0, 2, 5]), np.array([3, 2]))
+    >>> runs_of_rows(rows, least=3)
+    Runs(tokens=array([ 7, 12], dtype=int32), offsets=array([0, 2]), counts=array([3]))
+    """
+
+    def count() -> ByteCounter:
+        pairs, counter = IntMap(), ByteCounter()
+        ids, offsets, counts = rows
+        if least > 1 and count_pairs_of(ids, counts, offsets, pairs) < 0:
+            raise MemoryError("no memory for the pairs of pieces")
+        if cut_at_rare_pairs(ids, counts, offsets, pairs, least, counter) < 0:
+            raise MemoryError("no memory for the runs of pieces")
+        return counter
+
+    return unpacked_runs(in_background(count))
+
+
+def add_runs(ids: np.ndarray, counter: ByteCounter) -> None:
+    """Count the runs in a row of ids, none of which is cut.
+
+    Parameters
+    ----------
+    ids : (n,) int32
+        With gaps between runs.
+    counter : ByteCounter
+        Of runs, ``ID_BYTES`` for each id.
 
     Raises
     ------
@@ -159,30 +238,22 @@ def runs_in(ids: np.ndarray, least: int) -> RunCounts:
 
     Examples
     --------
-    >>> ids = np.array([-1, 7, 12, 9, -1, 7, 12, -1, 8, -1], np.int32)
-    >>> runs_in(ids, least=1).tokens.tolist(), runs_in(ids, least=2).tokens.tolist()
-    ([7, 12, 9, 7, 12], [7, 12])
+    >>> counter = ByteCounter()
+    >>> add_runs(np.array([-1, 7, 12, 9, -1, 7, 12, -1, 8, -1], np.int32), counter)
+    >>> unpacked_runs(counter).tokens
+    array([ 7, 12,  9,  7, 12], dtype=int32)
     """
-
-    def count() -> ByteCounter:
-        pairs, counter = IntMap(), ByteCounter()
-        if count_pairs_of(ids, np.ones(1, np.int64), np.array([0, len(ids)]), pairs) < 0:
-            raise MemoryError("no memory for the pairs of pieces")
-        tokens, offsets = np.empty(len(ids), np.int32), np.zeros(len(ids) // 2 + 1, np.int64)
-        n = cut_at_rare_pairs(ids, pairs, least, tokens, offsets)
-        ends = offsets[: n + 1]
-        counter.update_many(tokens[: ends[-1]].view(np.uint8), ends * _ID_BYTES)
-        return counter
-
-    return _unpacked(in_background(count))
+    rows = np.ones(1, np.int64), np.array([0, len(ids)])
+    if in_background(cut_at_rare_pairs, ids, *rows, IntMap(), 1, counter) < 0:
+        raise MemoryError("no memory for the runs of pieces")
 
 
-def phrases_in(runs: RunCounts, least: int, longest: int) -> RunCounts:
+def phrases_in(runs: Runs, least: int, longest: int) -> Runs:
     """Return runs cut into phrases, from the left.
 
     Parameters
     ----------
-    runs : RunCounts
+    runs : Runs
     least : int
         A row of tokens that occurs so often is frequent.
     longest : int
@@ -190,7 +261,7 @@ def phrases_in(runs: RunCounts, least: int, longest: int) -> RunCounts:
 
     Returns
     -------
-    RunCounts
+    Runs
 
     Raises
     ------
@@ -215,4 +286,4 @@ def phrases_in(runs: RunCounts, least: int, longest: int) -> RunCounts:
 
     if in_background(cut) < 0:
         raise MemoryError("no memory for the phrases")
-    return _unpacked(counter)
+    return unpacked_runs(counter)

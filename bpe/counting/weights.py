@@ -97,7 +97,7 @@ def check_sources(sources: Mapping[str, WordCounts], what: str = "source") -> No
 
 def _weighed(sources: Mapping[str, WordCounts], weights: Mapping[str, float]) -> WordCounts:
     """Return the sum of sources, each times its weight, in parts of UNIT."""
-    factors = _factors(sources, weights)
+    factors = factors_of(sources, weights)
     total = ByteCounter()
     for name, counts in sources.items():
         factor = factors[name]
@@ -115,8 +115,14 @@ def _weighed(sources: Mapping[str, WordCounts], weights: Mapping[str, float]) ->
     return WordCounts._of_counter(total, counts.pattern, counts.special_tokens)
 
 
-def _factors(sources: Mapping[str, WordCounts], weights: Mapping[str, float]) -> dict[str, int]:
-    """Return the weights in parts of UNIT."""
+def factors_of(sources: Mapping[str, WordCounts], weights: Mapping[str, float]) -> dict[str, int]:
+    """Return the weights in parts of UNIT; raise what :func:`weigh` raises.
+
+    Examples
+    --------
+    >>> factors_of({"en": WordCounts({"the": 8})}, {"en": 0.5}) == {"en": UNIT // 2}
+    True
+    """
     for name in weights:
         if name not in sources:
             raise ValueError(f"there is a weight for {name!r}, which is no source: they are {[*sources]}")

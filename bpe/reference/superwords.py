@@ -94,7 +94,11 @@ def runs_of(pieces: Iterable[bytes], can_join: Callable[[bytes], bool]) -> list[
 
 
 def train_boundless(
-    documents: Sequence[Sequence[bytes]], n_merges: int, may_join: Callable[[bytes], bool], **rules: Any
+    documents: Sequence[Sequence[bytes]],
+    n_merges: int,
+    may_join: Callable[[bytes], bool],
+    document_counts: Sequence[int] | None = None,
+    **rules: Any,
 ) -> tuple[list[Merge], list[SuperMerge]]:
     """Train with merges that join whole pieces, which compete with those inside of pieces.
 
@@ -113,6 +117,8 @@ def train_boundless(
         Of both kinds.
     may_join : callable
         Says whether a piece may be joined to others.
+    document_counts : sequence of int, optional
+        How often each document counts; once by default.
     **rules
         The keyword arguments of `learn`, for phase 1. A `min_count` and a `max_token_length` hold for both.
 
@@ -133,21 +139,23 @@ def train_boundless(
     >>> supermerges
     [SuperMerge(left=b'ab', right=b'ab', count=3)]
     """
-    pieces = [piece for document in documents for piece in document]
-    first = train_chunked(pieces, n_merges, **rules)
+    times = [1] * len(documents) if document_counts is None else document_counts
+    pieces = [(piece, n) for document, n in zip(documents, times, strict=True) for piece in document]
+    first = learn(RecountedPieces(pieces), n_merges, **rules)
     known = {*vocabulary(merge.pair for merge in first).values()}
     ranks = rank_pairs(merge.pair for merge in first)
-    is_single = {piece: len(encode_by_rank(piece, ranks)) == 1 for piece in {*pieces}}
-    runs: list[Sequence[bytes]] = []
-    for document in documents:
-        runs += runs_of(document, lambda piece: is_single[piece] and may_join(piece))
+    is_single = {piece: len(encode_by_rank(piece, ranks)) == 1 for piece, _ in pieces}
+    runs: list[tuple[Sequence[bytes], int]] = []
+    for document, n in zip(documents, times, strict=True):
+        runs += [(run, n) for run in runs_of(document, lambda piece: is_single[piece] and may_join(piece))]
     least, longest = rules.get("min_count", 1), rules.get("max_token_length") or float("inf")
     n_first = 0
     supermerges: list[SuperMerge] = []
     while n_first + len(supermerges) < n_merges:
         counts: Counter[tuple[bytes, bytes]] = Counter()
-        for run in runs:
-            counts.update(pairwise(run))
+        for run, n in runs:
+            for pair in pairwise(run):
+                counts[pair] += n
         counts = Counter(
             {
                 (left, right): count
@@ -159,7 +167,7 @@ def train_boundless(
         if best is not None and (n_first == len(first) or counts[best] > first[n_first].count):
             supermerges.append(SuperMerge(*best, counts[best]))
             known.add(supermerges[-1].token)
-            runs = [merge_sequence(run, best, supermerges[-1].token) for run in runs]
+            runs = [(merge_sequence(run, best, supermerges[-1].token), n) for run, n in runs]
         elif n_first < len(first):
             n_first += 1
         else:

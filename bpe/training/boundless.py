@@ -20,10 +20,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bpe.counting.run_counts import RunCounts
+from bpe.counting.run_counts import Runs
+from bpe.counting.run_edges import PARTS, joins
 from bpe.counting.word_counts import WordCounts
 from bpe.progress import Progress, progress_bar
-from bpe.regular_expressions import compiled
 from bpe.supermerges import with_supermerges
 from bpe.tokenizer import Tokenizer
 from bpe.training.front import make_front, push, reserve, set_text
@@ -34,9 +34,6 @@ from bpe.training.start import Start
 from bpe.training.state import LENGTH, START, TOKEN_ROWS, new_state
 from bpe.training.trainer import tokenizer_of
 from structures import ByteCounter, IntMap, MaxHeap, PairIndex, TokenList, kernel, pack_pair, unpack_pair
-
-PARTS = r"\p{L}"
-"""What a piece must have to be joined to others."""
 
 NOTHING_LEFT = (0, 0)
 
@@ -73,7 +70,7 @@ class Supermerges:
 
     Parameters
     ----------
-    runs : RunCounts
+    runs : Runs
     bytes_of : dict from int to bytes
         All tokens that are there; no pair that makes the bytes of one is merged.
     next_id : int
@@ -90,14 +87,14 @@ class Supermerges:
 
     Examples
     --------
-    >>> runs = RunCounts(np.array([0, 1, 2], np.int32), np.array([0, 3]), np.array([5]))
+    >>> runs = Runs(np.array([0, 1, 2], np.int32), np.array([0, 3]), np.array([5]))
     >>> learner = Supermerges(runs, {0: b"of", 1: b" the", 2: b" sea"}, 3, 9, 1, 100)
     >>> learner.best_count(), learner.merge(), learner.merge(), learner.best_count()
     (5, b' the sea', b'of the sea', 0)
     """
 
     def __init__(
-        self, runs: RunCounts, bytes_of: dict[int, bytes], next_id: int, most: int, least: int, longest: int
+        self, runs: Runs, bytes_of: dict[int, bytes], next_id: int, most: int, least: int, longest: int
     ) -> None:
         order = np.argsort(-runs.counts, kind="stable")
         tokens, offsets = in_order(runs.tokens, runs.offsets, order)
@@ -189,11 +186,11 @@ def single_tokens(tokenizer: Tokenizer, words: WordCounts, parts: str) -> ByteCo
     ids, id_offsets = tokenizer.engine.encoder.encode_pieces(
         data.tobytes(), offsets.astype(np.int32), offsets[1:]
     )
-    may_join = compiled(parts).search
+    may_join = joins(parts)
     text, singles = data.tobytes(), {}
     for i in np.flatnonzero(np.diff(id_offsets) == 1).tolist():
         piece = text[offsets[i] : offsets[i + 1]]
-        if may_join(piece.decode("utf-8", "surrogateescape")):
+        if may_join(piece):
             singles[piece] = int(ids[id_offsets[i]])
     return ByteCounter(singles)
 
@@ -203,7 +200,7 @@ def boundless_tokenizer(
     log: np.ndarray,
     words: WordCounts,
     n_merges: int,
-    find_runs: Callable[[ByteCounter, int], RunCounts],
+    find_runs: Callable[[ByteCounter, int], Runs],
     *,
     parts: str = PARTS,
     min_count: int = 1,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from operator import index as as_index
-from typing import Any
+from typing import Any, cast
 
 from bpe.corpus import Corpus, CorpusLike
+from bpe.counting.counted_runs import RunCounts
 from bpe.counting.word_counts import WordCounts
 from bpe.pattern import Pattern
 from bpe.progress import Progress
@@ -15,12 +16,12 @@ from bpe.training.learner import LengthRule
 from bpe.training.letters import ALL_BYTES, initial_bytes
 from bpe.training.start import fresh_start
 from bpe.training.trainer import Keep, Selection, Ties, Trainer
-from bpe.training.with_superwords import SuperwordOptions, Superwords, train_superwords
+from bpe.training.with_superwords import SuperwordOptions, Superwords, train_on_runs, train_superwords
 from bpe.vocabulary import Alphabet
 
 
 def train(
-    corpus: CorpusLike | WordCounts | Mapping[str, WordCounts],
+    corpus: CorpusLike | WordCounts | RunCounts | Mapping[str, WordCounts] | Mapping[str, RunCounts],
     vocab_size: int,
     *,
     weights: Mapping[str, float] | None = None,
@@ -52,14 +53,14 @@ def train(
 
     Parameters
     ----------
-    corpus : path, iterable of path, str or bytes, WordCounts, or mapping from str to WordCounts
+    corpus : path, iterable of path, str or bytes, WordCounts, RunCounts, or mapping from str to these
         A path is a file of UTF-8 text, ``Path("-")`` standard input; a str or bytes in an iterable is a
-        document. WordCounts bring their own pattern and special tokens; several, by name, are added up.
+        document. Counts bring their own pattern and special tokens; several, by name, are added up.
     vocab_size : int
         Bytes, merges and special tokens together. There will be fewer if no pair is left to merge; bytes
         that are left out of the alphabet come on top.
     weights : mapping from str to float, optional
-        How much each of several WordCounts counts, as :class:`Trainer` takes it.
+        How much each of several WordCounts or RunCounts counts, as :class:`Trainer` takes it.
         :func:`bpe.temperature_weights` makes weights of sizes.
     pattern : str, iterable of str or Pattern
         A name of :data:`bpe.PATTERNS` or a regular expression, as :meth:`bpe.Pattern.of` takes it.
@@ -73,7 +74,8 @@ def train(
         Learn tokens that join words, too, such as " of the". With "superbpe", the first merges are learned
         inside the pieces of `pattern`, all others inside those of `superwords_pattern`, which becomes the
         pattern of the tokenizer. With "boundless", merges that join pieces of one token each compete with
-        those inside of pieces. The corpus is read twice, and cannot be WordCounts.
+        those inside of pieces. The corpus is read twice, and cannot be WordCounts; "boundless" also learns
+        from RunCounts.
     first_merges : int, optional
         For "superbpe": how many merges are learned inside words; a ValueError if the text gives fewer.
     superwords_pattern : str, iterable of str or Pattern, optional
@@ -124,14 +126,10 @@ def train(
     given = SuperwordOptions(
         superwords, first_merges, superwords_pattern, superword_parts, max_phrase, min_phrase_count
     )
-    if isinstance(corpus, (WordCounts, Mapping)):
+    if isinstance(corpus, (WordCounts, RunCounts, Mapping)):
         if special_tokens or Pattern.of(pattern) not in (Pattern.of("gpt2"), _pattern_of(corpus)):
             raise ValueError("WordCounts bring their own pattern and special tokens: give them to WordCounts")
-        if given.checked(first_merges or 0).superwords:
-            raise ValueError("superwords are learned from the text itself, not from WordCounts")
-        trainer = Trainer(corpus, weights=weights, **options)
-        trainer.run(vocab_size, progress=progress)
-        return trainer.tokenizer()
+        return _train_on_counts(corpus, vocab_size, given, weights, options, progress)
     if weights is not None:
         raise ValueError("weights are for WordCounts with names: count each text by itself")
     special_tokens = list(special_tokens)
@@ -151,7 +149,33 @@ def train(
     return trainer.tokenizer()
 
 
-def _pattern_of(corpus: WordCounts | Mapping[str, WordCounts]) -> Pattern | None:
+def _train_on_counts(
+    corpus: WordCounts | RunCounts | Mapping[str, Any],
+    vocab_size: int,
+    given: SuperwordOptions,
+    weights: Mapping[str, float] | None,
+    options: dict[str, Any],
+    progress: Progress,
+) -> Tokenizer:
+    if isinstance(_first_of(corpus), RunCounts):
+        runs = cast("RunCounts | Mapping[str, RunCounts]", corpus)
+        return train_on_runs(runs, vocab_size, given, weights, options, progress)
+    if given.checked(given.first_merges or 0).superwords:
+        raise ValueError(
+            "superwords are learned from the text itself, not from WordCounts; 'boundless' also from "
+            "RunCounts, which bpe.count_runs makes"
+        )
+    counts = cast("WordCounts | Mapping[str, WordCounts]", corpus)  # the trainer looks closer
+    trainer = Trainer(counts, weights=weights, **options)
+    trainer.run(vocab_size, progress=progress)
+    return trainer.tokenizer()
+
+
+def _first_of(corpus: WordCounts | RunCounts | Mapping[str, Any]) -> Any:
+    return next(iter(corpus.values()), None) if isinstance(corpus, Mapping) else corpus
+
+
+def _pattern_of(corpus: WordCounts | RunCounts | Mapping[str, Any]) -> Pattern | None:
     """Return the pattern of counts, None of what is none; the trainer looks closer."""
-    counts = next(iter(corpus.values()), None) if isinstance(corpus, Mapping) else corpus
-    return counts.pattern if isinstance(counts, WordCounts) else None
+    counts = _first_of(corpus)
+    return counts.pattern if isinstance(counts, (WordCounts, RunCounts)) else None

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from operator import index as as_index
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+import numpy as np
+
 from bpe.corpus import Corpus
+from bpe.counting.counted_runs import RunCounts, check_rules, joined_rows
 from bpe.counting.piece_ids import piece_ids
-from bpe.counting.run_counts import RunCounts, phrases_in, runs_in
+from bpe.counting.run_counts import Runs, phrases_in, runs_of_rows
+from bpe.counting.run_edges import PARTS, joins
+from bpe.counting.weights import factors_of, weigh
 from bpe.counting.word_counts import WordCounts
 from bpe.pattern import Pattern
 from bpe.progress import Progress, progress_bar
-from bpe.regular_expressions import compiled
 from bpe.tokenizer import Tokenizer
-from bpe.training.boundless import PARTS, boundless_tokenizer
+from bpe.training.boundless import boundless_tokenizer
 from bpe.training.learner import longest_token
 from bpe.training.start import choice, fresh_start
 from bpe.training.superbpe import check_first_merges, superbpe_trainer, wide_pattern_of
-from bpe.training.trainer import Trainer
+from bpe.training.trainer import Trainer, least
 from structures import ByteCounter
 
 Superwords: TypeAlias = Literal["superbpe", "boundless"]
@@ -77,10 +81,7 @@ class SuperwordOptions(NamedTuple):
             if as_index(self.min_phrase_count) < 1:
                 raise ValueError(f"min_phrase_count must be at least 1, not {self.min_phrase_count}")
         if self.superword_parts is not None:
-            try:
-                compiled(self.superword_parts)
-            except ValueError as error:
-                raise ValueError(f"superword_parts: {error}") from None
+            joins(self.superword_parts)  # raises
         return self
 
 
@@ -136,49 +137,182 @@ def train_superwords(
     b'of cou'
     """
     is_boundless = given.superwords == "boundless"
-    for name in ("initial_alphabet", "limit_alphabet"):
-        if options.get(name) is not None:
-            raise ValueError(f"superwords are learned from all bytes: leave out {name}")
-    if is_boundless and options.get("keep") is not None:
-        raise ValueError("keep is not for superwords='boundless'")
+    _check_options(options, is_boundless)
     if not source.is_lasting:
         raise ValueError(
             f"superwords read the text twice, and {source} can be read only once: put it in a file"
         )
-
-    def run(trainer: Trainer, wanted: int) -> None:
-        trainer.run(vocab_size - n_merges + wanted, progress=progress)
-
     words = count(pattern)
     if not is_boundless:
+
+        def run(trainer: Trainer, wanted: int) -> None:
+            trainer.run(vocab_size - n_merges + wanted, progress=progress)
+
         wide = wide_pattern_of(given.superwords_pattern)
         first_merges = check_first_merges(given.first_merges, n_merges)
         trainer = superbpe_trainer(words, lambda: count(wide), first_merges, options, run)
         run(trainer, n_merges)
         return trainer.tokenizer()
 
-    def find_runs(known: ByteCounter, least: int) -> RunCounts:
+    def find_rows(known: ByteCounter) -> Runs:
         with progress_bar(progress, source.n_bytes, "B", "reading") as advance:
             ids = piece_ids(source.documents(advance), pattern, words.special_tokens, known)
-        if given.max_phrase is None:
-            return runs_in(ids, least)
-        least = max(least, PHRASE_COUNT if given.min_phrase_count is None else given.min_phrase_count)
-        return phrases_in(runs_in(ids, least), least, given.max_phrase)
+        return Runs(ids, np.array([0, len(ids)]), np.ones(1, np.int64))
 
-    trainer = Trainer(words, **options)
-    run(trainer, n_merges)
+    return learn_boundless(words, find_rows, vocab_size, given, options, progress)
+
+
+def _check_options(options: dict[str, Any], is_boundless: bool) -> None:
+    """Raise where superwords are not learned with these options of a trainer."""
+    for name in ("initial_alphabet", "limit_alphabet"):
+        if options.get(name) is not None:
+            raise ValueError(f"superwords are learned from all bytes: leave out {name}")
+    if is_boundless and options.get("keep") is not None:
+        raise ValueError("keep is not for superwords='boundless'")
+
+
+def learn_boundless(
+    words: WordCounts,
+    find_rows: Callable[[ByteCounter], Runs],
+    vocab_size: int,
+    given: SuperwordOptions,
+    options: dict[str, Any],
+    progress: Progress,
+    unit: int = 1,
+) -> Tokenizer:
+    """Learn merges in words, then supermerges in the runs of them.
+
+    Parameters
+    ----------
+    words : WordCounts
+    find_rows : callable
+        Called with the pieces that may be joined, and the id of each for a count; returns the text as rows of
+        these ids, with gaps.
+    vocab_size : int
+    given : SuperwordOptions
+        Checked.
+    options : dict
+        For :class:`bpe.Trainer`.
+    progress : bool or callable
+    unit : int
+        What a count of 1 is in words and rows.
+
+    Returns
+    -------
+    Tokenizer
+
+    Complexity
+    ----------
+    That of the merges.
+
+    Examples
+    --------
+    >>> words = WordCounts({"ab": 4})
+    >>> def find_rows(known):
+    ...     return Runs(np.full(4, known[b"ab"], np.int32), np.array([0, 4]), np.ones(1, np.int64))
+    >>> given = SuperwordOptions("boundless")
+    >>> learn_boundless(words, find_rows, 258, given, {}, False).token_bytes(257)
+    b'abab'
+    """
+
+    def find_runs(known: ByteCounter, fewest: int) -> Runs:
+        rows = find_rows(known)
+        if given.max_phrase is None:
+            return runs_of_rows(rows, fewest)
+        phrase_count = PHRASE_COUNT if given.min_phrase_count is None else given.min_phrase_count
+        fewest = max(fewest, least(phrase_count, unit))
+        return phrases_in(runs_of_rows(rows, fewest), fewest, given.max_phrase)
+
+    start = fresh_start(
+        words.special_tokens, options.get("alphabet", "bytes"), options.get("special_first", False)
+    )
+    min_count = max(1, least(as_index(options.get("min_count", 1)), unit))
+    trainer = Trainer(words, **(options | {"min_count": min_count}))
+    trainer.run(vocab_size, progress=progress)
     log = trainer.log
     del trainer  # its memory is needed
     return boundless_tokenizer(
-        fresh_start(
-            words.special_tokens, options.get("alphabet", "bytes"), options.get("special_first", False)
-        ),
+        start,
         log,
         words,
-        n_merges,
+        start.n_new(vocab_size),
         find_runs,
         parts=PARTS if given.superword_parts is None else given.superword_parts,
-        min_count=max(1, as_index(options.get("min_count", 1))),
+        min_count=min_count,
         longest=longest_token(options.get("max_token_length"), options.get("length_rule", "at_most")),
         progress=progress,
+    )
+
+
+def train_on_runs(
+    source: RunCounts | Mapping[str, RunCounts],
+    vocab_size: int,
+    given: SuperwordOptions,
+    weights: Mapping[str, float] | None,
+    options: dict[str, Any],
+    progress: Progress,
+) -> Tokenizer:
+    """Train a tokenizer with superwords on counts of runs.
+
+    Parameters
+    ----------
+    source : RunCounts or mapping from str to RunCounts
+        Several, by name, are added up.
+    vocab_size : int
+    given : SuperwordOptions
+    weights : mapping from str to float, optional
+        How much each of several sources counts, for words and runs alike, as
+        :func:`bpe.counting.weights.weigh` takes it.
+    options : dict
+        For :class:`bpe.Trainer`.
+    progress : bool or callable
+
+    Returns
+    -------
+    Tokenizer
+        For one source or several without weights, what :func:`train_superwords` makes of their text.
+
+    Raises
+    ------
+    ValueError
+        The options are for another way of training, or do not fit the counts; the sources have different
+        rules; or as :func:`bpe.counting.weights.weigh`.
+    TypeError
+        A source is not RunCounts, or a weight is not a number.
+    OverflowError
+        A weighed count passes ``2**63 - 1``.
+
+    Complexity
+    ----------
+    That of the merges; memory for the distinct runs once more.
+
+    Examples
+    --------
+    >>> sources = {"sea": RunCounts.from_corpus(["of the sea"]), "way": RunCounts.from_corpus(["by the way"])}
+    >>> given = SuperwordOptions("boundless")
+    >>> train_on_runs(sources, 270, given, {"sea": 0.25, "way": 2}, {}, False).encode("by the way")
+    [268]
+    """
+    if given.superwords != "boundless":
+        raise ValueError(
+            f"counts of runs are for superwords='boundless', not for superwords={given.superwords!r}: "
+            "their words are counts.words"
+        )
+    sources = source if isinstance(source, Mapping) else {"": source}
+    check_rules(sources)
+    parts = next(iter(sources.values())).parts
+    if given.superword_parts not in (None, parts):
+        raise ValueError(f"the runs were counted with parts={parts!r}: leave out superword_parts")
+    start = fresh_start(next(iter(sources.values())).special_tokens)
+    given.checked(start.n_new(vocab_size))
+    _check_options(options, is_boundless=True)
+    all_words = {name: counts.words for name, counts in sources.items()}
+    words, unit = weigh(all_words if isinstance(source, Mapping) else all_words[""], weights)
+    factors = dict.fromkeys(sources, 1) if weights is None else factors_of(all_words, weights)
+
+    def find_rows(known: ByteCounter) -> Runs:
+        return joined_rows(sources, factors, known)
+
+    return learn_boundless(
+        words, find_rows, vocab_size, given._replace(superword_parts=parts), options, progress, unit
     )

@@ -59,7 +59,7 @@ def test_parts_of_texts(tmp_path_factory, name, errors, specials, texts, part_by
     whole = count_corpus(source, pattern, specials)
     total = ByteCounter()
     for group in parts:
-        total = _added(total, _count_part(group, {"errors": errors}, pattern, specials))
+        total = _added(total, _count_part(group, {"errors": errors}, None, pattern, specials))
     assert list(total.items()) == list(whole.items())
 
 
@@ -83,7 +83,7 @@ def test_a_file_that_changed_since(tmp_path):
     (group,) = parts_of(Corpus(tmp_path), bpe.Pattern.of("gpt2"), frozenset())
     (tmp_path / "a.txt").write_text("one two three")
     with pytest.raises(ValueError, match=r"a\.txt changed from 7 to 13 bytes"):
-        _count_part(group, {}, bpe.Pattern.of("gpt2"), ())
+        _count_part(group, {}, None, bpe.Pattern.of("gpt2"), ())
 
 
 # ---------------------------------------------------------------------------------------- cluster

@@ -179,6 +179,10 @@ TARGETS = [
             "training/superbpe",
         )
     ),
+    *(
+        Target("superwords", f"bpe/counting/{module}.py", (B + "test_run_counts.py",))
+        for module in ("counted_runs", "run_edges", "runs_file")
+    ),
     Target("superwords", "bpe/encoding/joints.py", (B + "test_joints.py", B + "test_superwords.py")),
     *(
         Target("vocabularies", f"bpe/{module}.py", (B + "test_surgery.py",))

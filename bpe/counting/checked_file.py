@@ -1,0 +1,227 @@
+r"""What files of counts have in common: a magic, a version, a JSON header, arrays, and a checksum.
+
+::
+
+    bytes      what
+    8          magic, which ends in "\r\n"                        a transfer that changes line ends shows here
+    4, 4       version; length of the header                     little-endian, as all numbers
+    ...        header
+    ...        arrays, whose sizes the header tells
+    4          CRC-32 of all the above
+
+Nothing is allocated before the file is known to have the bytes for it.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from collections.abc import Callable
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+WIDTHS = (1, 2, 4, 8)
+"""How many bytes a number may have."""
+
+_READERS = {
+    b"\x93BPEwc\r\n": "counts of words, which WordCounts.load reads",
+    b"\x93BPErc\r\n": "counts of runs, which RunCounts.load reads",
+}
+_PREFIX = struct.Struct("<8sII")
+_CRC = struct.Struct("<I")
+
+
+class Kind(NamedTuple):
+    """A kind of file.
+
+    Attributes
+    ----------
+    magic : bytes
+    version : int
+    name : str
+        As messages call it: "a file of ...".
+    """
+
+    magic: bytes
+    version: int
+    name: str
+
+
+class Content(NamedTuple):
+    """What was read of a file.
+
+    Attributes
+    ----------
+    data : bytes
+        All of it.
+    header : dict
+    start : int
+        Where the arrays begin.
+    """
+
+    data: bytes
+    header: dict[str, Any]
+    start: int
+
+
+def pack(kind: Kind, header: dict[str, Any], arrays: list[bytes]) -> bytes:
+    """Return the content of a file.
+
+    Parameters
+    ----------
+    kind : Kind
+    header : dict
+    arrays : list of bytes
+
+    Returns
+    -------
+    bytes
+
+    Complexity
+    ----------
+    O(size).
+
+    Examples
+    --------
+    >>> pack(Kind(b"12345678", 1, "numbers"), {}, [b"abc"])[:8]
+    b'12345678'
+    """
+    text = json.dumps(header).encode()
+    content = b"".join([_PREFIX.pack(kind.magic, kind.version, len(text)), text, *arrays])
+    return content + _CRC.pack(zlib.crc32(content))
+
+
+def unpack(
+    file: BinaryIO,
+    kind: Kind,
+    fault_of: Callable[[dict[str, Any]], str],
+    size_of: Callable[[dict[str, Any]], int],
+) -> Content:
+    """Read what :func:`pack` returned.
+
+    Parameters
+    ----------
+    file : binary file
+        Any bytes are allowed.
+    kind : Kind
+    fault_of : callable
+        Says what is wrong with a header, in a few words; an empty str where all is right.
+    size_of : callable
+        Returns how many bytes the arrays have, by a header that is right.
+
+    Returns
+    -------
+    Content
+
+    Raises
+    ------
+    ValueError
+        It is not such a file, damaged or cut off; the message says where.
+
+    Complexity
+    ----------
+    O(size of the file), in time and in memory.
+
+    Examples
+    --------
+    >>> import io
+    >>> kind = Kind(b"12345678", 1, "numbers")
+    >>> content = unpack(io.BytesIO(pack(kind, {"n": 3}, [b"abc"])), kind, lambda _: "", lambda header: 3)
+    >>> content.header, content.data[content.start :][:3]
+    ({'n': 3}, b'abc')
+    """
+    prefix = file.read(_PREFIX.size)  # before anything else: a file of another kind may have no end
+    if prefix[:8] in _READERS and prefix[:8] != kind.magic:
+        raise ValueError(_READERS[prefix[:8]])
+    if prefix[:8] != kind.magic[: len(prefix)] or not prefix:
+        raise ValueError(f"not a file of {kind.name}: it begins with other bytes")
+    content = prefix + file.read()
+    if len(content) < _PREFIX.size + _CRC.size:
+        raise ValueError(f"cut off at byte {len(content)}, before the header ends")
+    _, version, n_header = _PREFIX.unpack_from(content)
+    if version != kind.version:
+        raise ValueError(
+            f"version {version} at byte 8, where this release knows {kind.version}: read it with another"
+        )
+    start, end = _PREFIX.size + n_header, len(content) - _CRC.size
+    if start > end:
+        raise ValueError(f"cut off at byte {len(content)}: the header goes on to byte {start}")
+    header, fault = _header(content[_PREFIX.size : start])
+    fault = fault or fault_of(header)
+    if not fault:
+        wanted = start + size_of(header) + _CRC.size
+        if len(content) < wanted:
+            raise ValueError(f"cut off at byte {len(content)} of {wanted}")
+        if len(content) > wanted:
+            raise ValueError(f"{len(content) - wanted} bytes too many from byte {wanted} on")
+    if zlib.crc32(memoryview(content)[:end]) != _CRC.unpack_from(content, end)[0]:
+        raise ValueError(f"damaged: the checksum at byte {end} does not fit the bytes before it")
+    if fault:
+        raise ValueError(f"{fault} in the header, at byte {_PREFIX.size}")
+    return Content(content, header, start)
+
+
+def _header(text: bytes) -> tuple[dict[str, Any], str]:
+    """Return the entries of a header, and what is wrong with it."""
+    try:
+        header = json.loads(text.decode())
+    except (ValueError, RecursionError):
+        return {}, "no JSON"
+    return (header, "") if isinstance(header, dict) else ({}, "no object")
+
+
+def fault_of_sizes(header: dict[str, Any], sizes: tuple[str, ...], widths: tuple[str, ...]) -> str:
+    """Say which of these entries of a header is no size, or no width of numbers.
+
+    Examples
+    --------
+    >>> fault_of_sizes({"n": -1}, ("n",), ())
+    '"n" is no size'
+    """
+    for key in sizes:
+        if type(header.get(key)) is not int or header[key] < 0:
+            return f'"{key}" is no size'
+    for key in widths:
+        if type(header.get(key)) is not int or header[key] not in WIDTHS:
+            return f'"{key}" is none of {WIDTHS}'
+    return ""
+
+
+def width_of(numbers: np.ndarray) -> int:
+    """Return how many bytes the greatest number needs, of ``WIDTHS``.
+
+    Examples
+    --------
+    >>> width_of(np.array([7, 256]))
+    2
+    """
+    greatest = int(numbers.max()) if numbers.size else 0
+    return next(width for width in WIDTHS if greatest < 1 << 8 * width)
+
+
+def packed(numbers: np.ndarray) -> bytes:
+    r"""Return numbers as bytes, ``width_of(numbers)`` each.
+
+    Examples
+    --------
+    >>> packed(np.array([7, 256]))
+    b'\x07\x00\x00\x01'
+    """
+    return numbers.astype(f"<u{width_of(numbers)}").tobytes()
+
+
+def unpacked(content: bytes, at: int, n: int, width: int, what: str, least: int = 1) -> np.ndarray:
+    """Return n numbers of a file, all at least `least` and at most ``2**63 - 1``.
+
+    Examples
+    --------
+    >>> unpacked(b"..!?", 2, 2, 1, "number")
+    array([33, 63])
+    """
+    numbers = np.frombuffer(content, f"<u{width}", n, at).astype(np.int64)
+    wrong = np.flatnonzero(numbers < least)  # as int64, a number that is too great is below 0
+    if wrong.size:
+        raise ValueError(f"the {what} at byte {at + width * int(wrong[0])} is out of range")
+    return numbers

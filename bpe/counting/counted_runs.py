@@ -1,0 +1,446 @@
+"""``RunCounts``: words, and the runs of words that superwords are learned from, counted before any training.
+
+A run is a maximal row of at least two words that may be joined, such as those with a letter. Which of them
+are one token is known only when a vocabulary is learned, and depends on its size and on weights. So the runs
+here are those of all words. Training takes out of them what is one token each, and gets the runs of the text.
+
+That is why these counts add up: nothing in them depends on a vocabulary, and no run goes from one text into
+the next. One count serves trainings of any size and with any weights, as with :class:`bpe.WordCounts`. The
+other choice, runs of the tokens of a given vocabulary, would need another pass over the text for each of
+them, and files that must never meet those of another one. The price is size: most runs are distinct, so a
+file grows with the text.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from bpe.atomic_files import atomic_write
+from bpe.corpus import Corpus, CorpusLike
+from bpe.counting import runs_file
+from bpe.counting.checked_words import INT64_MAX
+from bpe.counting.piece_ids import GAP, rows_of_ids
+from bpe.counting.pieces import must_hold_text
+from bpe.counting.run_counts import ID_BYTES, Runs, add_runs, runs_of_rows, unpacked_runs
+from bpe.counting.run_edges import PARTS, joins
+from bpe.counting.runs_file import Counted
+from bpe.counting.word_counts import WordCounts
+from bpe.pattern import Pattern
+from bpe.progress import Progress, progress_bar
+from bpe.specials import check_specials
+from structures import ByteCounter, kernel
+
+
+@kernel
+def number_words(words, data, offsets, ids):
+    """Write the id that each of some words has in a counter."""
+    for i in range(ids.size):
+        ids[i] = words.id_of(data, offsets[i], offsets[i + 1])
+
+
+def _ids_in(words: ByteCounter, data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    ids = np.empty(len(offsets) - 1, np.int32)
+    number_words(words, data, offsets, ids)
+    return ids
+
+
+class _Counter:
+    """Counts the words and the runs of a text, some of it at a time."""
+
+    def __init__(self, parts: str) -> None:
+        self.words, self.runs = ByteCounter(), ByteCounter()
+        self._may_join = joins(parts)
+        self._joins = np.zeros(0, bool)  # by the id of a word
+        self._open: list[np.ndarray] = []  # the rows since the last gap
+
+    def ids_of(self, data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Count words; return their ids, and a gap for each that is not joined."""
+        self.words.update_many(data, offsets)
+        ids = _ids_in(self.words, data, offsets)
+        new = range(len(self._joins), len(self.words))
+        self._joins = np.append(self._joins, [self._may_join(self.words.word(i)) for i in new]).astype(bool)
+        ids[~self._joins[ids]] = GAP
+        return ids
+
+    def add(self, row: np.ndarray) -> None:
+        """Count the runs of a row of ids; what is after its last gap goes on in the next one."""
+        gaps = np.flatnonzero(row == GAP)
+        if not len(gaps):
+            self._open.append(row)
+            return
+        after = int(gaps[-1]) + 1
+        add_runs(np.concatenate([*self._open, row[:after]]), self.runs)
+        self._open = [row[after:]]
+
+
+class RunCounts:
+    """Words, and runs of words that may be joined -> how often each occurs.
+
+    :func:`bpe.count_runs` makes them, :func:`bpe.train` learns tokens that join words from them.
+
+    * :meth:`from_corpus`, :meth:`load`, :meth:`save`
+    * :attr:`words`, ``len(counts)`` (distinct runs), iteration over (run, count) in the order of appearance
+    * ``counts += other``, ``counts + other``, :meth:`prune`
+    * :attr:`pattern`, :attr:`special_tokens`, :attr:`parts`; ``==``, which ignores the order; pickle, copy
+
+    Counts of several texts add up to exactly those of all of them, whatever is trained on them later.
+
+    Raises
+    ------
+    TypeError
+        They are made without a text.
+
+    Examples
+    --------
+    >>> counts = RunCounts.from_corpus(["of the sea, of the sea"])
+    >>> counts += RunCounts.from_corpus(["of the way"])
+    >>> dict(counts)
+    {(b'of', b' the', b' sea'): 1, (b' of', b' the', b' sea'): 1, (b'of', b' the', b' way'): 1}
+    """
+
+    __module__ = "bpe"  # where pickles look for it
+    __slots__ = ("_parts", "_runs", "_words")
+    __hash__ = None  # type: ignore[assignment]  # counts change
+
+    _words: WordCounts
+    _runs: ByteCounter
+    _parts: str
+
+    def __init__(self) -> None:
+        raise TypeError("RunCounts are counted from a text, by bpe.count_runs, or loaded from a file")
+
+    @classmethod
+    def _of_parts(cls, words: WordCounts, runs: ByteCounter, parts: str) -> RunCounts:
+        """Return counts that own `words` and `runs`, which are right already."""
+        self = cls.__new__(cls)
+        self._words, self._runs, self._parts = words, runs, parts
+        return self
+
+    @classmethod
+    def from_corpus(
+        cls,
+        corpus: CorpusLike,
+        pattern: str | Iterable[str] | Pattern = "gpt2",
+        special_tokens: Iterable[str] = (),
+        *,
+        parts: str = PARTS,
+        progress: Progress = False,
+    ) -> RunCounts:
+        r"""Count the words and the runs of a corpus, on one thread.
+
+        Parameters
+        ----------
+        corpus : Corpus, path, or iterable of path, str or bytes
+            As :meth:`bpe.WordCounts.from_corpus` takes it. It is read once.
+        pattern : str, iterable of str or Pattern
+        special_tokens : iterable of str
+            Cut out; no run goes across one.
+        parts : str
+            An expression; a word is in runs only if it is found there. By default, it must have a letter.
+        progress : bool or callable
+            A bar on stderr, nothing, or ``progress(bytes done, bytes in all or None)``.
+
+        Returns
+        -------
+        RunCounts
+
+        Raises
+        ------
+        ValueError, TypeError, OSError, ImportError
+            As :meth:`bpe.WordCounts.from_corpus`; or `parts` is wrong.
+
+        Complexity
+        ----------
+        O(n) for n bytes. Memory for the distinct words and runs: 4 bytes for each word of a distinct run, and
+        100 for the run.
+
+        Examples
+        --------
+        >>> dict(RunCounts.from_corpus(["one two, three"], parts="o"))
+        {(b'one', b' two'): 1}
+        """
+        source = Corpus.of(corpus)
+        counts = count_part(source, Pattern.of(pattern), check_specials(special_tokens), parts, progress)
+        must_hold_text(counts._words._counter, source)
+        return counts
+
+    # ------------------------------------------------------------------------------------------- lookups
+    @property
+    def words(self) -> WordCounts:
+        """A copy of the counts of all words, those that are in no run, too."""
+        return copy(self._words)
+
+    @property
+    def pattern(self) -> Pattern:
+        """How the words were split."""
+        return self._words.pattern
+
+    @property
+    def special_tokens(self) -> tuple[str, ...]:
+        """What was cut out of the text before splitting."""
+        return self._words.special_tokens
+
+    @property
+    def parts(self) -> str:
+        """What a word must have to be in a run."""
+        return self._parts
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __iter__(self) -> Iterator[tuple[tuple[bytes, ...], int]]:
+        word = self._words._counter.word
+        for run, count in self._runs.items():
+            yield tuple(word(number) for number in np.frombuffer(run, np.int32).tolist()), count
+
+    def __repr__(self) -> str:
+        return f"<RunCounts of {len(self)} runs of {len(self._words)} words, pattern {self.pattern.spec!r}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RunCounts):
+            return NotImplemented
+        if self._parts != other._parts or self._words != other._words or len(self) != len(other):
+            return False
+        counter = ByteCounter()
+        self._add_runs(counter, other, self._words)
+        return counter == self._runs
+
+    def rows(self) -> Runs:
+        """Return the runs as flat arrays; the tokens are the places of their words in :attr:`words`.
+
+        Returns
+        -------
+        Runs
+            A tuple of tokens, offsets and counts.
+
+        Complexity
+        ----------
+        O(n) for n words in runs.
+
+        Examples
+        --------
+        >>> RunCounts.from_corpus(["of the sea"]).rows().tokens
+        array([0, 1, 2], dtype=int32)
+        """
+        return unpacked_runs(self._runs)
+
+    # --------------------------------------------------------------------------------------------- changes
+    @staticmethod
+    def _add_runs(counter: ByteCounter, other: RunCounts, words: WordCounts) -> None:
+        """Add the runs of `other` to a counter of runs of `words`, which hold its words."""
+        tokens, offsets, counts = other.rows()
+        data, starts, _ = other._words.to_arrays()
+        tokens = _ids_in(words._counter, data, starts)[tokens]
+        counter.update_many(tokens.view(np.uint8), offsets * ID_BYTES, counts)
+
+    def __iadd__(self, other: RunCounts) -> RunCounts:
+        if not isinstance(other, RunCounts):
+            return NotImplemented
+        if self._parts != other._parts:
+            raise ValueError(
+                f"counts with different parts cannot be added: {self._parts!r} and {other._parts!r}"
+            )
+        words = self._words + other._words  # the words that were there keep their numbers
+        self._add_runs(self._runs, other, words)  # all or nothing
+        self._words = words
+        return self
+
+    def __add__(self, other: RunCounts) -> RunCounts:
+        if not isinstance(other, RunCounts):
+            return NotImplemented
+        total = self.__copy__()
+        total += other
+        return total
+
+    def __copy__(self) -> RunCounts:
+        return self._of_parts(self.words, self._runs.copy(), self._parts)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> RunCounts:
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        return RunCounts._of_parts, (self._words, self._runs, self._parts)
+
+    def prune(self, min_count: int) -> RunCounts:
+        """Return the counts with runs cut where two words follow each other less than `min_count` times.
+
+        For a training whose merges all count at least so much, this changes nothing. But sums of pruned
+        counts are not exact: a pair loses up to `min_count` - 1 in each of them. So add first where you can.
+
+        Parameters
+        ----------
+        min_count : int
+
+        Returns
+        -------
+        RunCounts
+            With all words.
+
+        Raises
+        ------
+        TypeError
+            `min_count` is not an integer.
+
+        Complexity
+        ----------
+        O(n) for n words in runs.
+
+        Examples
+        --------
+        >>> counts = RunCounts.from_corpus(["the sea, the sea of the way"])
+        >>> dict(counts.prune(2)), dict(RunCounts.from_corpus(["at sea, at sea at sea"]).prune(2))
+        ({}, {(b' at', b' sea'): 2})
+        """
+        tokens, offsets, counts = runs_of_rows(self.rows(), min(index(min_count), INT64_MAX))
+        runs = ByteCounter.from_arrays(tokens.view(np.uint8), offsets * ID_BYTES, counts)
+        return self._of_parts(self.words, runs, self._parts)
+
+    # ----------------------------------------------------------------------------------------------- files
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to a file.
+
+        Parameters
+        ----------
+        path : path
+            Written under another name, then renamed: there is never half a file.
+
+        Raises
+        ------
+        OSError
+            It cannot be written; an older file is unchanged.
+
+        Complexity
+        ----------
+        O(size): on disk, 2 or 4 bytes for each word of a distinct run, and 2 or more for the run.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     RunCounts.from_corpus(["of the sea"]).save(Path(folder, "sea.runs"))
+        ...     RunCounts.load(Path(folder, "sea.runs"))
+        <RunCounts of 1 runs of 3 words, pattern 'gpt2'>
+        """
+        words = self._words
+        counted = Counted(words._counter, self._runs, words.pattern, words.special_tokens, self._parts)
+        atomic_write(path, runs_file.dump(counted))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> RunCounts:
+        """Read counts that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        RunCounts
+            As they were saved, the order included.
+
+        Raises
+        ------
+        ValueError
+            The file is of another kind, damaged or cut off; the message says where.
+        OSError
+            It cannot be read.
+
+        Complexity
+        ----------
+        O(size of the file).
+
+        Examples
+        --------
+        >>> RunCounts.load("tests/data/treasure_island.txt")
+        Traceback (most recent call last):
+        ValueError: tests/data/treasure_island.txt: not a file of counts of runs: it begins with other bytes
+        """
+        with open(path, "rb") as file:
+            try:
+                words, runs, pattern, special_tokens, parts = runs_file.read(file)
+                joins(parts)  # raises
+            except ValueError as error:
+                raise ValueError(f"{os.fspath(path)}: {error}") from None
+        return cls._of_parts(WordCounts._of_counter(words, pattern, special_tokens), runs, parts)
+
+
+def count_part(
+    corpus: Corpus, pattern: Pattern, special_tokens: tuple[str, ...], parts: str, progress: Progress
+) -> RunCounts:
+    """Return the counts of a corpus, as :meth:`RunCounts.from_corpus`, or of a part that may hold no text.
+
+    Examples
+    --------
+    >>> len(count_part(Corpus(["of the sea"]), Pattern.of("gpt2"), (), PARTS, False))
+    1
+    """
+    counter = _Counter(parts)
+    with progress_bar(progress, corpus.n_bytes, "B", "counting") as advance:
+        for row in rows_of_ids(corpus.documents(advance), pattern, special_tokens, counter.ids_of):
+            counter.add(row)
+    counter.add(np.array([GAP], np.int32))
+    words = WordCounts._of_counter(counter.words, pattern, special_tokens)
+    return RunCounts._of_parts(words, counter.runs, parts)
+
+
+def check_rules(sources: Mapping[str, RunCounts]) -> None:
+    """Raise a TypeError if a source is not RunCounts, a ValueError if their parts differ.
+
+    Examples
+    --------
+    >>> check_rules({"sea": RunCounts.from_corpus(["of the sea"])})
+    """
+    for name, counts in sources.items():
+        if not isinstance(counts, RunCounts):
+            raise TypeError(f"source {name!r} must be RunCounts, as others are, not {type(counts).__name__}")
+        first = next(iter(sources))
+        if counts.parts != sources[first].parts:
+            raise ValueError(
+                f"sources {first!r} and {name!r} have different parts: count all texts with the same ones"
+            )
+
+
+def joined_rows(sources: Mapping[str, RunCounts], factors: Mapping[str, int], known: ByteCounter) -> Runs:
+    """Return the runs of sources, with other ids, and counts times a factor.
+
+    Parameters
+    ----------
+    sources : mapping from str to RunCounts
+    factors : mapping from str to int
+        No word of a source may pass ``2**63 - 1`` by its factor, so that no run does: it counts no more than
+        its words. A source with the factor 0 is left out.
+    known : ByteCounter
+        Words, and the id of each in the place of its count; all others become gaps.
+
+    Returns
+    -------
+    Runs
+
+    Complexity
+    ----------
+    O(n) for n words in runs.
+
+    Examples
+    --------
+    >>> joined_rows({"": RunCounts.from_corpus(["of the sea"])}, {"": 3}, ByteCounter({b"of": 7, b" sea": 8}))
+    Runs(tokens=array([ 7, -1,  8], dtype=int32), offsets=array([0, 3]), counts=array([3]))
+    """
+    rows = []
+    for name, counts in sources.items():
+        if factors[name]:
+            data, starts, _ = counts._words.to_arrays()
+            tokens, offsets, numbers = counts.rows()
+            ids = known.get_many(data, starts, GAP).astype(np.int32)[tokens]
+            rows.append(Runs(ids, np.diff(offsets), numbers * np.int64(factors[name])))
+    tokens, lengths, numbers = map(np.concatenate, zip(*rows, strict=True))
+    return Runs(tokens, np.concatenate([[0], np.cumsum(lengths)]), numbers)
+
+
+__test__ = {"RunCounts": RunCounts}  # doctest passes over classes of another module

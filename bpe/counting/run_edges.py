@@ -1,0 +1,89 @@
+"""Where runs of pieces end: at a piece that is not joined to others, whatever the vocabulary will be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+
+from bpe.pattern import Pattern
+from bpe.regular_expressions import compiled
+from bpe.specials import SpecialSearch
+
+PARTS = r"\p{L}"
+"""What a piece must have to be joined to others: by default, a letter."""
+
+
+def joins(parts: str) -> Callable[[bytes], bool]:
+    """Return what says whether a piece may be joined to others.
+
+    Parameters
+    ----------
+    parts : str
+        An expression; a piece may be joined if it is found there.
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    ValueError
+        The expression is wrong.
+
+    Examples
+    --------
+    >>> may_join = joins(PARTS)
+    >>> may_join(b" sea"), may_join(b", ")
+    (True, False)
+    """
+    try:
+        search = compiled(parts).search
+    except ValueError as error:
+        raise ValueError(f"superword_parts: {error}") from None
+    return lambda piece: search(piece.decode("utf-8", "surrogateescape")) is not None
+
+
+def cut_between_runs(
+    data: bytes, pattern: Pattern, search: SpecialSearch, may_join: Callable[[bytes], bool]
+) -> int:
+    """Return a place where a document can be cut in two, and no run, piece or special token crosses.
+
+    Parameters
+    ----------
+    data : bytes
+        Some bytes out of the middle of a document.
+    pattern : Pattern
+    search : SpecialSearch
+    may_join : callable
+        Says whether a piece may be joined to others.
+
+    Returns
+    -------
+    int
+        A byte; 0 where no place is found.
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> cut_between_runs(b"ea, of the se", Pattern.of("gpt2"), SpecialSearch(frozenset()), joins(PARTS))
+    3
+    """
+    # So far from the ends that every special token across a place is seen.
+    places = pattern.cuts(data)
+    places = places[(places > search.reach) & (places < len(data) - search.reach)]
+    places = places[~np.asarray(search.crossed(data), bool)[places]]
+    # Between two such places, pieces are those of the bytes by themselves, unless a special token is there.
+    for start, stop in reversed([*pairwise(places.tolist())]):
+        part = data[start:stop]
+        if next(iter(search.find_all(part)), None) is None:
+            pieces = pattern.split_bytes(part)
+            if not may_join(pieces[-1]):
+                return int(stop)
+            if not may_join(pieces[0]):
+                return int(start)
+    return 0

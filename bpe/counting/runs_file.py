@@ -1,0 +1,172 @@
+r"""The file of counts of runs: a JSON header, the words, then the runs (:mod:`bpe.counting.checked_file`).
+
+::
+
+    bytes      what
+    ...        magic "\x93BPErc\r\n", version 1
+    ...        header: that of word counts, and {"parts": ..., "n_runs": n, "n_numbers": m,
+                        "run_count_bytes": ..., "run_length_bytes": ..., "number_bytes": 1, 2, 4 or 8}
+    ...        the arrays of word counts (:mod:`bpe.counting.counts_file`)
+    n * each   counts of the runs, in the order of first appearance
+    n * each   how many words each run has
+    m * each   the words of the runs, one run after the other: their numbers in the list of words
+    4          checksum
+"""
+
+from __future__ import annotations
+
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from bpe.counting.checked_file import Kind, fault_of_sizes, pack, packed, unpack, unpacked, width_of
+from bpe.counting.counts_file import counter_of, fault_of_words, parts_of_words, size_of_words, words_in
+from bpe.counting.run_counts import ID_BYTES, Runs, unpacked_runs
+from bpe.pattern import Pattern
+from structures import ByteCounter, kernel
+
+MAGIC = b"\x93BPErc\r\n"
+VERSION = 1
+_KIND = Kind(MAGIC, VERSION, "counts of runs")
+_WIDTHS = ("run_count_bytes", "run_length_bytes", "number_bytes")
+
+
+class Counted(NamedTuple):
+    """Words and runs of a text, with the rules by which they were counted.
+
+    Attributes
+    ----------
+    words : ByteCounter
+    runs : ByteCounter
+        Each a row of int32, the ids of its words.
+    pattern : Pattern
+    special_tokens : tuple of str
+    parts : str
+        What a word must have to be in a run.
+    """
+
+    words: ByteCounter
+    runs: ByteCounter
+    pattern: Pattern
+    special_tokens: tuple[str, ...]
+    parts: str
+
+
+@kernel
+def first_used_up(tokens, offsets, counts, left):
+    """Take the count of each run from what is left of the counts of its words; return the first below 0.
+
+    Parameters
+    ----------
+    tokens, offsets, counts : arrays
+        Of runs.
+    left : (words,) int64
+
+    Returns
+    -------
+    int
+        A word; -1 where none is used more often than it counts.
+    """
+    for run in range(counts.size):
+        for i in range(offsets[run], offsets[run + 1]):
+            left[tokens[i]] -= counts[run]
+            if left[tokens[i]] < 0:
+                return tokens[i]
+    return -1
+
+
+def dump(counted: Counted) -> bytes:
+    """Return counts of runs as the content of a file.
+
+    Parameters
+    ----------
+    counted : Counted
+
+    Returns
+    -------
+    bytes
+
+    Complexity
+    ----------
+    O(size).
+
+    Examples
+    --------
+    >>> words, run = ByteCounter({b"of": 5, b" sea": 3}), np.array([0, 1], np.int32).tobytes()
+    >>> dump(Counted(words, ByteCounter({run: 2}), Pattern.of("gpt2"), (), ".")).count(b"of sea")
+    1
+    """
+    header, arrays = parts_of_words(*counted.words.to_arrays(), counted.pattern, counted.special_tokens)
+    tokens, offsets, counts = unpacked_runs(counted.runs)
+    numbers = counts, np.diff(offsets), tokens
+    header |= {"parts": counted.parts, "n_runs": counts.size, "n_numbers": tokens.size}
+    header |= dict(zip(_WIDTHS, map(width_of, numbers), strict=True))
+    return pack(_KIND, header, [*arrays, *map(packed, numbers)])
+
+
+def read(file: BinaryIO) -> Counted:
+    """Read what :func:`dump` returned.
+
+    Parameters
+    ----------
+    file : binary file
+        Any bytes are allowed.
+
+    Returns
+    -------
+    Counted
+
+    Raises
+    ------
+    ValueError
+        It is not such a file, damaged or cut off, or the runs do not fit the words; the message says where.
+
+    Complexity
+    ----------
+    O(size of the file), in time and in memory.
+
+    Examples
+    --------
+    >>> import io
+    >>> words, run = ByteCounter({b"of": 5, b" sea": 3}), np.array([0, 1], np.int32).tobytes()
+    >>> content = dump(Counted(words, ByteCounter({run: 2}), Pattern.of("gpt2"), (), "."))
+    >>> read(io.BytesIO(content)).runs[run]
+    2
+    """
+    content = unpack(file, _KIND, _fault_of, _size_of)
+    words, pattern, special_tokens = words_in(content)
+    data, header, start = content
+    n_runs, n_numbers, at = header["n_runs"], header["n_numbers"], start + size_of_words(header)
+    counts = unpacked(data, at, n_runs, header["run_count_bytes"], "count")
+    at += n_runs * header["run_count_bytes"]
+    lengths = unpacked(data, at, n_runs, header["run_length_bytes"], "length", least=2)
+    at += n_runs * header["run_length_bytes"]
+    numbers = unpacked(data, at, n_numbers, header["number_bytes"], "number", least=0)
+    wrong = np.flatnonzero(numbers >= len(words))
+    if wrong.size:
+        place = at + int(wrong[0]) * header["number_bytes"]
+        raise ValueError(f"the number at byte {place} is that of no word: there are {len(words)}")
+    tokens = numbers.astype(np.int32)
+    if n_runs and int(lengths.max()) > n_numbers:  # before the sum, which may not fit
+        raise ValueError(f"the run lengths do not add up to the {n_numbers} numbers from byte {at} on")
+    runs = counter_of(tokens.view(np.uint8), lengths * ID_BYTES, counts, "run", at)
+    _check_uses(words, unpacked_runs(runs))
+    return Counted(words, runs, pattern, special_tokens, header["parts"])
+
+
+def _check_uses(words: ByteCounter, runs: Runs) -> None:
+    word = first_used_up(*runs, words.to_arrays()[2].copy())
+    if word >= 0:
+        raise ValueError(f"the runs hold word {word}, {words.word(word)!r:.80}, more often than it counts")
+
+
+def _fault_of(header: dict[str, Any]) -> str:
+    fault = fault_of_words(header) or fault_of_sizes(header, ("n_runs", "n_numbers"), _WIDTHS)
+    if fault:
+        return fault
+    return "" if isinstance(header.get("parts"), str) else '"parts" is no expression'
+
+
+def _size_of(header: dict[str, Any]) -> int:
+    n_bytes = header["n_runs"] * (header["run_count_bytes"] + header["run_length_bytes"])
+    return size_of_words(header) + int(n_bytes + header["n_numbers"] * header["number_bytes"])
