@@ -43,6 +43,17 @@ def test_figures_takes_all_tables():
     assert [name for name in sorted(shown) if not (FOLDER / f"{name}.py").exists()] == []
 
 
+def test_cluster(capsys, monkeypatch, tmp_path):
+    pytest.importorskip("distributed", reason="counting on a cluster")
+    (tmp_path / "text.txt").write_text("the sea and the ship\n" * 100)
+    monkeypatch.syspath_prepend(FOLDER)
+    command = importlib.import_module("cluster_table").main
+    command([str(tmp_path / "text.txt"), "--small"], standalone_mode=False)
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert len(rows) == 1
+    assert re.fullmatch(r"\| 2 \| 1 \| Dask's \| [\d.]+ \| [\d.]+ \|", rows[0])
+
+
 def test_growth(capfd, monkeypatch):
     """What it takes depends on the machine."""
     monkeypatch.syspath_prepend(FOLDER)
