@@ -136,7 +136,14 @@ TRIALS = {
         Trial("a kill in the middle", "bpe encode tok.json - -o two.bin", signal.SIGKILL, "two.bin.state"),
         Trial("another output", "bpe encode tok.json short.txt -o three.bin"),
         Trial("other options", "bpe encode tok.json short.txt --dtype uint32 -o two.bin"),
-        Trial("what is there in the end", "ls *.bin* *.npy*"),
+        Trial(
+            "a kill before anything is saved",
+            "bpe encode tok.json - -o four.bin",
+            signal.SIGKILL,
+            "four.bin.part",
+        ),
+        Trial("the same command again, from the start", "cat short.txt | bpe encode tok.json - -o four.bin"),
+        Trial("what is there in the end", "ls *.bin*"),
     ],
 }
 

@@ -113,7 +113,7 @@ def property_of(found: re.Match[str], is_rust: bool, at: int) -> str:
     letter, negated, name, short = found.groups()
     known = _NAMES.get(re.sub(r"[\s_-]", "", short or name).lower())
     if known is None or (short and not is_rust):
-        raise ValueError(f"the property {found.group()!r:.60} at character {at} has no equal here")
+        raise ValueError(f"the property {found.group()!r:.60} at character {at} cannot be translated")
     if negated:
         letter = "P" if letter == "p" else "p"
     elif known == (short or name):
@@ -178,12 +178,12 @@ class SetReader:
             return None
         code = int(next(filter(None, found.groups())), 16)
         if code >= 0x110000 or 0xD800 <= code < 0xE000:
-            raise ValueError(f"U+{code:04X} at character {at} is no character")
+            raise ValueError(f"U+{code:04X} at character {at} is not a character")
         return code, found.end()
 
     # ------------------------------------------------------------------------------------ parts of a set
     def _fail(self, what: str, at: int) -> NoReturn:
-        raise ValueError(f"{what} in the set at character {at} has no equal here")
+        raise ValueError(f"{what} in the set at character {at} cannot be translated")
 
     def _bracket(self, start: int, any_case: bool, depth: int) -> tuple[str | None, _Items, int]:
         """Return a set for the ``regex`` package, what it holds, and where it ends."""

@@ -111,7 +111,7 @@ class _Reader:
         self.run = ""  # the letters just before, if case makes no difference
 
     def fail(self, what: str, at: int | None = None) -> NoReturn:
-        raise ValueError(f"{what} at character {self.at if at is None else at} has no equal here")
+        raise ValueError(f"{what} at character {self.at if at is None else at} cannot be translated")
 
     def take(self, expression: re.Pattern[str]) -> re.Match[str] | None:
         found = expression.match(self.source, self.at)
@@ -130,7 +130,7 @@ class _Reader:
             raise ValueError(f"invalid: ')' at character {self.at} closes nothing")
         if whole.may_be_empty and (whole.may_have_text or self.is_rust):
             raise ValueError(
-                "the expression can match the empty text: what engines do then has no equal here"
+                "the expression can match the empty text: what its engine does then cannot be translated"
             )
         return first + whole.text
 
@@ -226,7 +226,7 @@ class _Reader:
 
     def literal(self, character: str, flags: _Flags, at: int, before: str, text: str) -> _Part:
         if 0xD800 <= ord(character) < 0xE000:
-            raise ValueError(f"U+{ord(character):04X} at character {at} is no character")
+            raise ValueError(f"U+{ord(character):04X} at character {at} is not a character")
         if not flags.any_case:
             return _Part(text, *_ONE)
         if not self.is_rust:
@@ -281,7 +281,7 @@ class _Reader:
         if not found or (found.group().startswith("(?P") and not self.is_rust):
             put = ": put it first, or in a group" if _FIRST_FLAGS.match(self.source, at) else ""
             text = self.source[at : at + 6].partition(")")
-            raise ValueError(f"{text[0] + text[1]!r} at character {at} has no equal here{put}")
+            raise ValueError(f"{text[0] + text[1]!r} at character {at} cannot be translated{put}")
         start = found.group()
         if found.group("on") is not None:
             flags, letters = self.flags(flags, found.group("on"), found.group("off") or "", at)

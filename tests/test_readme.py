@@ -1,9 +1,11 @@
 """What README.md and some pages say is so: Python runs, values in comments are right, commands run."""
 
 import ast
+import code
 import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,12 +15,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import bpe
+from bpe.cli import main
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+OF_README = BLOCKS[:]
 PAGES = [f"bpe/{page}.rst" for page in ("first_tokenizer", "how_to", "tour", "terabyte", "models", "files")]
 PYTHON = [block for language, block in BLOCKS if language == "python"]
 for page in PAGES:
@@ -98,6 +103,17 @@ def test_python(number, folder, downloads, monkeypatch):
     run(PYTHON[number], folder / f"readme_block_{number}.py")
 
 
+@pytest.mark.parametrize("number", range(sum(language == "python" for language, _ in OF_README)))
+def test_pasted_into_a_prompt(number, folder, monkeypatch, capsys):
+    """A blank line ends a function there: what follows must not be a part of it."""
+    monkeypatch.chdir(folder)
+    console = code.InteractiveConsole()
+    for line in PYTHON[number].splitlines():
+        console.push(line)
+    assert not console.push(""), "all is complete"
+    assert capsys.readouterr().err == ""
+
+
 def test_commands(folder):
     paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     for command in COMMANDS:  # one needs what another has written
@@ -108,6 +124,63 @@ def test_commands(folder):
             capture_output=True,
         )
         assert done.returncode == 0, f"{command}\n{done.stderr.decode()}"
+
+
+# ------------------------------------------------------------------------------- commands of other pages
+SMALLER = {"32000": "400", "30000": "300", "28000": "60", "1000": "20"}
+NOT_RUN = ("--scheduler",)  # needs a cluster
+
+
+def commands_of(page):
+    """Return the lines of a page's blocks that are calls of bpe."""
+    shown = (ROOT / "docs" / page).read_text("utf-8")
+    blocks = re.findall(r"(?:^\.\. code-block:: sh|::)\n\n((?:   .*\n|\n)+)", shown, re.MULTILINE)
+    lines = textwrap.dedent("\n".join(blocks)).splitlines()
+    found = [line.strip() for line in lines if line.strip().startswith("bpe ")]
+    return [line for line in found if not any(option in line for option in NOT_RUN)]
+
+
+COMMANDS_OF = {
+    page: commands
+    for page in sorted(str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.rst"))
+    if page not in PAGES and (commands := commands_of(page))
+}
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory):
+    """A folder with all files that pages speak of."""
+    folder = tmp_path_factory.mktemp("corpora")
+    text = (ROOT / "tests" / "data" / "treasure_island.txt").read_text("utf-8")[:20_000]
+    special = ["<|endoftext|>"]
+    bpe.train([text], 350, special_tokens=special, progress=False).save(folder / "tok.json")
+    for name in ("books", "novels", "corpus", "en", "de"):
+        (folder / name).mkdir()
+        (folder / name / "a.txt").write_text(text.upper() if name == "de" else text, "utf-8")
+    for name in ("train.jsonl", "val.jsonl"):
+        (folder / name).write_text('{"text": "the sea"}\n{"text": "the ship"}\n', "utf-8")
+    for name in ("en", "de"):
+        (folder / f"{name}-dev.txt").write_text((folder / name / "a.txt").read_text("utf-8")[:500], "utf-8")
+        bpe.count_words(folder / name, progress=False).save(folder / f"{name}.counts")
+    (folder / "data" / "mine").mkdir(parents=True)
+    return folder
+
+
+@pytest.mark.parametrize("page", COMMANDS_OF)
+def test_commands_of_pages(page, corpora, tmp_path, monkeypatch):
+    """They run, one after the other; with smaller numbers, for the texts are small."""
+    shutil.copytree(corpora, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    for command in COMMANDS_OF[page]:
+        words = [SMALLER.get(word, word) for word in shlex.split(command, comments=True)]
+        result = CliRunner().invoke(main, words[1:])
+        assert result.exit_code == 0, f"{command}\n{result.output}"
+
+
+def test_commands_of_pages_are_found():
+    assert {
+        f"bpe/{name}.rst" for name in ("parity", "pipelines", "superwords", "training", "vocabulary")
+    } <= {*COMMANDS_OF}
 
 
 def test_links():

@@ -28,6 +28,32 @@ def test_small(capsys, monkeypatch, command, needed, n_rows):
     assert len(rows) == n_rows
 
 
+def test_figures_takes_all_tables():
+    """``.ci/figures`` has each command whose figures a page shows."""
+    root = FOLDER.parent
+    pages = [root / "README.md", *(root / "docs").rglob("*.rst")]
+    shown = set()
+    for page in pages:
+        shown.update(
+            re.findall(r"(\w+_(?:table|chart|plots|law|training|stream))\.py", page.read_text("utf-8"))
+        )
+    script = (root / ".ci" / "figures").read_text("utf-8")
+    assert len(shown) > 10
+    assert [name for name in sorted(shown) if name not in script] == []
+    assert [name for name in sorted(shown) if not (FOLDER / f"{name}.py").exists()] == []
+
+
+def test_cluster(capsys, monkeypatch, tmp_path):
+    pytest.importorskip("distributed", reason="counting on a cluster")
+    (tmp_path / "text.txt").write_text("the sea and the ship\n" * 100)
+    monkeypatch.syspath_prepend(FOLDER)
+    command = importlib.import_module("cluster_table").main
+    command([str(tmp_path / "text.txt"), "--small"], standalone_mode=False)
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert len(rows) == 1
+    assert re.fullmatch(r"\| 2 \| 1 \| Dask's \| [\d.]+ \| [\d.]+ \|", rows[0])
+
+
 def test_growth(capfd, monkeypatch):
     """What it takes depends on the machine."""
     monkeypatch.syspath_prepend(FOLDER)

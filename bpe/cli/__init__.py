@@ -1,8 +1,8 @@
 """The command line: ``bpe train``, ``bpe encode``, ``bpe show`` and more.
 
-An error is one line on stderr, with exit code 2; also where a result cannot be written. An interrupt has exit
-code 130, and comes at once, or after what is being compiled. A warning is one line on stderr. Only results
-are written to stdout.
+An error is one line on stderr, with exit code 2; a result that cannot be written is an error, too. A warning
+is one line on stderr. Only results are written to stdout. Ctrl-C ends a command with exit code 130: at once,
+or when the function that is being compiled is ready.
 """
 
 import sys

@@ -78,11 +78,11 @@ def encode(
 
     nanoGPT reads the .bin that --to nanogpt writes, with a token after each document.
 
-    The text may be larger than the memory. A file appears when it is complete. After Ctrl-C or a kill, the
-    same command goes on where it was: ids.bin.part, ids.offsets.npy.part and ids.bin.state are kept for
-    that, and can be removed to give it up. With other options or texts, the command starts from the
-    beginning, and says so. Ids are printed while a text is read: after an error, the last line is not
-    complete.
+    The text may be larger than the memory. A file has its name only when it is complete. After Ctrl-C or a
+    kill, the same command continues where it was, and says where. For that it keeps ids.bin.part,
+    ids.offsets.npy.part and ids.bin.state, which are saved every two seconds. With other options or texts,
+    or if nothing was saved yet, the command starts from the beginning, and says so. Ids are printed while a
+    text is read: after an error, the last line is not complete.
 
     With --shards, -o names a folder, and each file is encoded to a file of its own. Those that are complete
     are listed in shards.jsonl, and skipped the next time.
@@ -116,7 +116,6 @@ def encode(
         return
     shown = progress_of("encoding", "B", quiet=quiet, lines=progress)
     options = {
-        **rules,
         "to": to,
         "end_token": end_token,
         "dtype": dtype,
@@ -124,9 +123,10 @@ def encode(
         "progress": shown,
     }
     if shards:
-        write_shards(load(tokenizer), corpus, output, {**options, "scheduler": scheduler}, as_json=as_json)
+        options.update(rules, scheduler=scheduler)
+        write_shards(load(tokenizer), corpus, output, options, as_json=as_json)
         return
-    summary = _write_ids(load(tokenizer), corpus, output, options, is_quiet=quiet)
+    summary = _write_ids(load(tokenizer), corpus, output, rules, options, is_quiet=quiet)
     if as_json:
         click.echo(json.dumps(summary))
     elif not quiet:
@@ -153,15 +153,35 @@ def _print_ids(tokenizer: Tokenizer, corpus: Corpus, rules: dict[str, Any], as_j
 
 
 def _write_ids(
-    tokenizer: Tokenizer, corpus: Corpus, output: str, options: dict[str, Any], *, is_quiet: bool
+    tokenizer: Tokenizer,
+    corpus: Corpus,
+    output: str,
+    rules: dict[str, Any],
+    options: dict[str, Any],
+    *,
+    is_quiet: bool,
 ) -> dict[str, Any]:
     """Encode a corpus to a file; return a summary."""
+    from bpe.corpus.id_files import encode_files
+
+    def tell_resumed(n_bytes: int) -> None:
+        if not is_quiet:
+            text = f"{output}: continues after {human(n_bytes, 'B')} of text, where an earlier run stopped"
+            text += "" if corpus.n_bytes is None else f"; the input has {human(corpus.n_bytes, 'B')}"
+            click.echo(text, err=True)
+
     watch = Stopwatch()
+    engine = tokenizer.engine
+    special = engine.rules_of(**rules)
     try:
-        written = tokenizer.encode_files(corpus, output, **options)
-    except (KeyboardInterrupt, OSError):
+        written = encode_files(engine, corpus, output, special, **options, when_resumed=tell_resumed)
+    except (KeyboardInterrupt, OSError) as error:
         if is_kept(output) and not is_quiet:
             click.echo(f"{output}: the same command continues from here", err=True)
+        elif isinstance(error, KeyboardInterrupt) and not is_quiet:
+            click.echo(
+                f"{output}: nothing was saved yet; the same command starts from the beginning", err=True
+            )
         raise
     except ValueError as error:
         raise shorter(error) from None

@@ -23,7 +23,7 @@ _JSON = "looks like JSON lines, and is read as text: add --format jsonl, or --fo
 _PARQUET = "looks like Parquet, and is read as text: add --format parquet"
 _PACKED = "is compressed, and is read as text: the name must end in .gz or .zst, or unpack it first"
 _UTF_16 = "looks like UTF-16, and is read as bytes: change it first, such as with iconv -f UTF-16 -t UTF-8"
-_NOT_UTF_8 = "not UTF-8: its bytes are kept as they are; --errors strict says where, others change it"
+_NOT_UTF_8 = "not UTF-8: its bytes are kept as they are. --errors strict stops and says where it is wrong"
 
 
 def warn_of_odd_texts(corpus: Corpus) -> None:

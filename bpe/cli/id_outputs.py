@@ -60,10 +60,10 @@ def check_id_options(output: str | None, given: dict[str, Any]) -> None:
     if output is None:
         for name, value in given.items():
             if value is not None and value is not False:
-                raise click.UsageError(f"--{name.replace('_', '-')} needs -o: ids that are printed have none")
+                raise click.UsageError(f"--{name.replace('_', '-')} needs -o: it is for files of ids")
         return
     if output == STDOUT:
-        raise click.UsageError("-o -: ids in files do not go to standard output; without -o they are printed")
+        raise click.UsageError("-o -: files of ids cannot go to standard output; to print ids, leave out -o")
     if given["shards"]:
         if Path(output).exists():  # else it is made, with the folders above it
             need_output(output, is_folder=True)

@@ -153,24 +153,24 @@ def superword_options(command: Callable[..., None]) -> Callable[..., None]:
             "--min-phrase-count",
             type=int,
             metavar="N",
-            help="How often such a row must occur.  [default: 15]",
+            help="For --max-phrase: how often such a row must occur.  [default: 15]",
         ),
         click.option(
             "--max-phrase",
             type=int,
             metavar="N",
-            help="For boundless, an approximation with less memory: join pieces inside frequent rows of at "
-            "most N pieces.",
+            help="For boundless: join pieces only inside frequent rows of at most N pieces. This needs less "
+            "memory, and gives an approximation.",
         ),
         click.option(
             "--superword-parts",
             metavar="REGEX",
-            help="For boundless: what a piece must have to be joined.  [default: a letter]",
+            help="For boundless: join only pieces that contain a match of this.  [default: a letter]",
         ),
         click.option(
             "--superwords-pattern",
             metavar="REGEX",
-            help="For superbpe: what cuts the text then.  [default: that of its authors]",
+            help="For superbpe: the pattern for the merges after these.  [default: that of its authors]",
         ),
         click.option(
             "--first-merges",

@@ -281,7 +281,8 @@ def _counted(*counts: WordCounts) -> str:
     "--temperature",
     type=float,
     metavar="T",
-    help="Weigh files of counts: each has its size to the power of 1/T as weight.",
+    help="Weigh files of counts: each counts as much as its size to the power of 1/T. So T above 1 gives "
+    "small files a larger part.",
 )
 @click.option(
     "--ties",

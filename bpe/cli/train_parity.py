@@ -58,7 +58,7 @@ def _by_language(
     "--ratio",
     multiple=True,
     metavar="NAME=NUMBER",
-    help="In place of --dev: how long texts are in this language.",
+    help="In place of --dev: how long the same text is in this language, in bytes, compared with the others.",
 )
 @click.option(
     "--window",
@@ -71,7 +71,7 @@ def _by_language(
     type=float,
     default=2.0,
     show_default=True,
-    help="A language has at most this part of a window, divided by the number of languages.",
+    help="A language gets at most this part of the merges of a window, divided by the number of languages.",
 )
 @click.option(
     "--n-global",

@@ -22,10 +22,10 @@ TEXTS = ["the cat and the hat " * 50, "naïve 中文 123\n", "x" * 1000 + " " + 
 
 @main.command()
 def warmup() -> None:
-    """Compile everything once, for images of containers and of continuous integration.
+    """Compile everything once, such as while an image of a container is built.
 
-    What is compiled is kept on disk, in __pycache__ beside the sources or where NUMBA_CACHE_DIR says; with
-    it, every later process starts at once.
+    The compiled code is kept on disk, in __pycache__ beside the sources or in the folder that
+    NUMBA_CACHE_DIR names. Every later process loads it, and starts at once.
 
     \b
     Example:

@@ -103,8 +103,12 @@ def encode_files(
     dtype: Any,
     threads: int | None,
     progress: Progress,
+    when_resumed: Callable[[int], object] = lambda n_bytes: None,
 ) -> EncodedFiles:
-    """Encode a corpus to a file of ids; ``Tokenizer.encode_files`` describes the arguments."""
+    """Encode a corpus to a file of ids; ``Tokenizer.encode_files`` describes the arguments.
+
+    `when_resumed` is called before the work goes on, with the bytes of text that an earlier run had done.
+    """
     id_type = dtype_of(engine, dtype)
     path = Path(out)
     if path.is_dir():
@@ -120,16 +124,18 @@ def encode_files(
     key = _key(engine, source, rules, id_type, [] if end_id is None else [end_id], target.kind)
     is_kept = target.path == target.ids_path
     finisher = target.finisher(id_type)
-    with progress_bar(progress, source.n_bytes, "B", "encoding") as advance:
-        output = Output(target.ids_path, id_type, key, finisher=finisher, is_kept=is_kept)
-        if not output.state.is_done:
-            with output:
+    output = Output(target.ids_path, id_type, key, finisher=finisher, is_kept=is_kept)
+    if not output.state.is_done:
+        with output:
+            if output.is_resumed:
+                when_resumed(output.state.n_bytes)
+            with progress_bar(progress, source.n_bytes, "B", "encoding") as advance:
                 _write(engine, output, source, advance, rules, end_id, n_threads(threads))
-                if not is_kept:
-                    save_origins(source.origins, target.ids_path)
-                output.finish()
-        if not is_kept:
-            origins_path(target.ids_path).unlink(missing_ok=True)
+            if not is_kept:
+                save_origins(source.origins, target.ids_path)
+            output.finish()
+    if not is_kept:
+        origins_path(target.ids_path).unlink(missing_ok=True)
     done = output.state
     offsets = output.offsets_path if finisher is None else target.index_path
     return EncodedFiles(

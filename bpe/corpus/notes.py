@@ -127,6 +127,42 @@ def read_note(path: Path, key: str) -> State | None:
     return state if state is not None and state.key == key else None
 
 
+def why_anew(path: Path, key: str) -> str:
+    """Say why an earlier run cannot be continued.
+
+    Parameters
+    ----------
+    path : Path
+        Where its note would be.
+    key : str
+        Of the work that is to be done now.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    OSError
+        There is a note that cannot be read.
+
+    Examples
+    --------
+    >>> why_anew(Path("no such file"), "work")
+    'it was stopped before it saved anything'
+    """
+    try:
+        with open(path, "rb") as file:
+            state = state_of(file.read(_MOST_BYTES))
+    except FileNotFoundError:
+        return "it was stopped before it saved anything"
+    if state is None:
+        return f"{path.name} is damaged, or of another release"
+    if state.key != key:
+        return "it had another tokenizer, other options or other texts"
+    return "what it wrote was changed"
+
+
 def holds(path: Path, start: int, n_bytes: int, checksum: int) -> bool:
     """Say whether a file holds what was written to it.
 

@@ -30,17 +30,14 @@ import numpy as np
 
 from bpe.atomic_files import naming_output, replace_file
 from bpe.corpus.locks import BUSY, lock
-from bpe.corpus.notes import State, holds, must_be_plain, note_of, read_note
+from bpe.corpus.notes import State, holds, must_be_plain, note_of, read_note, why_anew
 
 OFFSETS = np.dtype("<i8")
 ASIDE = (".offsets.npy", ".part", ".state")
 """Ends of the names of files beside a file of ids."""
 
 _HEADER_BYTES = 128
-_ANEW = (
-    "an earlier run was not completed, and cannot be continued: it had other options or texts, or had saved "
-    "nothing yet; its parts are replaced"
-)
+_ANEW = "an earlier run was not completed, and cannot be continued: {why}; this one starts from the beginning"
 
 
 def offsets_path(path: str | os.PathLike[str]) -> Path:
@@ -192,7 +189,9 @@ class Output:
         for aside in (self._state_path, part_of(self._path), part_of(self.offsets_path)):
             must_be_plain(aside)
         self._refuse_another_owner()
-        is_left = self._state_path.exists() or part_of(self._path).exists()
+        is_left = any(
+            path.exists() for path in (self._state_path, *map(part_of, (self._path, self.offsets_path)))
+        )
         self.state = read_note(self._state_path, key) or State(key)
         if self.state.is_done and self._is_complete():
             self.is_resumed = True
@@ -205,7 +204,8 @@ class Output:
                 self.state = State(key)
             self.is_resumed = self.state != State(key)
             if is_left and not self.is_resumed:
-                warnings.warn(f"{path}: {_ANEW}", RuntimeWarning, stacklevel=3)
+                why = why_anew(self._state_path, key)
+                warnings.warn(f"{path}: {_ANEW.format(why=why)}", RuntimeWarning, stacklevel=3)
             self._begin()
             stack.pop_all()
 

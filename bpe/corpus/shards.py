@@ -248,7 +248,7 @@ def _on_cluster(
             yield shard
     except distributed.KilledWorker as error:
         raise ChildProcessError(
-            f"one worker after the other died while it encoded a shard ({error}): has each enough memory?"
+            f"several workers died while they encoded a shard ({error}): does each have enough memory?"
         ) from None
     finally:
         scheduler.cancel(futures)

@@ -117,7 +117,7 @@ class Target:
         index = self.path.with_suffix(".idx")
         if self.path.suffix == ".bin" and self.kind != "megatron" and megatron.is_index(index):
             raise FileExistsError(
-                f"{index.name} tells of the ids in {self.path}: remove it, or write the format megatron"
+                f"{index.name} is an index of the ids in {self.path}: remove it, or use the format megatron"
             )
 
     def end_id(self, vocabulary: Vocabulary, end_token: str | None) -> int | None:

@@ -254,7 +254,7 @@ class Encoder:
         MemoryError
             A piece is too long.
         ValueError
-            There are 2 GiB or more.
+            There are 2 GiB or more, or the ends do not fit the data.
 
         Examples
         --------
@@ -263,7 +263,7 @@ class Encoder:
         >>> encoder.encode_segments(b"hih", np.array([2, 2, 3]))
         (array([256, 104], dtype=uint32), array([0, 1, 1, 2]))
         """
-        ids, _, id_offsets = self._encode(data, np.asarray(ends, np.int64))
+        ids, _, id_offsets = self._encode(data, _checked(ends, len(data)))
         return ids, _with_empty(id_offsets, len(ends))
 
     def encode_pieces(
@@ -291,7 +291,7 @@ class Encoder:
         >>> encoder.encode_pieces(b"hihi", np.array([0, 1, 2, 4], np.int32), np.array([4]))
         (array([104, 105, 256], dtype=uint32), array([0, 3]))
         """
-        ids, _, id_offsets = self._encode(data, np.asarray(ends, np.int64), given=offsets)
+        ids, _, id_offsets = self._encode(data, _checked(ends, len(data)), given=offsets)
         return ids, _with_empty(id_offsets, len(ends))
 
     def encode_with_lengths(
@@ -318,7 +318,7 @@ class Encoder:
         >>> Encoder(words, Pattern.of("none")).encode_with_lengths(b"hih", None, np.array([3]))
         (array([256, 104], dtype=uint32), array([0, 2]), array([2, 1]))
         """
-        symbols, _, id_offsets = self._encode(data, np.asarray(ends, np.int64), given=offsets, spelled=True)
+        symbols, _, id_offsets = self._encode(data, _checked(ends, len(data)), given=offsets, spelled=True)
         id_offsets = _with_empty(id_offsets, len(ends))
         lengths = self._symbols.lengths(symbols, self._lengths_of(symbols))
         return *self._symbols.ids(symbols, id_offsets), lengths
@@ -452,6 +452,21 @@ class Encoder:
             lengths += map(len, self._pattern.split_bytes(text[start:end]))
             start = end
         return np.cumsum(lengths, dtype=np.int32)
+
+
+def _checked(ends: np.ndarray, n_bytes: int) -> np.ndarray:
+    """Return where texts end; raise unless they are in order, and the last ends where the data does."""
+    ends = np.asarray(ends, np.int64)
+    last = int(ends[-1]) if len(ends) else 0
+    if last != n_bytes:
+        raise ValueError(
+            f"the last text ends at byte {last}, but the data has {n_bytes} bytes: they must be equal"
+        )
+    falls = np.flatnonzero(np.diff(ends, prepend=0) < 0)
+    if len(falls):
+        i = int(falls[0])
+        raise ValueError(f"ends[{i}] is {ends[i]}, before the text begins: ends must be in ascending order")
+    return ends
 
 
 def _with_empty(id_offsets: np.ndarray, n_texts: int) -> np.ndarray:

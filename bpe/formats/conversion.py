@@ -329,7 +329,7 @@ def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str]
     if format not in ("native", "huggingface") and changes_text(vocabulary):
         raise ValueError(
             f"the format {format} has no place for what this tokenizer does to a text besides splitting and "
-            "merging it: ids or decoded texts would change. A tokenizer.json has"
+            "merging it: ids or decoded texts would change. A tokenizer.json can hold it"
         )
     if format == "gpt2":
         vocab_json, merges_txt = _module_of(format).dump(vocabulary, pattern)
@@ -416,7 +416,7 @@ def encoders(
     except ImportError:
         pass
     except Exception as error:  # tokenizers has no other class for what it cannot read
-        raise ValueError(f"the program whose format it is cannot read it: {error}") from None
+        raise ValueError(f"the program of that format cannot read the file: {error}") from None
     return found
 
 

@@ -91,8 +91,8 @@ def render(source: str, dialect: str) -> str:
         return _Writer(DIALECTS[dialect]).alternatives(parse(source))
     except UnsupportedError as error:
         raise ValueError(
-            f"the expression {source!r:.200} cannot be written otherwise: {error}. "
-            "The native format holds any"
+            f"the expression {source!r:.200} cannot be rewritten for this format: {error}. "
+            "The native format holds any expression"
         ) from None
 
 

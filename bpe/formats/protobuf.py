@@ -36,7 +36,7 @@ def fields_of(data: bytes, where: str) -> list[tuple[int, FieldValue]]:
     Raises
     ------
     ValueError
-        It is no message, or is cut off; the message names the byte.
+        It is not a message, or is cut off; the message names the byte.
 
     Complexity
     ----------
@@ -66,9 +66,9 @@ def fields_of(data: bytes, where: str) -> list[tuple[int, FieldValue]]:
         elif kind in _SIZES:
             size = _SIZES[kind]
         else:
-            raise ValueError(f"{where} is no message: no field begins at byte {start}")
+            raise ValueError(f"{where} is not a message: no field begins at byte {start}")
         if number == 0:
-            raise ValueError(f"{where} is no message: the field at byte {start} has the number 0")
+            raise ValueError(f"{where} is not a message: the field at byte {start} has the number 0")
         if size > len(data) - at:
             raise ValueError(
                 f"{where} is cut off: field {number} has {size} bytes from byte {at} on, "
@@ -86,5 +86,5 @@ def _varint(data: bytes, at: int, where: str) -> tuple[int, int]:
         value |= (byte & 0x7F) << 7 * i
         if byte < 0x80:
             return value, at + i + 1
-    problem = "is cut off" if len(data) - at < _MAX_VARINT else "is no message"
+    problem = "is cut off" if len(data) - at < _MAX_VARINT else "is not a message"
     raise ValueError(f"{where} {problem}: the integer at byte {at} has no end")

@@ -173,7 +173,7 @@ def check_no_idle(vocabulary: Vocabulary, what: str, but: Collection[str] = ()) 
     for token, number in [item for item in vocabulary.idle_tokens.items() if item[0] not in but][:1]:
         raise ValueError(
             f"{what} has no place for id {number}, {token!r:.80}, which no text is encoded to. "
-            "A tokenizer.json has"
+            "A tokenizer.json can hold it"
         )
 
 

@@ -109,8 +109,9 @@ def find(path: str | os.PathLike[str]) -> Found:
         return Found("sentencepiece", path, data)
     if data.lstrip().startswith(b"{"):
         return _of_json(read_json(data), path)
+    begin = data[:20]
     raise ValueError(
-        f"no tokenizer: it begins with {data[:20]!r}. Looked for: JSON (of this package, a tokenizer.json, "
+        f"not a tokenizer: it begins with {begin!r}. Looked for: JSON (of this package, a tokenizer.json, "
         f"a tekken.json, GPT-2's vocab.json), lines of ranks, {FIRST_LINE!r}, a model of SentencePiece"
     )
 
@@ -145,7 +146,7 @@ def _of_json(document: dict[str, Any], path: Path) -> Found:
             "Tokenizer.from_gpt2(vocab, merges) reads both"
         )
     raise ValueError(
-        f'no tokenizer: JSON with the entries {[*document][:5]!r:.100}. Looked for: "format" (of this '
+        f'not a tokenizer: JSON with the entries {[*document][:5]!r:.100}. Looked for: "format" (of this '
         'package), "model" (a tokenizer.json), "config" and "vocab" (a tekken.json), "bpe_ranks" and '
         '"pat_str" (an encoder of npm\'s tiktoken)'
     )

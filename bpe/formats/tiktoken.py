@@ -167,7 +167,8 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     if pattern.name is None:
         raise ValueError(
             f"a rank file holds no split pattern, and this one has no name to read it with: "
-            f"{pattern.spec!r:.200}. Named are: {', '.join(PATTERNS)}. A tokenizer.json holds any pattern"
+            f"{pattern.spec!r:.200}. Patterns with a name: {', '.join(PATTERNS)}. "
+            "A tokenizer.json holds any pattern"
         )
     ranks = sorted((rank, token) for token, rank in _ranks_of(vocabulary, "a rank file").items())
     return b"".join((base64.b64encode(token) or _EMPTY) + b" %d\n" % rank for rank, token in ranks)

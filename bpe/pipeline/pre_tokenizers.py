@@ -206,7 +206,9 @@ def _metaspace(step: dict[str, Any], where: str) -> list[Operation]:
     if scheme not in ("always", "first", "never"):
         raise ValueError(f"{where}.prepend_scheme must be 'always', 'first' or 'never', not {scheme!r:.80}")
     if not puts and scheme != "never":
-        raise ValueError(f"{where} has add_prefix_space false, and prepend_scheme {scheme!r}: which of them?")
+        raise ValueError(
+            f"{where} has add_prefix_space false, and prepend_scheme {scheme!r}: the two do not go together"
+        )
     operations: list[Operation] = [Replace(" ", character)]
     if scheme != "never":
         operations.append(Put(character, scheme == "first"))

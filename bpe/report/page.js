@@ -137,7 +137,7 @@ $("find").addEventListener("submit", (event) => {
   if (encoder.special.has(wanted)) showTree(encoder.special.get(wanted));
   else if (ids.length === 1) showTree(ids[0]);
   else if (/^\d+$/.test(wanted) && encoder.tokens.has(Number(wanted))) showTree(Number(wanted));
-  else $("tree-summary").textContent = `“${wanted}” is neither a token nor an id; it would be ${ids.length} tokens.`;
+  else $("tree-summary").textContent = `“${wanted}” is neither a token nor an id; as a text it has ${ids.length} tokens.`;
 });
 
 // ----------------------------------------------------------------------------------------------- try
@@ -148,7 +148,7 @@ function encodeTyped() {
   const bytes = new TextEncoder().encode(typed).length;
   const rest = ids.length > MOST_SHOWN ? `, the first ${number(MOST_SHOWN)} shown` : "";
   const ratio = ids.length ? `, ${number(bytes / ids.length, 2)} bytes a token` : "";
-  $("typed-summary").textContent = `${number(ids.length)} tokens of ${number(bytes)} bytes${ratio}${rest}`;
+  $("typed-summary").textContent = `${number(ids.length)} tokens, ${number(bytes)} bytes${ratio}${rest}`;
   $("typed-ids").textContent = ids.join(" ");
 }
 $("typed").addEventListener("input", encodeTyped);
@@ -243,13 +243,13 @@ function start() {
     "Bytes of text": number(n_bytes), "Tokens of text": number(n_tokens), "Bytes per token": number(n_bytes / n_tokens, 3),
     "Tokens per word": n_words ? number(n_tokens / n_words, 3) : "–",
     "Never used": `${number(figures.n_unused)} (${number((100 * figures.n_unused) / (figures.n_ids - figures.n_special), 1)} %)`,
-    "Rényi efficiency": number(figures.efficiency, 4),
+    "How evenly tokens are used (Rényi)": number(figures.efficiency, 4),
   };
   for (const [name, value] of Object.entries(facts)) $("facts").append(element("div", {}, element("dt", {}, name), element("dd", {}, value)));
   const size = "Tokens in the vocabulary";
   curve("chart-bytes", sizes.map(([v, n]) => [v, n_bytes / n]), {
     label: "Curve of bytes per token", head: [size, "Bytes per token"],
-    caption: "How this text would do with only the first tokens of the vocabulary.",
+    caption: "How many bytes of this text a token would hold, if the vocabulary had only so many of its first tokens.",
   });
   curve("chart-words", sizes.map(([v, n]) => [v, n / Math.max(1, n_words)]), {
     label: "Curve of tokens per word", head: [size, "Tokens per word"], caption: "Words are separated by white space.",
@@ -270,8 +270,8 @@ function start() {
   fill("not-live", figures.not_live);
   const { live, "rank-dead": byRanks, "pattern-dead": byPattern, unknown } = figures.statuses;
   $("status-summary").textContent =
-    `For ${number(live)} tokens, a text is known that has them. ${number(byRanks)} can never occur because of the merges, and ` +
-    `${number(byPattern)} because of the split pattern: both are proved. For ${number(unknown)}, nothing is known.`;
+    `${number(live)} tokens can occur: for each, a text is known. ${number(byRanks)} can never occur because of the merges, and ` +
+    `${number(byPattern)} because of the split pattern; this is proved. For ${number(unknown)}, neither is known.`;
   if (!encoder.canSplit) {
     $("typed").disabled = true;
     $("typed-summary").textContent = "JavaScript cannot run the split pattern of this tokenizer, so this page cannot encode.";

@@ -196,20 +196,20 @@ def start_from(
         )
     for number in words.whole_ids[:1]:
         raise ValueError(
-            f"id {number}, {words.bytes_of[number]!r:.80}, is taken whole, as no merges lead to it: "
-            "training goes by merges alone"
+            f"id {number}, {words.bytes_of[number]!r:.80}, is taken whole, as no merges make it: "
+            "training cannot go on with such tokens"
         )
     rank_of: dict[int, int] = {}
     for rank, number in enumerate(words.merged_ids):
         if number in rank_of:
-            raise ValueError(f"merges {rank_of[number]} and {rank} both make id {number}: none learned would")
+            raise ValueError(f"merges {rank_of[number]} and {rank} make id {number}: training never does so")
         rank_of[number] = rank
     for rank, pair in enumerate(words.merges):
         for number in pair:
             if rank_of.get(number, -1) >= rank:
                 raise ValueError(
                     f"merge {rank}, {pair}, uses id {number}, which merge {rank_of[number]} makes: "
-                    "none learned would"
+                    "training never does so"
                 )
     if words.size > MOST_IDS:
         raise ValueError(f"the greatest id is {words.size - 1}: to train, all ids must be below {MOST_IDS}")

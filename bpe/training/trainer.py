@@ -311,7 +311,7 @@ class Trainer:
         wanted = n_known + self._start.n_new(vocab_size)
         if wanted < self._done:
             raise ValueError(
-                f"vocab_size {vocab_size} asks for {wanted} merges, but {self._done} are learned"
+                f"vocab_size {vocab_size} asks for {wanted} merges, but {self._done} are learned already"
             )
         if not self._has_run:
             self._learner.put_off(wanted)
@@ -333,7 +333,9 @@ class Trainer:
     def _learn(self, wanted: int) -> None:
         """Learn until `wanted` merges are done, or no pair is left."""
         if self._is_broken:
-            raise MemoryError("memory ran out during a merge: what was learned before is all there is")
+            raise MemoryError(
+                "memory ran out during a merge: the merges before it are there, and no more can be learned"
+            )
         self._learner.make_room(wanted)
         while True:
             try:

@@ -457,17 +457,17 @@ def test_wrong_ids(folder, ids, message):
 @pytest.mark.parametrize("command", ["encode", "decode", "inspect"])
 def test_wrong_tokenizers(folder, command):
     fails(run(command, "missing.json"), r"no such file: missing\.json")
-    fails(run(command, "book.txt", stdin=""), r"book\.txt: no tokenizer: it begins with b'")
+    fails(run(command, "book.txt", stdin=""), r"book\.txt: not a tokenizer: it begins with b'")
     fails(
         run(command, "empty.txt", stdin=""),
-        r"empty\.txt: no tokenizer: it begins with b''\. Looked for: JSON",
+        r"empty\.txt: not a tokenizer: it begins with b''\. Looked for: JSON",
     )
     fails(
         run(command, "folder", stdin=""),
         "folder: a folder without a tokenizer. Looked for: tokenizer.json, tek",
     )
     (folder / "folder" / "tokenizer.json").touch()
-    fails(run(command, "folder", stdin=""), r"folder: tokenizer\.json: no tokenizer: it begins with b''")
+    fails(run(command, "folder", stdin=""), r"folder: tokenizer\.json: not a tokenizer: it begins with b''")
     file = ["--text", "missing.txt"] if command == "inspect" else ["missing.txt"]
     fails(run(command, "tok.json", *file), r"no such file: missing\.txt")
 

@@ -225,7 +225,7 @@ def test_convert(folder):
         (["plain.json", "o.json", "--pattern", "gpt2"], "the format native brings its own"),
         (["cl100k_base.tiktoken", "o.json", "--pattern", "gpt2", "--special", "x"], "'x' is not TOKEN=ID"),
         (["cl100k_base.tiktoken", "o.json", "--pattern", "gpt"], "unknown pattern 'gpt'"),
-        (["corpus.txt", "o.json"], r"corpus\.txt: no tokenizer: it begins with b'TREAS"),
+        (["corpus.txt", "o.json"], r"corpus\.txt: not a tokenizer: it begins with b'TREAS"),
         (["plain.json", "o.json", "--to", "word"], "'word' is not one of"),
     ],
 )

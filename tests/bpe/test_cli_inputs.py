@@ -131,8 +131,8 @@ def test_one_note_for_each_oddity(folder):
         "bpe: warning: lines.txt: looks like JSON lines, and is read as text: add --format"
     )
     assert lines[1] == (
-        "bpe: warning: a.txt: not UTF-8: its bytes are kept as they are; --errors strict says where, others "
-        "change it (and so in 2 more)"
+        "bpe: warning: a.txt: not UTF-8: its bytes are kept as they are. --errors strict stops and says "
+        "where it is wrong (and so in 2 more)"
     )
     assert len(lines) == 3
     assert "warning" not in counts_of("a.txt", "--errors", "keep")[1]

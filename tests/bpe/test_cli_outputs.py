@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -15,6 +16,7 @@ from click.testing import CliRunner
 
 import bpe
 from bpe import cli
+from bpe.cli.app import human
 from bpe.corpus import id_files
 from bpe.tokenizer import Tokenizer
 
@@ -68,7 +70,7 @@ def test_minus_is_standard_output(folder):
 
 
 def test_what_standard_output_does_not_take(folder):
-    fails(run("encode", "tok.json", "book.txt", "-o", "-"), "bpe: -o -: ids in files do not go to .*")
+    fails(run("encode", "tok.json", "book.txt", "-o", "-"), "bpe: -o -: files of ids cannot go to .*")
     fails(run("convert", "tok.json", "-", "--to", "gpt2"), "bpe: a folder cannot be written to .*: name it")
     fails(run("convert", "tok.json", "-"), "bpe: -: the name does not tell the format.*: say which with --to")
     fails(run("count", "book.txt", "-o", "-", "--json"), "bpe: -o - and --json both write to standard .*")
@@ -143,14 +145,55 @@ def test_what_an_earlier_run_left_is_told(folder, stopped, monkeypatch, tokenize
     )
     assert sorted(Path().glob("one.*")) == left, "nothing is removed"
 
+    stopped()
+    again = run(*encode, "one.bin")
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    n_done = json.loads(Path("one.bin.state").read_text())["n_bytes"]
+    size = human(Path("records.jsonl").stat().st_size, "B")
+    assert again.stderr == (
+        f"one.bin: continues after {human(n_done, 'B')} of text, where an earlier run stopped; "
+        f"the input has {size}\none.bin: the same command continues from here\nbpe: interrupted\n"
+    )
+
     anew = run(*encode, "one.bin", "--dtype", "uint32")
     assert anew.exit_code == 0
     assert anew.stderr.startswith(
-        "bpe: warning: one.bin: an earlier run was not completed, and cannot be continued"
+        "bpe: warning: one.bin: an earlier run was not completed, and cannot be continued: it had another "
+        "tokenizer, other options or other texts; this one starts from the beginning\n"
     )
     assert np.array_equal(np.fromfile("one.bin", "<u4"), np.fromfile("two.bin", "<u2"))
     assert sorted(path.name for path in Path().glob("one.*")) == ["one.bin", "one.offsets.npy"]
     assert "not complete" not in run(*encode, "two.bin").stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.filterwarnings("default")
+def test_a_run_that_saved_nothing_starts_over(folder, monkeypatch):
+    """Whether it was interrupted, or killed."""
+    encode = ("encode", "tok.json", "book.txt", "-o", "ids.bin")
+    with monkeypatch.context() as patch:
+        patch.setattr(id_files, "_write", lambda *_: signal.raise_signal(signal.SIGINT))
+        result = run(*encode)
+        assert result.exit_code == 130
+        assert result.stderr == (
+            "ids.bin: nothing was saved yet; the same command starts from the beginning\nbpe: interrupted\n"
+        )
+        assert run(*encode, "--quiet").stderr == "bpe: interrupted\n"
+    assert not list(Path().glob("ids.*"))
+
+    kill = "import os; from bpe.corpus import id_files; id_files._write = lambda *_: os._exit(9); "
+    killed = [sys.executable, "-c", f"{kill}from bpe.cli import main; main()", *encode]
+    assert subprocess.run(killed, capture_output=True, check=False).returncode == 9
+    assert [path.name for path in sorted(Path().glob("ids.*"))] == ["ids.bin.part", "ids.offsets.npy.part"]
+    result = run(*encode)
+    assert result.exit_code == 0
+    warning, summary, _ = result.stderr.split("\n")
+    assert warning == (
+        "bpe: warning: ids.bin: an earlier run was not completed, and cannot be continued: it was stopped "
+        "before it saved anything; this one starts from the beginning"
+    )
+    assert "by an earlier run" not in summary
 
 
 def test_a_slow_source_is_saved_by_time(tokenizer, tmp_path, monkeypatch):

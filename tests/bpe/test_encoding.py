@@ -190,6 +190,26 @@ class TestEncoder:
 
         check()
 
+    @pytest.mark.parametrize(
+        ("ends", "message"),
+        [
+            ([], "the last text ends at byte 0, but the data has 5 bytes"),
+            ([2, 3], "the last text ends at byte 3, but the data has 5 bytes"),
+            ([2, 6], "the last text ends at byte 6, but the data has 5 bytes"),
+            ([3, 2, 5], r"ends\[1\] is 2, before the text begins"),
+            ([-1, 5], r"ends\[0\] is -1, before the text begins"),
+        ],
+    )
+    def test_ends_that_do_not_fit(self, encoder, ends, message):
+        given = np.array(ends, np.int64)
+        with pytest.raises(ValueError, match=message):
+            encoder.encode_segments(b"the s", given)
+        offsets = np.array([0, 2, 3, 5], np.int32)
+        with pytest.raises(ValueError, match=message):
+            encoder.encode_pieces(b"the s", offsets, given)
+        with pytest.raises(ValueError, match=message):
+            encoder.encode_with_lengths(b"the s", offsets, given)
+
     def test_blocks(self, encoder, pattern, slowly, book, monkeypatch):
         data = (book[:5_000] + "a" * 1_000 + "'s" * 300 + "文" * 200).encode() + b"\xff\xfe"
         expected = slowly(data, pattern)

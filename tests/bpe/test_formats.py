@@ -220,12 +220,12 @@ SPLIT = split({"Regex": "a"})
         ({"model__end_of_word_suffix": "$", "model__ignore_merges": True}, "ignore_merges and end_of_word"),
         (
             {"pre_tokenizer": split({"Regex": r"\Ga"})},
-            r"pretokenizers\[0\]\.pattern\.Regex: .*G' at character 0 has no equal",
+            r"pretokenizers\[0\]\.pattern\.Regex: .*G' at character 0 cannot be translated",
         ),
         ({"pre_tokenizer": split({"Regex": "(a"})}, "invalid: missing"),
         ({"pre_tokenizer": split({"Regex": "[a&&]"})}, "'&&' without something after it in the set"),
-        ({"pre_tokenizer": split({"Regex": r"a\Rb"})}, "at character 1 has no equal"),
-        ({"pre_tokenizer": split({"Regex": r"(?P<n>a)"})}, "at character 0 has no equal"),
+        ({"pre_tokenizer": split({"Regex": r"a\Rb"})}, "at character 1 cannot be translated"),
+        ({"pre_tokenizer": split({"Regex": r"(?P<n>a)"})}, "at character 0 cannot be translated"),
         (
             {"pre_tokenizer": split({"Glob": "a"})},
             r'pattern must be an object with either "String" or "Regex"',
@@ -629,7 +629,7 @@ def test_files_that_other_programs_cannot_read(tokenizer, tmp_path, format):
     else:
         with open(tmp_path / "new" / "merges.txt", "a") as file:
             file.write("\n")
-    with pytest.raises(ValueError, match="the program whose format it is cannot read it: "):
+    with pytest.raises(ValueError, match="the program of that format cannot read the file: "):
         encoders(*parts, tmp_path / "new", format)
 
 

@@ -172,7 +172,7 @@ def test_nothing_is_run(tmp_path):
     """A pickle is never unpickled."""
     path = tmp_path / "t.json"
     path.write_bytes(b"cos\nsystem\n(S'touch hacked'\ntR.")
-    with pytest.raises(ValueError, match=r"no tokenizer: it begins with b.cos"):
+    with pytest.raises(ValueError, match=r"not a tokenizer: it begins with b.cos"):
         find(path)
     with pytest.raises(ValueError, match="JSON"):
         read(path, "native")

@@ -67,7 +67,9 @@ NO_NAME = {
 }
 NOT_GPT2 = {"gpt2": "hold no split pattern; whoever reads them takes GPT-2's, .* A tokenizer.json holds any"}
 SEVERAL = {"minbpe": "minbpe splits by one expression, not by 3 in turn. A tokenizer.json can hold it"}
-UNWRITABLE = r"the expression .* cannot be written otherwise: '\\1' .* The native format holds any"
+UNWRITABLE = (
+    r"the expression .* cannot be rewritten for this format: '\\1' .* The native format holds any expression"
+)
 THE, WORDS = [(b"t", b"h"), (b"th", b"e")], [b"th", b"the"]
 
 # name: (function from the text of the book to a tokenizer, {format that refuses it: why})

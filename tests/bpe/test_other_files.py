@@ -102,7 +102,7 @@ def test_tekken_to_other_files(ranks, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"config": 3}, "no tokenizer|config"),
+        ({"config": 3}, "not a tokenizer|config"),
         ({"config__pattern": 3}, r"config\.pattern is no text: 3"),
         ({"config__pattern": "(" * 9}, r"config\.pattern: "),
         ({"config__default_vocab_size": None}, r"config\.default_vocab_size is no number from 0 to .*: None"),
@@ -238,7 +238,7 @@ def test_rank_files_under_another_name(small, tmp_path):
         (b'{"a": 1', "not JSON at line 1"),
         (b'{"a":' * 99_999, "nested too deeply|not JSON"),
         (b'\n {"a": "b"}', "JSON with the entries"),
-        (b"\n\n\n", "is no message|is cut off"),
+        (b"\n\n\n", "is not a message|is cut off"),
         (b'{"config": 1, "vocab": 2}', '"config" is no object'),
         (b'{"model": 1}', '"model" is no object'),
         (b'{"format": 1}', '"format" is not'),

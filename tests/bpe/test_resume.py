@@ -186,7 +186,7 @@ def test_merges_that_no_training_makes_are_refused():
     counts = bpe.WordCounts({"abc": 3})
     tokens = {**Vocabulary.assemble([]), 256: b"ab", 257: b"abc", 258: b"bc"}
     twice = Tokenizer(token_bytes=tokens, merges=[(97, 98), (256, 99), (98, 99), (97, 258)], pattern="gpt2")
-    with pytest.raises(ValueError, match="merges 1 and 3 both make id 257"):
+    with pytest.raises(ValueError, match="merges 1 and 3 make id 257"):
         bpe.Trainer.resume(twice, counts)
     early = Tokenizer(token_bytes=tokens, merges=[(256, 99), (97, 98)], pattern="gpt2")
     with pytest.raises(ValueError, match=r"merge 0, .* uses id 256, which merge 1 makes"):

@@ -72,7 +72,7 @@ def test_megatron(tokenizer, corpus, ids, tmp_path, monkeypatch, dtype, end):
     assert written.n_tokens == sum(map(len, ids))
     again = tokenizer.encode_files(corpus, tmp_path / "ids.bin", to="megatron", **options)
     assert again == written
-    with pytest.raises(FileExistsError, match=r"ids\.idx tells of the ids in"):
+    with pytest.raises(FileExistsError, match=r"ids\.idx is an index of the ids in"):
         tokenizer.encode_files(["other"], tmp_path / "ids.bin")
     os.remove(tmp_path / "ids.idx")
     tokenizer.encode_files(["other"], tmp_path / "ids.bin")
