@@ -55,12 +55,12 @@ class Crossings:
         self._crossed = np.zeros(n_bits >> 6, np.int64)
         note_pairs(self._crossed, pairs)
 
-    def cut(self, data: bytes | bytearray, ends: np.ndarray) -> np.ndarray:
+    def cut(self, data: bytes | bytearray | np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Return where the pieces of texts begin, and where the last one ends.
 
         Parameters
         ----------
-        data : bytes or bytearray
+        data : bytes, bytearray or (n_bytes,) uint8
             Texts in a row, valid UTF-8.
         ends : (texts,) integers
             Text i ends at byte ``ends[i]``.
