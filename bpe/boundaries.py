@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bpe.pattern import Pattern
-from bpe.specials import SpecialSearch
+from bpe.special_search import SpecialSearch
 
 _TAIL_BYTES = 4096
 

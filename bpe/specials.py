@@ -4,33 +4,22 @@ Where several special tokens begin at the same place, the longest is taken; the 
 Added tokens are found in the same search, and need not be allowed.
 
 * :func:`check_specials`: what the caller gives as special tokens
-* :class:`SpecialSearch`: finds tokens in bytes: few by an expression, many by an automaton
 * :class:`Rules`, :func:`rules_of`: which tokens are allowed, which are an error
 """
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar
+from collections.abc import Collection, Iterable
+from typing import Literal, TypeAlias, TypedDict
 
-import numpy as np
-
-from bpe.text import utf8_of
-from bpe.token_expression import MOST_STEPS, TokenExpression, common_start, expression_of
-
-if TYPE_CHECKING:
-    from bpe.token_automaton import TokenAutomaton
+from bpe.special_search import exact_bytes, remembering, search_for
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
 Ordinary: TypeAlias = Literal["ordinary"] | None
 Around: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 NO_TOKENS: frozenset[str] = frozenset()
 NOTHING_AROUND: Around = ((), ())
-
-Made = TypeVar("Made")
-_MOST_NEEDLES = 64
 
 
 class SpecialOptions(TypedDict, total=False):
@@ -84,222 +73,6 @@ def check_specials(special_tokens: Iterable[str]) -> tuple[str, ...]:
     if len(set(tokens)) < len(tokens):
         raise ValueError(f"duplicate special token {Counter(tokens).most_common(1)[0][0]!r}")
     return tokens
-
-
-# ------------------------------------------------------------------------------------------------- search
-class SpecialSearch:
-    """Finds special tokens in bytes.
-
-    Few tokens are found by a regular expression, many by an automaton, which is made here and compiled at its
-    first use.
-
-    Parameters
-    ----------
-    tokens : frozenset of str
-        None is empty.
-
-    Attributes
-    ----------
-    tokens : frozenset of str
-    needles : tuple of bytes
-        A text that holds a token holds one of these. They are few: tokens that begin alike share one; if too
-        many begin in different ways, the only needle is empty.
-    reach : int
-        Bytes of the longest token.
-
-    Raises
-    ------
-    ValueError
-        A token is empty, or all have 2 GiB together.
-
-    Complexity
-    ----------
-    O(n log k) for n bytes of k tokens. Memory: 13 bytes for each byte of the tokens, at most.
-
-    Examples
-    --------
-    >>> search = SpecialSearch(frozenset(["<|end|>", "<|fim|>"]))
-    >>> search.needles, search.split(b"one<|end|>two")
-    ((b'<|',), [b'one', b'<|end|>', b'two'])
-    """
-
-    def __init__(self, tokens: frozenset[str]) -> None:
-        if "" in tokens:
-            raise ValueError("a special token is empty")
-        self.tokens = tokens
-        try:
-            exact = seen = [token.encode() for token in tokens]
-        except UnicodeEncodeError:
-            exact, seen = [*{*map(_exact_bytes, tokens)}], [*map(utf8_of, tokens)]
-        self.reach = max(map(len, exact), default=0)
-        self.needles = _needles_of(seen)
-        self._finder = _finder_of(exact)
-
-    def find_all(self, data: bytes) -> Iterator[tuple[int, int]]:
-        """Find all tokens of a text, from left to right.
-
-        Parameters
-        ----------
-        data : bytes
-
-        Yields
-        ------
-        (start, end) : (int, int)
-
-        Complexity
-        ----------
-        O(n) for n bytes, whatever the tokens are. With the expression, a place takes at most
-        :data:`bpe.token_expression.MOST_STEPS` steps.
-
-        Examples
-        --------
-        >>> list(SpecialSearch(frozenset(["<a>"])).find_all(b"<a> <a>"))
-        [(0, 3), (4, 7)]
-        """
-        return self._finder.spans(data) if self.tokens else iter(())
-
-    def crossed(self, data: bytes) -> np.ndarray:
-        """Say for every place whether a token begins before it and ends after it.
-
-        Parameters
-        ----------
-        data : bytes
-
-        Returns
-        -------
-        (n_bytes + 1,) bool
-
-        Complexity
-        ----------
-        As :meth:`find_all`.
-
-        Examples
-        --------
-        >>> SpecialSearch(frozenset(["<a>"])).crossed(b"b<a>c").nonzero()[0]
-        array([2, 3])
-        """
-        if not any(needle in data for needle in self.needles):
-            return np.zeros(len(data) + 1, bool)
-        furthest = np.zeros(len(data) + 1, np.int64)  # the end of the tokens that begin before the place
-        starts, ends = self._finder.overlapping(data)
-        furthest[starts + 1] = ends
-        return np.maximum.accumulate(furthest) > np.arange(len(data) + 1)
-
-    def horizon(self, n_bytes: int) -> int:
-        """Say from where on a token in `n_bytes` of text may go past their end, or give way to a longer one.
-
-        Examples
-        --------
-        >>> SpecialSearch(frozenset(["<a>"])).horizon(10)
-        8
-        """
-        return min(n_bytes, max(0, n_bytes - self.reach + 1))
-
-    def last_decided(self, data: bytes) -> tuple[int, int]:
-        """Say what the beginning of a longer text already tells about its tokens.
-
-        Parameters
-        ----------
-        data : bytes
-            More may follow it.
-
-        Returns
-        -------
-        (end, horizon) : (int, int)
-            `end` is where the last token ends that is known, whatever follows; 0 without one. No other token
-            begins before `horizon`.
-
-        Complexity
-        ----------
-        As :meth:`find_all`.
-
-        Examples
-        --------
-        >>> SpecialSearch(frozenset(["<|end|>"])).last_decided(b"one<|end|>two<")
-        (10, 10)
-        >>> SpecialSearch(frozenset(["<|end|>"])).last_decided(b"one<|end|>two or three")
-        (10, 16)
-        """
-        horizon, end = self.horizon(len(data)), 0
-        if any(needle in data for needle in self.needles):
-            for start, stop in self.find_all(data):
-                if start >= horizon:
-                    break
-                end = stop
-        return end, max(end, horizon)
-
-    def split(self, data: bytes) -> list[bytes]:
-        """Cut a text at its tokens.
-
-        Parameters
-        ----------
-        data : bytes
-
-        Returns
-        -------
-        list of bytes
-            Text, token, text, and so on, to the text after the last token; texts may be empty.
-
-        Complexity
-        ----------
-        As :meth:`find_all`.
-
-        Examples
-        --------
-        >>> SpecialSearch(frozenset(["<a>"])).split(b"<a>b")
-        [b'', b'<a>', b'b']
-        """
-        parts, place = [], 0
-        for start, end in self.find_all(data):
-            parts += [data[place:start], data[start:end]]
-            place = end
-        return [*parts, data[place:]]
-
-
-def _remembering(make: Callable[..., Made]) -> Callable[..., Made]:
-    """Remember the last results, of many tokens only a few: each may take a hundred megabytes."""
-    of_few, of_many = (functools.lru_cache(maxsize=size)(make) for size in (64, 4))
-
-    def remembered(*given: Any) -> Made:
-        n_tokens = sum(len(each) for each in given if isinstance(each, (frozenset, str)))
-        return (of_few if n_tokens <= MOST_STEPS else of_many)(*given)
-
-    return remembered
-
-
-search_for: Callable[[frozenset[str]], SpecialSearch] = _remembering(SpecialSearch)
-"""Return the search for a frozenset of tokens; the last ones made are remembered."""
-
-
-def _exact_bytes(text: str) -> bytes:
-    """Return the UTF-8 of a text in which lone surrogates stay what they are; pairs are joined.
-
-    The caller did not write the U+FFFD that takes the place of a lone one elsewhere.
-    """
-    if text.isascii():
-        return text.encode()
-    joined = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
-    return joined.encode("utf-8", "surrogatepass")
-
-
-def _finder_of(tokens: list[bytes]) -> TokenExpression | TokenAutomaton:
-    expression = expression_of(tokens)
-    if expression is not None:
-        return TokenExpression(expression)
-    from bpe.token_automaton import TokenAutomaton  # loads the compiler
-
-    return TokenAutomaton(tokens)
-
-
-def _needles_of(tokens: list[bytes]) -> tuple[bytes, ...]:
-    """Return what tokens begin with; only ``b""`` if they begin in too many ways to look for each."""
-    for width in (2, 1):
-        alike: dict[bytes, list[bytes]] = {}
-        for token in tokens:
-            alike.setdefault(token[:width], []).append(token)
-        if len(alike) <= _MOST_NEEDLES:
-            return tuple(map(common_start, alike.values()))
-    return (b"",)
 
 
 class Rules:
@@ -387,7 +160,7 @@ class Rules:
         """
         if not self.disallowed.tokens:
             return
-        data = _exact_bytes(given) if isinstance(given, str) else bytes(given)
+        data = exact_bytes(given) if isinstance(given, str) else bytes(given)
         for start, end in self.disallowed.find_all(data):
             where = f"byte {start}"
             if isinstance(given, str):  # bytes may be no UTF-8
@@ -419,7 +192,7 @@ def refusal(token: str, where: str, what: str) -> ValueError:
     )
 
 
-@_remembering
+@remembering
 def _rules(
     special_tokens: frozenset[str],
     allowed: Specials,

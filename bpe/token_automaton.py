@@ -4,11 +4,11 @@ It reads a text from right to left. Its states are the endings of all tokens. Th
 longest of these that the text has there. A token that begins at the place is the state, or the state begins
 with it. The longest one is known in advance::
 
-    tokens    ab  b  cab             states    0 (nothing)  b  ab  cab
+    tokens    1 b  2 ab  3 cab       states    0 (nothing)  b  ab  cab
 
     text        c  a  b  c           read from the right
     state     cab ab  b  0
-    longest     3  2  1  0           the longest token that begins at the place
+    longest     3  2  1  0           the longest token that begins at the place; 0 where none does
     found     cab          .         from left to right: one after the other
 
 This is the automaton of Aho and Corasick, for reversed tokens. From left to right it would tell where tokens
@@ -24,7 +24,9 @@ states than bytes in all tokens, and one::
     byte_of         .     b    a    c     the first of these: the byte that leads to the state
     first_child     1     2    3    4  4  its children begin here, and end where those of the next state begin
     shorter         0     0    0    0     the longest other state that it begins with
-    longest         0     1    2    3     bytes of the longest token that it begins with
+    longest         0     1    2    3     the longest token that it begins with
+
+Tokens are numbered from 1 on, in the order of their reversed bytes.
 
 Source: Aho and Corasick, Efficient String Matching: An Aid to Bibliographic Search, 1975.
 """
@@ -96,7 +98,7 @@ def put_states(arrays, data, offsets, next_of_length, path):
             arrays.byte_of[state] = data[start + length - 1]
             arrays.first_child[path[length - 1] + 1] += 1
             path[length] = state
-        arrays.longest[path[size]] = size
+        arrays.longest[path[size]] = i + 1
 
 
 @inner
@@ -137,8 +139,8 @@ def link_states(arrays):
 
 
 @quiet
-def find_longest(arrays, data, start, stop, lengths):
-    """Write how long the longest token is at each place from `start` on; 0 where none begins.
+def find_longest(arrays, data, start, stop, tokens):
+    """Write the number of the longest token at each place from `start` on where one begins.
 
     Parameters
     ----------
@@ -146,14 +148,19 @@ def find_longest(arrays, data, start, stop, lengths):
     data : (n_bytes,) uint8
     start, stop : int
         What is read; tokens that end after `stop` are not found.
-    lengths : (n,) int32
-        Out, for n places.
+    tokens : (n,) int32
+        Out, for n places; all zero.
     """
-    child_of_root = local_words(256)  # most bytes of a text end no token: they are looked up at once
+    child_of_root = local_words(256)
     for byte in range(256):
         child_of_root[byte] = child_of(arrays, 0, byte)
-    state = 0
-    for place in range(stop - 1, start - 1, -1):
+    state, place = 0, stop - 1
+    while place >= start:
+        if state == 0:  # most bytes of a text end no token: they are passed over
+            while place >= start and child_of_root[np.int64(data[place])] == 0:
+                place -= 1
+            if place < start:
+                break
         byte, child = np.int64(data[place]), 0
         while state != 0:
             child = child_of(arrays, state, byte)
@@ -161,22 +168,23 @@ def find_longest(arrays, data, start, stop, lengths):
                 break
             state = np.int64(arrays.shorter[state])
         state = child if child != 0 else child_of_root[byte]
-        if place - start < lengths.size:
-            lengths[place - start] = arrays.longest[state]
+        if place - start < tokens.size:
+            tokens[place - start] = arrays.longest[state]
+        place -= 1
 
 
 @quiet
-def choose(lengths, place, starts):
+def choose(tokens, size_of, place, starts):
     """Choose tokens from left to right, so that none begins before the end of the one before.
 
     Return how many there are, and where the next may begin. `starts` has room for one at every place.
     """
     n = 0
-    while place < lengths.size:
-        if lengths[place] > 0:
+    while place < tokens.size:
+        if tokens[place] > 0:
             starts[n] = place
             n += 1
-            place += np.int64(lengths[place])
+            place += size_of[np.int64(tokens[place])]
         else:
             place += 1
     return n, place
@@ -194,7 +202,7 @@ class TokenAutomaton:
     Attributes
     ----------
     arrays : Arrays
-        They take 13 bytes for each byte of the tokens, at most.
+        They take 13 bytes for each byte of the tokens, at most, and 16 more for each token.
 
     Raises
     ------
@@ -212,13 +220,17 @@ class TokenAutomaton:
     """
 
     def __init__(self, tokens: Collection[bytes]) -> None:
-        backwards = sorted(token[::-1] for token in tokens)
+        reversed_tokens = [token[::-1] for token in tokens]
+        given = sorted(range(len(reversed_tokens)), key=reversed_tokens.__getitem__)
+        backwards = [reversed_tokens[i] for i in given]
         data = np.frombuffer(bytearray().join(backwards), np.uint8)
         if len(data) > _MOST_BYTES:
             raise ValueError(f"special tokens of {len(data)} bytes together are too many: 2 GiB is the limit")
         offsets = np.zeros(len(backwards) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, backwards), np.int64, len(backwards)), out=offsets[1:])
-        self._reach = int(np.diff(offsets).max(initial=0))
+        self._given = np.array(given, np.int64)  # number of a token, less 1 -> its place among those given
+        self._size_of = np.append(0, np.diff(offsets))  # number of a token -> its bytes
+        self._reach = int(self._size_of.max())
         n_of_length = np.zeros(self._reach + 1, np.int64)
         count_states(data, offsets, n_of_length)
         n_states = 1 + int(n_of_length.sum())
@@ -240,24 +252,35 @@ class TokenAutomaton:
         O(n) for n bytes; each is read twice at most. Memory: 12 bytes for each of 65,536 places, or for each
         byte of the longest token if it is longer.
         """
-        held, place, size = as_array(data), 0, max(_BLOCK, self._reach)
-        all_starts = np.empty(min(size, len(data)), np.int64)
-        for start in range(0, len(data), size):
-            lengths = self._lengths(held, start, min(start + size, len(data)))
-            n, place = choose(lengths, place, all_starts)
-            starts = all_starts[:n]
-            ends = starts + lengths[starts]
-            yield from zip((starts + start).tolist(), (ends + start).tolist(), strict=True)
-            place -= len(lengths)
+        for starts, ends, _ in self._blocks(data):
+            yield from zip(starts.tolist(), ends.tolist(), strict=True)
+
+    def numbered(self, data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Find tokens as :meth:`spans`; return where they begin and end, and which of the tokens they are."""
+        nothing = np.empty(0, np.int64)
+        starts, ends, numbers = zip((nothing,) * 3, *self._blocks(data), strict=True)
+        return np.concatenate(starts), np.concatenate(ends), self._given[np.concatenate(numbers) - 1]
 
     def overlapping(self, data: bytes) -> tuple[np.ndarray, np.ndarray]:
         """Find the longest token at every place; return where they begin, ascending, and where they end."""
-        lengths = self._lengths(as_array(data), 0, len(data))
-        starts = np.flatnonzero(lengths)
-        return starts, starts + lengths[starts]
+        tokens = self._tokens(as_array(data), 0, len(data))
+        starts = np.flatnonzero(tokens)
+        return starts, starts + self._size_of[tokens[starts]]
 
-    def _lengths(self, data: np.ndarray, start: int, stop: int) -> np.ndarray:
-        """Return the length of the longest token at each place from `start` to `stop`."""
-        lengths = np.empty(stop - start, np.int32)
-        find_longest(self.arrays, data, start, min(stop + self._reach - 1, len(data)), lengths)
-        return lengths
+    def _blocks(self, data: bytes) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield, for each block of a text, where its tokens begin and end, and their numbers."""
+        held, place, size = as_array(data), 0, max(_BLOCK, self._reach)
+        all_starts = np.empty(min(size, len(data)), np.int64)
+        for start in range(0, len(data), size):
+            tokens = self._tokens(held, start, min(start + size, len(data)))
+            n, place = choose(tokens, self._size_of, place, all_starts)
+            numbers = tokens[all_starts[:n]]
+            starts = all_starts[:n] + start
+            yield starts, starts + self._size_of[numbers], numbers
+            place -= len(tokens)
+
+    def _tokens(self, data: np.ndarray, start: int, stop: int) -> np.ndarray:
+        """Return the number of the longest token at each place from `start` to `stop`."""
+        tokens = np.zeros(stop - start, np.int32)
+        find_longest(self.arrays, data, start, min(stop + self._reach - 1, len(data)), tokens)
+        return tokens

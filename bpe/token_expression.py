@@ -28,23 +28,33 @@ class TokenExpression:
 
     Parameters
     ----------
+    tokens : collection of bytes
+        All different, none empty.
     expression : bytes
-        As :func:`expression_of` returns it.
+        As :func:`expression_of` returns it for them.
 
     Examples
     --------
-    >>> found = TokenExpression(expression_of([b"<a>", b"<a><b>"]))
+    >>> tokens = [b"<a>", b"<a><b>"]
+    >>> found = TokenExpression(tokens, expression_of(tokens))
     >>> list(found.spans(b"<a> <a><b>"))
     [(0, 3), (4, 10)]
     """
 
-    def __init__(self, expression: bytes) -> None:
+    def __init__(self, tokens: Collection[bytes], expression: bytes) -> None:
         self._pattern = re.compile(expression)
+        self._number_of = {token: number for number, token in enumerate(tokens)}
 
     def spans(self, data: bytes) -> Iterator[tuple[int, int]]:
         """Find tokens from left to right, the longest at each place; none overlaps the one before."""
         for match in self._pattern.finditer(data):
             yield match.span()
+
+    def numbered(self, data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Find tokens as :meth:`spans`; return where they begin and end, and which of the tokens they are."""
+        found = [(*match.span(), self._number_of[match[0]]) for match in self._pattern.finditer(data)]
+        starts, ends, numbers = np.array(found, np.int64).reshape(-1, 3).T
+        return starts, ends, numbers
 
     def overlapping(self, data: bytes) -> tuple[np.ndarray, np.ndarray]:
         """Find the longest token at every place; return where they begin, ascending, and where they end."""

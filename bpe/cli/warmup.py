@@ -33,7 +33,7 @@ def warmup() -> None:
     """  # noqa: D301
     from bpe.counting.word_counts import WordCounts
     from bpe.pattern import PATTERNS
-    from bpe.specials import SpecialSearch
+    from bpe.special_search import SpecialSearch
     from bpe.training import train
 
     started = time.perf_counter()

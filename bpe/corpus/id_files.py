@@ -35,7 +35,8 @@ from bpe.formats import native
 from bpe.pattern import Pattern
 from bpe.pipeline.token_cuts import Begins
 from bpe.progress import Progress, progress_bar
-from bpe.specials import NOTHING_AROUND, Rules, SpecialSearch, search_for
+from bpe.special_search import SpecialSearch, search_for
+from bpe.specials import NOTHING_AROUND, Rules
 from bpe.threads import map_in_threads, n_threads
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from bpe.boundaries import cut_inside
 from bpe.corpus.reading import BLOCK_BYTES, STDIN, FilePart, kind_of, stamp_of
 from bpe.corpus.sources import Corpus
 from bpe.pattern import Pattern
-from bpe.specials import SpecialSearch, search_for
+from bpe.special_search import SpecialSearch, search_for
 
 Cut: TypeAlias = Callable[[bytes, Pattern, SpecialSearch], int]
 

@@ -19,7 +19,7 @@ import numpy as np
 from bpe.counting.batching import Batcher
 from bpe.pattern import Pattern
 from bpe.scanning.scanner import Scanner
-from bpe.specials import search_for
+from bpe.special_search import search_for
 from bpe.threads import in_background
 from structures import ByteCounter, kernel
 

@@ -36,7 +36,7 @@ from bpe.counting.batching import Batch, Batcher
 from bpe.pattern import Pattern
 from bpe.progress import Progress, progress_bar
 from bpe.scanning.scanner import Scanner
-from bpe.specials import search_for
+from bpe.special_search import search_for
 from bpe.threads import crew, in_background, n_threads
 from structures import ByteCounter, kernel
 

@@ -1,8 +1,7 @@
 """``WordCounts``: the distinct pieces of a corpus with their counts, which is all that training needs.
 
-Counts of several corpora add up to the counts of all of them. So they can be made in parts, kept in files and
-weighted. A :class:`structures.ByteCounter` holds them: compiled code counts into it, and training takes
-arrays out of it.
+Counts of several corpora add up to the counts of all of them: they can be made in parts, kept in files and
+weighted. A :class:`structures.ByteCounter` holds them: compiled code counts into it, training takes arrays.
 """
 
 from __future__ import annotations
@@ -23,7 +22,8 @@ from bpe.counting.derived import kept, scaled
 from bpe.counting.pieces import count_corpus, must_hold_text
 from bpe.pattern import Pattern
 from bpe.progress import Progress
-from bpe.specials import check_specials, search_for
+from bpe.special_search import search_for
+from bpe.specials import check_specials
 from bpe.text import as_bytes, as_text
 from structures import ByteCounter
 

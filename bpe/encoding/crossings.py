@@ -17,7 +17,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from structures.kernels import inner, quiet
+from structures.kernels import inner, pointer_to, quiet
 
 _BITS_A_PAIR = 16
 _FEWEST_BITS = 1 << 12
@@ -55,12 +55,12 @@ class Crossings:
         self._crossed = np.zeros(n_bits >> 6, np.int64)
         note_pairs(self._crossed, pairs)
 
-    def cut(self, data: bytes | bytearray, ends: np.ndarray) -> np.ndarray:
+    def cut(self, data: bytes | bytearray | np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Return where the pieces of texts begin, and where the last one ends.
 
         Parameters
         ----------
-        data : bytes or bytearray
+        data : bytes, bytearray or (n_bytes,) uint8
             Texts in a row, valid UTF-8.
         ends : (texts,) integers
             Text i ends at byte ``ends[i]``.
@@ -107,34 +107,32 @@ def n_bytes_of(first):
 
 
 @inner
-def character_at(data, place, n):
+def character_at(text, place, n):
     """Return the character of `n` bytes at a place."""
-    value = np.int64(data[place])
+    value = np.int64(text[place])
     if n > 1:
         value &= _LAST[n - 2]
     for i in range(1, n):
-        value = value << 6 | np.int64(data[place + i]) & 0x3F
+        value = value << 6 | np.int64(text[place + i]) & 0x3F
     return value
 
 
 @quiet
 def cut_pieces(crossed, data, ends, offsets):
     """Write where pieces begin, and where the last one ends; return how many numbers these are."""
+    # With pointers, and without a branch for what is random, it takes half the time.
+    text, words, out = pointer_to(data, 0), pointer_to(crossed, 0), pointer_to(offsets, 0)
     n_pieces = place = 0
-    offsets[0] = 0
     for end in ends:
         before = -1
         while place < end:
-            n = n_bytes_of(np.int64(data[place]))
-            character = character_at(data, place, n)
-            if before >= 0:
-                bit = bit_of(before << _CHARACTER_BITS | character, crossed.size)
-                if crossed[bit >> 6] >> (bit & 63) & 1 == 0:
-                    n_pieces += 1
-                    offsets[n_pieces] = place
+            n = n_bytes_of(np.int64(text[place]))
+            character = character_at(text, place, n)
+            bit = bit_of(before << _CHARACTER_BITS | character, crossed.size)
+            is_inside = words[bit >> 6] >> (bit & 63) & 1
+            out[n_pieces] = place  # the next one overwrites it, if no piece begins here
+            n_pieces += 1 - (is_inside & (before >= 0))
             before = character
             place += n
-        if place > offsets[n_pieces]:
-            n_pieces += 1
-            offsets[n_pieces] = place
+    out[n_pieces] = place
     return n_pieces + 1

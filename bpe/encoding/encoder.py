@@ -267,13 +267,13 @@ class Encoder:
         return ids, _with_empty(id_offsets, len(ends))
 
     def encode_pieces(
-        self, data: bytes | bytearray, offsets: np.ndarray, ends: np.ndarray
+        self, data: bytes | bytearray | np.ndarray, offsets: np.ndarray, ends: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Encode pieces that are cut already.
 
         Parameters
         ----------
-        data : bytes or bytearray
+        data : bytes, bytearray or (n_bytes,) uint8
         offsets : (pieces + 1,) int32
             Piece i is ``data[offsets[i]:offsets[i + 1]]``; none is empty.
         ends : (texts,) integers
@@ -295,13 +295,13 @@ class Encoder:
         return ids, _with_empty(id_offsets, len(ends))
 
     def encode_with_lengths(
-        self, data: bytes, offsets: np.ndarray | None, ends: np.ndarray
+        self, data: bytes | np.ndarray, offsets: np.ndarray | None, ends: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Encode texts, or pieces that are cut already, and say how many bytes each id stands for.
 
         Parameters
         ----------
-        data : bytes
+        data : bytes or (n_bytes,) uint8
         offsets : (pieces + 1,) int32, optional
             As for :meth:`encode_pieces`; without them, the pattern cuts.
         ends : (texts,) integers

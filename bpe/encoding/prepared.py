@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ from bpe.pipeline.text_changes import check_size, most_of
 from bpe.pipeline.token_cuts import Begins
 from bpe.pipeline.tracked import Tracked
 from bpe.regular_expressions import one_limit
+from bpe.special_search import search_for
 from bpe.specials import Rules, Specials
 from bpe.vocabulary import Vocabulary
 from bpe.vocabulary_parts import Packed, packed, unpacked
@@ -49,10 +51,26 @@ if TYPE_CHECKING:
 class _Cut(NamedTuple):
     """What texts are cut into: words, and tokens between them."""
 
+    data: bytes | np.ndarray  # the words in a row
+    ends: np.ndarray  # where each of them ends
+    tokens: np.ndarray  # the ids of tokens that are cut out
+    n_before: np.ndarray  # how many words are before each of them
+    n_words: np.ndarray  # how many words are before the end of each text; 0 first
+    n_tokens: np.ndarray  # how many tokens
+
+
+class _Found(NamedTuple):
+    """What one text after the other is cut into."""
+
     words: list[bytes]
-    tokens: list[int]  # the ids of tokens that are cut out
-    n_before: list[int]  # how many words are before each of them
+    tokens: list[int]
+    n_before: list[int]
     ends: list[tuple[int, int]]  # how many words, and how many tokens, are before the end of each text
+
+    def cut(self) -> _Cut:
+        tokens, n_before = np.array(self.tokens, np.uint32), np.array(self.n_before, np.int64)
+        counts = np.array([(0, 0), *self.ends], np.int64).T
+        return _Cut(b"".join(self.words), ends_of(self.words), tokens, n_before, *counts)
 
 
 class PreparedEngine(Engine):
@@ -72,6 +90,7 @@ class PreparedEngine(Engine):
         super().__init__(vocabulary, pattern)
         self.preparation = preparation
         self._searches = functools.lru_cache(maxsize=8)(self._searches_for)
+        self._ids_of = functools.lru_cache(maxsize=8)(self._numbered_ids)
 
     @made_once
     def encoder(self) -> Encoder:
@@ -100,6 +119,10 @@ class PreparedEngine(Engine):
     def _searches_for(self, tokens: frozenset[str]) -> tuple[AddedTokens, AddedTokens]:
         steps = self.preparation
         return two_searches((token for token in steps.added if token.content in tokens), steps.normalizer)
+
+    def _numbered_ids(self, tokens: frozenset[str]) -> np.ndarray:
+        """Return the ids of tokens by their numbers in the search for them."""
+        return np.array([self.special_ids[token] for token in search_for(tokens).listed], np.uint32)
 
     def __eq__(self, other: object) -> bool:
         same = super().__eq__(other)
@@ -139,23 +162,25 @@ class PreparedEngine(Engine):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Encode texts of any kind; as that of :class:`Engine`. `begins`: what each of them begins with."""
         found = self._cut(texts, rules, begins)
-        ids, offsets, _ = self._encode_words(found.words)
-        if found.tokens:
-            places = offsets[np.array(found.n_before, np.int64)]
-            ids = np.insert(ids, places, np.array(found.tokens, np.uint32))
-        n_words, n_tokens = np.array([(0, 0), *found.ends], np.int64).T
-        return put_around(ids, offsets[n_words] + n_tokens, rules.around)
+        ids, offsets, _ = self._encode_words(found.data, found.ends)
+        if len(found.tokens):
+            ids = np.insert(ids, offsets[found.n_before], found.tokens)
+        return put_around(ids, offsets[found.n_words] + found.n_tokens, rules.around)
 
     def words_of(self, data: bytes, rules: Rules) -> list[bytes]:
         """Return what a text is cut into after its steps, without tokens: words, or what the pattern cuts."""
-        return self._cut([data], rules, Begins.TEXT).words
+        found = self._cut([data], rules, Begins.TEXT)
+        words, starts = bytes(found.data), [0, *found.ends.tolist()]
+        return [words[start:end] for start, end in pairwise(starts) if start < end]
 
     def _cut(self, texts: Sequence[bytes], rules: Rules, begins: Begins) -> _Cut:
-        found = _Cut([], [], [], [])
         first_search, _ = self._searches(rules.allowed.tokens)
         # One that is normalized to nothing is in neither search.
         are_plain = len(first_search.token_of) == len(rules.allowed.tokens) and not first_search.has_flags
         is_plain = are_plain and begins is not Begins.INSIDE
+        if is_plain and (together := self._cut_together(texts, rules)):
+            return together
+        found = _Found([], [], [], [])
         for data in texts:
             with one_limit(len(data)):
                 if is_plain:
@@ -163,9 +188,25 @@ class PreparedEngine(Engine):
                 else:
                     self._cut_by_flags(data.decode(errors="replace"), rules, found, begins)
             found.ends.append((len(found.words), len(found.tokens)))
-        return found
+        return found.cut()
 
-    def _cut_by_flags(self, text: str, rules: Rules, found: _Cut, begins: Begins) -> None:
+    def _cut_together(self, texts: Sequence[bytes], rules: Rules) -> _Cut | None:
+        """Cut texts whose tokens have no flags, and whose stretches are words; None if they may be none."""
+        normalizer, step = self.preparation.normalizer, self.preparation.pre_tokenizer
+        cuts = step is not None and not step.is_nothing
+        needle = (step.needle or "").encode() if step is not None and cuts else b""
+        if (cuts and not needle) or self.preparation.options.suffix or not normalizer.is_local:
+            return None
+        from bpe.encoding.stretches import stretches_of  # loads the compiler
+
+        found = stretches_of(texts, rules.allowed, normalizer)
+        if found is None or (needle and needle in found.data.tobytes()):
+            return None
+        tokens = self._ids_of(rules.allowed.tokens)[found.numbers]
+        n_tokens = found.text_ends - np.arange(len(texts) + 1)
+        return _Cut(found.data, found.ends, tokens, found.n_before, found.text_ends, n_tokens)
+
+    def _cut_by_flags(self, text: str, rules: Rules, found: _Found, begins: Begins) -> None:
         """Cut a text whose tokens may have flags, or that is the rest of a stretch."""
         first_search, second_search = self._searches(rules.allowed.tokens)
         normalizer, id_of = self.preparation.normalizer, self.vocabulary.cut_tokens
@@ -189,20 +230,12 @@ class PreparedEngine(Engine):
                     stretch, n_left = normalized[inner.start : inner.end], max(n_first - inner.start, 0)
                     found.words.extend(self._words_of(stretch, n_left, is_rest and inner.start == 0))
 
-    def _cut_plainly(self, data: bytes, rules: Rules, found: _Cut, is_text: bool) -> None:
+    def _cut_plainly(self, data: bytes, rules: Rules, found: _Found, is_text: bool) -> None:
         """Cut a text whose tokens have no flags."""
         parts = rules.allowed.split(data)
         found.tokens.extend(map(self.special_ids.__getitem__, parts[1::2]))
         words, n_normalized, most = found.words, 0, most_of(len(data.decode(errors="replace")))
         together = self._normalized_together(parts[::2])
-        if together is not None and self._is_a_word(together):
-            check_size(len(together) - len(parts) // 2, most)  # without the boundaries
-            for i, word in enumerate(together.encode().split(BOUNDARY.encode())):
-                if i > 0:
-                    found.n_before.append(len(words))
-                if word:
-                    words.append(word)
-            return
         n_first = self._n_first(parts[0].decode(errors="replace")) if is_text else 0
         texts = self._normalized(parts[::2]) if together is None else together.split(BOUNDARY)
         for i, text in enumerate(texts):
@@ -241,7 +274,7 @@ class PreparedEngine(Engine):
         return (step.later if is_rest else step)(text, n_first)
 
     def _encode_words(
-        self, words: list[bytes], *, measured: bool = False
+        self, data: bytes | np.ndarray, ends: np.ndarray, *, measured: bool = False
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the ids of words, where those of each begin, and how many bytes each stands for.
 
@@ -249,8 +282,8 @@ class PreparedEngine(Engine):
         """
         options = self.preparation.options
         if options.suffix:
-            words = [word + END for word in words]
-        data, ends = b"".join(words), ends_of(words)
+            words = [bytes(data[start:end]) + END for start, end in pairwise([0, *ends.tolist()])]
+            data, ends = b"".join(words), ends_of(words)
         pieces = self._pieces_of(data, ends)
         lengths = np.empty(0, np.int64)
         if measured:
@@ -268,12 +301,13 @@ class PreparedEngine(Engine):
                 ids, offsets = ids[is_kept], np.append(0, np.cumsum(is_kept))[offsets]
         return ids, offsets, lengths
 
-    def _pieces_of(self, data: bytes, ends: np.ndarray) -> np.ndarray | None:
+    def _pieces_of(self, data: bytes | np.ndarray, ends: np.ndarray) -> np.ndarray | None:
         """Return where the pieces of words begin, and where the last one ends; None if the pattern cuts."""
         if self.preparation.pre_tokenizer is None:
             return None
         if self._crossings is None:
-            return np.append(0, ends).astype(np.int32)
+            edges = np.append(0, ends)
+            return edges[np.diff(edges, prepend=-1) > 0].astype(np.int32)  # no word is empty
         return self._crossings.cut(data, ends)
 
     # ------------------------------------------------------------------------------------------- origins
@@ -299,8 +333,8 @@ class PreparedEngine(Engine):
             ) from None
         with one_limit(len(given)):
             found = self._cut_tracked(given, rules)
-        words = [part for part in found if isinstance(part, TrackedPiece)]
-        ids, offsets, lengths = self._encode_words([word.data for word in words], measured=True)
+        data_of = [part.data for part in found if isinstance(part, TrackedPiece)]
+        ids, offsets, lengths = self._encode_words(b"".join(data_of), ends_of(data_of), measured=True)
         columns: tuple[list[np.ndarray], ...] = ([], [], [])  # ids, starts, ends
         n_words = 0
         for part in found:

@@ -23,7 +23,8 @@ import numpy as np
 from bpe.boundaries import decided
 from bpe.encoding.engine import Engine
 from bpe.pipeline.token_cuts import Begins
-from bpe.specials import NO_TOKENS, Rules, SpecialSearch, refusal
+from bpe.special_search import SpecialSearch
+from bpe.specials import NO_TOKENS, Rules, refusal
 from bpe.text import utf8_of
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 from bpe.pipeline.text_changes import WHITE_SPACE
 from bpe.regular_expressions import when_needed
-from bpe.specials import search_for
+from bpe.special_search import search_for
 
 _WORD_CHARACTER = when_needed(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
 _NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
@@ -160,8 +160,6 @@ class AddedTokens:
     def matches(self, text: str) -> Iterator[tuple[int, int]]:
         """Find the tokens as they are written, in characters; no flag counts yet."""
         data = text.encode()
-        if not any(needle in data for needle in self._search.needles):
-            return
         if len(data) == len(text):
             yield from self._search.find_all(data)
             return

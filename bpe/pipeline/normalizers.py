@@ -25,6 +25,7 @@ from __future__ import annotations
 import base64
 import binascii
 import functools
+import math
 import unicodedata
 from collections.abc import Callable
 from typing import Any
@@ -33,6 +34,7 @@ from bpe.formats.byte_level import text_of
 from bpe.pipeline.precompiled import CharacterMap
 from bpe.pipeline.steps import FromEntry, SearchPattern, content_of, flattened, unknown, value_of
 from bpe.pipeline.text_changes import (
+    MAX_GROWTH,
     WHITE_SPACE,
     ByCharacter,
     Lowercase,
@@ -48,7 +50,7 @@ from bpe.pipeline.tracked import Tracked
 from bpe.pipeline.unicode_forms import UnicodeForm
 
 _MOST_KNOWN = 10_000
-_LOCAL = {"NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents"}
+_GROWTH = {"NFC": 3, "NFD": 4, "NFKC": 18, "NFKD": 18, "Lowercase": 3, "StripAccents": 1}
 
 BOUNDARY = "\uffff"
 """A character that Unicode leaves to programs: no other combines with it, and it stays as it is."""
@@ -135,12 +137,20 @@ class Normalizer(FromEntry):
 
     @functools.cached_property
     def is_local(self) -> bool:
-        """Whether texts that :data:`BOUNDARY` joins are normalized as each of them is."""
-        return all(
-            step["type"] in _LOCAL
-            or (step["type"] == "Replace" and step["pattern"].get("String", BOUNDARY) not in ("", BOUNDARY))
-            for step in self._steps
-        )
+        """Whether texts that :data:`BOUNDARY` joins are normalized as each of them is.
+
+        None of them may become too long by itself.
+        """
+        growth = 1.0  # how many characters there are at most for each that is given
+        for step in self._steps:
+            if step["type"] == "Replace":
+                old, new = step["pattern"].get("String", ""), step["content"]
+                if not old or BOUNDARY in old or BOUNDARY in new:
+                    return False
+                growth *= max(1, len(new) / len(old))
+            else:
+                growth *= _GROWTH.get(step["type"], math.inf)
+        return growth <= MAX_GROWTH
 
     def __call__(self, text: str) -> str:
         """Return the normalized text.

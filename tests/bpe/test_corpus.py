@@ -22,7 +22,7 @@ import bpe
 from bpe import boundaries as cutting
 from bpe.corpus import STDIN, Corpus
 from bpe.corpus.validity import clean_blocks, clean_document
-from bpe.specials import SpecialSearch
+from bpe.special_search import SpecialSearch
 from bpe.text import as_bytes, as_text
 
 NAMES = list(bpe.PATTERNS)

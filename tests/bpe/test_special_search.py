@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe
-from bpe import boundaries, specials, token_automaton
-from bpe.specials import Rules, SpecialSearch, rules_of, search_for
+from bpe import boundaries, special_search, token_automaton
+from bpe.special_search import SpecialSearch, search_for
+from bpe.specials import Rules, rules_of
 from bpe.token_automaton import TokenAutomaton
 from bpe.token_expression import MOST_STEPS, TokenExpression, expression_of
 from bpe.tokenizer import Tokenizer
@@ -40,17 +41,21 @@ def check_finder(finder, tokens, data):
     assert list(finder.spans(data)) == [match.span() for match in pattern.finditer(data)]
     starts, ends = finder.overlapping(data)
     assert list(zip(starts.tolist(), ends.tolist(), strict=True)) == slow_overlapping(pattern, data)
+    starts, ends, numbers = finder.numbered(data)
+    assert [*zip(starts.tolist(), ends.tolist(), strict=True)] == [m.span() for m in pattern.finditer(data)]
+    listed = [*tokens]  # in the order in which the finder was given them
+    assert [listed[number] for number in numbers.tolist()] == [m[0] for m in pattern.finditer(data)]
 
 
 @given(token_sets, texts)
 def test_both_ways_against_the_alternation(tokens, data):
-    check_finder(TokenExpression(expression_of(tokens)), tokens, data)
+    check_finder(TokenExpression(tokens, expression_of(tokens)), tokens, data)
     check_finder(TokenAutomaton(tokens), tokens, data)
 
 
 @given(st.sets(st.text("ab", min_size=1, max_size=7).map(str.encode), min_size=1), st.text("ab"))
 def test_tokens_that_overlap(tokens, text):
-    check_finder(TokenExpression(expression_of(tokens)), tokens, text.encode())
+    check_finder(TokenExpression(tokens, expression_of(tokens)), tokens, text.encode())
     check_finder(TokenAutomaton(tokens), tokens, text.encode())
 
 
@@ -69,7 +74,7 @@ def test_very_many_tokens():
     search = SpecialSearch(frozenset(token.decode() for token in tokens))
     assert isinstance(search._finder, TokenAutomaton)
     for n, letters in ((0, "ab"), (1, "c"), (300, "abc"), (300, "abcx")):
-        check_finder(search._finder, tokens, "".join(chance.choice([*letters], n)).encode())
+        check_finder(search._finder, search.listed, "".join(chance.choice([*letters], n)).encode())
     data = "".join(chance.choice([*"abcx"], 200_000)).encode()
     longest = [max((n for n in range(14) if data[i : i + n] in tokens), default=0) for i in range(len(data))]
     starts, ends = search._finder.overlapping(data)
@@ -108,14 +113,14 @@ def test_which_way_is_taken(tokens, is_few):
     assert isinstance(search._finder, TokenExpression if is_few else TokenAutomaton)
     data = "".join(tokens[::-1]).encode() + b"x<|aab"
     if tokens:
-        check_finder(search._finder, [token.encode() for token in tokens], data)
+        check_finder(search._finder, search.listed, data)
     assert search.split(b"one") == [b"one"]
 
 
 def test_few_tokens_do_not_load_the_compiler():
     program = """
 import sys
-from bpe.specials import SpecialSearch
+from bpe.special_search import SpecialSearch
 print(SpecialSearch(frozenset(f"<{i}>" for i in range(300))).split(b"a<1>"))
 assert not {"bpe.token_automaton", "numba"} & sys.modules.keys()
 """
@@ -190,6 +195,31 @@ def test_needles_are_limited():
     assert needles_of(chr(0x4E00 + i) for i in range(8_000)) == {b"\xe4", b"\xe5", b"\xe6"}
 
 
+@given(token_sets, texts, st.sampled_from([0, 10, 1 << 12]), st.booleans())
+def test_a_text_that_may_hold_no_token_holds_none(tokens, data, short, are_many):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(special_search, "_SHORT", short)
+        if are_many:
+            patch.setattr(special_search, "expression_of", lambda given: None)
+        search = SpecialSearch(frozenset(token.decode(errors="surrogateescape") for token in tokens))
+    if any(token in data for token in search.listed):
+        assert search.may_find(data)
+    elif not search.may_find(data):
+        assert search.split(data) == [data]
+
+
+@pytest.mark.parametrize("n", [2, 4, 400])
+def test_what_may_hold_a_token(n):
+    """A short text is looked through for what tokens begin with; a long one is not, where tokens are many."""
+    search = SpecialSearch(frozenset(f"<|{i}{'x' * 200}" for i in range(n)))
+    assert isinstance(search._finder, TokenExpression) == (n < 400)
+    for size in (0, 9, special_search._SHORT, special_search._SHORT + 1):
+        is_unknown = n == 400 and size > special_search._SHORT
+        assert search.may_find(b"a" * size) is is_unknown
+        assert search.may_find((b"<|" + b"a" * size)[:size]) is (is_unknown or size > 0)
+    assert not SpecialSearch(frozenset()).may_find(b"a")
+
+
 def test_rules_are_made_once():
     tokens = frozenset(f"<{i}>" for i in range(2_000))
     for options in (("all", "all"), ({"<1>"}, "all"), ((), ()), (["<2>"], ["<3>", "x"])):
@@ -201,7 +231,7 @@ def test_rules_are_made_once():
 
 def test_searches_for_many_tokens_are_forgotten():
     made = []
-    remember = specials._remembering(lambda tokens: made.append(tokens) or len(made))
+    remember = special_search.remembering(lambda tokens: made.append(tokens) or len(made))
     few, many = ([frozenset(map(str, range(i, i + n))) for i in range(20)] for n in (5, 1_000))
     for some, n_made in ((few, 20), (many, 40)):
         for _ in range(2):

@@ -223,6 +223,18 @@ TARGETS = [
     Target("windows", "bpe/scanning/cutting.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
     Target(
         "specials",
+        "bpe/special_search.py",
+        (B + "test_special_search.py", B + "test_streams.py", B + "test_counts.py"),
+        (
+            B + "test_specials.py",
+            B + "test_counts.py::test_wrong_specials",
+            B + "test_counts.py::test_longest_special_first",
+            B + "test_counts.py::test_special_tokens_are_found_as_the_slow_search_finds_them",
+        ),
+        (*TOKENIZER, B + "test_corpus.py", B + "test_training.py", B + "test_pattern.py"),
+    ),
+    Target(
+        "specials",
         "bpe/specials.py",
         (B + "test_special_search.py", B + "test_streams.py", B + "test_counts.py"),
         (

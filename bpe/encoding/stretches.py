@@ -1,0 +1,152 @@
+r"""Texts cut at added tokens, all stretches in one array: no Python object is made for a stretch.
+
+::
+
+    texts         one<a>two | three            two texts, and a token
+    marked        one#two#three                # is a boundary: U+FFFF, after a stretch that is not the last
+    normalized    \u2581one#two#\u2581three          all at once, by a normalizer that is local
+    stretches     \u2581onetwo\u2581three            in a row, and where each of them ends
+
+Stretches may be empty. There are as many as texts and tokens together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bpe.buffers import as_array
+from bpe.encoding.engine import ends_of
+from bpe.pipeline.normalizers import BOUNDARY
+from bpe.special_search import SpecialSearch
+from structures.kernels import inner, pointer_to, quiet
+
+_MARK = BOUNDARY.encode()
+
+
+class Stretches(NamedTuple):
+    """Normalized texts in a row, without their tokens.
+
+    Attributes
+    ----------
+    data : (n_bytes,) uint8
+    ends : (stretches,) int64
+        Stretch i ends at byte ``ends[i]``.
+    numbers : (tokens,) int64
+        Which tokens of the search were cut out.
+    n_before : (tokens,) int64
+        How many stretches are before each of them.
+    text_ends : (texts + 1,) int64
+        How many stretches are before the end of each text; 0 first.
+    """
+
+    data: np.ndarray
+    ends: np.ndarray
+    numbers: np.ndarray
+    n_before: np.ndarray
+    text_ends: np.ndarray
+
+
+@inner
+def copy_bytes(data, start, end, out, n):
+    """Copy bytes to place `n`; pointers let the compiler copy many at a time. Return the place after them."""
+    source, target = pointer_to(data, start), pointer_to(out, n)
+    for i in range(end - start):
+        target[i] = source[i]
+    return n + end - start
+
+
+@quiet
+def mark_tokens(data, starts, ends, out):
+    """Copy a text with a boundary in place of each token; return how many bytes are written."""
+    n = place = 0
+    for i in range(starts.size):
+        n = copy_bytes(data, place, starts[i], out, n)
+        out[n], out[n + 1], out[n + 2] = _MARK
+        n, place = n + 3, ends[i]
+    return copy_bytes(data, place, data.size, out, n)
+
+
+@quiet
+def take_marks(data, out, ends):
+    """Copy a text without its boundaries; write where each stretch ends, and return how many bytes are left.
+
+    Parameters
+    ----------
+    data : (n_bytes,) uint8
+    out : (n_bytes,) uint8
+    ends : (boundaries + 1,) int64
+    """
+    text = pointer_to(data, 0)
+    n = n_ends = start = place = 0
+    while place < data.size:
+        if text[place] == _MARK[0] and text[place + 1] == _MARK[1] and text[place + 2] == _MARK[2]:
+            n = copy_bytes(data, start, place, out, n)
+            ends[n_ends] = n
+            n_ends += 1
+            place += 3
+            start = place
+        else:
+            place += 1
+    n = copy_bytes(data, start, data.size, out, n)
+    ends[n_ends] = n
+    return n
+
+
+def stretches_of(
+    texts: Sequence[bytes], search: SpecialSearch, normalizer: Callable[[str], str]
+) -> Stretches | None:
+    r"""Cut texts at tokens, and normalize what is between them.
+
+    Parameters
+    ----------
+    texts : sequence of bytes
+        Bytes that are not UTF-8 become U+FFFD.
+    search : SpecialSearch
+    normalizer : callable
+        It must be local (``Normalizer.is_local``).
+
+    Returns
+    -------
+    Stretches or None
+        None if a text holds a boundary itself, or a token might.
+
+    Complexity
+    ----------
+    O(n) for n bytes, and for the normalizer.
+
+    Examples
+    --------
+    >>> search = SpecialSearch(frozenset(["<a>"]))
+    >>> found = stretches_of([b"One<a>Two", b"Three"], search, str.lower)
+    >>> bytes(found.data), found.ends, found.n_before, found.text_ends
+    (b'onetwothree', array([ 3,  6, 11]), array([1]), array([0, 2, 3]))
+    """
+    n_texts = len(texts)
+    data = texts[0] if n_texts == 1 else _MARK.join(texts)
+    if data.count(_MARK) >= n_texts:
+        return None
+    starts, ends, numbers = search.numbered(data)
+    # Text i begins at byte ``text_starts[i]``, and the next one after a boundary.
+    text_starts = np.append(0, ends_of(texts) + len(_MARK) * np.arange(1, n_texts + 1))
+    after = np.searchsorted(text_starts, starts, side="right")  # the text after that of each token
+    if (ends > text_starts[after] - len(_MARK)).any():  # a token with a boundary
+        return None
+    if len(starts):
+        marked = np.empty(len(data) + len(_MARK) * len(starts), np.uint8)
+        data = marked[: mark_tokens(as_array(data), starts, ends, marked)].tobytes()
+    normalized = normalizer(data.decode(errors="replace")).encode()
+    out, stretch_ends = as_array(normalized), np.array([len(normalized)])
+    n_marks = n_texts - 1 + len(starts)
+    if n_marks:
+        given, out, stretch_ends = out, np.empty(len(normalized), np.uint8), np.empty(n_marks + 1, np.int64)
+        out = out[: take_marks(given, out, stretch_ends)]
+    return Stretches(
+        out,
+        stretch_ends,
+        numbers,
+        np.arange(len(starts)) + after,
+        np.arange(n_texts + 1) + np.searchsorted(starts, text_starts),
+    )

@@ -1,0 +1,294 @@
+"""``SpecialSearch``: finds special and added tokens in bytes: few by an expression, many by an automaton.
+
+Where several begin at the same place, the longest is taken; the search continues after it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from bpe.text import utf8_of
+from bpe.token_expression import MOST_STEPS, TokenExpression, common_start, expression_of
+
+if TYPE_CHECKING:
+    from bpe.token_automaton import TokenAutomaton
+
+Made = TypeVar("Made")
+_MOST_NEEDLES = 64
+_SHORT = 1 << 12  # bytes of a text; in a longer one, an expression is slow
+
+
+class SpecialSearch:
+    """Finds special tokens in bytes.
+
+    Few tokens are found by a regular expression, many by an automaton, which is made here and compiled at its
+    first use.
+
+    Parameters
+    ----------
+    tokens : frozenset of str
+        None is empty.
+
+    Attributes
+    ----------
+    tokens : frozenset of str
+    listed : list of bytes
+        The UTF-8 of each, in the order of their numbers.
+    needles : tuple of bytes
+        A text that holds a token holds one of these. They are few: tokens that begin alike share one; if too
+        many begin in different ways, the only needle is empty.
+    reach : int
+        Bytes of the longest token.
+
+    Raises
+    ------
+    ValueError
+        A token is empty, or all have 2 GiB together.
+
+    Complexity
+    ----------
+    O(n log k) for n bytes of k tokens. Memory: 13 bytes for each byte of the tokens, at most.
+
+    Examples
+    --------
+    >>> search = SpecialSearch(frozenset(["<|end|>", "<|fim|>"]))
+    >>> search.needles, search.split(b"one<|end|>two")
+    ((b'<|',), [b'one', b'<|end|>', b'two'])
+    """
+
+    def __init__(self, tokens: frozenset[str]) -> None:
+        if "" in tokens:
+            raise ValueError("a special token is empty")
+        self.tokens = tokens
+        try:
+            self.listed = seen = [token.encode() for token in tokens]
+        except UnicodeEncodeError:
+            self.listed, seen = [*{*map(exact_bytes, tokens)}], [*map(utf8_of, tokens)]
+        self.reach = max(map(len, self.listed), default=0)
+        self.needles = _needles_of(seen)
+        self._exact_needles = _needles_of(self.listed)  # with lone surrogates as they are
+        self._any_needle = re.compile(b"|".join(map(re.escape, self._exact_needles)) or b"(?!)").search
+        self._finder = _finder_of(self.listed)
+
+    def may_find(self, data: bytes) -> bool:
+        """Say whether a text may hold a token; if not, it holds none.
+
+        Parameters
+        ----------
+        data : bytes
+
+        Returns
+        -------
+        bool
+            True for a long text and many tokens: to search is quicker than to look for each needle.
+
+        Complexity
+        ----------
+        O(n) for n bytes.
+
+        Examples
+        --------
+        >>> search = SpecialSearch(frozenset(["<|end|>", "<|fim|>"]))
+        >>> search.may_find(b"one <|two"), search.may_find(b"one < two")
+        (True, False)
+        """
+        if len(data) <= _SHORT:  # an expression takes a tenth of the time that all the needles take
+            return self._any_needle(data) is not None
+        is_few = isinstance(self._finder, TokenExpression)
+        return not is_few or any(needle in data for needle in self._exact_needles)
+
+    def find_all(self, data: bytes) -> Iterator[tuple[int, int]]:
+        """Find all tokens of a text, from left to right.
+
+        Parameters
+        ----------
+        data : bytes
+
+        Yields
+        ------
+        (start, end) : (int, int)
+
+        Complexity
+        ----------
+        O(n) for n bytes, whatever the tokens are. With the expression, a place takes at most
+        :data:`bpe.token_expression.MOST_STEPS` steps.
+
+        Examples
+        --------
+        >>> list(SpecialSearch(frozenset(["<a>"])).find_all(b"<a> <a>"))
+        [(0, 3), (4, 7)]
+        """
+        return self._finder.spans(data) if self.may_find(data) else iter(())
+
+    def numbered(self, data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Find all tokens of a text, as arrays.
+
+        Parameters
+        ----------
+        data : bytes
+
+        Returns
+        -------
+        starts, ends : (n,) int64
+        numbers : (n,) int64
+            Token i is ``listed[numbers[i]]``.
+
+        Complexity
+        ----------
+        As :meth:`find_all`.
+
+        Examples
+        --------
+        >>> SpecialSearch(frozenset(["<a>"])).numbered(b"<a> <a>")
+        (array([0, 4]), array([3, 7]), array([0, 0]))
+        """
+        if self.may_find(data):
+            return self._finder.numbered(data)
+        return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
+
+    def crossed(self, data: bytes) -> np.ndarray:
+        """Say for every place whether a token begins before it and ends after it.
+
+        Parameters
+        ----------
+        data : bytes
+
+        Returns
+        -------
+        (n_bytes + 1,) bool
+
+        Complexity
+        ----------
+        As :meth:`find_all`.
+
+        Examples
+        --------
+        >>> SpecialSearch(frozenset(["<a>"])).crossed(b"b<a>c").nonzero()[0]
+        array([2, 3])
+        """
+        if not self.may_find(data):
+            return np.zeros(len(data) + 1, bool)
+        furthest = np.zeros(len(data) + 1, np.int64)  # the end of the tokens that begin before the place
+        starts, ends = self._finder.overlapping(data)
+        furthest[starts + 1] = ends
+        return np.maximum.accumulate(furthest) > np.arange(len(data) + 1)
+
+    def horizon(self, n_bytes: int) -> int:
+        """Say from where on a token in `n_bytes` of text may go past their end, or give way to a longer one.
+
+        Examples
+        --------
+        >>> SpecialSearch(frozenset(["<a>"])).horizon(10)
+        8
+        """
+        return min(n_bytes, max(0, n_bytes - self.reach + 1))
+
+    def last_decided(self, data: bytes) -> tuple[int, int]:
+        """Say what the beginning of a longer text already tells about its tokens.
+
+        Parameters
+        ----------
+        data : bytes
+            More may follow it.
+
+        Returns
+        -------
+        (end, horizon) : (int, int)
+            `end` is where the last token ends that is known, whatever follows; 0 without one. No other token
+            begins before `horizon`.
+
+        Complexity
+        ----------
+        As :meth:`find_all`.
+
+        Examples
+        --------
+        >>> SpecialSearch(frozenset(["<|end|>"])).last_decided(b"one<|end|>two<")
+        (10, 10)
+        >>> SpecialSearch(frozenset(["<|end|>"])).last_decided(b"one<|end|>two or three")
+        (10, 16)
+        """
+        horizon, end = self.horizon(len(data)), 0
+        for start, stop in self.find_all(data):
+            if start >= horizon:
+                break
+            end = stop
+        return end, max(end, horizon)
+
+    def split(self, data: bytes) -> list[bytes]:
+        """Cut a text at its tokens.
+
+        Parameters
+        ----------
+        data : bytes
+
+        Returns
+        -------
+        list of bytes
+            Text, token, text, and so on, to the text after the last token; texts may be empty.
+
+        Complexity
+        ----------
+        As :meth:`find_all`.
+
+        Examples
+        --------
+        >>> SpecialSearch(frozenset(["<a>"])).split(b"<a>b")
+        [b'', b'<a>', b'b']
+        """
+        parts, place = [], 0
+        for start, end in self.find_all(data):
+            parts += [data[place:start], data[start:end]]
+            place = end
+        return [*parts, data[place:]]
+
+
+def remembering(make: Callable[..., Made]) -> Callable[..., Made]:
+    """Remember the last results, of many tokens only a few: each may take a hundred megabytes."""
+    of_few, of_many = (functools.lru_cache(maxsize=size)(make) for size in (64, 4))
+
+    def remembered(*given: Any) -> Made:
+        n_tokens = sum(len(each) for each in given if isinstance(each, (frozenset, str)))
+        return (of_few if n_tokens <= MOST_STEPS else of_many)(*given)
+
+    return remembered
+
+
+search_for: Callable[[frozenset[str]], SpecialSearch] = remembering(SpecialSearch)
+"""Return the search for a frozenset of tokens; the last ones made are remembered."""
+
+
+def exact_bytes(text: str) -> bytes:
+    """Return the UTF-8 of a text in which lone surrogates stay what they are; pairs are joined.
+
+    The caller did not write the U+FFFD that takes the place of a lone one elsewhere.
+    """
+    if text.isascii():
+        return text.encode()
+    joined = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    return joined.encode("utf-8", "surrogatepass")
+
+
+def _finder_of(tokens: list[bytes]) -> TokenExpression | TokenAutomaton:
+    expression = expression_of(tokens)
+    if expression is not None:
+        return TokenExpression(tokens, expression)
+    from bpe.token_automaton import TokenAutomaton  # loads the compiler
+
+    return TokenAutomaton(tokens)
+
+
+def _needles_of(tokens: list[bytes]) -> tuple[bytes, ...]:
+    """Return what tokens begin with; only ``b""`` if they begin in too many ways to look for each."""
+    for width in (2, 1):
+        alike: dict[bytes, list[bytes]] = {}
+        for token in tokens:
+            alike.setdefault(token[:width], []).append(token)
+        if len(alike) <= _MOST_NEEDLES:
+            return tuple(map(common_start, alike.values()))
+    return (b"",)
