@@ -9,7 +9,7 @@ import numpy as np
 
 from bpe.pattern import Pattern
 from bpe.regular_expressions import compiled
-from bpe.specials import SpecialSearch
+from bpe.special_search import SpecialSearch
 
 PARTS = r"\p{L}"
 """What a piece must have to be joined to others: by default, a letter."""

@@ -51,7 +51,7 @@ _NO_MARKS, _NO_OFFSETS = np.empty(0, np.int32), np.empty(0, np.int64)
 class _Worker:
     """What a thread encodes with, and Python's views of it."""
 
-    def __init__(self, ranks: Ranks) -> None:
+    def __init__(self, ranks: Ranks, tie: int) -> None:
         data = np.empty(SMALL, np.uint8)
         self.data = data.data
         self.ids = np.empty(SMALL + SPARE_IDS, np.uint32)
@@ -63,6 +63,7 @@ class _Worker:
             ByteCounter(),
             KNOWN_PIECES,
             np.empty(POOL_IDS, np.uint32),  # takes memory only as it fills
+            tie,
             new_pieces(_ROOM, ranks),
             (data, self.offsets, self.ids),
         )
@@ -110,6 +111,8 @@ class Encoder:
     ([256, 32, 111, 104, 32, 256], 1)
     """
 
+    _tie = 0  # a bit that is set in the ids of a piece that has several
+
     def __init__(self, vocabulary: Vocabulary, pattern: Pattern, options: ModelOptions = BYTES) -> None:
         self._pattern = pattern
         self._scanner = pattern.scanner
@@ -132,7 +135,7 @@ class Encoder:
         try:
             return self._idle.pop()
         except IndexError:
-            return _Worker(self._ranks)
+            return _Worker(self._ranks, self._tie)
 
     def _encode_small(self, data: bytes | bytearray) -> tuple[_Worker | None, int]:
         """Encode a text in one call; return the worker, which the caller gives back, and the number of ids.

@@ -3,15 +3,16 @@
 ::
 
     ids        17 | 5 9 2 7 | 8 | 5 9        segments end at 1, 5, 6, 8
-    chunks     17 | 5 9 2, 7 | 8 | 5 9       no merge joins 2 to 7
+    phrases    17 | 5 9 2, 7 | 8 | 5 9       no merge joins 2 to 7
     joined     17 | 31 2 7  | 8 | 31         5, 9 -> 31
 
-A segment is cut into chunks at all pairs where no merge can join anything (:mod:`bpe.encoding.joints`). Most
-chunks have a token or two. Pairs are looked up some hundreds at a time, so that the processor need not wait
-for one before it begins with the next.
+A segment is cut into *phrases* at all pairs where no merge can join anything (:mod:`bpe.encoding.joints`).
+Most have a few tokens, and nearly all have been met before. So they are remembered, in the same kind of
+memory as the pieces of a text: a phrase is a piece of the text that has its ids as characters, three bytes
+each. Only a phrase that is new, or too long to be remembered, is merged.
 
-Where a token can be made in several ways, or a merge comes before one that makes its parts, a segment is one
-chunk.
+Where a token can be made in several ways, or a merge comes before one that makes its parts, phrases end only
+at tokens that no merge has as a part.
 """
 
 from __future__ import annotations
@@ -21,174 +22,259 @@ from collections import deque
 import numpy as np
 
 from bpe.encoding.heap_merge import merge_by_heap
-from bpe.encoding.joints import Joints, ranks_of
-from bpe.encoding.linked_pieces import (
-    NO_RANK,
-    LinkedPieces,
-    Ranks,
-    arrays_for,
-    new_pieces,
-    rank_at,
-    set_arrays,
-    view_of,
+from bpe.encoding.joints import Joints, may_join
+from bpe.encoding.linked_pieces import NO_RANK, Ranks, arrays_for, new_pieces, rank_at, view_of
+from bpe.encoding.memory import (
+    BATCH,
+    KNOWN_BYTES,
+    MISSING,
+    MOST_PROBES,
+    SPARE_IDS,
+    Memory,
+    forget,
+    forget_if_full,
+    make_room,
+    new_memory,
+    place_in_pool,
+    put_ids,
+    remember,
+)
+from bpe.encoding.short_pieces import (
+    LENGTH_SHIFT,
+    SHORT,
+    find,
+    home_of,
+    new_secret,
+    new_slots,
 )
 from bpe.threads import n_threads
 from bpe.vocabulary import Vocabulary
-from structures import kernel, pack_pair
-from structures.kernels import inner, local_words, quiet, smaller
+from structures import ByteCounter
+from structures.kernels import inner, larger, local_words, pointer_to, prefetch, quiet, smaller
 
-FEW = 12  # tokens of a chunk that are merged without links
+TIED = 1 << 31
+"""Added to an id, it keeps this one as it is: it is not joined to others."""
+
+ID_BYTES = 3
+SHORT_IDS = SHORT // ID_BYTES
+MOST_IDS = 1 << 8 * ID_BYTES
+"""Ids that may be joined are below it; greater ones are left as they are."""
+
+KNOWN_PHRASES = 1 << 18
+"""How many phrases a thread remembers at most."""
+
+_POOL_IDS = 16 * KNOWN_PHRASES
+_UNTIED = TIED - 1
+_ONE = 1 << 32  # the number of ids, in a row
 _NOWHERE = -1
-_ROOM = 1 << 12  # tokens of a chunk, if none is longer
-AT_ONCE = 512  # pairs
+_ROOM = BATCH + 1
+_PHRASE = 1 << 12  # tokens of a phrase, if none is longer
 
 
 @inner
-def merge_few(self, tokens, ranks, n):
-    """Merge a chunk of at most FEW tokens, with the ranks of its pairs; return how many are left."""
-    while n > 1:
-        best, at = np.int64(NO_RANK), -1
-        for i in range(n - 1):
-            if ranks[i] < best:
-                best, at = ranks[i], i
-        if at < 0:
-            break
-        tokens[at] = self.id_of_rank[best]
-        n -= 1
-        for i in range(at + 1, n):
-            tokens[i] = tokens[i + 1]
-        for i in range(at + 1, n - 1):
-            ranks[i] = ranks[i + 1]
-        if at > 0:
-            ranks[at - 1] = self.rank_of_pair.get(pack_pair(tokens[at - 1], tokens[at]), NO_RANK)
-        if at < n - 1:
-            ranks[at] = self.rank_of_pair.get(pack_pair(tokens[at], tokens[at + 1]), NO_RANK)
-    return n
+def merge_phrase(self, ids, start, n, out, k):
+    """Merge the phrase of `n` ids from `start` on; write what it becomes to `out`, from `k` on.
 
-
-@inner
-def merge_many(self, ids, start, end, out, n):
-    """Merge a chunk of many tokens; there must be room. Write what it becomes, and return the new `n`."""
-    view, last = view_of(self), end - start - 1
-    for place in range(last + 1):
+    Return the new `k`. There must be room.
+    """
+    view = view_of(self)
+    for place in range(n):
         view.tokens[place] = ids[start + place]
         view.next_of[place] = place + 1
         view.prev_of[place] = place - 1
-    view.prev_of[0] = view.next_of[last] = _NOWHERE
-    for place in range(last):
+    view.prev_of[0] = view.next_of[n - 1] = _NOWHERE
+    for place in range(n - 1):
         view.ranks[place] = rank_at(self, view, place, place + 1)
-    view.ranks[last] = NO_RANK
-    merge_by_heap(self, 0, last + 1)
+    view.ranks[n - 1] = NO_RANK
+    merge_by_heap(self, 0, n)
     place = np.int64(0)
     while place >= 0:
-        out[n] = view.tokens[place]
-        n += 1
+        out[k] = view.tokens[place]
+        k += 1
         place = np.int64(view.next_of[place])
-    return n
+    return k
+
+
+@inner
+def joined_at(joints, ids, i):
+    """Return 1 if ``ids[i]`` and the next id may be joined."""
+    left, right = np.int64(ids[i]), np.int64(ids[i + 1])
+    return may_join(joints, left, right) & np.int64((left | right) < MOST_IDS)
+
+
+@inner
+def cut_phrases(joints, ids, start, ends, segment, first_of, last_of):
+    """Cut at most :data:`BATCH` ids into phrases.
+
+    Phrase i begins at id ``first_of[i]``; ``last_of[k]`` is how many phrases have ended with segment k.
+
+    Returns
+    -------
+    n, n_ended : int
+        How many phrases have ended, and how many segments.
+    """
+    stop, id_at = start + smaller(BATCH, ends[ends.size - 1] - start), pointer_to(ids, 0)
+    n = n_ended = 0
+    first_of[0] = i = start
+    while i < stop:
+        end = ends[segment + n_ended]
+        for k in range(i, smaller(end - 1, stop)):  # no branch that is hard to predict
+            first_of[n + 1] = k + 1
+            n += 1 - joined_at(joints, id_at, k)
+        i = smaller(end, stop)
+        if i == end:
+            n += 1
+            first_of[n] = i
+            last_of[n_ended] = n
+            n_ended += 1
+    last_of[n_ended] = n
+    return n, n_ended
+
+
+@inner
+def words_of_phrase(id_at, first, n):
+    """Do as :func:`bpe.encoding.short_pieces.words_of`, for a phrase of 2 to :data:`SHORT_IDS` ids."""
+    second = np.int64(id_at[first + 1])
+    third = np.int64(id_at[first + smaller(2, n - 1)]) & -np.int64(n > 2)
+    fourth = np.int64(id_at[first + smaller(3, n - 1)]) & -np.int64(n > 3)
+    fifth = np.int64(id_at[first + smaller(4, n - 1)]) & -np.int64(n > 4)
+    word = np.int64(id_at[first]) | second << 24 | third << 48
+    return word, third >> 16 | fourth << 8 | fifth << 32 | (ID_BYTES * n) << LENGTH_SHIFT
+
+
+@inner
+def pack_phrase(self, ids, first, n, byte):
+    """Write the ids of a phrase to ``self.data``, as text, from a byte on; return where it ends."""
+    for i in range(first, first + n):
+        number = np.int64(ids[i])
+        self.data[byte], self.data[byte + 1], self.data[byte + 2] = (
+            number & 0xFF,
+            number >> 8 & 0xFF,
+            number >> 16 & 0xFF,
+        )
+        byte += ID_BYTES
+    return byte
+
+
+@inner
+def look_up(self, ids, first_of, n, known):
+    """Write what is known of `n` phrases to `known`, two arrays: the words of their ids.
+
+    A phrase of one id is known.
+
+    Returns
+    -------
+    int
+        How far from its home a search has ended.
+    """
+    slots, id_at = pointer_to(self.short_slots, 0), pointer_to(ids, 0)
+    some, homes = local_words(BATCH), local_words(BATCH)
+    firsts, seconds = local_words(BATCH), local_words(BATCH)
+    longer, found = local_words(BATCH), local_words(BATCH)
+    starts, after = local_words(BATCH), local_words(BATCH)
+    n_some = n_longer = byte = 0
+    for i in range(n):  # no branch that is hard to predict
+        known[0][i], known[1][i] = np.int64(id_at[first_of[i]]) & _UNTIED, _ONE
+        some[n_some] = i
+        n_some += first_of[i + 1] - first_of[i] > 1
+    for k in range(n_some):
+        first, length = first_of[some[k]], first_of[some[k] + 1] - first_of[some[k]]
+        firsts[k], seconds[k] = words_of_phrase(id_at, first, length)
+        homes[k] = home_of(firsts[k], seconds[k], self.short_secret, self.short_shift)
+        prefetch(self.short_slots, homes[k])
+        longer[n_longer] = some[k]
+        n_longer += length > SHORT_IDS
+    for k in range(n_some):
+        at = homes[k]
+        if (slots[at] != firsts[k]) | (slots[at + 1] != seconds[k]):
+            at = find(self.short_slots, firsts[k], seconds[k], at)
+        known[0][some[k]], known[1][some[k]] = slots[at + 2], slots[at + 3]
+    for m in range(n_longer):
+        i, starts[m] = longer[m], byte
+        after[m] = byte = pack_phrase(self, ids, first_of[i], first_of[i + 1] - first_of[i], byte)
+    furthest = self.known.get_into(self.data, starts, after, n_longer, MISSING, found)
+    for m in range(n_longer):
+        known[0][longer[m]], known[1][longer[m]] = place_in_pool(found[m])
+    return furthest
+
+
+@inner
+def write_phrases(self, ids, first_of, known, ended, out, out_ends, done):
+    """Write what the phrases of a batch become to `out`.
+
+    `ended` is how many segments have, and how many phrases at the end of each; `done` how many segments and
+    joined ids are done. What is not known is merged, and remembered.
+
+    Returns
+    -------
+    k, furthest : int
+        How many joined ids are done, and as :func:`look_up`.
+    """
+    (n_ended, last_of), (segment, k), out_at = ended, done, pointer_to(out, 0)
+    i = furthest = 0
+    for e in range(n_ended + 1):
+        while i < last_of[e]:
+            if known[1][i] != 0:
+                k = put_ids(self, known[0][i], known[1][i], out_at, k)
+            else:
+                n, before = first_of[i + 1] - first_of[i], k
+                k = merge_phrase(self.unknown, ids, first_of[i], n, out, k)
+                if ID_BYTES * n <= KNOWN_BYTES:
+                    n_bytes = pack_phrase(self, ids, first_of[i], n, 0)
+                    furthest = larger(
+                        furthest, remember(self, self.data, 0, n_bytes, out, before, k - before)
+                    )
+            i += 1
+        if e < n_ended:
+            out_ends[segment + e] = k
+    return k, furthest
 
 
 @quiet
 def join_segments(self, joints, ids, ends, done, out, out_ends):
-    """Merge the tokens of segments; return `done` anew. It stops before a chunk that there is no room for.
+    """Merge the tokens of segments; return `done` anew. It stops before a phrase that there is no room for.
 
     Parameters
     ----------
-    self : LinkedPieces
-        Its ranks are those of the further merges.
+    self : Memory
+        It remembers phrases; what it merges with are the further merges.
     joints : Joints
     ids : (n,) uint32
     ends : (segments,) int64
-        No segment is empty.
+        No segment is empty; the last one ends with the ids.
     done : (int, int, int)
         How many segments, ids and joined ids are done.
-    out : (n,) uint32
+    out : (n + SPARE_IDS,) uint32
         Out: the joined ids.
     out_ends : (segments,) int64
         Out: where those of each segment end.
     """
-    tokens, ranks, room = local_words(FEW), local_words(FEW), self.tokens.size
-    segment, start, n = done
-    joint_ranks, first, after_last = local_words(AT_ONCE), start, start  # of the pairs that are looked up
+    first_of, last_of = local_words(_ROOM), local_words(_ROOM)
+    known = local_words(_ROOM), local_words(_ROOM)
+    segment, start, k = done
     while segment < ends.size:
-        end = ends[segment]
-        while start < end:
-            after = start + 1
-            while after < end:
-                if after > after_last and not joints.is_loose:
-                    first, after_last = after - 1, smaller(after - 1 + AT_ONCE, ids.size - 1)
-                    ranks_of(joints, ids, first, after_last - first, joint_ranks)
-                rank = NO_RANK if joints.is_loose else joint_ranks[after - 1 - first]
-                if rank < 0:
-                    break
-                if after - start < FEW:
-                    ranks[after - start - 1] = rank
-                after += 1
-            length = after - start
-            if length == 1:
-                out[n] = ids[start]
-                n += 1
-            elif length <= FEW and not joints.is_loose:
-                for i in range(length):
-                    tokens[i] = ids[start + i]
-                length = merge_few(self, tokens, ranks, length)
-                for i in range(length):
-                    out[n + i] = tokens[i]
-                n += length
-            elif length > room:
-                return segment, start, n
-            else:
-                n = merge_many(self, ids, start, after, out, n)
-            start = after
-        out_ends[segment] = n
-        segment += 1
-    return segment, start, n
-
-
-@kernel(quiet=True)
-def ends_of_runs(ids, piece_ends, id_ends, text_ends, is_part, ends):
-    """Write where each segment of a row of pieces ends; return how many there are.
-
-    A run is one segment; every other token is one by itself.
-
-    Parameters
-    ----------
-    ids : (n,) uint32
-    piece_ends : (pieces,) int32
-        The byte where each piece ends.
-    id_ends : (pieces,) int64
-        Where its ids end.
-    text_ends : int32 array
-        The byte where each text ends: a run does, too. Every one is the end of a piece.
-    is_part : bool array
-        By id, whether a supermerge has it as a part.
-    ends : (n,) int64
-        Out.
-    """
-    n = begin = text = 0
-    in_run = False
-    for i in range(piece_ends.size):
-        end = id_ends[i]
-        if end - begin == 1 and is_part[ids[begin]]:
-            in_run = True
-        else:
-            if in_run:
-                ends[n] = begin
-                n += 1
-            in_run = False
-            for k in range(begin + 1, end + 1):
-                ends[n] = k
-                n += 1
-        while text < text_ends.size and text_ends[text] == piece_ends[i]:
-            text += 1
-            if in_run:
-                ends[n] = end
-                n += 1
-            in_run = False
-        begin = end
-    if in_run:
-        ends[n] = begin
-        n += 1
-    return n
+        forget_if_full(self)
+        n, n_ended = cut_phrases(joints, ids, start, ends, segment, first_of, last_of)
+        if n > 0:
+            furthest = look_up(self, ids, first_of, n, known)
+            ended = n_ended, last_of
+            k, also = write_phrases(self, ids, first_of, known, ended, out, out_ends, (segment, k))
+            if larger(furthest, also) > MOST_PROBES:
+                forget(self)
+            segment += n_ended
+            start = first_of[n]
+            continue
+        after = start + BATCH  # a phrase that is too long for a batch
+        while after < ends[segment] and joined_at(joints, ids, after - 1) != 0:
+            after += 1
+        if after - start > self.unknown.tokens.size:
+            break
+        k = merge_phrase(self.unknown, ids, start, after - start, out, k)
+        start = after
+        if start == ends[segment]:
+            out_ends[segment] = k
+            segment += 1
+    return segment, start, k
 
 
 class Joiner:
@@ -202,7 +288,9 @@ class Joiner:
 
     Complexity
     ----------
-    O(merges). Joining takes O(n) for n tokens in short chunks, O(n log n) in long ones.
+    O(merges). Joining takes O(n) for n tokens in phrases that are remembered, O(n log n) in others.
+
+    Memory: 65 MB at most for each idle thread.
 
     Examples
     --------
@@ -219,7 +307,23 @@ class Joiner:
         all_made = np.concatenate([vocabulary.made, vocabulary.byte_ids])
         is_loose = not self._ranks.in_order or len(np.unique(all_made)) < len(all_made)
         self._joints = Joints.of(pairs, made, vocabulary.size, is_loose=is_loose)
-        self._rooms: deque[LinkedPieces] = deque(maxlen=n_threads(None))
+        self._idle: deque[Memory] = deque(maxlen=n_threads(None))
+
+    def _new_memory(self) -> Memory:
+        return new_memory(
+            (new_slots(), new_secret()),
+            ByteCounter(),
+            KNOWN_PHRASES,
+            np.empty(_POOL_IDS, np.uint32),  # takes memory only as it fills
+            0,
+            ByteCounter(),
+            new_pieces(_PHRASE, self._ranks._replace(in_order=False)),
+            (
+                np.empty(ID_BYTES * BATCH, np.uint8),
+                np.empty(0, np.int32),
+                np.empty(0, np.uint32),
+            ),
+        )
 
     def joined(self, ids: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the ids that the merges make of segments, and where those of each segment end.
@@ -228,7 +332,7 @@ class Joiner:
         ----------
         ids : (n,) uint32
         ends : (segments,) int64
-            Where each segment ends; none is empty.
+            Where each segment ends; none is empty. The last one ends with the ids.
 
         Returns
         -------
@@ -236,18 +340,18 @@ class Joiner:
         joined_ends : (segments,) int64
         """
         try:
-            room = self._rooms.pop()
+            memory = self._idle.pop()
         except IndexError:
-            room = new_pieces(_ROOM, self._ranks._replace(in_order=False))
-        joined, joined_ends = np.empty(len(ids), np.uint32), np.empty(len(ends), np.int64)
+            memory = self._new_memory()
+        joined, joined_ends = np.empty(len(ids) + SPARE_IDS, np.uint32), np.empty(len(ends), np.int64)
         done, is_large = (0, 0, 0), False
         while done[0] < len(ends):
-            done = join_segments(room, self._joints, ids, ends, done, joined, joined_ends)
+            done = join_segments(memory, self._joints, ids, ends, done, joined, joined_ends)
             if done[0] < len(ends):
-                set_arrays(room, arrays_for(int(ends[done[0]]) - done[1]))
+                make_room(memory, arrays_for(int(ends[done[0]]) - done[1]))
                 is_large = True
         if is_large:
-            set_arrays(room, arrays_for(_ROOM))
-        self._rooms.append(room)  # not after an interrupt
+            make_room(memory, arrays_for(_PHRASE))
+        self._idle.append(memory)  # not after an interrupt
         joined.resize(done[2], refcheck=False)
         return joined, joined_ends

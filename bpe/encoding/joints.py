@@ -1,14 +1,14 @@
-"""Joints: the pairs of tokens where merges of tokens may join something, in one table of words.
+"""Joints: the pairs of tokens where merges of tokens may join something, as a set of bits.
 
 What merges are made of at the beginning are *first tokens*. Merge (left, right) joins the last first token of
-`left` to the first one of `right`: only where such a pair stands can anything be joined. A word of the table
-is such a pair and its rank, if it is a merge itself::
+`left` to the first one of `right`: only where such a pair stands can anything be joined. Each of these pairs,
+the *joints*, has a bit::
 
-    slots      -1 | left, right, rank | -1 | ...      21 bits each; a word is after its home, with no gap
-    home       the top bits of the product of the pair and two secret numbers
+    bits       ... 0 0 1 0 0 0 0 1 0 ...      one of 32 is set at most
+    bit of     the top bits of the product of the pair and two secret numbers
 
-A hash of the pair by itself would be less work. But whoever makes a vocabulary could choose pairs that share
-a home, and a search would take long.
+Another pair may have the same bit by chance. Then a place is not cut where it could be, and nothing is wrong.
+A hash of the pair by itself would be less work. But whoever writes a text could choose such pairs.
 """
 
 from __future__ import annotations
@@ -18,14 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bpe.encoding.linked_pieces import NO_RANK
+from structures import pack_pair
 from structures.kernels import inner, multiply_fold, quiet
 
-MOST_IDS = 1 << 21
-"""How large ids may be, and how many merges there may be, for a table of words."""
-
-_BITS = 21
-_LAST_RANK = (1 << _BITS) - 1  # of a pair that is no merge itself
+_BITS_A_JOINT = 32
 _FEWEST_BITS = 10
 
 
@@ -34,19 +30,19 @@ class Joints(NamedTuple):
 
     Attributes
     ----------
-    slots : (2**n,) int64
-        At least three of four are empty, -1.
+    words : (2**n / 64,) int64
+        The bits.
     shift : int
         64 - n.
     secret : (int, int)
-    is_loose : bool
-        Whether anything may be joined; then the table is empty.
+    is_part : (n_ids,) bool
+        If not empty, the bits say nothing: all ids may be joined that are parts of merges.
     """
 
-    slots: np.ndarray
+    words: np.ndarray
     shift: int
     secret: tuple[int, int]
-    is_loose: bool
+    is_part: np.ndarray
 
     @classmethod
     def of(cls, pairs: np.ndarray, made: np.ndarray, n_ids: int, *, is_loose: bool) -> Joints:
@@ -62,28 +58,27 @@ class Joints(NamedTuple):
         is_loose : bool
             Whether a token can be made in several ways, or a merge comes before one that makes its parts.
         """
-        is_loose = is_loose or n_ids > MOST_IDS or len(made) >= _LAST_RANK
-        n_bits = _FEWEST_BITS if is_loose else max(_FEWEST_BITS, (4 * len(made)).bit_length())
-        slots = np.full(1 << n_bits, -1)
-        joints = cls(slots, 64 - n_bits, (secrets.randbits(63), secrets.randbits(63) | 1), is_loose)
+        is_part = np.zeros(n_ids if is_loose else 0, bool)
+        if is_loose:
+            is_part[pairs] = True
+        n_bits = _FEWEST_BITS if is_loose else max(_FEWEST_BITS, (_BITS_A_JOINT * len(made)).bit_length())
+        secret = secrets.randbits(63), secrets.randbits(63) | 1
+        joints = cls(np.zeros(1 << n_bits - 6, np.int64), 64 - n_bits, secret, is_part)
         if not is_loose:
-            put_joints(pairs, made, np.stack([np.arange(n_ids)] * 2), joints)
+            set_bits(pairs, made, np.stack([np.arange(n_ids)] * 2), joints)
         return joints
 
 
 @inner
-def place_of(joints, pair):
-    """Return where a pair is in the table, or the empty place where it belongs."""
-    folded = multiply_fold(pair ^ joints.secret[0], joints.secret[1])
-    place = np.int64(np.uint64(folded) >> np.uint64(joints.shift))
-    while joints.slots[place] >= 0 and joints.slots[place] >> _BITS != pair:
-        place = (place + 1) & (joints.slots.size - 1)
-    return place
+def bit_of(joints, left, right):
+    """Return which bit a pair has."""
+    folded = multiply_fold(pack_pair(left, right) ^ joints.secret[0], joints.secret[1])
+    return np.int64(np.uint64(folded) >> np.uint64(joints.shift))
 
 
 @quiet
-def put_joints(pairs, made, edges, joints):
-    """Fill the table of joints, which is empty.
+def set_bits(pairs, made, edges, joints):
+    """Set the bits of all joints.
 
     Parameters
     ----------
@@ -95,23 +90,18 @@ def put_joints(pairs, made, edges, joints):
     """
     for rank in range(made.size):
         left, right = pairs[rank, 0], pairs[rank, 1]
-        is_merge = edges[1, left] == left and edges[0, right] == right  # the pair itself
-        pair = edges[1, left] << _BITS | edges[0, right]
+        bit = bit_of(joints, edges[1, left], edges[0, right])
+        joints.words[bit >> 6] |= np.int64(1) << (bit & 63)
         edges[0, made[rank]] = edges[0, left]
         edges[1, made[rank]] = edges[1, right]
-        place = place_of(joints, pair)
-        if joints.slots[place] < 0:
-            joints.slots[place] = pair << _BITS | _LAST_RANK
-        if is_merge:
-            joints.slots[place] = pair << _BITS | rank
     return True
 
 
 @inner
-def ranks_of(joints, ids, start, n, ranks):
-    """Write the ranks of `n` pairs, from ``ids[start]`` on: -1 where nothing is joined."""
-    for i in range(n):
-        pair = np.int64(ids[start + i]) << _BITS | np.int64(ids[start + i + 1])
-        word = joints.slots[place_of(joints, pair)]
-        rank = word & _LAST_RANK
-        ranks[i] = -1 if word < 0 else NO_RANK if rank == _LAST_RANK else rank
+def may_join(joints, left, right):
+    """Return 1 if something may be joined where two ids stand side by side, 0 if nothing can be."""
+    n = joints.is_part.size
+    if n > 0:
+        return np.int64(left < n and right < n and joints.is_part[left] and joints.is_part[right])
+    bit = bit_of(joints, left, right)
+    return joints.words[bit >> 6] >> (bit & 63) & 1

@@ -67,7 +67,7 @@ MOST_PROBES = 512
 SPARE_IDS = 2
 """How many ids more than bytes there must be room for: three are written at once."""
 
-_MISSING = -1  # in the table of bytes
+MISSING = -1  # in the table of bytes
 _INLINE = 3  # ids in a row of the table of short pieces
 _COUNT_SHIFT = 32
 _LOW = (1 << 32) - 1
@@ -93,6 +93,7 @@ memory_type = MemoryType(
         known_bytes=types.int64,  # of the longer pieces
         pool=types.uint32[::1],  # ids of longer pieces, and of short ones that have more than three
         pool_size=types.int64,
+        tie=types.int64,  # a bit that is set in the ids of a piece that has several; or 0
         unknown=linked_pieces_type,  # the pieces that are being merged
         # Scratch: a small text, where its pieces begin, its ids.
         data=types.uint8[::1],
@@ -112,7 +113,7 @@ structref.define_boxing(MemoryType, Memory)
 
 
 @kernel
-def new_memory(short, known, most_known, pool, unknown, scratch):
+def new_memory(short, known, most_known, pool, tie, unknown, scratch):
     """Return what a thread encodes with."""
     self = structref.new(memory_type)
     self.short_slots, self.short_secret = short
@@ -123,6 +124,7 @@ def new_memory(short, known, most_known, pool, unknown, scratch):
     self.known_bytes = 0
     self.pool = pool
     self.pool_size = 0
+    self.tie = tie
     self.unknown = unknown
     self.data, self.offsets, self.ids = scratch
     return self
@@ -142,6 +144,18 @@ def forget(self):
     self.n_short = 0
     self.known.clear()
     self.known_bytes = self.pool_size = 0
+
+
+@inner
+def forget_if_full(self):
+    """Forget all pieces if a batch more may be too many.
+
+    To be called between batches: what a batch has looked up must stay.
+    """
+    is_full = len(self.known) + self.n_short + BATCH > self.most_known
+    is_full |= self.pool_size + BATCH * KNOWN_BYTES > self.pool.size
+    if is_full or self.known_bytes + BATCH * KNOWN_BYTES > _BYTES_AN_ID * self.pool.size:
+        forget(self)
 
 
 @inner
@@ -165,6 +179,13 @@ def put_short(self, key, ids, more):
     self.n_short += self.short_slots[at + 1] == 0
     put_row(self.short_slots, at, (*key, ids, more))
     return (at - home) // ROW & ((1 << (64 - self.short_shift)) - 1)
+
+
+@inner
+def place_in_pool(found):
+    """Return the two words of the ids of a longer piece, of what the table of bytes has."""
+    n_ids = found & ((1 << _COUNT_BITS) - 1)
+    return found >> _COUNT_BITS, 0 if found == MISSING else -n_ids << _COUNT_SHIFT
 
 
 @inner
@@ -201,13 +222,11 @@ def prepare(self, data, offsets, first, n, keys, homes):
     for k in range(n_long):
         starts[k] = np.int64(offset_at[long_of[k]])
         ends[k] = np.int64(offset_at[long_of[k] + 1])
-    furthest = self.known.get_into(data, starts, ends, n_long, _MISSING, found)
+    furthest = self.known.get_into(data, starts, ends, n_long, MISSING, found)
     for k in range(n_long):
         i, row = long_of[k], last_row + ROW * k
         firsts[i], seconds[i], homes[i] = 0, NO_WORD, row
-        n_ids = found[k] & ((1 << _COUNT_BITS) - 1)
-        slots[row + 2] = found[k] >> _COUNT_BITS
-        slots[row + 3] = 0 if found[k] == _MISSING else -n_ids << _COUNT_SHIFT
+        slots[row + 2], slots[row + 3] = place_in_pool(found[k])
     return furthest
 
 
@@ -288,14 +307,22 @@ def remember(self, data, start, end, ids, first, n):
 
 
 @inner
+def tie_ids(self, id_at, first, after):
+    """Set the bit of ties in the ids of a piece, if there are several."""
+    if self.tie != 0 and after - first > 1:
+        for k in range(first, after):
+            id_at[k] = np.int64(id_at[k]) | self.tie
+
+
+@inner
 def take_whole(self, data, offsets, first, after, known, ids, n):
     """Look up unknown pieces among the tokens that are taken whole; ``ids[n]`` is free."""
     found = local_words(1)
     for i in range(first, after):
         if known[1][i - first] == 0:
             ends = pointer_to(offsets, i + 1)
-            self.unknown.whole.get_into(data, pointer_to(offsets, i), ends, 1, _MISSING, found)
-            if found[0] != _MISSING:
+            self.unknown.whole.get_into(data, pointer_to(offsets, i), ends, 1, MISSING, found)
+            if found[0] != MISSING:
                 known[0][i - first], known[1][i - first] = found[0], 1 << _COUNT_SHIFT
                 start, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
                 if end - start <= KNOWN_BYTES:
@@ -347,6 +374,7 @@ def merge_rest(self, data, offsets, batch, done, ids, marks, id_offsets):
         n_after = merge_windows(self.unknown, data, start, end, ids, n)
         if n_after < 0:
             return done
+        tie_ids(self, id_at, n, n_after)
         return first + 1, n_after, put_marks(marks, mark, offsets[first + 1], id_offsets, n_after)
     stop = merge_unknown(self, data, offsets, first, stop, known)
     place, tokens, next_of = 0, pointer_to(self.unknown.tokens, 0), pointer_to(self.unknown.next_of, 0)
@@ -361,6 +389,7 @@ def merge_rest(self, data, offsets, batch, done, ids, marks, id_offsets):
                 id_at[n] = tokens[token]
                 n += 1
                 token = np.int64(next_of[token])
+            tie_ids(self, id_at, n_before, n)
             place += end - start
             if end - start <= KNOWN_BYTES:
                 furthest = larger(furthest, remember(self, data, start, end, ids, n_before, n - n_before))
@@ -376,11 +405,7 @@ def encode_all(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
     keys, homes = (local_words(BATCH), local_words(BATCH)), local_words(BATCH)
     while done[0] < n_pieces:
         first = done[0]
-        # Forget between batches only: what a batch has looked up must stay.
-        is_full = len(self.known) + self.n_short + BATCH > self.most_known
-        is_full |= self.pool_size + BATCH * KNOWN_BYTES > self.pool.size
-        if is_full or self.known_bytes + BATCH * KNOWN_BYTES > _BYTES_AN_ID * self.pool.size:
-            forget(self)
+        forget_if_full(self)
         batch = (first, smaller(BATCH, n_pieces - first), keys, homes)
         furthest = prepare(self, data, offsets, first, batch[1], keys, homes)
         done = write_known(self, offsets, batch, done, ids, marks, id_offsets)

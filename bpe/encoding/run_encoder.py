@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from bpe.encoding.encoder import Encoder
-from bpe.encoding.joining import Joiner, ends_of_runs
+from bpe.encoding.joining import TIED, Joiner
 from bpe.pattern import Pattern
 from bpe.supermerges import with_first_merges
 from bpe.vocabulary import Vocabulary
@@ -30,7 +30,7 @@ class RunEncoder(Encoder):
 
     Complexity
     ----------
-    As :class:`Encoder`, and as :class:`bpe.encoding.joining.Joiner`; 24 bytes more for each id of a text.
+    As :class:`Encoder`, and as :class:`bpe.encoding.joining.Joiner`; 4 bytes more for each id of a text.
 
     Examples
     --------
@@ -41,13 +41,13 @@ class RunEncoder(Encoder):
     [257, 256, 44, 257]
     """
 
+    _tie = TIED
+
     def __init__(self, vocabulary: Vocabulary, pattern: Pattern) -> None:
         first = len(vocabulary.pairs) - vocabulary.n_super
         super().__init__(with_first_merges(vocabulary, first), pattern)
         self._tables = None  # no text is encoded in one call
         self._joiner = Joiner(vocabulary, vocabulary.n_super)
-        self._is_part = np.zeros(vocabulary.size, bool)
-        self._is_part[vocabulary.pairs[first:]] = True
 
     def _encode(
         self,
@@ -60,11 +60,10 @@ class RunEncoder(Encoder):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Do as :class:`Encoder`; ids end with texts only, as those of a piece may be joined to others."""
         ends = ends[np.searchsorted(ends, 0, side="right") :].astype(np.int32)
-        ids, piece_ends, id_ends = super()._encode(data, ends, by_piece=True, given=given, spelled=spelled)
-        segment_ends = np.empty(len(ids), np.int64)
-        n = ends_of_runs(ids, piece_ends, id_ends, ends, self._is_part, segment_ends)
-        segment_ends = segment_ends[:n]
-        joined, joined_ends = self._joiner.joined(ids, segment_ends)
-        # Where a text ends, a piece does, and so does a segment.
-        text_ends = id_ends[np.searchsorted(piece_ends, ends)] if len(ends) else id_ends[:0]
-        return joined, ends, joined_ends[np.searchsorted(segment_ends, text_ends)]
+        symbols, _, id_ends = super()._encode(data, ends, given=given, spelled=True)
+        segment_ends, segment_of = np.unique(id_ends, return_inverse=True)  # a text may be empty
+        joined, joined_ends = self._joiner.joined(symbols, segment_ends)
+        joined_ends = joined_ends[segment_of]
+        if not (spelled or self._symbols.are_tokens):
+            joined, joined_ends = self._symbols.ids(joined, joined_ends)
+        return joined, ends, joined_ends

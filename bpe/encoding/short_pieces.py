@@ -43,9 +43,9 @@ LAST_WORDS = ROW * LAST_ROWS
 
 FEWEST_BITS = 10
 _WORD_BYTES = 8
-_LENGTH_SHIFT = 56
+LENGTH_SHIFT = 56  # of the second word
 _ALL_BITS = np.uint64(2**64 - 1)
-NO_WORD = (SHORT + 1) << _LENGTH_SHIFT
+NO_WORD = (SHORT + 1) << LENGTH_SHIFT
 """The second word of all longer pieces."""
 
 
@@ -82,7 +82,7 @@ def words_of(piece, length):
     """Return the words of a piece, at a pointer. No byte after it is read."""
     if length > SHORT:
         return 0, NO_WORD
-    first, second = 0, length << _LENGTH_SHIFT
+    first, second = 0, length << LENGTH_SHIFT
     for k in range(smaller(length, _WORD_BYTES)):
         first |= np.int64(piece[k]) << (8 * k)
     for k in range(_WORD_BYTES, length):
@@ -98,7 +98,7 @@ def words_at(text, start, length):
     in_second = 8 * (larger(length, _WORD_BYTES) - _WORD_BYTES) & 63
     first = load_word(text, start) & np.int64(_ALL_BITS >> np.uint64(unused))
     second = load_word(text, start + _WORD_BYTES) & ((np.int64(1) << in_second) - 1)
-    return first, second | length << _LENGTH_SHIFT
+    return first, second | length << LENGTH_SHIFT
 
 
 @inner

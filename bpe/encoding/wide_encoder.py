@@ -19,14 +19,16 @@ from __future__ import annotations
 import numpy as np
 
 from bpe.encoding.encoder import Encoder
-from bpe.encoding.joining import Joiner
+from bpe.encoding.joining import MOST_IDS, Joiner
 from bpe.encoding.linked_pieces import are_in_order
 from bpe.pattern import Pattern
 from bpe.supermerges import with_first_merges
 from bpe.vocabulary import NO_ID, Vocabulary
 from structures import kernel
+from structures.kernels import BYTE_LANES, count_lanes, inner, lowest_lane, pointer_to, smaller
 
 _SPACE = 0x20
+_AT_ONCE = 16
 _LEAST_SHARE = 8  # one merge in so many must be a first one; later, one in so many joins words
 _NEXT = 256  # merges that are looked at to see that
 
@@ -55,18 +57,62 @@ def edges_of_merges(pairs, made, edges, bytes_joined):
     return True
 
 
+@inner
+def put_places(found, first, out, n, has_room):
+    """Write the places of a set of lanes to `out`, from `n` on; return the new `n`.
+
+    Where there is room, :data:`_AT_ONCE` are written in any case: no branch that is hard to predict.
+    """
+    k, n_found = 0, count_lanes(found)
+    if has_room:
+        for k in range(_AT_ONCE):
+            out[n + k] = first + lowest_lane(found)
+            found &= found - 1
+        k = _AT_ONCE
+    while k < n_found:
+        out[n + k] = first + lowest_lane(found)
+        found &= found - 1
+        k += 1
+    return n + n_found
+
+
 @kernel(quiet=True)
-def cut_finer(data, offsets, is_crossed, out):
-    """Cut pieces between every two bytes that no first merge joins; return how many there are."""
-    n = 0
-    out[0] = offsets[0]
-    for piece in range(offsets.size - 1):
-        for i in range(offsets[piece] + 1, offsets[piece + 1]):  # no branch that is hard to predict
-            out[n + 1] = i
-            n += 1 - is_crossed[np.int64(data[i - 1]) << 8 | np.int64(data[i])]
-        n += 1
-        out[n] = offsets[piece + 1]
-    return n
+def cut_finer(data, offsets, is_cut, out):
+    """Cut pieces between every two bytes that no first merge joins; return how many there are.
+
+    Parameters
+    ----------
+    data : (n_bytes,) uint8
+    offsets : (pieces + 1,) int32
+    is_cut : (65536,) int8
+        At the first byte times 256 plus the second: 1 or 0.
+    out : (n_bytes + 1,) int32
+        Out: where the finer pieces begin, and where the last one ends.
+    """
+    text, end_at = pointer_to(data, 0), pointer_to(offsets, 0)
+    cut_at, out_at = pointer_to(is_cut, 0), pointer_to(out, 0)
+    place, stop, piece = np.int64(offsets[0]) + 1, np.int64(offsets[offsets.size - 1]), 1
+    n, out[0] = 1, offsets[0]
+    while place <= stop:
+        n_lanes, found = smaller(BYTE_LANES, stop - place), 0  # the last piece ends at `stop`
+        before = np.int64(text[place - 1])
+        for eighth in range(0, n_lanes - 7, 8):
+            some = 0
+            for lane in range(8):
+                byte = np.int64(text[place + eighth + lane])
+                some |= np.int64(cut_at[before << 8 | byte]) << lane
+                before = byte
+            found |= some << eighth
+        for lane in range(n_lanes & -8, n_lanes):
+            byte = np.int64(text[place + lane])
+            found |= np.int64(cut_at[before << 8 | byte]) << lane
+            before = byte
+        while piece < offsets.size and end_at[piece] < place + BYTE_LANES:
+            found |= np.int64(1) << (np.int64(end_at[piece]) - place)
+            piece += 1
+        n = put_places(found, place, out_at, n, n + _AT_ONCE <= out.size)
+        place += BYTE_LANES
+    return n - 1
 
 
 def bytes_joined_by(vocabulary: Vocabulary) -> np.ndarray | None:
@@ -92,7 +138,9 @@ def bytes_joined_by(vocabulary: Vocabulary) -> np.ndarray | None:
     """
     pairs, made, byte_ids = vocabulary.pairs, vocabulary.made, vocabulary.byte_ids
     n = len(pairs)
-    if n == 0 or NO_ID in byte_ids or vocabulary.whole_ids or vocabulary.size > 4 * n + (1 << 16):
+    if n == 0 or NO_ID in byte_ids or vocabulary.whole_ids:
+        return None
+    if vocabulary.size > min(4 * n + (1 << 16), MOST_IDS):
         return None
     edges = np.full((2, vocabulary.size), -1)
     edges[:, byte_ids] = np.arange(256)
@@ -142,7 +190,7 @@ class WideEncoder(Encoder):
 
     Complexity
     ----------
-    As :class:`Encoder`, and as :class:`bpe.encoding.joining.Joiner`; 24 bytes more for each id of a text.
+    As :class:`Encoder`, and as :class:`bpe.encoding.joining.Joiner`; 12 bytes more for each id of a text.
 
     Examples
     --------
@@ -156,13 +204,13 @@ class WideEncoder(Encoder):
         super().__init__(with_first_merges(vocabulary, n_first), pattern)
         self._tables = None  # no text is encoded in one call
         self._joiner = Joiner(vocabulary, len(vocabulary.pairs) - n_first)
-        self._is_crossed = np.zeros(1 << 16, np.int8)
-        self._is_crossed[joined[:n_first, 0] << 8 | joined[:n_first, 1]] = 1
+        self._is_cut = np.ones(1 << 16, np.int8)
+        self._is_cut[joined[:n_first, 0] << 8 | joined[:n_first, 1]] = 0
 
     def _finer(self, data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """Cut wide pieces where no first merge crosses."""
         out = np.empty(int(offsets[-1] - offsets[0]) + 1, np.int32)
-        return out[: cut_finer(data, offsets, self._is_crossed, out) + 1]
+        return out[: cut_finer(data, offsets, self._is_cut, out) + 1]
 
     def _encode(
         self,

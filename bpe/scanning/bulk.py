@@ -38,7 +38,7 @@ _DATA_BITS = 0x070F1F7F
 _LEAD_BITS = 0xF0E0C000
 _LEAST_BITS = 0x100B0700
 _MARKS, _CONTINUED = 0xC0C0C000, 0x80808000  # what the later bytes of a character begin with
-_BEYOND_ASCII = np.int64(-0x7F7F7F7F7F7F7F80)  # the top bit of each of eight bytes
+BEYOND_ASCII = np.int64(-0x7F7F7F7F7F7F7F80)  # the top bit of each of eight bytes
 _AT_ONCE = 16
 
 
@@ -83,7 +83,7 @@ def read_characters(view, text, start, stop, groups, places):
         i += n_ascii
         # One after the other, until eight bytes of ASCII follow.
         word = load_word(text, i)
-        while (word & _BEYOND_ASCII != 0) & (n < CHUNK) & (i + 2 * _READ <= stop):
+        while (word & BEYOND_ASCII != 0) & (n < CHUNK) & (i + 2 * _READ <= stop):
             group, width = first_character(view, word)
             groups[BEHIND + n] = group
             places[n] = i

@@ -6,11 +6,38 @@ parts between special tokens, or the pieces of another expression.
 
 import numpy as np
 
-from bpe.scanning.bulk import cut_bulk
+from bpe.scanning.bulk import BEYOND_ASCII, cut_bulk
+from bpe.scanning.hopes import HOPED
 from bpe.scanning.matching import NO_MATCH, UNDECIDED, decode, symbol_before
 from bpe.scanning.remembering import find
 from bpe.scanning.tables import ALIVE, DELAY_MASK, ROW_SHIFT, view_of
-from structures.kernels import inner, pointer_to, quiet
+from structures.kernels import (
+    BYTE_LANES,
+    byte_lanes_in_products,
+    byte_lanes_with,
+    inner,
+    load_word,
+    local_bytes,
+    lowest_lane,
+    pointer_to,
+    quiet,
+    translate_byte_lanes,
+)
+
+
+@inner
+def next_hope(view, data, place, stop):
+    """Return a place, not before `place`, from which on :func:`skip_hopeless` goes on; many are skipped."""
+    groups = local_bytes(BYTE_LANES)
+    while place + BYTE_LANES < stop and load_word(data, place) & BEYOND_ASCII == 0:
+        translate_byte_lanes(data, place, view.ranges, groups, 0)
+        found = byte_lanes_in_products(groups, 0, view.hopes, HOPED)
+        found |= byte_lanes_with(data, place, 0x80) | byte_lanes_with(data, place + 1, 0x80)
+        n = lowest_lane(found)
+        if n < BYTE_LANES - 1:  # the last lane has no neighbour among the groups
+            return place + n
+        place += BYTE_LANES - 1
+    return place
 
 
 @inner
@@ -19,6 +46,8 @@ def skip_hopeless(view, data, place, stop):
 
     It looks at ASCII only, and for patterns that do not look behind.
     """
+    if view.has_hopes:
+        place = next_hope(view, data, place, stop)
     entry = view.start_entry_of[0]
     if entry & DELAY_MASK != 0:
         return place

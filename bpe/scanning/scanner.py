@@ -11,6 +11,7 @@ from bpe.scanning.automaton import compile_automaton
 from bpe.scanning.cuts import Cuts
 from bpe.scanning.cutting import cut
 from bpe.scanning.gaps import end_of_gap
+from bpe.scanning.hopes import derive_hopes
 from bpe.scanning.remembering import n_failed
 from bpe.scanning.tables import Tables, tables_of
 from bpe.scanning.tails import find_tails
@@ -80,7 +81,13 @@ class Scanner:
             has_windows.append(windows is not None)
             is_in_code = source in in_code
             self._tables.append(
-                tables_of(automaton, windows, tails if tails.meet else None, in_code=is_in_code)
+                tables_of(
+                    automaton,
+                    windows,
+                    tails if tails.meet else None,
+                    derive_hopes(automaton) if windows is None else None,
+                    in_code=is_in_code,
+                )
             )
             self._tail_bytes.append(-(-len(tails.endless) // 8) if tails.meet else 0)
         self.steps += work.done

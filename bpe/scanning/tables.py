@@ -10,6 +10,7 @@ from numba import types
 from numba.experimental import structref
 
 from bpe.scanning.automaton import Automaton
+from bpe.scanning.hopes import HOPED, Hopes
 from bpe.scanning.tails import Tails
 from bpe.scanning.windows import PLACES, Windows, as_code, ranges_of_groups
 from structures.kernels import Constant, StructType, fields_of, inner, kernel, new, part_or, pointer_to
@@ -48,10 +49,11 @@ def tables_type(code_type: Any) -> TablesType:
         # Bytes, each repeated four times in an int32:
         range_starts=types.int32[::1],  # where the group changes, by ASCII character
         range_changes=types.int32[::1],  # exclusive or of the groups before and after
-        n_ranges=types.int64,  # 0: no windows
-        products=types.int32[::1],  # of the ends, then the open ones; one element for each place of a window
+        n_ranges=types.int64,  # 0: neither windows nor hopes
+        products=types.int32[::1],  # of the ends, then the open ones; or hopes: one element for each place
         n_ends=types.int64,
         n_products=types.int64,
+        n_hopes=types.int64,  # 0: windows, if anything
         code=code_type,  # the windows as constants (`windows.as_code`), or None
         tail_of=types.int16[::1],  # by row: the number of an endless state; -1 of others
         tail_bytes=types.int64,  # of a set of endless states, a bit each; 0: nothing is remembered
@@ -73,9 +75,9 @@ def _new_tables(typ, of_automaton, of_windows, of_tails, code):
     self = new(typ)
     self.symbol_of, self.next_entry, starts, self.n_symbols, self.looks_behind = of_automaton
     self.start_entry_of, self.start_entry_not_empty_of = starts
-    self.group_of, self.range_starts, self.range_changes, self.products, self.n_ends = of_windows
+    self.group_of, self.range_starts, self.range_changes, self.products, numbers = of_windows
     self.n_ranges = self.range_starts.size
-    self.n_products = self.products.size // PLACES
+    self.n_ends, self.n_products, self.n_hopes = numbers
     self.tail_of, self.tail_bytes = of_tails
     self.code = code
     return self
@@ -92,6 +94,8 @@ class View(NamedTuple):
     looks_behind: Any
     group_of: Any
     has_windows: Any
+    has_hopes: Any
+    hopes: Any  # products, as `byte_lanes_in_products` takes them; windows and hopes are never both there
     ranges: Any  # of ASCII characters with one group, as `translate_byte_lanes` takes them
     ends: Any  # products: the windows in which a piece ends, as `byte_lanes_in_products` takes them
     open: Any  # products: the windows that do not decide
@@ -114,7 +118,9 @@ def view_of(self, failed, start):
         self.n_symbols,
         self.looks_behind,
         pointer_to(self.group_of, 0),
-        self.n_ranges > 0,
+        self.n_ranges > 0 and self.n_hopes == 0,
+        self.n_hopes > 0,
+        (products, 0, self.n_hopes),
         part_or(self.code, 0, (starts, changes, self.n_ranges)),
         part_or(self.code, 1, (products, 0, n_ends)),
         part_or(self.code, 2, (products, n_ends, self.n_products)),
@@ -126,13 +132,17 @@ def view_of(self, failed, start):
 
 
 def tables_of(
-    automaton: Automaton, windows: Windows | None, tails: Tails | None = None, *, in_code: bool = False
+    automaton: Automaton,
+    windows: Windows | None,
+    tails: Tails | None = None,
+    hopes: Hopes | None = None,
+    *,
+    in_code: bool = False,
 ) -> Tables:
-    """Return the tables of an automaton, of its windows if it has them, and of its tails if they meet.
+    """Return the tables of an automaton, of its windows or its hopes, and of its tails if they meet.
 
     If they are to be `in_code`, and there are some, the windows become constants of machine code.
     """
-    code = Constant(as_code(automaton, windows)) if windows and in_code else None
     width = automaton.n_symbols + 1
     row_of = np.arange(len(automaton.delay_of)) * width
     entry_of = row_of << ROW_SHIFT | np.where(automaton.alive, ALIVE, 0) | (automaton.delay_of + 1)
@@ -143,15 +153,18 @@ def tables_of(
         automaton.n_symbols,
         automaton.looks_behind,
     )
-    if windows is None:
-        nothing = np.empty(0, np.uint8)
-        windows = Windows(nothing, nothing, nothing)
+    group_of = hopes.group_of if hopes else np.empty(0, np.uint8)
+    ends = unsure = np.empty((0, PLACES), np.uint8)
+    hoped = hopes.products if hopes else np.empty((0, HOPED), np.uint8)
+    if windows:
+        group_of, ends, unsure, hoped = windows.group_of, windows.ends, windows.open, hoped[:0]
     of_windows = (
-        windows.group_of,
-        *map(_four_times, ranges_of_groups(automaton, windows)),
-        _four_times(np.concatenate([windows.ends, windows.open])),
-        len(windows.ends),
+        group_of,
+        *map(_four_times, ranges_of_groups(automaton, group_of)),
+        _four_times(np.concatenate([each.ravel() for each in (ends, unsure, hoped)])),
+        (len(ends), len(ends) + len(unsure), len(hoped)),
     )
+    code = Constant(as_code(automaton, windows)) if windows and in_code else None
     tail_of = np.full(len(row_of) * width if tails else 0, -1, np.int16)
     if tails:
         tail_of[row_of[tails.endless]] = np.arange(len(tails.endless))

@@ -108,8 +108,8 @@ def _choose_groups(automaton: Automaton, work: Work) -> list[list[int]]:
         np.bincount(automaton.symbol_of[i : i + (1 << 16)], minlength=automaton.n_symbols) for i in blocks
     )
     ascii_frequencies = [1 / (1 + (_FREQUENT_FIRST + chr(c)).index(chr(c))) for c in range(128)]
-    frequency = np.bincount(automaton.symbol_of[:128], ascii_frequencies, automaton.n_symbols)
-    frequency += 1e-5 * n_characters
+    of_ascii = np.bincount(automaton.symbol_of[:128], ascii_frequencies, automaton.n_symbols)
+    frequency = of_ascii + 1e-5 * n_characters
     alike = sorted(range(automaton.n_symbols), key=lambda symbol: -frequency[symbol])
     groups = _grouped(automaton, alike, work)
     others: list[int] = []
@@ -313,15 +313,15 @@ def derive_windows(automaton: Automaton, work: Work | None = None) -> Windows | 
     return Windows(bit_of, ends, unsure)
 
 
-def ranges_of_groups(automaton: Automaton, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
+def ranges_of_groups(automaton: Automaton, group_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the ASCII characters at which the group changes, and the exclusive or of both groups.
 
-    Both are (ranges,) uint8; there are none if there are no windows.
+    Both are (ranges,) uint8; there are none if there are no groups of symbols.
     """
-    if not windows.group_of.size:
-        return windows.group_of, windows.group_of
-    group_of = windows.group_of[automaton.symbol_of[:128]]
-    change = np.concatenate([group_of[:1], group_of[1:] ^ group_of[:-1]])
+    if not group_of.size:
+        return group_of, group_of
+    groups = group_of[automaton.symbol_of[:128]]
+    change = np.concatenate([groups[:1], groups[1:] ^ groups[:-1]])
     starts = np.flatnonzero(change)
     return starts.astype(np.uint8), change[starts]
 
@@ -344,6 +344,6 @@ def as_code(automaton: Automaton, windows: Windows) -> tuple[Any, Any, Any]:
     def rows(products: np.ndarray) -> tuple[tuple[int | None, ...], ...]:
         return tuple(tuple(None if x == any_group else x for x in row) for row in products.tolist())
 
-    starts, changes = ranges_of_groups(automaton, windows)
+    starts, changes = ranges_of_groups(automaton, windows.group_of)
     ranges = tuple(zip(starts.tolist(), changes.tolist(), strict=True))
     return ranges, rows(windows.ends), rows(windows.open)

@@ -19,7 +19,7 @@ from bpe.counting import piece_ids as piece_ids_module
 from bpe.counting.piece_ids import GAP, piece_ids
 from bpe.counting.run_counts import phrases_in, runs_in
 from bpe.encoding.encoder import Encoder
-from bpe.encoding.wide_encoder import WideEncoder, bytes_joined_by, n_first_merges
+from bpe.encoding.wide_encoder import WideEncoder, bytes_joined_by, cut_finer, n_first_merges
 from bpe.supermerges import with_supermerges
 from bpe.training.boundless import Supermerges
 from bpe.training.superbpe import superbpe_trainer, wide_pattern_of
@@ -122,6 +122,24 @@ def test_which_tokenizers_are_encoded_in_two_steps(wide):
     assert type(swapped.engine.encoder) is Encoder
     assert type(bpe.train([SONG], 300).engine.encoder) is Encoder
     assert wide.decode(wide.encode(SONG)) == SONG
+
+
+@given(
+    st.lists(st.binary(min_size=1, max_size=150), min_size=1, max_size=6),
+    st.lists(st.tuples(st.integers(0, 255), st.integers(0, 255)), max_size=30),
+    st.booleans(),
+)
+def test_wide_pieces_are_cut_where_no_first_merge_crosses(pieces, crossed, is_prose):
+    if is_prose:
+        pieces, crossed = [(b"by the way, " * 13)[: len(piece)] for piece in pieces], [*b"bythew", *b"aythey"]
+        crossed = [*zip(crossed[::2], crossed[1::2], strict=True)]
+    data, offsets = b"##" + b"".join(pieces), 2 + np.cumsum([0, *map(len, pieces)])
+    is_cut = np.ones(1 << 16, np.int8)
+    is_cut[[one << 8 | other for one, other in crossed]] = 0
+    out = np.empty(len(data) - 1, np.int32)
+    n = cut_finer(np.frombuffer(data, np.uint8), offsets.astype(np.int32), is_cut, out)
+    inside = (place for place in range(3, len(data)) if (data[place - 1], data[place]) not in crossed)
+    assert out[: n + 1].tolist() == sorted({*offsets.tolist(), *inside})
 
 
 def test_an_ordinary_tokenizer_that_joins_kinds_of_spaces_is_encoded_in_one_step():
@@ -323,7 +341,7 @@ def test_methods_agree_with_supermerges(boundless, tmp_path, monkeypatch):
         assert growing.ids() == tok.encode(text)
     written = tok.encode_files([LONG, "of the way"], tmp_path / "ids.bin", **rules)
     assert np.fromfile(written.ids, written.dtype).tolist() == ids + tok.encode("of the way")
-    monkeypatch.setattr("bpe.encoding.joining._ROOM", 4)  # runs do not fit
+    monkeypatch.setattr("bpe.encoding.joining.KNOWN_PHRASES", 1)  # all are forgotten again and again
     assert pickle.loads(pickle.dumps(tok)).encode(LONG, **rules) == ids
 
 
@@ -405,6 +423,16 @@ def test_supermerges_that_are_not_in_order():
     swapped = boundless_words([(b"a b", b" c"), (b" b", b" c"), (b"a", b" b")])
     for tok, expected in ((words, [b"a b c"]), (swapped, [b"a", b" b c"])):
         assert [tok.token_bytes(number) for number in tok.encode("a b c")] == expected
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 20, 3000])
+def test_pieces_of_several_tokens_are_joined_to_nothing(n):
+    """Also where the tokens at their edges could be, and where they are too long to be remembered."""
+    tok, text = boundless_words([(b"a", b" b")]), ("a" * n + " b\n") * 3
+    for _ in range(2):
+        tokens = [tok.token_bytes(number) for number in tok.encode(text)]
+        assert tokens.count(b"a b") == (3 if n == 1 else 0)
+        assert b"".join(tokens) == text.encode()
 
 
 def boundless_words(supermerges):

@@ -173,7 +173,6 @@ TARGETS = [
         for module in (
             "counting/piece_ids",
             "counting/run_counts",
-            "encoding/joining",
             "supermerges",
             "training/boundless",
             "training/superbpe",
@@ -183,7 +182,10 @@ TARGETS = [
         Target("superwords", f"bpe/counting/{module}.py", (B + "test_run_counts.py",))
         for module in ("counted_runs", "run_edges", "runs_file")
     ),
-    Target("superwords", "bpe/encoding/joints.py", (B + "test_joints.py", B + "test_superwords.py")),
+    *(
+        Target("superwords", f"bpe/encoding/{module}.py", (B + "test_joints.py", B + "test_superwords.py"))
+        for module in ("joining", "joints", "wide_encoder")
+    ),
     *(
         Target("vocabularies", f"bpe/{module}.py", (B + "test_surgery.py",))
         for module in ("surgery/extend", "surgery/prune", "surgery/id_maps", "encoding/uses")
@@ -220,7 +222,14 @@ TARGETS = [
     ),
     Target("windows", "bpe/scanning/bulk.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
     Target("windows", "bpe/scanning/matching.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
-    Target("windows", "bpe/scanning/cutting.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
+    Target("windows", "bpe/scanning/hopes.py", (B + "test_hopes.py",)),
+    Target(
+        "windows",
+        "bpe/scanning/cutting.py",
+        (B + "test_scanning.py", B + "test_hopes.py"),
+        PLAIN_SCANNING,
+        SPLITTING,
+    ),
     Target(
         "specials",
         "bpe/special_search.py",
