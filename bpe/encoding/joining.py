@@ -316,7 +316,6 @@ class Joiner:
             KNOWN_PHRASES,
             np.empty(_POOL_IDS, np.uint32),  # takes memory only as it fills
             0,
-            ByteCounter(),
             new_pieces(_PHRASE, self._ranks._replace(in_order=False)),
             (
                 np.empty(ID_BYTES * BATCH, np.uint8),
