@@ -137,7 +137,7 @@ def commands_of(page):
     blocks = re.findall(r"(?:^\.\. code-block:: sh|::)\n\n((?:   .*\n|\n)+)", shown, re.MULTILINE)
     lines = textwrap.dedent("\n".join(blocks)).splitlines()
     found = [line.strip() for line in lines if line.strip().startswith("bpe ")]
-    return [line for line in found if not any(option in line for option in NOT_RUN)]
+    return [line for line in found if not any(option in line.split("#")[0] for option in NOT_RUN)]
 
 
 COMMANDS_OF = {
@@ -162,6 +162,9 @@ def corpora(tmp_path_factory):
     for name in ("en", "de"):
         (folder / f"{name}-dev.txt").write_text((folder / name / "a.txt").read_text("utf-8")[:500], "utf-8")
         bpe.count_words(folder / name, progress=False).save(folder / f"{name}.counts")
+    for name in ("more", "de"):
+        arguments = ["count", str(folder / "books"), "--runs", "-o", str(folder / f"{name}.runs")]
+        assert CliRunner().invoke(main, arguments).exit_code == 0
     (folder / "data" / "mine").mkdir(parents=True)
     return folder
 
