@@ -29,7 +29,7 @@ from bpe.counting import counted_runs, piece_ids, runs_file
 from bpe.counting.clusters import _added, _count_runs_of_part
 from bpe.counting.run_edges import PARTS, cut_between_runs, joins
 from bpe.counting.weights import UNIT
-from bpe.specials import SpecialSearch
+from bpe.special_search import SpecialSearch
 from bpe.training import boundless, with_superwords
 
 SPECIAL = "<|x|>"
