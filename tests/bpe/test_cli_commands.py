@@ -71,6 +71,8 @@ def test_examples(line, folder, book):
     (folder / "wiki" / "a.jsonl.gz").write_bytes(gzip.compress(json.dumps({"body": book[:9000]}).encode()))
     for name in ("books.counts", "more.counts", "all.counts"):
         bpe.WordCounts.from_corpus([book[:9000]], progress=False).save(name)
+    for name in ("books.runs", "more.runs"):
+        bpe.count_runs([book[:9000]]).save(name)
     (folder / "ids.txt").write_text("1 2 3")
     (folder / "ids.bin").write_bytes(b"1\0" * 3)
     os.rename("tokenizer.json", "t.hf.json")
