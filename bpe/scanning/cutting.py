@@ -24,11 +24,13 @@ from structures.kernels import (
     translate_byte_lanes,
 )
 
+_ROOM = BYTE_LANES + 1  # the last lane is read with its neighbour
+
 
 @inner
 def next_hope(view, data, place, stop):
     """Return a place, not before `place`, from which on :func:`skip_hopeless` goes on; many are skipped."""
-    groups = local_bytes(BYTE_LANES)
+    groups = local_bytes(_ROOM)
     while place + BYTE_LANES < stop and load_word(data, place) & BEYOND_ASCII == 0:
         translate_byte_lanes(data, place, view.ranges, groups, 0)
         found = byte_lanes_in_products(groups, 0, view.hopes, HOPED)
