@@ -114,7 +114,7 @@ def test_phrases_are_joined_as_by_plain_merging_and_remembered(drawn, segments, 
     assert joined_by(joiner, segments * times) == expected
     short = [segment for segment in segments if len(segment) * ID_BYTES <= KNOWN_BYTES]
     expected = joined_plainly(vocabulary, short)
-    joiner._ranks.tables.id_of_rank[:] = ord("!")  # whatever is merged from now on is wrong
+    vocabulary.made[:] = ord("!")  # whatever is merged from now on is wrong
     assert joined_by(joiner, short) == expected
 
 
