@@ -1,7 +1,8 @@
-"""Runs of pieces, counted like words: the sequences that supermerges are learned from.
+"""Runs of tokens, counted like words: the sequences that superwords are learned from.
 
-A pair of pieces that is rare is never joined: whatever is merged across it counts no more. So runs are cut
-there, without any change to what is learned; what is left is much shorter than the text.
+A pair of tokens that is rare is never joined: whatever is merged across it counts no more. So runs are cut
+there, without any change to what is learned; what is left is much shorter than the text. How often a pair
+occurs *at most* is enough for that (:mod:`bpe.counting.pair_sketch`).
 
 In the bounded mode, runs are also cut into *phrases*, from the left: the longest rows of pieces that are
 frequent themselves. What is joined across their edges is lost: this mode is approximate.
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bpe.counting.pair_sketch import PairSketch, most_of
 from bpe.counting.piece_ids import GAP
 from bpe.threads import in_background
 from structures import ByteCounter, IntMap, kernel, pack_pair
@@ -41,40 +43,31 @@ class RunCounts(NamedTuple):
     counts: np.ndarray
 
 
-@kernel
-def count_pairs_of(ids, weights, offsets, pairs):
-    """Add the count of every pair of ids that follow each other to a map; return a status.
+@kernel(quiet=True)
+def cut_at_rare_pairs(ids, sketch, least, offsets):
+    """Move the runs of at least two ids without a rare pair to the start of `ids`; return how many there are.
 
     Parameters
     ----------
-    ids : int array
-        There are gaps between runs, or else `offsets`.
-    weights : (runs,) int64
-    offsets : (runs + 1,) int64
-    pairs : IntMap
+    ids : (n,) int32
+        It ends with a gap.
+    sketch : PairSketch
+    least : int
+        A pair that occurs less often is rare.
+    offsets : (n // 2 + 1,) int64
+        Out: where each run ends, after 0, in bytes.
     """
-    status = 0
-    for run in range(weights.size):
-        for i in range(offsets[run], offsets[run + 1] - 1):
-            if ids[i] != GAP and ids[i + 1] != GAP:
-                status = min(status, pairs.add(pack_pair(ids[i], ids[i + 1]), weights[run]))
-    return status
-
-
-@kernel
-def cut_at_rare_pairs(ids, pairs, least, tokens, offsets):
-    """Write the runs of at least two ids without a rare pair; return how many there are."""
     n = n_tokens = begin = 0
+    offsets[0] = 0
     for i in range(1, ids.size):
-        is_joined = ids[i - 1] != GAP and ids[i] != GAP
-        if is_joined and pairs.get(pack_pair(ids[i - 1], ids[i]), 0) >= least:
+        if ids[i - 1] != GAP and ids[i] != GAP and most_of(sketch, ids[i - 1], ids[i]) >= least:
             continue
         if i - begin >= 2:
             for k in range(begin, i):
-                tokens[n_tokens] = ids[k]
+                ids[n_tokens] = ids[k]
                 n_tokens += 1
             n += 1
-            offsets[n] = n_tokens
+            offsets[n] = n_tokens * _ID_BYTES
         begin = i
     return n
 
@@ -134,13 +127,15 @@ def _unpacked(counter: ByteCounter) -> RunCounts:
     return RunCounts(data.view(np.int32), offsets // _ID_BYTES, counts)
 
 
-def runs_in(ids: np.ndarray, least: int) -> RunCounts:
-    """Return the runs in a row of ids, cut at pairs that are rare.
+def runs_in(ids: np.ndarray, sketch: PairSketch, least: int) -> RunCounts:
+    """Return the runs in a row of ids, cut at pairs that are rare, and at no pair that is not.
 
     Parameters
     ----------
     ids : (n,) int32
-        As :func:`bpe.counting.piece_ids.piece_ids` returns them.
+        As :func:`bpe.counting.piece_ids.piece_ids` returns them; overwritten.
+    sketch : PairSketch
+        Of these ids.
     least : int
         A pair that occurs less often is rare.
 
@@ -160,18 +155,15 @@ def runs_in(ids: np.ndarray, least: int) -> RunCounts:
     Examples
     --------
     >>> ids = np.array([-1, 7, 12, 9, -1, 7, 12, -1, 8, -1], np.int32)
-    >>> runs_in(ids, least=1).tokens.tolist(), runs_in(ids, least=2).tokens.tolist()
-    ([7, 12, 9, 7, 12], [7, 12])
+    >>> runs = runs_in(ids, PairSketch.of(ids), least=2)
+    >>> runs.tokens.tolist(), runs.counts.tolist()
+    ([7, 12], [2])
     """
 
     def count() -> ByteCounter:
-        pairs, counter = IntMap(), ByteCounter()
-        if count_pairs_of(ids, np.ones(1, np.int64), np.array([0, len(ids)]), pairs) < 0:
-            raise MemoryError("no memory for the pairs of pieces")
-        tokens, offsets = np.empty(len(ids), np.int32), np.zeros(len(ids) // 2 + 1, np.int64)
-        n = cut_at_rare_pairs(ids, pairs, least, tokens, offsets)
-        ends = offsets[: n + 1]
-        counter.update_many(tokens[: ends[-1]].view(np.uint8), ends * _ID_BYTES)
+        counter, offsets = ByteCounter(), np.empty(len(ids) // 2 + 1, np.int64)
+        n = cut_at_rare_pairs(ids, sketch, least, offsets)
+        counter.update_many(ids.view(np.uint8), offsets[: n + 1])
         return counter
 
     return _unpacked(in_background(count))
@@ -202,7 +194,8 @@ def phrases_in(runs: RunCounts, least: int, longest: int) -> RunCounts:
 
     Examples
     --------
-    >>> runs = runs_in(np.array([-1, 7, 12, 9, -1, 7, 12, 8, 7, 12, -1], np.int32), least=1)
+    >>> ids = np.array([-1, 7, 12, 9, -1, 7, 12, 8, 7, 12, -1], np.int32)
+    >>> runs = runs_in(ids, PairSketch.of(ids), least=1)
     >>> phrases = phrases_in(runs, least=3, longest=30)
     >>> phrases.tokens.tolist(), phrases.counts.tolist()
     ([7, 12], [3])

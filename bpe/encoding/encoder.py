@@ -295,6 +295,30 @@ class Encoder:
         ids, _, id_offsets = self._encode(data, np.asarray(ends, np.int64), given=offsets)
         return ids, _with_empty(id_offsets, len(ends))
 
+    def encode_by_piece(self, data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Encode pieces that are cut already, and say where the ids of each end.
+
+        Parameters
+        ----------
+        data : (n_bytes,) uint8
+        offsets : (pieces + 1,) int32
+            Piece i is ``data[offsets[i]:offsets[i + 1]]``; none is empty.
+
+        Returns
+        -------
+        ids : (n,) uint32
+        id_ends : (pieces,) int64
+
+        Examples
+        --------
+        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+        >>> encoder, data = Encoder(words, Pattern.of("none")), np.frombuffer(b"hihi", np.uint8)
+        >>> encoder.encode_by_piece(data, np.array([0, 1, 2, 4], np.int32))
+        (array([104, 105, 256], dtype=uint32), array([1, 2, 3]))
+        """
+        ids, _, id_ends = self._encode(data, offsets[-1:].astype(np.int64), by_piece=True, given=offsets)
+        return ids, id_ends
+
     def encode_with_lengths(
         self, data: bytes, offsets: np.ndarray | None, ends: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

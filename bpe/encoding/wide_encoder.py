@@ -9,12 +9,17 @@ between is a word or less, and remembered. Then the others join the tokens::
     ids          7 | 12 | 31 |9| 15 | 12 | 44        encoded by :mod:`bpe.encoding.encoder`
     joined       900      31  9  901      44         joined by :mod:`bpe.encoding.joining`
 
+``FinerEncoder`` is the first step alone, which is all there is to encode by merges that stay inside words.
+
 The first merges are those before many join a word to a space after it. (A few do in every vocabulary: they
 join kinds of spaces.) This is exact for merges that are in order, wherever the line is drawn: all first
 merges are done before any of the others.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
@@ -25,6 +30,8 @@ from bpe.pattern import Pattern
 from bpe.supermerges import with_first_merges
 from bpe.vocabulary import NO_ID, Vocabulary
 from structures import kernel
+
+Encode: TypeAlias = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 _SPACE = 0x20
 _LEAST_SHARE = 8  # one merge in so many must be a first one; later, one in so many joins words
@@ -92,7 +99,7 @@ def bytes_joined_by(vocabulary: Vocabulary) -> np.ndarray | None:
     """
     pairs, made, byte_ids = vocabulary.pairs, vocabulary.made, vocabulary.byte_ids
     n = len(pairs)
-    if n == 0 or NO_ID in byte_ids or vocabulary.whole_ids or vocabulary.size > 4 * n + (1 << 16):
+    if NO_ID in byte_ids or vocabulary.whole_ids or vocabulary.size > 4 * n + (1 << 16):
         return None
     edges = np.full((2, vocabulary.size), -1)
     edges[:, byte_ids] = np.arange(256)
@@ -120,6 +127,8 @@ def n_first_merges(joined: np.ndarray) -> int:
     (2, 0)
     """
     n = len(joined)
+    if n == 0:
+        return 0
     is_wide = (joined[:, 0] > _SPACE) & (joined[:, 1] == _SPACE)
     n_wide = np.concatenate([[0], np.cumsum(is_wide)])  # before each merge
     soon = n_wide[np.minimum(np.arange(n) + _NEXT, n)] - n_wide[:-1]
@@ -128,7 +137,42 @@ def n_first_merges(joined: np.ndarray) -> int:
     return first if are_many[first] and first * _LEAST_SHARE >= n else 0
 
 
-class WideEncoder(Encoder):
+class FinerEncoder(Encoder):
+    """Encodes wide pieces, cut where no merge crosses: what lies between is short, and remembered.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    pattern : Pattern
+    joined : (merges, 2) int64
+        As :func:`bytes_joined_by` returns it.
+
+    Complexity
+    ----------
+    As :class:`Encoder`.
+
+    Examples
+    --------
+    >>> tokens = [*(bytes([value]) for value in range(256)), b" a"]
+    >>> words = Vocabulary(tokens, [(32, 97)], {})
+    >>> encoder = FinerEncoder(words, Pattern.of("none"), bytes_joined_by(words))
+    >>> encoder.encode_by_piece(np.frombuffer(b" a a a", np.uint8), np.array([0, 4, 6], np.int32))
+    (array([256, 256, 256], dtype=uint32), array([2, 3]))
+    """
+
+    def __init__(self, vocabulary: Vocabulary, pattern: Pattern, joined: np.ndarray) -> None:
+        super().__init__(vocabulary, pattern)
+        self._tables = None  # no text is encoded in one call
+        self._is_crossed = np.zeros(1 << 16, np.int8)
+        self._is_crossed[joined[:, 0] << 8 | joined[:, 1]] = 1
+
+    def _finer(self, data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Cut wide pieces where no merge crosses."""
+        out = np.empty(int(offsets[-1] - offsets[0]) + 1, np.int32)
+        return out[: cut_finer(data, offsets, self._is_crossed, out) + 1]
+
+
+class WideEncoder(FinerEncoder):
     """Encodes ordinary text by the first merges, then by the others.
 
     Parameters
@@ -153,16 +197,8 @@ class WideEncoder(Encoder):
     """
 
     def __init__(self, vocabulary: Vocabulary, pattern: Pattern, joined: np.ndarray, n_first: int) -> None:
-        super().__init__(with_first_merges(vocabulary, n_first), pattern)
-        self._tables = None  # no text is encoded in one call
+        super().__init__(with_first_merges(vocabulary, n_first), pattern, joined[:n_first])
         self._joiner = Joiner(vocabulary, len(vocabulary.pairs) - n_first)
-        self._is_crossed = np.zeros(1 << 16, np.int8)
-        self._is_crossed[joined[:n_first, 0] << 8 | joined[:n_first, 1]] = 1
-
-    def _finer(self, data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Cut wide pieces where no first merge crosses."""
-        out = np.empty(int(offsets[-1] - offsets[0]) + 1, np.int32)
-        return out[: cut_finer(data, offsets, self._is_crossed, out) + 1]
 
     def _encode(
         self,
@@ -180,3 +216,33 @@ class WideEncoder(Encoder):
         if by_piece:
             return joined, piece_ends, joined_ends
         return joined, ends, joined_ends[np.searchsorted(piece_ends, ends)] if len(ends) else joined_ends[:0]
+
+
+def encoder_by_piece(vocabulary: Vocabulary, pattern: Pattern) -> Encode:
+    """Return what encodes wide pieces, as :meth:`Encoder.encode_by_piece` does.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    pattern : Pattern
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
+    >>> encode = encoder_by_piece(words, Pattern.of("none"))
+    >>> encode(np.frombuffer(b"hi!", np.uint8), np.array([0, 2, 3], np.int32))
+    (array([104, 105,  33], dtype=uint32), array([2, 3]))
+    """
+    joined = bytes_joined_by(vocabulary)
+    n_first = 0 if joined is None else n_first_merges(joined)
+    if joined is None:
+        encoder = Encoder(vocabulary, pattern)
+    elif n_first:
+        encoder = WideEncoder(vocabulary, pattern, joined, n_first)
+    else:
+        encoder = FinerEncoder(vocabulary, pattern, joined)
+    return encoder.encode_by_piece

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from operator import index as as_index
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from bpe.corpus import Corpus
+from bpe.counting.pair_sketch import PairSketch
 from bpe.counting.piece_ids import piece_ids
 from bpe.counting.run_counts import RunCounts, phrases_in, runs_in
 from bpe.counting.word_counts import WordCounts
@@ -17,13 +18,14 @@ from bpe.tokenizer import Tokenizer
 from bpe.training.boundless import PARTS, boundless_tokenizer
 from bpe.training.learner import longest_token
 from bpe.training.start import choice, fresh_start
-from bpe.training.superbpe import check_first_merges, superbpe_trainer, wide_pattern_of
+from bpe.training.superbpe import check_first_merges, reader, superbpe_trainer, wide_pattern_of
 from bpe.training.trainer import Trainer
 from structures import ByteCounter
 
 Superwords: TypeAlias = Literal["superbpe", "boundless"]
 
 SUPERWORDS: tuple[Superwords, ...] = ("superbpe", "boundless")
+_OF_START = {"alphabet", "special_first"}
 PHRASE_COUNT = 15  # as the authors have it
 _METHOD_OF: dict[str, Superwords] = {
     "first_merges": "superbpe",
@@ -89,9 +91,9 @@ def train_superwords(
     vocab_size: int,
     n_merges: int,
     given: SuperwordOptions,
-    count: Callable[[Pattern], WordCounts],
-    pattern: Pattern,
+    count: Callable[[], WordCounts],
     options: dict[str, Any],
+    threads: int | None,
     progress: Progress,
 ) -> Tokenizer:
     """Train a tokenizer with superwords.
@@ -106,11 +108,10 @@ def train_superwords(
     given : SuperwordOptions
         Checked.
     count : callable
-        Counts the pieces of `source` by a pattern.
-    pattern : Pattern
-        How words are cut.
+        Counts the words of `source`.
     options : dict
         For :class:`bpe.Trainer`.
+    threads : int, optional
     progress : bool or callable
 
     Returns
@@ -128,11 +129,10 @@ def train_superwords(
 
     Examples
     --------
-    >>> corpus, gpt2 = Corpus(["of course, of course"]), Pattern.of("gpt2")
-    >>> def count(pattern):
-    ...     return WordCounts.from_corpus(corpus, pattern)
-    >>> given = SuperwordOptions("superbpe", 6)
-    >>> train_superwords(corpus, 263, 7, given, count, gpt2, {}, False).token_bytes(262)
+    >>> corpus, given = Corpus(["of course, of course"]), SuperwordOptions("superbpe", 6)
+    >>> def count():
+    ...     return WordCounts.from_corpus(corpus)
+    >>> train_superwords(corpus, 263, 7, given, count, {}, 1, False).token_bytes(262)
     b'of cou'
     """
     is_boundless = given.superwords == "boundless"
@@ -149,30 +149,32 @@ def train_superwords(
     def run(trainer: Trainer, wanted: int) -> None:
         trainer.run(vocab_size - n_merges + wanted, progress=progress)
 
-    words = count(pattern)
+    def documents() -> Iterator[Iterable[bytes]]:
+        with progress_bar(progress, source.n_bytes, "B", "reading") as advance:
+            yield from source.documents(advance)
+
+    words = count()
     if not is_boundless:
         wide = wide_pattern_of(given.superwords_pattern)
         first_merges = check_first_merges(given.first_merges, n_merges)
-        trainer = superbpe_trainer(words, lambda: count(wide), first_merges, options, run)
-        run(trainer, n_merges)
-        return trainer.tokenizer()
+        read = reader(documents, wide, words.special_tokens, threads)
+        wide_trainer = superbpe_trainer(words, read, wide, first_merges, n_merges, options, run)
+        run(wide_trainer, n_merges)
+        return wide_trainer.tokenizer()
 
     def find_runs(known: ByteCounter, least: int) -> RunCounts:
-        with progress_bar(progress, source.n_bytes, "B", "reading") as advance:
-            ids = piece_ids(source.documents(advance), pattern, words.special_tokens, known)
-        if given.max_phrase is None:
-            return runs_in(ids, least)
-        least = max(least, PHRASE_COUNT if given.min_phrase_count is None else given.min_phrase_count)
-        return phrases_in(runs_in(ids, least), least, given.max_phrase)
+        ids = piece_ids(documents(), words.pattern, words.special_tokens, known, threads)
+        if given.max_phrase is not None:
+            least = max(least, PHRASE_COUNT if given.min_phrase_count is None else given.min_phrase_count)
+        runs = runs_in(ids, PairSketch.of(ids), least)
+        return runs if given.max_phrase is None else phrases_in(runs, least, given.max_phrase)
 
     trainer = Trainer(words, **options)
     run(trainer, n_merges)
     log = trainer.log
     del trainer  # its memory is needed
     return boundless_tokenizer(
-        fresh_start(
-            words.special_tokens, options.get("alphabet", "bytes"), options.get("special_first", False)
-        ),
+        fresh_start(words.special_tokens, **{name: options[name] for name in _OF_START & options.keys()}),
         log,
         words,
         n_merges,
