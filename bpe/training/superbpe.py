@@ -30,7 +30,7 @@ from bpe.encoding.wide_encoder import encoder_by_piece
 from bpe.pattern import Pattern
 from bpe.threads import in_background
 from bpe.tokenizer import Tokenizer
-from bpe.training.learner import DIVISOR, Learner
+from bpe.training.learner import Learner
 from bpe.training.runs import INT64_MAX
 from bpe.training.state import MAX_LENGTH
 from bpe.training.trainer import Trainer
@@ -38,7 +38,8 @@ from bpe.training.trainer import Trainer
 WIDE_PATTERN = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 """The pattern that the authors of SuperBPE have published."""
 
-PAIRS_FOR_A_MERGE = 2  # pairs that runs are not cut at, for each merge that is wanted
+PAIRS_FOR_A_MERGE = 3  # pairs that runs are not cut at, for each merge that is wanted
+LESS = 4  # the least count is divided by it when the text is read again
 
 
 def check_first_merges(first_merges: int | None, n_merges: int) -> int:
@@ -118,7 +119,7 @@ class WideTrainer(Trainer):
         ids = self._read(tokenizer)
         sketch = PairSketch.of(ids)
         least = sketch.count_at_rank(PAIRS_FOR_A_MERGE * max(1, wanted - len(log)))
-        self.least = max(self._floor, min(least, self.least // DIVISOR))
+        self.least = max(self._floor, min(least, self.least // LESS))
         runs = runs_in(ids, sketch, self.least)
         del ids, sketch
         next_id = self._start.next_id
