@@ -6,7 +6,7 @@ The first megabytes of the texts, one after the other, are what is trained on. W
 have, the rest is made of them (asv_benchmarks/made_corpus.py). Bytes per token are of the tenth that follows,
 5 MB at most, and so is the speed of encoding: on one thread, the best of five times. Each training runs in a
 process of its own, from reading the file to the tokenizer: its memory is the most that the process had.
-Compile everything before, with a small run. Parity-aware training takes the scripts of documents for languages.
+Compile everything before, with a small run. Languages of parity-aware training are the scripts of documents.
 """
 
 from __future__ import annotations

@@ -12,12 +12,13 @@ cells, rare ones look less rare, and nothing else happens.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from bpe.counting.piece_ids import GAP
-from bpe.threads import in_background
+from bpe.threads import in_background, map_in_threads, n_threads
 from structures import kernel
 from structures.kernels import inner, multiply_fold
 
@@ -25,6 +26,7 @@ _FEWEST_BITS, _MOST_BITS = 10, 26
 _FULL = 2**31 - 1  # a cell counts no further
 _FACTOR = 0x1E3779B97F4A7C15
 _VALUES = 1 << 16
+_MOST_THREADS = 2  # for their memory
 
 
 @inner
@@ -48,6 +50,13 @@ def count_in_cells(ids, sketch):
         if ids[i - 1] != GAP and ids[i] != GAP:
             cell = cell_of(sketch, ids[i - 1], ids[i])
             cells[cell] += np.int32(cells[cell] != _FULL)
+
+
+@kernel(quiet=True)
+def add_cells(cells, sums):
+    """Add cells to others."""
+    for i in range(cells.size):
+        sums[i] = np.int32(min(np.int64(sums[i]) + np.int64(cells[i]), np.int64(_FULL)))
 
 
 @kernel(quiet=True)
@@ -77,12 +86,28 @@ class PairSketch(NamedTuple):
     shift: int
 
     @classmethod
-    def of(cls, ids: np.ndarray) -> PairSketch:
-        """Return the sketch of a row of ids, with gaps in it."""
+    def of(cls, ids: np.ndarray, threads: int | None = 1) -> PairSketch:
+        """Return the sketch of a row of ids, with gaps in it; two threads count at most, each in its cells.
+
+        Examples
+        --------
+        >>> ids = np.array([7, 12, 9, -1, 7, 12], np.int32)
+        >>> bool((PairSketch.of(ids, threads=2).cells == PairSketch.of(ids).cells).all())
+        True
+        """
         n_bits = min(_MOST_BITS, max(_FEWEST_BITS, (2 * len(ids)).bit_length()))
-        sketch = cls(np.zeros(1 << n_bits, np.int32), 64 - n_bits)
-        in_background(count_in_cells, ids, sketch)
-        return sketch
+        threads = min(n_threads(threads), _MOST_THREADS)
+        edges = np.linspace(0, len(ids), threads + 1).astype(np.int64).tolist()
+
+        def count(edges: tuple[int, int]) -> PairSketch:
+            sketch = cls(np.zeros(1 << n_bits, np.int32), 64 - n_bits)
+            count_in_cells(ids[max(0, edges[0] - 1) : edges[1]], sketch)
+            return sketch
+
+        first, *others = in_background(lambda: [*map_in_threads(count, pairwise(edges), threads)])
+        for other in others:
+            add_cells(other.cells, first.cells)
+        return first
 
     def count_at_rank(self, n: int) -> int:
         """Return a count that about `n` pairs reach: the greatest that so many cells have, or 1."""

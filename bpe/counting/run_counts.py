@@ -10,14 +10,18 @@ frequent themselves. What is joined across their edges is lost: this mode is app
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from bpe.counting.pair_sketch import PairSketch, most_of
 from bpe.counting.piece_ids import GAP
-from bpe.threads import in_background
+from bpe.threads import in_background, map_in_threads
 from structures import ByteCounter, IntMap, kernel, pack_pair
+
+PART = 1 << 23
+"""How many ids a thread cuts at a time, and then up to a gap."""
 
 _ID_BYTES = 4
 
@@ -41,6 +45,14 @@ class RunCounts(NamedTuple):
     tokens: np.ndarray
     offsets: np.ndarray
     counts: np.ndarray
+
+
+@kernel(quiet=True)
+def end_of_part(ids, end):
+    """Return the first place from `end` on that is after a gap, or the end of all."""
+    while end < ids.size and ids[end - 1] != GAP:
+        end += 1
+    return end
 
 
 @kernel(quiet=True)
@@ -122,12 +134,20 @@ def cut_into_phrases(tokens, offsets, counts, length_of, phrases):
     return status
 
 
+def _parts(ids: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield a row of ids in parts, each up to a gap."""
+    end = 0
+    while end < len(ids):
+        start, end = end, end_of_part(ids, min(end + PART, len(ids)))
+        yield ids[start:end]
+
+
 def _unpacked(counter: ByteCounter) -> RunCounts:
     data, offsets, counts = counter.to_arrays()
     return RunCounts(data.view(np.int32), offsets // _ID_BYTES, counts)
 
 
-def runs_in(ids: np.ndarray, sketch: PairSketch, least: int) -> RunCounts:
+def runs_in(ids: np.ndarray, sketch: PairSketch, least: int, threads: int | None = 1) -> RunCounts:
     """Return the runs in a row of ids, cut at pairs that are rare, and at no pair that is not.
 
     Parameters
@@ -138,6 +158,7 @@ def runs_in(ids: np.ndarray, sketch: PairSketch, least: int) -> RunCounts:
         Of these ids.
     least : int
         A pair that occurs less often is rare.
+    threads : int, optional
 
     Returns
     -------
@@ -160,10 +181,14 @@ def runs_in(ids: np.ndarray, sketch: PairSketch, least: int) -> RunCounts:
     ([7, 12], [2])
     """
 
+    def cut(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        offsets = np.empty(len(part) // 2 + 1, np.int64)
+        return part, offsets[: 1 + cut_at_rare_pairs(part, sketch, least, offsets)]
+
     def count() -> ByteCounter:
-        counter, offsets = ByteCounter(), np.empty(len(ids) // 2 + 1, np.int64)
-        n = cut_at_rare_pairs(ids, sketch, least, offsets)
-        counter.update_many(ids.view(np.uint8), offsets[: n + 1])
+        counter = ByteCounter()
+        for part, offsets in map_in_threads(cut, _parts(ids), threads):
+            counter.update_many(part.view(np.uint8), offsets)
         return counter
 
     return _unpacked(in_background(count))

@@ -78,6 +78,8 @@ class WideTrainer(Trainer):
         Of the wide pieces.
     n_merges : int
         How many merges there will be in all.
+    threads : int, optional
+        For what is read.
 
     Attributes
     ----------
@@ -93,10 +95,15 @@ class WideTrainer(Trainer):
     """
 
     def __init__(
-        self, first: Trainer, read: Callable[[Tokenizer], np.ndarray], pattern: Pattern, n_merges: int
+        self,
+        first: Trainer,
+        read: Callable[[Tokenizer], np.ndarray],
+        pattern: Pattern,
+        n_merges: int,
+        threads: int | None,
     ) -> None:
         vars(self).update(vars(first))
-        self._read, self._pattern = read, pattern
+        self._read, self._pattern, self._threads = read, pattern, threads
         self._floor = self._learner.min_count
         self._longest = int(self._learner.numbers[MAX_LENGTH])
         self.least = INT64_MAX
@@ -117,10 +124,10 @@ class WideTrainer(Trainer):
         rules = before._ties, before._selection
         del self._learner, before
         ids = self._read(tokenizer)
-        sketch = PairSketch.of(ids)
+        sketch = PairSketch.of(ids, self._threads)
         least = sketch.count_at_rank(PAIRS_FOR_A_MERGE * max(1, wanted - len(log)))
         self.least = max(self._floor, min(least, self.least // LESS))
-        runs = runs_in(ids, sketch, self.least)
+        runs = runs_in(ids, sketch, self.least, self._threads)
         del ids, sketch
         next_id = self._start.next_id
         tokens = tokenizer.engine.vocabulary.bytes_of.items()
@@ -177,6 +184,7 @@ def superbpe_trainer(
     n_merges: int,
     options: dict[str, Any],
     run: Callable[[Trainer, int], None],
+    threads: int | None = 1,
 ) -> WideTrainer:
     """Return a trainer that has done the first merges, and goes on with wide pieces.
 
@@ -193,6 +201,8 @@ def superbpe_trainer(
         For :class:`Trainer`.
     run : callable
         Called with a trainer and a number of merges, to learn so many.
+    threads : int, optional
+        For what is read.
 
     Returns
     -------
@@ -225,7 +235,7 @@ def superbpe_trainer(
             f"the text gives {n_learned} merges inside words, not {first_merges}: "
             "make first_merges smaller, or give more text"
         )
-    return WideTrainer(first, read, pattern, n_merges)
+    return WideTrainer(first, read, pattern, n_merges, threads)
 
 
 def wide_pattern_of(pattern: str | Iterable[str] | Pattern | None) -> Pattern:

@@ -158,7 +158,7 @@ def train_superwords(
         wide = wide_pattern_of(given.superwords_pattern)
         first_merges = check_first_merges(given.first_merges, n_merges)
         read = reader(documents, wide, words.special_tokens, threads)
-        wide_trainer = superbpe_trainer(words, read, wide, first_merges, n_merges, options, run)
+        wide_trainer = superbpe_trainer(words, read, wide, first_merges, n_merges, options, run, threads)
         run(wide_trainer, n_merges)
         return wide_trainer.tokenizer()
 
@@ -166,7 +166,7 @@ def train_superwords(
         ids = piece_ids(documents(), words.pattern, words.special_tokens, known, threads)
         if given.max_phrase is not None:
             least = max(least, PHRASE_COUNT if given.min_phrase_count is None else given.min_phrase_count)
-        runs = runs_in(ids, PairSketch.of(ids), least)
+        runs = runs_in(ids, PairSketch.of(ids, threads), least, threads)
         return runs if given.max_phrase is None else phrases_in(runs, least, given.max_phrase)
 
     trainer = Trainer(words, **options)
