@@ -72,9 +72,9 @@ class CutBatch(NamedTuple):
     Attributes
     ----------
     data : (n_bytes,) uint8
-    offsets : (pieces + 1,) int32
+    offsets : (pieces + 1,) integers
         Piece i is ``data[offsets[i]:offsets[i + 1]]``.
-    ends : int32 array
+    ends : (n,) integers
         Where documents end, and what is between special tokens. If there is a 0, one has ended before.
     """
 
@@ -142,7 +142,7 @@ def _cut_by_regex(
     search = search_for(frozenset(specials))
     for document in documents:
         for part in search.split(b"".join(document))[::2]:
-            offsets = np.cumsum([0, *map(len, pattern.split_bytes(part))], dtype=np.int32)
+            offsets = np.cumsum([0, *map(len, pattern.split_bytes(part))], dtype=np.int64)
             yield CutBatch(np.frombuffer(part, np.uint8), offsets, offsets[[0, -1]])
 
 

@@ -277,8 +277,8 @@ def encoder_by_piece(vocabulary: Vocabulary, pattern: Pattern) -> Encode:
     Returns
     -------
     callable
-        Called with (n_bytes,) uint8 and the offsets of pieces, (pieces + 1,) int32; returns (n,) uint32 ids,
-        and (pieces,) int64.
+        Called with (n_bytes,) uint8 and the offsets of pieces, (pieces + 1,) integers; returns (n,) uint32
+        ids, and (pieces,) int64.
 
     Examples
     --------
@@ -297,7 +297,8 @@ def encoder_by_piece(vocabulary: Vocabulary, pattern: Pattern) -> Encode:
         encoder = FinerEncoder(vocabulary, pattern, joined)
 
     def encode(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        ids, id_offsets = encoder.encode_pieces(data[: offsets[-1]], offsets, offsets[1:])
+        data = data[: offsets[-1]]
+        ids, id_offsets = encoder.encode_pieces(data, offsets.astype(np.int32, copy=False), offsets[1:])
         return ids, id_offsets[1:]
 
     return encode
