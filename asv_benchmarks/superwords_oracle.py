@@ -28,7 +28,7 @@ import numpy as np
 
 import bpe
 from bpe.counting.piece_ids import piece_ids
-from bpe.counting.run_counts import phrases_in, runs_in
+from bpe.counting.run_counts import Runs, phrases_in, runs_of_rows
 from bpe.training.boundless import boundless_tokenizer
 from bpe.training.learner import LONGEST
 from bpe.training.start import fresh_start
@@ -98,9 +98,9 @@ def learned_here(
     def find_runs(known: Any, least: int) -> Any:
         ids = piece_ids([[text.encode()] for text in documents], words.pattern, (), known)
         if not max_phrase:
-            return runs_in(ids, least)
+            return runs_of_rows(Runs.of_row(ids), least)
         least = max(least, PHRASE_COUNT)
-        return phrases_in(runs_in(ids, least), least, max_phrase)
+        return phrases_in(runs_of_rows(Runs.of_row(ids), least), least, max_phrase)
 
     return boundless_tokenizer(fresh_start([]), log, words, len(first), find_runs, longest=LONGEST)
 

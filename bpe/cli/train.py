@@ -347,7 +347,7 @@ def train(
     counted: list[WordCounts] = []
     on: dict[str, Any] = {"scheduler": scheduler, "threads": threads}
 
-    def count(split_by: Pattern) -> WordCounts:
+    def count() -> WordCounts:
         bar = progress_of("counting", "B", **shown)
         counted.append(count_words(cast("Corpus", source), split_by, specials, progress=bar, **on))
         return counted[-1]
@@ -361,19 +361,17 @@ def train(
         bar = progress_of("training", "steps", **shown)
         if isinstance(source, Corpus) and given.superwords:
             plan = vocab_size, n_merges, given
-            tokenizer = train_superwords(source, *plan, count, split_by, options, bar)
+            tokenizer = train_superwords(source, *plan, count, options, threads, bar)
         elif given.superwords:
             tokenizer = train_on_runs(source, vocab_size, given, weights, options, bar)
         else:
-            counts = count(split_by) if isinstance(source, Corpus) else source
+            counts = count() if isinstance(source, Corpus) else source
             trainer = Trainer(counts, weights=weights, **options)
             trainer.run(vocab_size, progress=progress_of("merging", "merges", **shown))
             tokenizer = trainer.tokenizer()
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted: {_kept(trainer, output, vocab_size)}") from None
     _save(tokenizer, output, vocab_size, options)
-    if isinstance(source, Corpus):
-        del counted[1:]  # it is the same text
     if as_json or not quiet:
         tell = _summary if as_json else _in_words
         click.echo(tell(tokenizer, counted, output, vocab_size, watch), err=not as_json)

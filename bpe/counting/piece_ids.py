@@ -1,18 +1,20 @@
-"""The pieces of a corpus in their order, as numbers: those that are known, and gaps for all others.
+"""A corpus as one row of numbers, in its order, with gaps.
 
 ::
 
     documents   of the sea, of     the way           known: of 7, " the" 12, " sea" 31, ...
-    ids         7 12 31 -1 9 -1    12 40 -1          -1: a piece that is not known, or the end of a document
+    piece ids   7 12 31 -1 9 -1    12 40 -1          -1: a piece that is not known, or the end of a document
+    wide        of the sea, of|    the way|          tokens: of 7, " the" 12, " se" 30, a 97, ...
+    token ids   7 12 30 97 9 7 -1  12 40 -1          -1: the end of a piece
 
-Nothing is known across a special token, as it is cut out.
+Nothing goes across a special token, as it is cut out. The numbers are in one array, which grows in its place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import accumulate
-from typing import TypeAlias
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,7 +22,7 @@ from bpe.counting.batching import Batcher
 from bpe.pattern import Pattern
 from bpe.scanning.scanner import Scanner
 from bpe.special_search import search_for
-from bpe.threads import in_background
+from bpe.threads import in_background, map_in_threads
 from structures import ByteCounter, kernel
 
 IdsOf: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -31,26 +33,60 @@ _BATCH_BYTES = 1 << 22
 
 
 @kernel(quiet=True)
-def squeeze(ids, ends, is_end, out):
-    """Write ids, and a gap after each piece at whose place ``is_end`` is true; of gaps in a row only one.
+def squeeze(ids, offsets, is_end, out):
+    """Write ids, and a gap wherever ``is_end`` is true of an offset; of gaps in a row only one.
 
-    Return how many there are. `out` has room for twice as many.
+    Return how many there are. `out` has room for twice as many and one.
     """
     n = 0
+    if is_end[offsets[0]]:
+        out[n] = GAP
+        n += 1
     for i in range(ids.size):
         if ids[i] != GAP or n == 0 or out[n - 1] != GAP:
             out[n] = ids[i]
             n += 1
-        if is_end[ends[i]] and out[n - 1] != GAP:
+        if is_end[offsets[i + 1]] and out[n - 1] != GAP:
             out[n] = GAP
             n += 1
     return n
 
 
-def piece_ids(
-    documents: Iterable[Iterable[bytes]], pattern: Pattern, specials: Collection[str], known: ByteCounter
-) -> np.ndarray:
-    """Return the ids of the pieces of documents.
+@kernel(quiet=True)
+def with_gaps(ids, ends, out):
+    """Write ids, and a gap after those of each piece; return how many there are."""
+    n = i = 0
+    for piece in range(ends.size):
+        while i < ends[piece]:
+            out[n] = ids[i]
+            n += 1
+            i += 1
+        out[n] = GAP
+        n += 1
+    return n
+
+
+class CutBatch(NamedTuple):
+    """Pieces in a row.
+
+    Attributes
+    ----------
+    data : (n_bytes,) uint8
+    offsets : (pieces + 1,) integers
+        Piece i is ``data[offsets[i]:offsets[i + 1]]``.
+    ends : (n,) integers
+        Where documents end, and what is between special tokens. If there is a 0, one has ended before.
+    """
+
+    data: np.ndarray
+    offsets: np.ndarray
+    ends: np.ndarray
+
+
+def cut_batches(
+    documents: Iterable[Iterable[bytes]], pattern: Pattern, specials: Collection[str]
+) -> Iterator[CutBatch]:
+    """Yield the pieces of documents, some megabytes at a time.
 
     Parameters
     ----------
@@ -58,34 +94,98 @@ def piece_ids(
         The blocks of each.
     pattern : Pattern
     specials : collection of str
-    known : ByteCounter
-        Pieces, and the id of each in the place of its count.
 
-    Returns
-    -------
-    (n,) int32
-        It begins and ends with a gap.
+    Yields
+    ------
+    CutBatch
+        With a piece or more.
 
     Raises
     ------
     ValueError
         A piece has more bytes than the kernels can count.
 
-    Complexity
+    Examples
+    --------
+    >>> for batch in cut_batches([[b"of the sea"], [b"of"]], Pattern.of("gpt2"), ()):
+    ...     print(batch.offsets, batch.ends)
+    [ 0  2  6 10 12] [ 0 10 12]
+    """
+    scanner = pattern.scanner
+    batches = _cut_by_regex if scanner is None else partial(_cut_by_scanner, scanner)
+    return (batch for batch in batches(documents, pattern, specials) if len(batch.offsets) > 1)
+
+
+def _cut_by_scanner(
+    scanner: Scanner, documents: Iterable[Iterable[bytes]], pattern: Pattern, specials: Collection[str]
+) -> Iterator[CutBatch]:
+    batcher = Batcher(documents, specials, _BATCH_BYTES)
+    batch = batcher.next()
+    while batch:
+        data = np.frombuffer(batch.data, np.uint8)
+        offsets = in_background(
+            lambda data=data, batch=batch: scanner.cut(
+                data, batch.ends, start=batch.start, text_start=0, is_open=batch.is_open
+            )
+        )
+        done = int(offsets[-1])
+        ends = batch.ends[: len(batch.ends) - batch.is_open]
+        # Where a batch begins without what is before it, a document does: the one before may not say so.
+        ends = ends if batch.start else np.append(np.int32(0), ends)
+        yield CutBatch(data, scanner.refine(data, offsets), ends)
+        batch = batcher.next(batch, done)
+
+
+def _cut_by_regex(
+    documents: Iterable[Iterable[bytes]], pattern: Pattern, specials: Collection[str]
+) -> Iterator[CutBatch]:
+    search = search_for(frozenset(specials))
+    for document in documents:
+        for part in search.split(b"".join(document))[::2]:
+            offsets = np.cumsum([0, *map(len, pattern.split_bytes(part))], dtype=np.int64)
+            yield CutBatch(np.frombuffer(part, np.uint8), offsets, offsets[[0, -1]])
+
+
+def row_of(
+    batches: Iterable[CutBatch], numbers_of: Callable[[CutBatch], np.ndarray], threads: int | None
+) -> np.ndarray:
+    """Return the numbers of all batches behind each other, after a gap.
+
+    Parameters
     ----------
-    One pass; 4 bytes for each piece.
+    batches : iterable of CutBatch
+    numbers_of : callable
+        Returns those of a batch; called on several threads.
+    threads : int, optional
+
+    Returns
+    -------
+    (n,) int32
 
     Examples
     --------
-    >>> known = ByteCounter({b"of": 7, b" the": 12})
-    >>> piece_ids([[b"of the sea of the"], [b"of"]], Pattern.of("gpt2"), (), known).tolist()
-    [-1, 7, 12, -1, 12, -1, 7, -1]
+    >>> batches = cut_batches([[b"of the sea"]], Pattern.of("gpt2"), ())
+    >>> row_of(batches, lambda batch: batch.offsets, threads=1).tolist()
+    [-1, 0, 2, 6, 10]
     """
+    row, n = np.full(1 << 10, GAP, np.int32), 1
+    for numbers in map_in_threads(numbers_of, batches, threads):
+        if n + len(numbers) > len(row):
+            row.resize(n + len(numbers) + n // 2, refcheck=False)  # moves no large array, but its pages
+        row[n : n + len(numbers)] = numbers
+        n += len(numbers)
+    row.resize(n, refcheck=False)
+    return row
 
-    def ids_of(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        return known.get_many(data, offsets, GAP)
 
-    return np.concatenate([np.array([GAP], np.int32), *rows_of_ids(documents, pattern, specials, ids_of)])
+def _squeezed(batch: CutBatch, ids_of: IdsOf) -> np.ndarray:
+    """Return the ids of the pieces of a batch, and gaps where documents end."""
+    offsets = batch.offsets.astype(np.int64)
+    ids = ids_of(batch.data, offsets)
+    is_end = np.zeros(len(batch.data) + 1, bool)
+    is_end[batch.ends] = True
+    out = np.empty(2 * len(ids) + 1, np.int32)
+    return out[: squeeze(ids, offsets, is_end, out)]
 
 
 def rows_of_ids(
@@ -96,7 +196,7 @@ def rows_of_ids(
     Parameters
     ----------
     documents, pattern, specials
-        As :func:`piece_ids` takes them.
+        As :func:`cut_batches` takes them.
     ids_of : callable
         Called with the pieces in their order.
 
@@ -118,49 +218,104 @@ def rows_of_ids(
     >>> def lengths(data, offsets):
     ...     return np.diff(offsets)
     >>> [row.tolist() for row in rows_of_ids([[b"of the sea"]], Pattern.of("gpt2"), (), lengths)]
-    [[2, 4, 4, -1]]
+    [[-1, 2, 4, 4, -1]]
     """
-    scanner = pattern.scanner
-    if scanner is None:
-        return _rows_by_regex(documents, pattern, specials, ids_of)
-    return _rows_by_scanner(documents, scanner, specials, ids_of)
+    return (_squeezed(batch, ids_of) for batch in cut_batches(documents, pattern, specials))
 
 
-def _rows_by_scanner(
-    documents: Iterable[Iterable[bytes]], scanner: Scanner, specials: Collection[str], ids_of: IdsOf
-) -> Iterator[np.ndarray]:
-    batcher = Batcher(documents, specials, _BATCH_BYTES)
-    batch = batcher.next()
-    is_first = True
-    while batch:
-        data = np.frombuffer(batch.data, np.uint8)
-        offsets = in_background(
-            lambda data=data, batch=batch: scanner.cut(
-                data, batch.ends, start=batch.start, text_start=0, is_open=batch.is_open
-            )
-        )
-        done = int(offsets[-1])
-        offsets = scanner.refine(data, offsets).astype(np.int64)
-        ids = ids_of(data, offsets)
-        is_end = np.zeros(len(data) + 1, bool)
-        is_end[batch.ends[: len(batch.ends) - batch.is_open]] = True
-        out = np.empty(2 * len(ids), np.int32)
-        n = squeeze(ids, offsets[1:], is_end, out)
-        # Where a batch begins without what is before it, a document does: the one before may not say so.
-        if batch.start == 0 and not is_first:
-            yield np.array([GAP], np.int32)
-        yield out[:n].copy()
-        is_first = False
-        batch = batcher.next(batch, done)
+def piece_ids(
+    documents: Iterable[Iterable[bytes]],
+    pattern: Pattern,
+    specials: Collection[str],
+    known: ByteCounter,
+    threads: int | None = None,
+) -> np.ndarray:
+    """Return the ids of the pieces of documents.
+
+    Parameters
+    ----------
+    documents : iterable of iterable of bytes
+        The blocks of each.
+    pattern : Pattern
+    specials : collection of str
+    known : ByteCounter
+        Pieces, and the id of each in the place of its count.
+    threads : int, optional
+        One cuts, and one looks up.
+
+    Returns
+    -------
+    (n,) int32
+        It begins and ends with a gap. Where one batch ends and the next begins, there may be two.
+
+    Raises
+    ------
+    ValueError
+        A piece has more bytes than the kernels can count.
+
+    Complexity
+    ----------
+    One pass; 4 bytes for each piece.
+
+    Examples
+    --------
+    >>> known = ByteCounter({b"of": 7, b" the": 12})
+    >>> piece_ids([[b"of the sea of the"], [b"of"]], Pattern.of("gpt2"), (), known).tolist()
+    [-1, -1, 7, 12, -1, 12, -1, 7, -1]
+    """
+
+    def numbers_of(batch: CutBatch) -> np.ndarray:
+        return _squeezed(batch, lambda data, offsets: known.get_many(data, offsets, GAP))
+
+    row = row_of(cut_batches(documents, pattern, specials), numbers_of, threads)
+    return row if row[-1] == GAP else np.append(row, np.int32(GAP))
 
 
-def _rows_by_regex(
-    documents: Iterable[Iterable[bytes]], pattern: Pattern, specials: Collection[str], ids_of: IdsOf
-) -> Iterator[np.ndarray]:
-    search = search_for(frozenset(specials))
-    for document in documents:
-        for part in search.split(b"".join(document))[::2]:
-            pieces = pattern.split_bytes(part)
-            offsets = np.array([0, *accumulate(map(len, pieces))], np.int64)
-            ids = ids_of(np.frombuffer(b"".join(pieces), np.uint8), offsets)
-            yield np.append(ids.astype(np.int32), np.int32(GAP))
+def token_ids(
+    documents: Iterable[Iterable[bytes]],
+    pattern: Pattern,
+    specials: Collection[str],
+    encode: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
+    threads: int | None = None,
+) -> np.ndarray:
+    """Return the ids of the tokens of documents, with a gap after each piece.
+
+    Parameters
+    ----------
+    documents : iterable of iterable of bytes
+        The blocks of each.
+    pattern : Pattern
+    specials : collection of str
+    encode : callable
+        Called with bytes and the offsets of pieces, on several threads; returns ids, and where those of each
+        piece end.
+    threads : int, optional
+
+    Returns
+    -------
+    (n,) int32
+        It begins and ends with a gap.
+
+    Raises
+    ------
+    ValueError
+        A piece has more bytes than the kernels can count.
+
+    Complexity
+    ----------
+    One pass; 4 bytes for each token.
+
+    Examples
+    --------
+    >>> def bytes_of(data, offsets):
+    ...     return data, offsets[1:].astype(np.int64)
+    >>> token_ids([[b"hi ho"]], Pattern.of("gpt2"), (), bytes_of).tolist()
+    [-1, 104, 105, -1, 32, 104, 111, -1]
+    """
+
+    def numbers_of(batch: CutBatch) -> np.ndarray:
+        ids, ends = encode(batch.data, batch.offsets)
+        out = np.empty(len(ids) + len(ends), np.int32)
+        return out[: with_gaps(ids, ends, out)]
+
+    return row_of(cut_batches(documents, pattern, specials), numbers_of, threads)

@@ -1,7 +1,9 @@
-"""Runs of pieces, counted like words: the sequences that supermerges are learned from.
+"""Runs of tokens, counted like words: the sequences that superwords are learned from.
 
-A pair of pieces that is rare is never joined: whatever is merged across it counts no more. So runs are cut
-there, without any change to what is learned; what is left is much shorter than the text.
+A pair of tokens that is rare is never joined: whatever is merged across it counts no more. So runs are cut
+there, without any change to what is learned; what is left is much shorter than the text. How often a pair
+occurs *at most* is enough for that (:mod:`bpe.counting.pair_sketch`), where each run counts once:
+:func:`runs_in`. Where each has a count of its own, pairs are counted in a table: :func:`runs_of_rows`.
 
 In the bounded mode, runs are also cut into *phrases*, from the left: the longest rows of pieces that are
 frequent themselves. What is joined across their edges is lost: this mode is approximate.
@@ -9,16 +11,21 @@ frequent themselves. What is joined across their edges is lost: this mode is app
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from bpe.counting.pair_sketch import PairSketch, most_of
 from bpe.counting.piece_ids import GAP
-from bpe.threads import in_background
+from bpe.threads import in_background, map_in_threads
 from structures import ByteCounter, IntMap, kernel, pack_pair
 
 ID_BYTES = 4
 """Of an id in a counter of runs."""
+
+PART = 1 << 23
+"""How many ids a thread cuts at a time, and then up to a gap."""
 
 
 class Runs(NamedTuple):
@@ -40,6 +47,17 @@ class Runs(NamedTuple):
     tokens: np.ndarray
     offsets: np.ndarray
     counts: np.ndarray
+
+    @classmethod
+    def of_row(cls, ids: np.ndarray) -> Runs:
+        """Return a row of ids with gaps, which counts once.
+
+        Examples
+        --------
+        >>> Runs.of_row(np.array([-1, 7, 12, -1, 9], np.int32)).offsets
+        array([0, 5])
+        """
+        return cls(ids, np.array([0, len(ids)]), np.ones(1, np.int64))
 
 
 @kernel
@@ -80,6 +98,43 @@ def cut_at_rare_pairs(ids, weights, offsets, pairs, least, runs):
                 status = min(status, runs.add(data, begin * ID_BYTES, i * ID_BYTES, weights[run]))
             begin = i
     return status
+
+
+@kernel(quiet=True)
+def end_of_part(ids, end):
+    """Return the first place from `end` on that is after a gap, or the end of all."""
+    while end < ids.size and ids[end - 1] != GAP:
+        end += 1
+    return end
+
+
+@kernel(quiet=True)
+def gather_runs(ids, sketch, least, offsets):
+    """Move the runs of at least two ids without a rare pair to the start of `ids`; return how many there are.
+
+    Parameters
+    ----------
+    ids : (n,) int32
+        It ends with a gap.
+    sketch : PairSketch
+    least : int
+        A pair that occurs less often is rare.
+    offsets : (n // 2 + 1,) int64
+        Out: where each run ends, after 0, in bytes.
+    """
+    n = n_tokens = begin = 0
+    offsets[0] = 0
+    for i in range(1, ids.size):
+        if ids[i - 1] != GAP and ids[i] != GAP and most_of(sketch, ids[i - 1], ids[i]) >= least:
+            continue
+        if i - begin >= 2:
+            for k in range(begin, i):
+                ids[n_tokens] = ids[k]
+                n_tokens += 1
+            n += 1
+            offsets[n] = n_tokens * ID_BYTES
+        begin = i
+    return n
 
 
 @kernel
@@ -132,6 +187,14 @@ def cut_into_phrases(tokens, offsets, counts, length_of, phrases):
     return status
 
 
+def _parts(ids: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield a row of ids in parts, each up to a gap."""
+    end = 0
+    while end < len(ids):
+        start, end = end, end_of_part(ids, min(end + PART, len(ids)))
+        yield ids[start:end]
+
+
 def unpacked_runs(counter: ByteCounter) -> Runs:
     """Return the runs that a counter holds as bytes, four for each id.
 
@@ -144,15 +207,18 @@ def unpacked_runs(counter: ByteCounter) -> Runs:
     return Runs(data.view(np.int32), offsets // ID_BYTES, counts)
 
 
-def runs_in(ids: np.ndarray, least: int) -> Runs:
-    """Return the runs in a row of ids, cut at pairs that are rare.
+def runs_in(ids: np.ndarray, sketch: PairSketch, least: int, threads: int | None = 1) -> Runs:
+    """Return the runs in a row of ids, cut at pairs that are rare, and at no pair that is not.
 
     Parameters
     ----------
     ids : (n,) int32
-        As :func:`bpe.counting.piece_ids.piece_ids` returns them.
+        As :func:`bpe.counting.piece_ids.piece_ids` returns them; overwritten.
+    sketch : PairSketch
+        Of these ids.
     least : int
         A pair that occurs less often is rare.
+    threads : int, optional
 
     Returns
     -------
@@ -165,15 +231,27 @@ def runs_in(ids: np.ndarray, least: int) -> Runs:
 
     Complexity
     ----------
-    O(n); memory for the distinct pairs and runs.
+    O(n).
 
     Examples
     --------
     >>> ids = np.array([-1, 7, 12, 9, -1, 7, 12, -1, 8, -1], np.int32)
-    >>> runs_in(ids, least=1).tokens.tolist(), runs_in(ids, least=2).tokens.tolist()
-    ([7, 12, 9, 7, 12], [7, 12])
+    >>> runs = runs_in(ids, PairSketch.of(ids), least=2)
+    >>> runs.tokens.tolist(), runs.counts.tolist()
+    ([7, 12], [2])
     """
-    return runs_of_rows(Runs(ids, np.array([0, len(ids)]), np.ones(1, np.int64)), least)
+
+    def cut(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        offsets = np.empty(len(part) // 2 + 1, np.int64)
+        return part, offsets[: 1 + gather_runs(part, sketch, least, offsets)]
+
+    def count() -> ByteCounter:
+        counter = ByteCounter()
+        for part, offsets in map_in_threads(cut, _parts(ids), threads):
+            counter.update_many(part.view(np.uint8), offsets)
+        return counter
+
+    return unpacked_runs(in_background(count))
 
 
 def runs_of_rows(rows: Runs, least: int) -> Runs:
@@ -197,7 +275,7 @@ def runs_of_rows(rows: Runs, least: int) -> Runs:
 
     Complexity
     ----------
-    As :func:`runs_in`.
+    O(n); memory for the distinct pairs and runs.
 
     Examples
     --------
@@ -243,8 +321,8 @@ def add_runs(ids: np.ndarray, counter: ByteCounter) -> None:
     >>> unpacked_runs(counter).tokens
     array([ 7, 12,  9,  7, 12], dtype=int32)
     """
-    rows = np.ones(1, np.int64), np.array([0, len(ids)])
-    if in_background(cut_at_rare_pairs, ids, *rows, IntMap(), 1, counter) < 0:
+    ids, offsets, counts = Runs.of_row(ids)
+    if in_background(cut_at_rare_pairs, ids, counts, offsets, IntMap(), 1, counter) < 0:
         raise MemoryError("no memory for the runs of pieces")
 
 
@@ -273,7 +351,8 @@ def phrases_in(runs: Runs, least: int, longest: int) -> Runs:
 
     Examples
     --------
-    >>> runs = runs_in(np.array([-1, 7, 12, 9, -1, 7, 12, 8, 7, 12, -1], np.int32), least=1)
+    >>> row = Runs.of_row(np.array([-1, 7, 12, 9, -1, 7, 12, 8, 7, 12, -1], np.int32))
+    >>> runs = runs_of_rows(row, least=1)
     >>> phrases = phrases_in(runs, least=3, longest=30)
     >>> phrases.tokens.tolist(), phrases.counts.tolist()
     ([7, 12], [3])

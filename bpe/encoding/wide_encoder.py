@@ -9,12 +9,17 @@ between is a word or less, and remembered. Then the others join the tokens::
     ids          7 | 12 | 31 |9| 15 | 12 | 44        encoded by :mod:`bpe.encoding.encoder`
     joined       900      31  9  901      44         joined by :mod:`bpe.encoding.joining`
 
+``FinerEncoder`` is the first step alone, which is all there is to encode by merges that stay inside words.
+
 The first merges are those before many join a word to a space after it. (A few do in every vocabulary: they
 join kinds of spaces.) This is exact for merges that are in order, wherever the line is drawn: all first
 merges are done before any of the others.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
@@ -26,6 +31,8 @@ from bpe.supermerges import with_first_merges
 from bpe.vocabulary import NO_ID, Vocabulary
 from structures import kernel
 from structures.kernels import BYTE_LANES, count_lanes, inner, lowest_lane, pointer_to, smaller
+
+Encode: TypeAlias = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 _SPACE = 0x20
 _AT_ONCE = 16
@@ -138,7 +145,7 @@ def bytes_joined_by(vocabulary: Vocabulary) -> np.ndarray | None:
     """
     pairs, made, byte_ids = vocabulary.pairs, vocabulary.made, vocabulary.byte_ids
     n = len(pairs)
-    if n == 0 or NO_ID in byte_ids or vocabulary.whole_ids:
+    if NO_ID in byte_ids or vocabulary.whole_ids:
         return None
     if vocabulary.size > min(4 * n + (1 << 16), MOST_IDS):
         return None
@@ -168,6 +175,8 @@ def n_first_merges(joined: np.ndarray) -> int:
     (2, 0)
     """
     n = len(joined)
+    if n == 0:
+        return 0
     is_wide = (joined[:, 0] > _SPACE) & (joined[:, 1] == _SPACE)
     n_wide = np.concatenate([[0], np.cumsum(is_wide)])  # before each merge
     soon = n_wide[np.minimum(np.arange(n) + _NEXT, n)] - n_wide[:-1]
@@ -176,7 +185,42 @@ def n_first_merges(joined: np.ndarray) -> int:
     return first if are_many[first] and first * _LEAST_SHARE >= n else 0
 
 
-class WideEncoder(Encoder):
+class FinerEncoder(Encoder):
+    """Encodes wide pieces, cut where no merge crosses: what lies between is short, and remembered.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    pattern : Pattern
+    joined : (merges, 2) int64
+        As :func:`bytes_joined_by` returns it.
+
+    Complexity
+    ----------
+    As :class:`Encoder`.
+
+    Examples
+    --------
+    >>> tokens = [*(bytes([value]) for value in range(256)), b" a"]
+    >>> words = Vocabulary(tokens, [(32, 97)], {})
+    >>> encoder = FinerEncoder(words, Pattern.of("none"), bytes_joined_by(words))
+    >>> encoder.encode_pieces(b" a a a", np.array([0, 4, 6], np.int32), np.array([4, 6]))
+    (array([256, 256, 256], dtype=uint32), array([0, 2, 3]))
+    """
+
+    def __init__(self, vocabulary: Vocabulary, pattern: Pattern, joined: np.ndarray) -> None:
+        super().__init__(vocabulary, pattern)
+        self._tables = None  # no text is encoded in one call
+        self._is_cut = np.ones(1 << 16, np.int8)
+        self._is_cut[joined[:, 0] << 8 | joined[:, 1]] = 0
+
+    def _finer(self, data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Cut wide pieces where no merge crosses."""
+        out = np.empty(int(offsets[-1] - offsets[0]) + 1, np.int32)
+        return out[: cut_finer(data, offsets, self._is_cut, out) + 1]
+
+
+class WideEncoder(FinerEncoder):
     """Encodes ordinary text by the first merges, then by the others.
 
     Parameters
@@ -201,16 +245,8 @@ class WideEncoder(Encoder):
     """
 
     def __init__(self, vocabulary: Vocabulary, pattern: Pattern, joined: np.ndarray, n_first: int) -> None:
-        super().__init__(with_first_merges(vocabulary, n_first), pattern)
-        self._tables = None  # no text is encoded in one call
+        super().__init__(with_first_merges(vocabulary, n_first), pattern, joined[:n_first])
         self._joiner = Joiner(vocabulary, len(vocabulary.pairs) - n_first)
-        self._is_cut = np.ones(1 << 16, np.int8)
-        self._is_cut[joined[:n_first, 0] << 8 | joined[:n_first, 1]] = 0
-
-    def _finer(self, data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Cut wide pieces where no first merge crosses."""
-        out = np.empty(int(offsets[-1] - offsets[0]) + 1, np.int32)
-        return out[: cut_finer(data, offsets, self._is_cut, out) + 1]
 
     def _encode(
         self,
@@ -228,3 +264,41 @@ class WideEncoder(Encoder):
         if by_piece:
             return joined, piece_ends, joined_ends
         return joined, ends, joined_ends[np.searchsorted(piece_ends, ends)] if len(ends) else joined_ends[:0]
+
+
+def encoder_by_piece(vocabulary: Vocabulary, pattern: Pattern) -> Encode:
+    """Return what encodes wide pieces, and says where the ids of each end.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    pattern : Pattern
+
+    Returns
+    -------
+    callable
+        Called with (n_bytes,) uint8 and the offsets of pieces, (pieces + 1,) integers; returns (n,) uint32
+        ids, and (pieces,) int64.
+
+    Examples
+    --------
+    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
+    >>> encode = encoder_by_piece(words, Pattern.of("none"))
+    >>> encode(np.frombuffer(b"hi!", np.uint8), np.array([0, 2, 3], np.int32))
+    (array([104, 105,  33], dtype=uint32), array([2, 3]))
+    """
+    joined = bytes_joined_by(vocabulary)
+    n_first = 0 if joined is None else n_first_merges(joined)
+    if joined is None:
+        encoder = Encoder(vocabulary, pattern)
+    elif n_first:
+        encoder = WideEncoder(vocabulary, pattern, joined, n_first)
+    else:
+        encoder = FinerEncoder(vocabulary, pattern, joined)
+
+    def encode(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        data = data[: offsets[-1]]
+        ids, id_offsets = encoder.encode_pieces(data, offsets.astype(np.int32, copy=False), offsets[1:])
+        return ids, id_offsets[1:]
+
+    return encode

@@ -26,24 +26,16 @@ from bpe.counting.word_counts import WordCounts
 from bpe.progress import Progress, progress_bar
 from bpe.supermerges import with_supermerges
 from bpe.tokenizer import Tokenizer
-from bpe.training.front import make_front, push, reserve, set_text
-from bpe.training.merging import discard, merge_pair, narrow
-from bpe.training.runs import in_order, runs_of
-from bpe.training.selection import best_of_front
+from bpe.training.front import make_front
+from bpe.training.merging import discard, narrow
+from bpe.training.runs import fill_queue, in_order, runs_of
+from bpe.training.selection import best_of_front, merge_with_front
 from bpe.training.start import Start
-from bpe.training.state import LENGTH, START, TOKEN_ROWS, new_state
+from bpe.training.state import LENGTH, new_state, spelled
 from bpe.training.trainer import tokenizer_of
-from structures import ByteCounter, IntMap, MaxHeap, PairIndex, TokenList, kernel, pack_pair, unpack_pair
+from structures import ByteCounter, IntMap, MaxHeap, PairIndex, TokenList, kernel, unpack_pair
 
 NOTHING_LEFT = (0, 0)
-
-
-@kernel
-def fill_queue(tokens, offsets, counts, queue):
-    """Count every pair of tokens that follow each other in a queue."""
-    for run in range(counts.size):
-        for i in range(offsets[run], offsets[run + 1] - 1):
-            queue.add(pack_pair(tokens[i], tokens[i + 1]), counts[run])
 
 
 @kernel
@@ -52,17 +44,6 @@ def best_pair(state, front):
     if len(state.queue) == 0:
         return np.int64(0), np.int64(0)
     return best_of_front(state, front)
-
-
-@kernel
-def merge_superwords(state, front, left, right, new_token, place):
-    """Merge a pair; the bytes of the new token are at `place` of the text."""
-    created = merge_pair(state, left, right, new_token)
-    state.of_token[START, new_token] = place
-    reserve(front, front.size + created.size)
-    for i in range(created.size):
-        if state.queue.get(created[i]) == front.count:
-            push(state, front, created[i])
 
 
 class Supermerges:
@@ -106,14 +87,8 @@ class Supermerges:
         fill_queue(tokens, offsets, counts, self.queue)
         self.tokens = TokenList(tokens, offsets)
         self.index = PairIndex.build(self.tokens)
-        used = [*bytes_of]
-        lengths = np.array([len(bytes_of[number]) for number in used], np.int64)
-        of_token = np.zeros((TOKEN_ROWS, next_id + most), np.int64)
-        of_token[START, used] = np.cumsum(lengths) - lengths
-        of_token[LENGTH, used] = lengths
-        self._text = np.frombuffer(b"".join(bytes_of.values()), np.uint8)
-        self._size = self._text.size
-        self.front = make_front(False, -1, IntMap(), self._text)
+        text, of_token = spelled(bytes_of, next_id + most)
+        self.front = make_front(False, -1, IntMap(), text, True)
         log, numbers = np.zeros((1, 4), np.int64), np.array([1, longest, 0, len(tokens)])
         self.state = new_state(
             self.tokens, self.index, self.queue, runs_of(offsets, counts), of_token, log, numbers
@@ -142,15 +117,8 @@ class Supermerges:
         pair, count = self._best()
         left, right = unpack_pair(pair)
         token = self._bytes_of[left] + self._bytes_of[right]
-        if self._size + len(token) > self._text.size:
-            text = np.empty(2 * (self._size + len(token)), np.uint8)
-            text[: self._size] = self._text[: self._size]
-            self._text = text
-            set_text(self.front, text)
-        self._text[self._size : self._size + len(token)] = np.frombuffer(token, np.uint8)
         new_id = self._next_id + len(self.pairs)
-        merge_superwords(self.state, self.front, left, right, new_id, self._size)
-        self._size += len(token)
+        merge_with_front(self.state, self.front, left, right, new_id)
         self._bytes_of[new_id] = token
         self._known.add(token)
         self.pairs.append((left, right, count))
@@ -236,14 +204,15 @@ def boundless_tokenizer(
     Examples
     --------
     >>> from bpe.counting.piece_ids import piece_ids
-    >>> from bpe.counting.run_counts import runs_in
+    >>> from bpe.counting.run_counts import runs_of_rows
     >>> from bpe.training.start import fresh_start
     >>> import bpe
     >>> words = WordCounts.from_corpus(["of course, of course, of course"])
     >>> trainer = bpe.Trainer(words)
     >>> trainer.run(266)
     >>> def find_runs(known, least):
-    ...     return runs_in(piece_ids([[b"of course, of course"]], words.pattern, (), known), least)
+    ...     ids = piece_ids([[b"of course, of course"]], words.pattern, (), known)
+    ...     return runs_of_rows(Runs.of_row(ids), least)
     >>> tok = boundless_tokenizer(fresh_start([]), trainer.log, words, 10, find_runs, longest=99)
     >>> tok.encode("of course"), tok.token_bytes(265)
     ([265], b'of course')

@@ -138,13 +138,12 @@ def train(
     source = Corpus.of(corpus)
     counting: dict[str, Any] = {"threads": threads, "progress": progress}
 
-    def count_by(pattern: Pattern) -> WordCounts:
+    def count() -> WordCounts:
         return WordCounts.from_corpus(source, pattern, special_tokens, **counting)
 
-    split_by = Pattern.of(pattern)
     if given.checked(n_merges).superwords:  # before the long work, too
-        return train_superwords(source, vocab_size, n_merges, given, count_by, split_by, options, progress)
-    trainer = Trainer(count_by(split_by), **options)
+        return train_superwords(source, vocab_size, n_merges, given, count, options, threads, progress)
+    trainer = Trainer(count(), **options)
     trainer.run(vocab_size, progress=progress)
     return trainer.tokenizer()
 

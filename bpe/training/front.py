@@ -36,6 +36,8 @@ front_type = FrontType(
         sign=types.int64,  # 1: the greatest bytes go first; -1: the smallest
         n_stale=int_map_type,  # packed pair -> how many of its first postings are known to be stale
         text=types.uint8[::1],  # START of a token is a place in it
+        used=types.int64,  # how many bytes of it are set
+        spells=types.boolean,  # whether new tokens are spelled at its end: places of the list are none of it
     )
 )
 
@@ -50,7 +52,7 @@ structref.define_boxing(FrontType, Front)
 
 
 @kernel
-def make_front(by_place, sign, n_stale, text):
+def make_front(by_place, sign, n_stale, text, spells):
     """Return an empty front."""
     self = structref.new(front_type)
     self.entries = np.empty(0, np.int64)
@@ -60,13 +62,9 @@ def make_front(by_place, sign, n_stale, text):
     self.sign = sign
     self.n_stale = n_stale
     self.text = text
+    self.used = text.size
+    self.spells = spells
     return self
-
-
-@kernel
-def set_text(front, text):
-    """Set the bytes of the tokens anew, with more after them."""
-    front.text = text
 
 
 @kernel
@@ -78,6 +76,26 @@ def reserve(front, room):
         for i in range(front.size):
             larger[i] = entries[i]
         front.entries = larger
+
+
+@kernel
+def spell(state, front, left, right):
+    """Write the bytes of two tokens behind each other at the end of the text; return where."""
+    start_of, length_of = state.of_token[START], state.of_token[LENGTH]
+    start = end = front.used
+    room = start + length_of[left] + length_of[right]
+    if room > front.text.size:
+        longer = np.empty(2 * room, np.uint8)
+        for i in range(start):
+            longer[i] = front.text[i]
+        front.text = longer
+    text = front.text
+    for token in (left, right):
+        for k in range(length_of[token]):
+            text[end] = text[start_of[token] + k]
+            end += 1
+    front.used = end
+    return start
 
 
 # --------------------------------------------------------------------------------------------------- order

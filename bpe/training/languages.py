@@ -70,7 +70,7 @@ class Languages:
         states = [learner.state for learner in self.learners]
         fronts = [learner.front for learner in self.learners[:n]]
         if ties == "smallest":
-            fronts = [make_front(False, 1, IntMap(), np.empty(0, np.uint8))]
+            fronts = [make_front(False, 1, IntMap(), np.empty(0, np.uint8), False)]
         self.turns = Turns(
             languages=listed(states[:n]),
             fronts=listed(fronts),

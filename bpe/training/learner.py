@@ -8,13 +8,14 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from bpe.counting.run_counts import Runs
 from bpe.counting.word_counts import WordCounts
 from bpe.threads import Unbroken, in_background
 from bpe.training import selection as rules
 from bpe.training.front import make_front
 from bpe.training.letters import leave_out
 from bpe.training.merging import discard, lower_min_count, narrow, replay
-from bpe.training.runs import count_pairs, in_order, runs_of
+from bpe.training.runs import count_pairs, fill_queue, in_order, runs_of
 from bpe.training.start import Start, choice
 from bpe.training.state import (
     DONE,
@@ -27,6 +28,7 @@ from bpe.training.state import (
     WEIGHT,
     new_state,
     set_room,
+    spelled,
 )
 from bpe.vocabulary import ALPHABETS
 from structures import CountBuckets, IntMap, MaxHeap, PairIndex, TokenList
@@ -103,54 +105,128 @@ class Learner:
     """
 
     def __init__(self, counts: WordCounts, start: Start, ties: Ties, selection: Selection) -> None:
-        self._ties = choice(ties, "ties", TIES)
-        self.queue = _QUEUES[choice(selection, "selection", [*_QUEUES])]()
+        self._choose(ties, selection)
         data, offsets, weight_of = counts.to_arrays()
         if start.left_out:
             data, offsets, weight_of = leave_out(data, offsets, weight_of, start.left_out)
-        if ties != "first":  # the only rule that asks for the order of the pieces
-            order = np.argsort(-weight_of, kind="stable")
-            data, offsets = in_order(data, offsets, order)
-            weight_of = weight_of[order]
-        self.weights = runs_of(offsets, weight_of)
+        data, offsets, weight_of = self._in_order(data, offsets, weight_of)
         byte_ids = np.array(start.byte_ids, np.int64)
         of_bytes = np.zeros(1 << 16, np.int64)
         if not count_pairs(data, offsets, weight_of, byte_ids, of_bytes, self.queue):
             raise OverflowError("the count of a pair passes 2**63 - 1")
         self._greatest, self._total = int(of_bytes.max()), float(of_bytes.sum(dtype=np.float64))
         is_plain = start.byte_ids == [*range(256)]
-        self.tokens = TokenList(data if is_plain else byte_ids.astype(np.int32)[data], offsets)
-        self.index = PairIndex.build(self.tokens)
+        tokens = TokenList(data if is_plain else byte_ids.astype(np.int32)[data], offsets)
 
         # What tokens are compared by: the pieces, and after them all bytes.
         is_by_bytes = ties in ("lexicographic", "gpt2")
         text = np.concatenate((data if is_by_bytes else data[:0], np.arange(256, dtype=np.uint8)))
-        if ties == "gpt2":
-            text = np.argsort(ALPHABETS["gpt2"]).astype(np.uint8)[
-                text
-            ]  # each byte as its place in the alphabet
-        self.of_token = np.zeros((TOKEN_ROWS, start.next_id), np.int64)
+        of_token = np.zeros((TOKEN_ROWS, start.next_id), np.int64)
         letters = np.array([value for value in range(256) if value not in start.left_out])
-        self.of_token[START, byte_ids[letters]] = text.size - 256 + letters
-        self.of_token[LENGTH, byte_ids[letters]] = 1
+        of_token[START, byte_ids[letters]] = text.size - 256 + letters
+        of_token[LENGTH, byte_ids[letters]] = 1
+        self._n_known, self._next_id = len(start.merges), start.next_id
+        self._hold(tokens, offsets, weight_of, text, of_token, False)
+        self.make_room(max(1, self._n_known))
+        if self._n_known:
+            self.log[: self._n_known, :2] = start.merges
+            self.log[: self._n_known, 2] = start.merged_ids
+            replay(self.state, self._n_known)
+
+    @classmethod
+    def in_runs(
+        cls,
+        runs: Runs,
+        bytes_of: dict[int, bytes],
+        next_id: int,
+        log: np.ndarray,
+        ties: Ties,
+        selection: Selection,
+    ) -> Learner:
+        """Return a learner that goes on in runs of tokens: pieces in which some merges are done already.
+
+        Parameters
+        ----------
+        runs : Runs
+            In the order of first appearance.
+        bytes_of : dict from int to bytes
+            All tokens that are there.
+        next_id : int
+            The id of the first merge.
+        log : (n, 4) int64
+            The merges that are done.
+        ties, selection
+            As for the constructor.
+
+        Returns
+        -------
+        Learner
+
+        Complexity
+        ----------
+        O(tokens of the runs).
+
+        Examples
+        --------
+        >>> runs = Runs(np.array([0, 1, 0, 1], np.int32), np.array([0, 4]), np.array([5]))
+        >>> no_merges = np.empty((0, 4), np.int64)
+        >>> learner = Learner.in_runs(runs, {0: b"of", 1: b" the"}, 2, no_merges, "smallest", "heap")
+        >>> dict(learner.queue.items()) == {0 << 32 | 1: 10, 1 << 32 | 0: 5}
+        True
+        """
+        self = cls.__new__(cls)
+        self._choose(ties, selection)
+        tokens, offsets, weight_of = self._in_order(*runs)
+        fill_queue(tokens, offsets, weight_of, self.queue)
+        self._greatest, self._total = 0, 0.0
+        self._n_known, self._next_id = 0, next_id
+        text, of_token = spelled(bytes_of, next_id + len(log))
+        self._hold(TokenList(tokens, offsets), offsets, weight_of, text, of_token, True)
+        self.log, self.numbers[DONE] = log, len(log)
+        self.make_room(max(1, len(log)))
+        return self
+
+    def _choose(self, ties: Ties, selection: Selection) -> None:
+        """Take the rules, and make an empty queue."""
+        self._ties = choice(ties, "ties", TIES)
+        self._selection = choice(selection, "selection", [*_QUEUES])
+        self.queue = _QUEUES[selection]()
+
+    def _in_order(
+        self, data: np.ndarray, offsets: np.ndarray, weight_of: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return pieces in the order of their counts, unless the rule asks for their own."""
+        if self._ties == "first":
+            return data, offsets, weight_of
+        order = np.argsort(-weight_of, kind="stable")
+        return *in_order(data, offsets, order), weight_of[order]
+
+    def _hold(
+        self,
+        tokens: TokenList,
+        offsets: np.ndarray,
+        weight_of: np.ndarray,
+        text: np.ndarray,
+        of_token: np.ndarray,
+        spells: bool,
+    ) -> None:
+        """Make the state of the tokens; the queue is full already."""
+        if self._ties == "gpt2":
+            text = np.argsort(ALPHABETS["gpt2"]).astype(np.uint8)[text]  # bytes as places in the alphabet
+        self.weights, self.tokens, self.of_token = runs_of(offsets, weight_of), tokens, of_token
+        self.index = PairIndex.build(tokens)
         self._n_stale = self.front = None
-        if ties != "smallest":
+        if self._ties != "smallest":
             self._n_stale = IntMap()
-            self.front = make_front(ties == "first", 1, self._n_stale, text)
+            self.front = make_front(self._ties == "first", 1, self._n_stale, text, spells)
         self.log = np.empty((0, 4), np.int64)
         with np.errstate(over="ignore"):
             n_tokens = np.diff(offsets) @ weight_of
         self.numbers = np.array([1, LONGEST, 0, n_tokens])
         self.min_count, self._room = 1, 0
         self._fetching: Unbroken | None = None
-        self._n_known, self._next_id = len(start.merges), start.next_id
         parts = self.tokens, self.index, self.queue, self.weights, self.of_token, self.log, self.numbers
         self.state = new_state(*parts)
-        self.make_room(max(1, self._n_known))
-        if self._n_known:
-            self.log[: self._n_known, :2] = start.merges
-            self.log[: self._n_known, 2] = start.merged_ids
-            replay(self.state, self._n_known)
 
     @property
     def n_done(self) -> int:

@@ -7,9 +7,11 @@ runs than different counts.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from structures import kernel, pack_pair
+from structures import IntMap, kernel, pack_pair
 
 BEGIN, COUNT = 0, 1  # weights[..., run]
 INT64_MAX = 2**63 - 1
@@ -57,6 +59,32 @@ def count_pairs(data, offsets, weight_of, byte_ids, counts, queue):
         if counts[pair] > 0:
             queue.set(pack_pair(byte_ids[pair >> 8], byte_ids[pair & 0xFF]), counts[pair])
     return True
+
+
+@kernel
+def count_id_pairs(tokens, offsets, weight_of, pairs):
+    """Add the count of every adjacent pair of pieces of ids to a map; return a status."""
+    status = 0
+    for piece in range(weight_of.size):
+        for i in range(offsets[piece], offsets[piece + 1] - 1):
+            status = min(status, pairs.add(pack_pair(tokens[i], tokens[i + 1]), weight_of[piece]))
+    return status
+
+
+@kernel
+def fill(queue, pairs):
+    """Fill an empty queue with the counts of pairs; return a status."""
+    status = 0
+    for pair, count in pairs.items():
+        status = min(status, queue.set(pair, count))
+    return status
+
+
+def fill_queue(tokens: np.ndarray, offsets: np.ndarray, weight_of: np.ndarray, queue: Any) -> None:
+    """Fill an empty queue with the count of every adjacent pair of pieces of ids."""
+    pairs = IntMap()  # a queue would find its place anew for each occurrence
+    if count_id_pairs(tokens, offsets, weight_of, pairs) < 0 or fill(queue, pairs) < 0:
+        raise MemoryError("no memory for the pairs of tokens")
 
 
 def runs_of(offsets: np.ndarray, weight_of: np.ndarray) -> np.ndarray:

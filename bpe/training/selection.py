@@ -4,9 +4,9 @@ The queue's own order is greatest count, then smallest pair, which is the rule `
 rules order the pairs that are tied at the top count in a *front* (:mod:`bpe.training.front`).
 """
 
-from bpe.training.front import entry_of, first_pair, pop, push, reserve
+from bpe.training.front import entry_of, first_pair, pop, push, reserve, spell
 from bpe.training.merging import merge_pair
-from bpe.training.state import DONE
+from bpe.training.state import DONE, START
 from structures import kernel, unpack_pair
 
 NONE, ALL = -1, -2  # in the place of a pair
@@ -77,7 +77,10 @@ def best_of_front(state, front):
 @kernel
 def merge_with_front(state, front, left, right, new_token):
     """Merge a pair as :func:`merge_pair` does; new pairs that are tied at the top count enter the front."""
+    place = spell(state, front, left, right) if front.spells else 0
     created = merge_pair(state, left, right, new_token)
+    if front.spells:
+        state.of_token[START, new_token] = place
     reserve(front, front.size + created.size)
     for i in range(created.size):
         if state.queue.get(created[i]) == front.count:

@@ -77,6 +77,23 @@ def set_room(self, of_token, log):
     self.log = log
 
 
+def spelled(bytes_of: dict[int, bytes], n_tokens: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the bytes of tokens, one after the other, and `of_token` with START and LENGTH of each.
+
+    Examples
+    --------
+    >>> text, of_token = spelled({0: b"of", 3: b"the"}, 5)
+    >>> bytes(text), of_token[[START, LENGTH]].tolist()
+    (b'ofthe', [[0, 0, 0, 2, 0], [2, 0, 0, 3, 0]])
+    """
+    used = [*bytes_of]
+    lengths = np.array([len(bytes_of[number]) for number in used], np.int64)
+    of_token = np.zeros((TOKEN_ROWS, n_tokens), np.int64)
+    of_token[START, used] = np.cumsum(lengths) - lengths
+    of_token[LENGTH, used] = lengths
+    return np.frombuffer(bytearray(b"".join(bytes_of.values())), np.uint8), of_token
+
+
 def new_state(
     tokens: TokenList,
     index: PairIndex,

@@ -7,7 +7,8 @@ r"""SuperBPE: after the first merges, training goes on with longer pieces, so th
 
 The wide pattern cuts a text at numbers, runs of punctuation and white space before white space. Its pieces
 are cut into the tokens of the first merges by plain encoding. So the tokenizer is an ordinary one with the
-wide pattern: every format can hold it.
+wide pattern: every format can hold it. Most wide pieces are distinct, but what lies between rare pairs of
+tokens is not: that is counted, and learned from.
 
 Liu and others, "SuperBPE: Space Travel for Language Models" (2025). The slow twin is
 :mod:`bpe.reference.superwords`.
@@ -15,19 +16,30 @@ Liu and others, "SuperBPE: Space Travel for Language Models" (2025). The slow tw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from operator import index as as_index
 from typing import Any
 
+import numpy as np
+
+from bpe.counting.pair_sketch import PairSketch
+from bpe.counting.piece_ids import token_ids
+from bpe.counting.run_counts import runs_in
 from bpe.counting.word_counts import WordCounts
+from bpe.encoding.wide_encoder import encoder_by_piece
 from bpe.pattern import Pattern
+from bpe.threads import in_background
 from bpe.tokenizer import Tokenizer
+from bpe.training.learner import Learner
+from bpe.training.runs import INT64_MAX
+from bpe.training.state import MAX_LENGTH
 from bpe.training.trainer import Trainer
 
 WIDE_PATTERN = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 """The pattern that the authors of SuperBPE have published."""
 
-_OF_START = ("alphabet", "special_first")  # options of a beginning only
+PAIRS_FOR_A_MERGE = 3  # pairs that runs are not cut at, for each merge that is wanted
+LESS = 4  # the least count is divided by it when the text is read again
 
 
 def check_first_merges(first_merges: int | None, n_merges: int) -> int:
@@ -47,29 +59,154 @@ def check_first_merges(first_merges: int | None, n_merges: int) -> int:
     return first_merges
 
 
+class WideTrainer(Trainer):
+    """Goes on where a trainer has ended, in what lies between rare pairs of tokens in wide pieces.
+
+    Whatever is merged across a pair of tokens counts no more than this pair. So wide pieces are cut at pairs
+    that are too rare to be among the wanted merges, as far as one can guess. No such pair is merged: the
+    merges are those of the whole pieces. When all others are used up, the text is read again, encoded by
+    the merges learned so far, and cut at fewer pairs.
+
+    Parameters
+    ----------
+    first : Trainer
+        What it has learned, and its rules. It cannot be used any more.
+    read : callable
+        Called with a tokenizer; returns the tokens of the wide pieces, as
+        :func:`bpe.counting.piece_ids.token_ids` does.
+    pattern : Pattern
+        Of the wide pieces.
+    n_merges : int
+        How many merges there will be in all.
+    threads : int, optional
+        For what is read.
+
+    Attributes
+    ----------
+    least : int
+        The least count of a pair that is in the runs.
+    n_positions : int
+        How many tokens the runs have had.
+
+    Complexity
+    ----------
+    A pass over the text, then the merges; most often, no other pass. Memory: 4 bytes for each token of the
+    text, and then some 60 for each token of the distinct runs.
+    """
+
+    def __init__(
+        self,
+        first: Trainer,
+        read: Callable[[Tokenizer], np.ndarray],
+        pattern: Pattern,
+        n_merges: int,
+        threads: int | None,
+    ) -> None:
+        vars(self).update(vars(first))
+        self._read, self._pattern, self._threads = read, pattern, threads
+        self._floor = self._learner.min_count
+        self._longest = int(self._learner.numbers[MAX_LENGTH])
+        self.least = INT64_MAX
+        del first._learner  # its memory is needed
+        self._read_again(n_merges)
+
+    def _fetch(self, wanted: int) -> bool:
+        if super()._fetch(wanted):
+            return True
+        if self.least == self._floor:
+            return False
+        self._read_again(wanted)
+        return True
+
+    def _read_again(self, wanted: int) -> None:
+        """Cut the text at fewer pairs than before, so that there are enough for `wanted` merges in all."""
+        tokenizer, log, before = self.tokenizer(), self.log, self._learner
+        rules = before._ties, before._selection
+        del self._learner, before
+        ids = self._read(tokenizer)
+        sketch = PairSketch.of(ids, self._threads)
+        least = sketch.count_at_rank(PAIRS_FOR_A_MERGE * max(1, wanted - len(log)))
+        self.least = max(self._floor, min(least, self.least // LESS))
+        runs = runs_in(ids, sketch, self.least, self._threads)
+        del ids, sketch
+        next_id = self._start.next_id
+        tokens = tokenizer.engine.vocabulary.bytes_of.items()
+        bytes_of = {number: token for number, token in tokens if number < next_id + len(log)}
+        self._learner = in_background(Learner.in_runs, runs, bytes_of, next_id, log, *rules)
+        self.n_positions = len(runs.tokens)
+        self._learner.min_count = self.least
+        self._learner.narrow(self.least, self._longest)
+        self._learner.discard([pair for pair in self._refused if pair in self._learner.queue])
+
+
+def reader(
+    documents: Callable[[], Iterable[Iterable[bytes]]],
+    pattern: Pattern,
+    special_tokens: Collection[str],
+    threads: int | None = None,
+) -> Callable[[Tokenizer], np.ndarray]:
+    """Return a function that reads documents as the tokens of wide pieces, as :class:`WideTrainer` needs it.
+
+    Parameters
+    ----------
+    documents : callable
+        Returns the blocks of each document, anew at each call.
+    pattern : Pattern
+        Of the wide pieces.
+    special_tokens : collection of str
+    threads : int, optional
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> import bpe
+    >>> read = reader(lambda: [[b"of course"]], Pattern.of("none"), ())
+    >>> read(bpe.train(["of of"], 258)).tolist()
+    [-1, 256, 32, 99, 111, 117, 114, 115, 101, -1]
+    """
+
+    def read(tokenizer: Tokenizer) -> np.ndarray:
+        words = tokenizer.engine.vocabulary
+        encoder = encoder_by_piece(words, pattern)
+        return token_ids(documents(), pattern, special_tokens, encoder, threads)
+
+    return read
+
+
 def superbpe_trainer(
     words: WordCounts,
-    count_wide: Callable[[], WordCounts],
+    read: Callable[[Tokenizer], np.ndarray],
+    pattern: Pattern,
     first_merges: int,
+    n_merges: int,
     options: dict[str, Any],
     run: Callable[[Trainer, int], None],
-) -> Trainer:
+    threads: int | None = 1,
+) -> WideTrainer:
     """Return a trainer that has done the first merges, and goes on with wide pieces.
 
     Parameters
     ----------
     words : WordCounts
-    count_wide : callable
-        Counts the same text by the wide pattern; called when the first merges are learned.
-    first_merges : int
+    read : callable
+        As :func:`reader` returns it, for the same text.
+    pattern : Pattern
+        Of the wide pieces.
+    first_merges, n_merges : int
+        How many merges are learned in words, and in all.
     options : dict
         For :class:`Trainer`.
     run : callable
         Called with a trainer and a number of merges, to learn so many.
+    threads : int, optional
+        For what is read.
 
     Returns
     -------
-    Trainer
+    WideTrainer
 
     Raises
     ------
@@ -78,13 +215,15 @@ def superbpe_trainer(
 
     Complexity
     ----------
-    As two trainings. Most wide pieces are distinct, so that memory grows with the text: some 50 bytes a byte.
+    As :class:`Trainer` and :class:`WideTrainer`.
 
     Examples
     --------
     >>> words = WordCounts({"of": 3, " course": 3}, pattern="gpt2")
-    >>> wide = WordCounts({"of course": 3}, pattern=WIDE_PATTERN)
-    >>> trainer = superbpe_trainer(words, lambda: wide, 6, {}, lambda trainer, n: trainer.run(256 + n))
+    >>> read = reader(lambda: [[b"of course"]] * 3, wide_pattern_of(None), ())
+    >>> def run(trainer, n):
+    ...     trainer.run(256 + n)
+    >>> trainer = superbpe_trainer(words, read, wide_pattern_of(None), 6, 7, {}, run)
     >>> trainer.step().count, trainer.tokenizer().token_bytes(262)
     (3, b'of cou')
     """
@@ -96,11 +235,7 @@ def superbpe_trainer(
             f"the text gives {n_learned} merges inside words, not {first_merges}: "
             "make first_merges smaller, or give more text"
         )
-    start = first.tokenizer()
-    del first
-    wide = count_wide()
-    others = {name: value for name, value in options.items() if name not in _OF_START}
-    return Trainer.resume(Tokenizer._of(start.engine.vocabulary, wide.pattern), wide, **others)
+    return WideTrainer(first, read, pattern, n_merges, threads)
 
 
 def wide_pattern_of(pattern: str | Iterable[str] | Pattern | None) -> Pattern:

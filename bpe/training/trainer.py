@@ -340,13 +340,17 @@ class Trainer:
         while True:
             try:
                 pair = self._learner.run(wanted, self._allowed)
-                if pair == NONE and (self._done == wanted or not self._learner.fetch(self._refused)):
+                if pair == NONE and (self._done == wanted or not self._fetch(wanted)):
                     return
             except MemoryError:
                 self._is_broken = True
                 raise
             if pair != NONE:
                 self._ask(pair)
+
+    def _fetch(self, wanted: int) -> bool:
+        """Let in more pairs, for `wanted` merges in all; return whether any were left out."""
+        return self._learner.fetch(self._refused)
 
     def _ask(self, pair: int) -> None:
         """Allow the pair that is about to be merged, or discard it."""

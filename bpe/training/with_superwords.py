@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import index as as_index
 from typing import Any, Literal, NamedTuple, TypeAlias
-
-import numpy as np
 
 from bpe.corpus import Corpus
 from bpe.counting.counted_runs import RunCounts, check_rules, joined_rows
@@ -21,7 +19,7 @@ from bpe.tokenizer import Tokenizer
 from bpe.training.boundless import boundless_tokenizer
 from bpe.training.learner import longest_token
 from bpe.training.start import choice, fresh_start
-from bpe.training.superbpe import check_first_merges, superbpe_trainer, wide_pattern_of
+from bpe.training.superbpe import check_first_merges, reader, superbpe_trainer, wide_pattern_of
 from bpe.training.trainer import Trainer, least
 from structures import ByteCounter
 
@@ -90,9 +88,9 @@ def train_superwords(
     vocab_size: int,
     n_merges: int,
     given: SuperwordOptions,
-    count: Callable[[Pattern], WordCounts],
-    pattern: Pattern,
+    count: Callable[[], WordCounts],
     options: dict[str, Any],
+    threads: int | None,
     progress: Progress,
 ) -> Tokenizer:
     """Train a tokenizer with superwords.
@@ -107,11 +105,10 @@ def train_superwords(
     given : SuperwordOptions
         Checked.
     count : callable
-        Counts the pieces of `source` by a pattern.
-    pattern : Pattern
-        How words are cut.
+        Counts the words of `source`.
     options : dict
         For :class:`bpe.Trainer`.
+    threads : int, optional
     progress : bool or callable
 
     Returns
@@ -129,11 +126,10 @@ def train_superwords(
 
     Examples
     --------
-    >>> corpus, gpt2 = Corpus(["of course, of course"]), Pattern.of("gpt2")
-    >>> def count(pattern):
-    ...     return WordCounts.from_corpus(corpus, pattern)
-    >>> given = SuperwordOptions("superbpe", 6)
-    >>> train_superwords(corpus, 263, 7, given, count, gpt2, {}, False).token_bytes(262)
+    >>> corpus, given = Corpus(["of course, of course"]), SuperwordOptions("superbpe", 6)
+    >>> def count():
+    ...     return WordCounts.from_corpus(corpus)
+    >>> train_superwords(corpus, 263, 7, given, count, {}, 1, False).token_bytes(262)
     b'of cou'
     """
     is_boundless = given.superwords == "boundless"
@@ -142,7 +138,12 @@ def train_superwords(
         raise ValueError(
             f"superwords read the text twice, and {source} can be read only once: put it in a file"
         )
-    words = count(pattern)
+
+    def documents() -> Iterator[Iterable[bytes]]:
+        with progress_bar(progress, source.n_bytes, "B", "reading") as advance:
+            yield from source.documents(advance)
+
+    words = count()
     if not is_boundless:
 
         def run(trainer: Trainer, wanted: int) -> None:
@@ -150,14 +151,13 @@ def train_superwords(
 
         wide = wide_pattern_of(given.superwords_pattern)
         first_merges = check_first_merges(given.first_merges, n_merges)
-        trainer = superbpe_trainer(words, lambda: count(wide), first_merges, options, run)
+        read = reader(documents, wide, words.special_tokens, threads)
+        trainer = superbpe_trainer(words, read, wide, first_merges, n_merges, options, run, threads)
         run(trainer, n_merges)
         return trainer.tokenizer()
 
     def find_rows(known: ByteCounter) -> Runs:
-        with progress_bar(progress, source.n_bytes, "B", "reading") as advance:
-            ids = piece_ids(source.documents(advance), pattern, words.special_tokens, known)
-        return Runs(ids, np.array([0, len(ids)]), np.ones(1, np.int64))
+        return Runs.of_row(piece_ids(documents(), words.pattern, words.special_tokens, known, threads))
 
     return learn_boundless(words, find_rows, vocab_size, given, options, progress)
 
@@ -207,9 +207,10 @@ def learn_boundless(
 
     Examples
     --------
+    >>> import numpy as np
     >>> words = WordCounts({"ab": 4})
     >>> def find_rows(known):
-    ...     return Runs(np.full(4, known[b"ab"], np.int32), np.array([0, 4]), np.ones(1, np.int64))
+    ...     return Runs.of_row(np.full(4, known[b"ab"], np.int32))
     >>> given = SuperwordOptions("boundless")
     >>> learn_boundless(words, find_rows, 258, given, {}, False).token_bytes(257)
     b'abab'

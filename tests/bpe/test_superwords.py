@@ -16,17 +16,20 @@ import bpe
 from bpe import reference
 from bpe.cli import main
 from bpe.counting import piece_ids as piece_ids_module
+from bpe.counting import run_counts as run_counts_module
+from bpe.counting.pair_sketch import PairSketch, count_in_cells, most_of
 from bpe.counting.piece_ids import GAP, piece_ids
-from bpe.counting.run_counts import phrases_in, runs_in
+from bpe.counting.run_counts import Runs, phrases_in, runs_in, runs_of_rows
 from bpe.encoding.encoder import Encoder
-from bpe.encoding.wide_encoder import WideEncoder, bytes_joined_by, cut_finer, n_first_merges
-from bpe.supermerges import with_supermerges
+from bpe.encoding.wide_encoder import FinerEncoder, WideEncoder, bytes_joined_by, cut_finer, n_first_merges
+from bpe.supermerges import with_first_merges, with_supermerges
 from bpe.training.boundless import Supermerges
-from bpe.training.superbpe import superbpe_trainer, wide_pattern_of
+from bpe.training.superbpe import reader, superbpe_trainer, wide_pattern_of
 from structures import ByteCounter
 
 SPECIAL = "<|x|>"
 SONG = "by the way, of the sea, by the way of the sea\nof the way by the sea 1234 by the way.\n"
+WORDS = ["by", "the", "way", "of", "the", "sea", "is"]
 words = st.sampled_from(["ab", " ab", " c", " ab c", SPECIAL, "é", "..", "\n"])
 documents = st.lists(
     st.one_of(st.text("aab  c.\n1", max_size=20), st.lists(words, max_size=14).map("".join)), max_size=4
@@ -40,24 +43,95 @@ def pieces_of(texts, pattern):
 
 
 # ------------------------------------------------------------------------------------------------ SuperBPE
-@given(documents, st.integers(0, 12), st.sampled_from(["smallest", "lexicographic", "first", "gpt2"]))
-@settings(max_examples=60)
-def test_superbpe_makes_the_merges_of_the_reference_and_leaves_all_counts_right(texts, first_merges, ties):
+def superbpe_of(texts, first_merges, n_merges, threads=1, **options):
+    """Return a trainer that has learned the first merges."""
+    wide = wide_pattern_of(None)
+    words = bpe.WordCounts.from_corpus(texts, "gpt2", [SPECIAL])
+    read = reader(lambda: ([text.encode()] for text in texts), wide, [SPECIAL], threads)
+    return superbpe_trainer(
+        words, read, wide, first_merges, n_merges, options, lambda trainer, n: trainer.run(257 + n), threads
+    )
+
+
+@given(
+    documents,
+    st.integers(0, 12),
+    st.sampled_from([1, 12, 40]),  # with few, the text is read again
+    st.sampled_from(["smallest", "lexicographic", "first", "gpt2"]),
+    st.sampled_from([{}, {}, {"min_count": 2}, {"max_token_length": 4}]),
+)
+@settings(max_examples=80)
+def test_superbpe_makes_the_merges_of_the_reference_and_leaves_all_counts_right(
+    texts, first_merges, n_merges, ties, rules
+):
     pieces, wide_pieces = (pieces_of(texts, pattern) for pattern in ("gpt2", wide_pattern_of(None)))
-    expected = reference.train_superbpe(pieces, wide_pieces, 40, first_merges, ties=ties)
-    first_merges = min(first_merges, len(reference.train_chunked(pieces, first_merges)))
-    words, wide = (
-        bpe.WordCounts.from_corpus(texts, pattern, [SPECIAL]) for pattern in ("gpt2", wide_pattern_of(None))
-    )
-    trainer = superbpe_trainer(
-        words, lambda: wide, first_merges, {"ties": ties}, lambda trainer, n: trainer.run(257 + n)
-    )
+    rules = rules | {"ties": ties}
+    expected = reference.train_superbpe(pieces, wide_pieces, 40, first_merges, **rules)
+    first_merges = min(first_merges, len(reference.train_chunked(pieces, first_merges, **rules)))
+    trainer = superbpe_of(texts, first_merges, n_merges, **rules)
     trainer.check()
     for merge in expected[first_merges:]:
         assert [*trainer.step()] == [*merge]
         trainer.check()
     assert [merge[:3] for merge in trainer.merges] == [merge[:3] for merge in expected]
     assert len(expected) == 40 or trainer.step() is None
+
+
+class Reads:
+    """Documents that note how often they are read."""
+
+    def __init__(self, texts):
+        self.texts, self.n = texts, 0
+
+    def __iter__(self):
+        self.n += 1
+        return iter(self.texts)
+
+
+LINES = [  # many lines, each several times: many equal counts
+    " ".join(WORDS[(i * i + k * k * i) % 7] for k in range(12)) + ("." if i % 2 else " !!") + "\n"
+    for i in (*range(40), *range(20), *range(40))
+]
+
+
+@pytest.mark.parametrize("ties", ["smallest", "lexicographic", "first", "gpt2"])
+def test_superbpe_learns_from_what_rare_pairs_leave_and_reads_again_for_more(ties):
+    pieces, wide_pieces = (pieces_of(LINES, pattern) for pattern in ("gpt2", wide_pattern_of(None)))
+    expected = reference.train_superbpe(pieces, wide_pieces, 120, 14, ties=ties)
+    texts = Reads(LINES)
+    trainer = superbpe_of(texts, 14, 18, ties=ties)
+    whole = Counter(wide_pieces)
+    n_tokens = sum(len(reference.encode_by_rank(piece, first_ranks(expected, 14))) for piece in whole)
+    assert 0 < trainer.n_positions < n_tokens / 2
+    assert texts.n == 2
+    assert trainer.least > 1
+    trainer.check()
+    for merge in expected[14:18]:
+        assert [*trainer.step()] == [*merge]
+    assert texts.n == 2  # what was left was enough for what was planned
+    for merge in expected[18:]:
+        assert [*trainer.step()] == [*merge]
+    trainer.check()
+    assert texts.n > 2
+    assert [merge[:3] for merge in trainer.merges] == [merge[:3] for merge in expected]
+
+
+def first_ranks(merges, n):
+    return reference.rank_pairs(merge.pair for merge in merges[:n])
+
+
+def test_pairs_that_are_refused_stay_so_when_the_text_is_read_again():
+    def keep(left, right):
+        return b"way" not in left + right
+
+    texts = Reads(LINES)
+    trainers = [superbpe_of(texts, 10, n_merges, keep=keep) for n_merges in (11, 120)]
+    n_reads = texts.n
+    for trainer in trainers:
+        trainer.run(257 + 120)
+    assert texts.n > n_reads
+    assert trainers[0].merges == trainers[1].merges
+    assert not any(b"way" in token for token in trainers[0].tokenizer().vocab.values())
 
 
 def test_superbpe_reads_files_and_documents_with_any_threads(tmp_path):
@@ -110,6 +184,14 @@ def test_wide_pieces_are_encoded_in_two_steps_to_the_same_ids(wide, texts, times
     assert [each.tolist() for each in engine.encoder.pieces(data)] == [
         each.tolist() for each in plain.pieces(data)
     ]
+    first = with_first_merges(engine.vocabulary, 24)
+    finer = FinerEncoder(first, engine.pattern, bytes_joined_by(first))
+    offsets = np.unique([0, len(data) // 4, len(data) // 2, len(data)]).astype(np.int32)
+    found, expected = (
+        encoder.encode_pieces(data, offsets, offsets[1:])
+        for encoder in (finer, Encoder(first, engine.pattern))
+    )
+    assert [each.tolist() for each in found] == [each.tolist() for each in expected]
 
 
 def test_which_tokenizers_are_encoded_in_two_steps(wide):
@@ -218,19 +300,51 @@ def test_boundless_is_that_of_the_reference_and_encodes_alike(texts, n_merges, t
         assert tok.decode(ids) == text
 
 
+@given(st.lists(st.integers(-1, 3), max_size=60))
+@settings(max_examples=60)
+def test_a_sketch_never_says_too_little(row):
+    ids = np.array([GAP, *row, GAP], np.int32)
+    counts = Counter((left, right) for left, right in pairwise(row) if left >= 0 and right >= 0)
+    for n_bits in (10, 1):
+        sketch = PairSketch(np.zeros(1 << n_bits, np.int32), 64 - n_bits)
+        count_in_cells(ids, sketch)
+        assert sketch.cells.sum() == counts.total()
+        most = {pair: most_of(sketch, *pair) for pair in counts}
+        assert all(most[pair] >= count for pair, count in counts.items())
+        reached = [count for count in range(1, 99) if (sketch.cells >= count).sum() >= 3]
+        assert sketch.count_at_rank(3) == max(reached, default=1)
+    sketch.cells[:] = 2**31 - 1
+    count_in_cells(ids, sketch)
+    assert (sketch.cells == 2**31 - 1).all()
+
+
 runs = st.lists(st.lists(st.integers(0, 4), min_size=2, max_size=12), min_size=1, max_size=8)
 
 
-def run_counts_of(rows):
-    ids = [GAP, *(number for row in rows for number in (*row, GAP))]
-    return runs_in(np.array(ids, np.int32), 1)
+def row_of(rows):
+    return np.array([GAP, *(number for row in rows for number in (*row, GAP))], np.int32)
+
+
+def runs_of(rows, least=1):
+    return runs_of_rows(Runs.of_row(row_of(rows)), least)
+
+
+def sketched_runs_of(rows, least):
+    """Return runs cut where a sketch says so, the same in parts and on threads."""
+    ids, copy = row_of(rows), row_of(rows)
+    found = runs_in(ids, PairSketch.of(ids), least)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run_counts_module, "PART", 5)
+        in_parts = runs_in(copy, PairSketch.of(copy, 3), least, 3)
+    assert [each.tolist() for each in in_parts] == [each.tolist() for each in found]
+    return found
 
 
 @given(runs)
 @settings(max_examples=60)
 def test_every_supermerge_is_the_best_pair_and_leaves_all_counts_right(rows):
     names = {0: b"a", 1: b"b", 2: b"ab", 3: b"aa", 4: b" b"}
-    learner = Supermerges(run_counts_of(rows), names, 5, 100, 1, 100)
+    learner = Supermerges(runs_of(rows), names, 5, 100, 1, 100)
     known, slow = {*names.values()}, [[names[number] for number in row] for row in rows]
     while True:
         counts = Counter(pair for row in slow for pair in pairwise(row) if b"".join(pair) not in known)
@@ -246,14 +360,11 @@ def test_every_supermerge_is_the_best_pair_and_leaves_all_counts_right(rows):
         learner.queue._check()
 
 
-@given(runs, st.integers(1, 4))
-@settings(max_examples=40)
-def test_runs_cut_at_rare_pairs_give_the_same_supermerges(rows, least):
+@given(runs, st.integers(1, 4), st.sampled_from([runs_of, sketched_runs_of]))
+@settings(max_examples=80)
+def test_runs_cut_at_rare_pairs_give_the_same_supermerges(rows, least, cut_runs):
     names = {number: bytes([97 + number]) for number in range(5)}
-    whole, cut = (
-        run_counts_of(rows),
-        runs_in(np.array([GAP, *(number for row in rows for number in (*row, GAP))], np.int32), least),
-    )
+    whole, cut = runs_of(rows), cut_runs(rows, least)
     assert cut.tokens.size <= whole.tokens.size
     one, other = (Supermerges(each, names, 5, 100, least, 100) for each in (whole, cut))
     while one.best_count():
@@ -277,7 +388,7 @@ def test_phrases_are_the_longest_frequent_rows_from_the_left(rows, least, longes
             if n > 1:
                 expected[tuple(row[i : i + n])] += 1
             i += n
-    found = phrases_in(run_counts_of(rows), least, longest)
+    found = phrases_in(runs_of(rows), least, longest)
     phrases = [tuple(found.tokens[a:b].tolist()) for a, b in pairwise(found.offsets.tolist())]
     assert dict(zip(phrases, found.counts.tolist(), strict=True)) == expected
 

@@ -171,6 +171,7 @@ TARGETS = [
     *(
         Target("superwords", f"bpe/{module}.py", (B + "test_superwords.py",))
         for module in (
+            "counting/pair_sketch",
             "counting/piece_ids",
             "counting/run_counts",
             "supermerges",

@@ -1,0 +1,117 @@
+"""``PairSketch``: how often pairs of neighbours in a row of ids occur at most, without a table of the pairs.
+
+::
+
+    ids      7 12 9 -1 7 12            -1: a gap
+    cells    0 | 2 | 0 | 0 | 1 | 0 ...     pair (7, 12) counts in the second cell, (12, 9) in the fifth
+
+A hash of the pair says in which cell it counts. Pairs that share a cell count together: so a cell never says
+too little. There are at least as many cells as ids, up to 256 MB of them. Where pairs are many more than
+cells, rare ones look less rare, and nothing else happens.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from bpe.counting.piece_ids import GAP
+from bpe.threads import in_background, map_in_threads, n_threads
+from structures import kernel
+from structures.kernels import inner, multiply_fold
+
+_FEWEST_BITS, _MOST_BITS = 10, 26
+_FULL = 2**31 - 1  # a cell counts no further
+_FACTOR = 0x1E3779B97F4A7C15
+_VALUES = 1 << 16
+_MOST_THREADS = 2  # for their memory
+
+
+@inner
+def cell_of(sketch, left, right):
+    """Return the cell of a pair."""
+    folded = multiply_fold((np.int64(left) << 32) ^ np.int64(right) ^ _FACTOR, np.int64(_FACTOR))
+    return np.int64(np.uint64(folded) >> np.uint64(sketch.shift))
+
+
+@inner
+def most_of(sketch, left, right):
+    """Return how often a pair occurs at most."""
+    return np.int64(sketch.cells[cell_of(sketch, left, right)])
+
+
+@kernel(quiet=True)
+def count_in_cells(ids, sketch):
+    """Count all pairs of neighbours."""
+    cells = sketch.cells
+    for i in range(1, ids.size):
+        if ids[i - 1] != GAP and ids[i] != GAP:
+            cell = cell_of(sketch, ids[i - 1], ids[i])
+            cells[cell] += np.int32(cells[cell] != _FULL)
+
+
+@kernel(quiet=True)
+def add_cells(cells, sums):
+    """Add cells to others."""
+    for i in range(cells.size):
+        sums[i] = np.int32(min(np.int64(sums[i]) + np.int64(cells[i]), np.int64(_FULL)))
+
+
+@kernel(quiet=True)
+def count_values(cells, n_of):
+    """Write how many cells have each value; the last number is for all greater values."""
+    for i in range(cells.size):
+        n_of[min(np.int64(cells[i]), n_of.size - 1)] += 1
+
+
+class PairSketch(NamedTuple):
+    """How often pairs occur at most, in cells.
+
+    Attributes
+    ----------
+    cells : (2**k,) int32
+    shift : int
+        64 - k.
+
+    Examples
+    --------
+    >>> sketch = PairSketch.of(np.array([7, 12, 9, -1, 7, 12], np.int32))
+    >>> sorted(sketch.cells[sketch.cells > 0].tolist()), sketch.count_at_rank(1)
+    ([1, 2], 2)
+    """
+
+    cells: np.ndarray
+    shift: int
+
+    @classmethod
+    def of(cls, ids: np.ndarray, threads: int | None = 1) -> PairSketch:
+        """Return the sketch of a row of ids, with gaps in it; two threads count at most, each in its cells.
+
+        Examples
+        --------
+        >>> ids = np.array([7, 12, 9, -1, 7, 12], np.int32)
+        >>> bool((PairSketch.of(ids, threads=2).cells == PairSketch.of(ids).cells).all())
+        True
+        """
+        n_bits = min(_MOST_BITS, max(_FEWEST_BITS, (2 * len(ids)).bit_length()))
+        threads = min(n_threads(threads), _MOST_THREADS)
+        edges = np.linspace(0, len(ids), threads + 1).astype(np.int64).tolist()
+
+        def count(edges: tuple[int, int]) -> PairSketch:
+            sketch = cls(np.zeros(1 << n_bits, np.int32), 64 - n_bits)
+            count_in_cells(ids[max(0, edges[0] - 1) : edges[1]], sketch)
+            return sketch
+
+        first, *others = in_background(lambda: [*map_in_threads(count, pairwise(edges), threads)])
+        for other in others:
+            add_cells(other.cells, first.cells)
+        return first
+
+    def count_at_rank(self, n: int) -> int:
+        """Return a count that about `n` pairs reach: the greatest that so many cells have, or 1."""
+        n_of = np.zeros(_VALUES, np.int64)
+        count_values(self.cells, n_of)
+        reached = np.cumsum(n_of[::-1])[::-1]  # by value, how many cells have it or more
+        return max(1, int(np.searchsorted(-reached, -n, side="right")) - 1)
