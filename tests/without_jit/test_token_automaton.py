@@ -86,9 +86,10 @@ def test_building_is_linear(tokens):
 
 
 def test_tokens_are_chosen_from_left_to_right():
-    lengths, starts = np.array([0, 2, 5, 0, 1, 3], np.int32), np.empty(6, np.int64)
-    n, place = choose(lengths, 0, starts)
+    size_of = np.array([0, 5, 2, 1, 3])
+    tokens, starts = np.array([0, 2, 1, 0, 3, 4], np.int32), np.empty(6, np.int64)
+    n, place = choose(tokens, size_of, 0, starts)
     assert (starts[:n].tolist(), place) == ([1, 4, 5], 8)
-    n, place = choose(lengths, 2, starts)
+    n, place = choose(tokens, size_of, 2, starts)
     assert (starts[:n].tolist(), place) == ([2], 7)
-    assert choose(lengths, 7, starts) == (0, 7)
+    assert choose(tokens, size_of, 7, starts) == (0, 7)
