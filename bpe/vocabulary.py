@@ -19,6 +19,7 @@ from bpe.vocabulary_checks import (
 
 DEFAULT_BYTE_IDS = list(range(256))
 NO_ID = -1
+_FOUND = ("pairs", "made", "whole_ids")
 
 Alphabet: TypeAlias = Literal["bytes", "gpt2"]
 
@@ -106,7 +107,7 @@ class Vocabulary:
     kept = ""
     n_super = 0
     _others: Mapping[int, bytes]  # to make `bytes_of` at its first use
-    _find_whole: Callable[[Vocabulary], Iterable[int]]  # to make `whole_ids` at its first use
+    _find: Callable[[Vocabulary], None]  # to make what `finding` has left out at its first use
 
     def __init__(
         self,
@@ -155,8 +156,9 @@ class Vocabulary:
             value: Any = list(zip(*self.pairs.T.tolist(), strict=True))
         elif name == "merged_ids":
             value = self.made.tolist()
-        elif name == "whole_ids":
-            value = tuple(sorted(self._find_whole(self)))
+        elif name in _FOUND and "_find" in vars(self):
+            self._find(self)
+            value = vars(self)[name]
         elif name in ("bytes_of", "id_of"):
             bytes_of = {number: bytes([value]) for value, number in enumerate(self.byte_ids)}
             bytes_of.update(self._others)
@@ -429,13 +431,15 @@ class Vocabulary:
         words.whole_ids = whole_ids
         return words
 
-    def finding_whole(self, find: Callable[[Vocabulary], Iterable[int]]) -> Vocabulary:
-        """Return this vocabulary with tokens that are taken whole, which are found at the first use.
+    def finding(self, find: Callable[[Vocabulary], None], *names: str) -> Vocabulary:
+        """Return this vocabulary with attributes that are found at their first use.
 
         Parameters
         ----------
         find : callable
-            Called with the vocabulary; returns ids of tokens that are not special.
+            Called with the vocabulary; sets the attributes. Two threads may both call it.
+        names : str
+            Some of "pairs", "made", "whole_ids".
 
         Returns
         -------
@@ -447,14 +451,28 @@ class Vocabulary:
 
         Examples
         --------
+        >>> def find(words):
+        ...     words.whole_ids = tuple(words.other_tokens())
         >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [], {})
-        >>> words.finding_whole(lambda words: words.other_tokens()).whole_ids
+        >>> words.finding(find, "whole_ids").whole_ids
         (256,)
         """
         words = copy(self)
-        del words.whole_ids
-        words._find_whole = find
+        words._find = find
+        for name in names:
+            delattr(words, name)
         return words
+
+    @property
+    def finds_merges(self) -> bool:
+        """Whether merges are still to be found, at their first use; ids are ranks then."""
+        return "pairs" not in vars(self)
+
+    def forget_tokens(self) -> None:
+        """Release the dicts of all tokens; they are made again of bytes and merges when needed."""
+        self._others = {}
+        for name in ("bytes_of", "id_of"):
+            vars(self).pop(name, None)
 
     def other_tokens(self) -> dict[int, bytes]:
         """Return the tokens that neither are single bytes nor are made by a merge before they are first used.

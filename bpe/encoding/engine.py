@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -152,8 +152,14 @@ class Engine:
 
     @made_once
     def encoder(self) -> Encoder:
-        """The encoder of ordinary text; it loads the compiler, which decoding does not need."""
-        from bpe.encoding.encoder_choice import encoder_of
+        """The encoder of ordinary text; of the first texts, one that needs nothing compiled."""
+        from bpe.encoding.first_texts import first_texts_of
+
+        plain = first_texts_of(self.vocabulary, self.pattern, self._compiled_encoder)
+        return self._compiled_encoder() if plain is None else cast("Encoder", plain)
+
+    def _compiled_encoder(self) -> Encoder:
+        from bpe.encoding.encoder_choice import encoder_of  # loads the compiler
 
         return encoder_of(self.vocabulary, self.pattern)
 

@@ -31,7 +31,7 @@ from bpe.formats.json_text import need, read_json
 from bpe.formats.kept import different, from_text, to_text
 from bpe.formats.model_tables import vocabulary_of
 from bpe.formats.pattern_entries import byte_level, pattern_of, pre_tokenizer_of
-from bpe.formats.ranks import unreached
+from bpe.formats.ranks import find_unreached, unreached
 from bpe.garbage import no_collection
 from bpe.pattern import Pattern
 from bpe.pipeline.pre_tokenizers import PreTokenizer
@@ -244,7 +244,7 @@ def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
     added = [token for token, entry in entries.items() if not entry.get("special", True)]
     words = words.with_added_tokens(added) if added else words
     if model.get("ignore_merges"):
-        words = words.finding_whole(unreached)
+        words = words.finding(find_unreached, "whole_ids")
     pattern = cutting_pattern(pre_tokenizer, model, words) or Pattern.of("none")
     kept = to_text(_kept(document, pattern, entries))
     return (words.keeping(kept) if kept else words), pattern

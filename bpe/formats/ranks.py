@@ -69,9 +69,7 @@ def merges_of(token_bytes: Mapping[int, bytes]) -> tuple[np.ndarray, np.ndarray,
         tokens = list(map(token_bytes.__getitem__, made.tolist()))
     lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
     number_of = {tokens[i]: int(made[i]) for i in np.flatnonzero(lengths == 1).tolist()}
-    missing = [value for value in range(256) if bytes([value]) not in number_of]
-    if missing:
-        raise ValueError(f"byte {missing[0]} has no token: a vocabulary holds every single byte")
+    _check_bytes(number_of)
     order = np.argsort(lengths, kind="stable")
     byte_ids = [number_of[bytes([value])] for value in range(256)]
     ranks = Ranks.of(np.empty((0, 2), np.int64), made, byte_ids)  # no merges are known yet
@@ -83,6 +81,63 @@ def merges_of(token_bytes: Mapping[int, bytes]) -> tuple[np.ndarray, np.ndarray,
     parts, n_parts_of = np.empty_like(found), np.empty_like(n_found)
     parts[order], n_parts_of[order] = found, n_found
     return parts[n_parts_of == 2], made[n_parts_of == 2], made[n_parts_of > 2].tolist()
+
+
+def vocabulary_of_ranks(
+    token_bytes: dict[int, bytes], ids: dict[bytes, int], special_tokens: Mapping[str, int]
+) -> Vocabulary:
+    """Return the vocabulary of tokens and their ranks, which are their ids.
+
+    The merges are found when somebody asks for them: some texts can be encoded without.
+
+    Parameters
+    ----------
+    token_bytes : dict from int to bytes
+        As :func:`merges_of` takes it. The vocabulary keeps both dicts.
+    ids : dict from bytes to int
+        The same tokens with their ranks.
+    special_tokens : mapping from str to int
+
+    Returns
+    -------
+    Vocabulary
+
+    Raises
+    ------
+    ValueError
+        A byte has no token, or a special token is wrong.
+    TypeError
+        A special token is not a str, or its id is not an int.
+
+    Complexity
+    ----------
+    O(n) for n tokens, and that of :func:`merges_of` when merges are asked for.
+
+    Examples
+    --------
+    >>> tokens = {**{value: bytes([value]) for value in range(256)}, 256: b"he", 257: b"you"}
+    >>> words = vocabulary_of_ranks(tokens, {token: i for i, token in tokens.items()}, {})
+    >>> words.merges, words.whole_ids
+    ([(104, 101)], (257,))
+    """
+    _check_bytes(ids)
+    no_merges = np.empty((0, 2), np.int64), np.empty(0, np.int64)
+    words = Vocabulary.of_parts(token_bytes, ids, *no_merges, special_tokens)
+    return words.finding(_find_merges, "pairs", "made", "whole_ids")
+
+
+def _check_bytes(ids: Mapping[bytes, int]) -> None:
+    for value in range(256):
+        if bytes([value]) not in ids:
+            raise ValueError(f"byte {value} has no token: a vocabulary holds every single byte")
+
+
+def _find_merges(words: Vocabulary) -> None:
+    pairs, made, whole = merges_of({number: token for token, number in words.id_of.items()})
+    words.pairs, words.made, words.whole_ids = pairs, made, tuple(whole)
+    if not whole and Vocabulary.of_merges(pairs, {}, words.byte_ids, made) is not None:
+        # Bytes of tokens follow from the merges by now. They take much memory, and few ask for them.
+        words.forget_tokens()
 
 
 def unreached(vocabulary: Vocabulary) -> list[int]:
@@ -116,6 +171,14 @@ def unreached(vocabulary: Vocabulary) -> list[int]:
     n_parts_of = np.empty(len(tokens), np.int64)
     merge_tokens(pieces, data, offsets, n_parts_of)
     return sorted(vocabulary.id_of[tokens[i]] for i in np.flatnonzero(n_parts_of > 1).tolist())
+
+
+def find_unreached(vocabulary: Vocabulary) -> None:
+    """Set the tokens that are taken whole to those that merges do not reach, as ``ignore_merges`` asks.
+
+    For :meth:`bpe.vocabulary.Vocabulary.finding`; see :func:`unreached`.
+    """
+    vocabulary.whole_ids = tuple(unreached(vocabulary))
 
 
 def _pieces_of(

@@ -22,7 +22,7 @@ from typing import Any
 
 from bpe.formats.json_text import need
 from bpe.formats.limits import check_longest
-from bpe.formats.ranks import merges_of
+from bpe.formats.ranks import vocabulary_of_ranks
 from bpe.pattern import Pattern
 from bpe.vocabulary import Vocabulary
 from bpe.vocabulary_checks import MAX_ID
@@ -74,7 +74,7 @@ def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
 
     Complexity
     ----------
-    O(b log m) for b bytes in all tokens and m in the longest.
+    As :func:`bpe.formats.ranks.vocabulary_of_ranks`.
 
     Examples
     --------
@@ -110,9 +110,7 @@ def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
         need(first == n_specials + i, f"vocab[{i}] is {token!r:.80}, as vocab[{first - n_specials}] is")
     check_longest(id_of)
     bytes_of = {number: token for token, number in id_of.items()}
-    pairs, made, whole = merges_of(bytes_of)
-    words = Vocabulary.of_parts(bytes_of, id_of, pairs, made, special_tokens)
-    return (words.taking_whole(whole) if whole else words), pattern
+    return vocabulary_of_ranks(bytes_of, id_of, special_tokens), pattern
 
 
 def _count_of(config: dict[str, Any], key: str, most: int) -> int:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from bpe.formats.expressions import render
 from bpe.formats.kept import warn_lost
 from bpe.formats.limits import check_longest
-from bpe.formats.ranks import check_no_idle, check_ranks, merges_of
+from bpe.formats.ranks import check_no_idle, check_ranks, vocabulary_of_ranks
 from bpe.pattern import PATTERNS, Pattern
 from bpe.supermerges import refuse_supermerges
 from bpe.vocabulary import NO_ID, Vocabulary
@@ -59,7 +59,7 @@ def parse(data: bytes, special_tokens: Mapping[str, int] = MappingProxyType({}))
 
     Complexity
     ----------
-    O(b log m) for b bytes in all tokens and m in the longest.
+    As :func:`bpe.formats.ranks.vocabulary_of_ranks`.
 
     Examples
     --------
@@ -72,13 +72,7 @@ def parse(data: bytes, special_tokens: Mapping[str, int] = MappingProxyType({}))
     check_longest(ids)
     empty = ids.pop(b"", NO_ID)  # Whisper has one, which nothing is encoded to
     token_bytes.pop(empty, None)
-    pairs, made, whole = merges_of(token_bytes)
-    byte_ids = [ids[bytes([value])] for value in range(256)]
-    # One that needs no lists: they are made again when somebody asks for them.
-    words = None if whole else Vocabulary.of_merges(pairs, special_tokens, byte_ids, made)
-    if words is None:
-        words = Vocabulary.of_parts(token_bytes, ids, pairs, made, special_tokens)
-        words = words.taking_whole(whole) if whole else words
+    words = vocabulary_of_ranks(token_bytes, ids, special_tokens)
     return words if empty == NO_ID else words.with_idle_tokens({"": empty})
 
 

@@ -27,9 +27,12 @@ Invariants
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .pairs import LengthRule, Pair, Ties, count_pairs, merge_sequence, pair_statistics, pick_best
+
+if TYPE_CHECKING:
+    from .linked import LinkedPieces
 
 
 class Merge(NamedTuple):
@@ -230,7 +233,7 @@ def is_short(left: bytes, right: bytes, max_token_length: int, length_rule: Leng
 
 
 def learn(
-    pieces: RecountedPieces,
+    pieces: "RecountedPieces | LinkedPieces",
     n_merges: int,
     *,
     ties: Ties = "smallest",
@@ -246,7 +249,7 @@ def learn(
 
     Parameters
     ----------
-    pieces : RecountedPieces
+    pieces : RecountedPieces or LinkedPieces
         Or a subclass. Its sequences are changed by the merges.
     n_merges : int
         How many merges to learn at most.

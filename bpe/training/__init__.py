@@ -1,6 +1,7 @@
 """Training: from counted words to merges.
 
 * :mod:`~bpe.training.from_corpus`: :func:`train`
+* :mod:`~bpe.training.small_corpus`: the same in plain Python, for a small corpus
 * :mod:`~bpe.training.trainer`: :class:`Trainer`
 * :mod:`~bpe.training.from_languages`: :func:`train_parity`
 * :mod:`~bpe.training.languages`: a learner for each language
@@ -14,8 +15,25 @@
 * :mod:`~bpe.training.front`: the order of pairs that are tied
 """
 
-from bpe.training.from_corpus import train
-from bpe.training.from_languages import train_parity
-from bpe.training.trainer import Merge, Trainer
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bpe.training.from_corpus import train
+    from bpe.training.from_languages import train_parity
+    from bpe.training.trainer import Merge, Trainer
 
 __all__ = ["Merge", "Trainer", "train", "train_parity"]
+
+_MODULE_OF = {
+    "Merge": "bpe.training.trainer",
+    "Trainer": "bpe.training.trainer",
+    "train": "bpe.training.from_corpus",
+    "train_parity": "bpe.training.from_languages",
+}
+
+
+def __getattr__(name: str) -> Any:  # most of these load the compiler
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_MODULE_OF[name]), name)

@@ -30,9 +30,8 @@ from bpe.training.front import make_front
 from bpe.training.merging import discard, narrow
 from bpe.training.runs import fill_queue, in_order, runs_of
 from bpe.training.selection import best_of_front, merge_with_front
-from bpe.training.start import Start
+from bpe.training.start import Start, tokenizer_of
 from bpe.training.state import LENGTH, new_state, spelled
-from bpe.training.trainer import tokenizer_of
 from structures import ByteCounter, IntMap, MaxHeap, PairIndex, TokenList, kernel, unpack_pair
 
 NOTHING_LEFT = (0, 0)

@@ -1,23 +1,42 @@
-"""``train``: from a corpus to a tokenizer in one call."""
+"""``train``: from a corpus to a tokenizer in one call.
+
+What is compiled is loaded only for a corpus that is not small.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from operator import index as as_index
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from bpe.corpus import Corpus, CorpusLike
-from bpe.counting.counted_runs import RunCounts
-from bpe.counting.word_counts import WordCounts
 from bpe.pattern import Pattern
 from bpe.progress import Progress
+from bpe.specials import check_specials
 from bpe.tokenizer import Tokenizer
-from bpe.training.learner import LengthRule
-from bpe.training.letters import ALL_BYTES, initial_bytes
+from bpe.training.small_corpus import train_on_small
 from bpe.training.start import fresh_start
-from bpe.training.trainer import Keep, Selection, Ties, Trainer
-from bpe.training.with_superwords import SuperwordOptions, Superwords, train_on_runs, train_superwords
 from bpe.vocabulary import Alphabet
+
+if TYPE_CHECKING:
+    from bpe.counting.counted_runs import RunCounts
+    from bpe.counting.word_counts import WordCounts
+    from bpe.training.learner import LengthRule
+    from bpe.training.trainer import Keep, Selection, Ties
+    from bpe.training.with_superwords import SuperwordOptions, Superwords
+
+_USUAL = {
+    "ties": "smallest",
+    "selection": "heap",
+    "keep": None,
+    "alphabet": "bytes",
+    "max_token_length": None,
+    "length_rule": "at_most",
+    "special_first": False,
+    "initial_alphabet": None,
+    "limit_alphabet": None,
+}
 
 
 def train(
@@ -119,27 +138,53 @@ def train(
     """
     if threads is not None and as_index(threads) < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
-    options: dict[str, Any] = {"ties": ties, "selection": selection, "min_count": min_count}
-    options |= {"max_token_length": max_token_length, "length_rule": length_rule, "keep": keep}
-    options |= {"alphabet": alphabet, "special_first": special_first}
-    options |= {"initial_alphabet": initial_alphabet, "limit_alphabet": limit_alphabet}
-    given = SuperwordOptions(
-        superwords, first_merges, superwords_pattern, superword_parts, max_phrase, min_phrase_count
-    )
-    if isinstance(corpus, (WordCounts, RunCounts, Mapping)):
+    rules: dict[str, Any] = {"ties": ties, "selection": selection, "keep": keep, "alphabet": alphabet}
+    rules |= {"max_token_length": max_token_length, "length_rule": length_rule}
+    rules |= {"special_first": special_first}
+    rules |= {"initial_alphabet": initial_alphabet, "limit_alphabet": limit_alphabet}
+    given = superwords, first_merges, superwords_pattern, superword_parts, max_phrase, min_phrase_count
+    special_tokens = check_specials(special_tokens)
+    may_be_small = isinstance(corpus, (list, tuple, os.PathLike, Corpus)) and weights is None
+    if may_be_small and rules == _USUAL and not any(given) and not progress:
+        source, split_by = Corpus.of(cast("CorpusLike", corpus)), Pattern.of(pattern)
+        found = train_on_small(source, vocab_size, split_by, special_tokens, as_index(min_count))
+        if found is not None:
+            return found
+    from bpe.training.with_superwords import SuperwordOptions  # loads the compiler
+
+    options, superword_options = {"min_count": min_count, **rules}, SuperwordOptions(*given)
+    if isinstance(corpus, Mapping) or _are_counts(corpus):
         if special_tokens or Pattern.of(pattern) not in (Pattern.of("gpt2"), _pattern_of(corpus)):
             raise ValueError("WordCounts bring their own pattern and special tokens: give them to WordCounts")
-        return _train_on_counts(corpus, vocab_size, given, weights, options, progress)
+        return _train_on_counts(corpus, vocab_size, superword_options, weights, options, progress)
     if weights is not None:
         raise ValueError("weights are for WordCounts with names: count each text by itself")
-    special_tokens = list(special_tokens)
-    unsure = frozenset(ALL_BYTES) - {*initial_bytes(initial_alphabet, limit_alphabet)}
-    n_merges = fresh_start(special_tokens, alphabet, special_first, unsure).n_new(vocab_size)
-    source = Corpus.of(corpus)
-    counting: dict[str, Any] = {"threads": threads, "progress": progress}
+    text = cast("CorpusLike", corpus), pattern, special_tokens
+    return _train_on_text(*text, vocab_size, superword_options, options, threads, progress)
+
+
+def _train_on_text(
+    corpus: CorpusLike,
+    pattern: str | Iterable[str] | Pattern,
+    special_tokens: tuple[str, ...],
+    vocab_size: int,
+    given: SuperwordOptions,
+    options: dict[str, Any],
+    threads: int | None,
+    progress: Progress,
+) -> Tokenizer:
+    from bpe.counting.word_counts import WordCounts
+    from bpe.training.letters import ALL_BYTES, initial_bytes
+    from bpe.training.trainer import Trainer
+    from bpe.training.with_superwords import train_superwords
+
+    unsure = frozenset(ALL_BYTES) - {*initial_bytes(options["initial_alphabet"], options["limit_alphabet"])}
+    start = fresh_start(special_tokens, options["alphabet"], options["special_first"], unsure)
+    n_merges, source = start.n_new(vocab_size), Corpus.of(corpus)
 
     def count() -> WordCounts:
-        return WordCounts.from_corpus(source, pattern, special_tokens, **counting)
+        rules = pattern, special_tokens
+        return WordCounts.from_corpus(source, *rules, threads=threads, progress=progress)
 
     if given.checked(n_merges).superwords:  # before the long work, too
         return train_superwords(source, vocab_size, n_merges, given, count, options, threads, progress)
@@ -149,32 +194,41 @@ def train(
 
 
 def _train_on_counts(
-    corpus: WordCounts | RunCounts | Mapping[str, Any],
+    corpus: Any,
     vocab_size: int,
     given: SuperwordOptions,
     weights: Mapping[str, float] | None,
     options: dict[str, Any],
     progress: Progress,
 ) -> Tokenizer:
+    from bpe.counting.counted_runs import RunCounts
+    from bpe.training.trainer import Trainer
+    from bpe.training.with_superwords import train_on_runs
+
     if isinstance(_first_of(corpus), RunCounts):
-        runs = cast("RunCounts | Mapping[str, RunCounts]", corpus)
-        return train_on_runs(runs, vocab_size, given, weights, options, progress)
+        return train_on_runs(corpus, vocab_size, given, weights, options, progress)
     if given.checked(given.first_merges or 0).superwords:
         raise ValueError(
             "superwords are learned from the text itself, not from WordCounts; 'boundless' also from "
             "RunCounts, which bpe.count_runs makes"
         )
-    counts = cast("WordCounts | Mapping[str, WordCounts]", corpus)  # the trainer looks closer
-    trainer = Trainer(counts, weights=weights, **options)
+    trainer = Trainer(corpus, weights=weights, **options)  # which looks closer
     trainer.run(vocab_size, progress=progress)
     return trainer.tokenizer()
 
 
-def _first_of(corpus: WordCounts | RunCounts | Mapping[str, Any]) -> Any:
+def _are_counts(corpus: object) -> bool:
+    from bpe.counting.counted_runs import RunCounts
+    from bpe.counting.word_counts import WordCounts
+
+    return isinstance(corpus, (WordCounts, RunCounts))
+
+
+def _first_of(corpus: Any) -> Any:
     return next(iter(corpus.values()), None) if isinstance(corpus, Mapping) else corpus
 
 
-def _pattern_of(corpus: WordCounts | RunCounts | Mapping[str, Any]) -> Pattern | None:
+def _pattern_of(corpus: Any) -> Pattern | None:
     """Return the pattern of counts, None of what is none; the trainer looks closer."""
     counts = _first_of(corpus)
-    return counts.pattern if isinstance(counts, (WordCounts, RunCounts)) else None
+    return counts.pattern if _are_counts(counts) else None

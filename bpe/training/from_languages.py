@@ -13,8 +13,8 @@ from bpe.progress import Progress, progress_bar
 from bpe.tokenizer import Tokenizer
 from bpe.training.languages import Languages
 from bpe.training.learner import Ties, longest_token
-from bpe.training.start import choice, fresh_start, start_from
-from bpe.training.trainer import PATIENCE, Trainer, tokenizer_of
+from bpe.training.start import choice, fresh_start, start_from, tokenizer_of
+from bpe.training.trainer import PATIENCE, Trainer
 from bpe.vocabulary import Alphabet
 
 PARITY_TIES: tuple[Ties, ...] = ("smallest", "lexicographic", "gpt2")

@@ -6,13 +6,16 @@ from collections.abc import Collection, Sequence
 from operator import index as as_index
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from bpe.formats.kept import without_ids
-from bpe.vocabulary import ALPHABETS, NO_ID, Alphabet
+from bpe.pattern import Pattern
+from bpe.tokenizer import Tokenizer
+from bpe.vocabulary import ALPHABETS, NO_ID, Alphabet, Vocabulary
 from bpe.vocabulary_checks import MAX_ID
 
 if TYPE_CHECKING:
     from bpe.counting.word_counts import WordCounts
-    from bpe.tokenizer import Tokenizer
 
 
 MOST_IDS = 1 << 27
@@ -235,3 +238,13 @@ def start_from(
         without_ids(words.kept) if moves else words.kept,
         left_out,
     )
+
+
+def tokenizer_of(start: Start, log: np.ndarray, pattern: Pattern) -> Tokenizer:
+    """Return the tokenizer of what is learned: a log as :attr:`bpe.Trainer.log`, from `start` on."""
+    n_new = len(log) - len(start.merges)
+    specials, byte_ids = start.special_tokens_after(n_new), start.byte_ids_after(n_new)
+    pairs, made = log[:, :2].copy(), log[:, 2].copy()
+    words = Vocabulary.unfold(pairs, specials, byte_ids, made, start.other_tokens)
+    words = words.with_added_tokens(start.added_tokens).keeping(start.kept)
+    return Tokenizer._of(words, pattern)

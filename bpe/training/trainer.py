@@ -12,7 +12,6 @@ import numpy as np
 
 from bpe.counting.weights import weigh
 from bpe.counting.word_counts import WordCounts
-from bpe.pattern import Pattern
 from bpe.progress import Progress, progress_bar
 from bpe.supermerges import refuse_supermerges
 from bpe.threads import in_background
@@ -21,8 +20,8 @@ from bpe.training.learner import Learner, LengthRule, Selection, Ties, longest_t
 from bpe.training.letters import bytes_left_out
 from bpe.training.runs import INT64_MAX
 from bpe.training.selection import ALL, NONE
-from bpe.training.start import Start, fresh_start, start_from
-from bpe.vocabulary import Alphabet, Vocabulary
+from bpe.training.start import Start, fresh_start, start_from, tokenizer_of
+from bpe.vocabulary import Alphabet
 from structures import unpack_pair
 
 Keep: TypeAlias = Callable[[bytes, bytes], object]
@@ -459,16 +458,6 @@ def least(min_count: int, unit: int) -> int:
     """Return the least count of a pair that is merged, where a count of 1 is `unit`."""
     min_count = as_index(min_count)
     return min(min_count * unit, INT64_MAX) if min_count > 1 else 1
-
-
-def tokenizer_of(start: Start, log: np.ndarray, pattern: Pattern) -> Tokenizer:
-    """Return the tokenizer of what is learned: a log as :attr:`Trainer.log`, from `start` on."""
-    n_new = len(log) - len(start.merges)
-    specials, byte_ids = start.special_tokens_after(n_new), start.byte_ids_after(n_new)
-    pairs, made = log[:, :2].copy(), log[:, 2].copy()
-    words = Vocabulary.unfold(pairs, specials, byte_ids, made, start.other_tokens)
-    words = words.with_added_tokens(start.added_tokens).keeping(start.kept)
-    return Tokenizer._of(words, pattern)
 
 
 def _check_counts(counts: object) -> None:

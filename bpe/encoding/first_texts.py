@@ -1,0 +1,186 @@
+"""``FirstTexts``: the first texts of a process, encoded in plain Python, while nothing is compiled or loaded.
+
+To compile an encoder takes seconds, and to load it from disk tenths of a second. In less time, a few short
+texts are encoded by a dict and the slow twins of :mod:`bpe.reference`::
+
+    texts so far      short ones            one too many, or a long one
+    encoded by        regex and a dict      :class:`bpe.encoding.encoder.Encoder`, and so are all later ones
+
+What plain Python does is counted as *work*, for the whole process: a byte of a text is 1, and a piece that
+was not met before the square of its length. When :data:`MOST_WORK` is done, which takes some tenths of a
+second, compiled code goes on. So whoever sends hard texts gains nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bpe.pattern import Pattern
+from bpe.plain_splitting import plain_splitter
+from bpe.reference import encode_by_rank, encode_by_ranks_of_bytes
+from bpe.vocabulary import NO_ID, Vocabulary
+
+if TYPE_CHECKING:
+    from bpe.encoding.encoder import Encoder
+
+MOST_WORK = 1 << 19
+MOST_MERGES = 1 << 18  # a dict of more takes longer than to load compiled code
+LONGEST_PIECE = 64  # bytes
+
+_done = 0  # how much work this process has done
+
+
+def first_texts_of(
+    vocabulary: Vocabulary, pattern: Pattern, make_encoder: Callable[[], Encoder]
+) -> FirstTexts | None:
+    """Return what encodes the first texts, or None if compiled code has to encode all of them.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    pattern : Pattern
+    make_encoder : callable
+        Returns the compiled encoder.
+
+    Returns
+    -------
+    FirstTexts or None
+        None if this process has done all the work, if plain Python does not cut by the pattern
+        (:func:`bpe.plain_splitting.plain_splitter`), or if a byte has no token or merges join pieces.
+
+    Complexity
+    ----------
+    O(1).
+
+    Examples
+    --------
+    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
+    >>> print(first_texts_of(words, Pattern.of("[a-z]+"), lambda: None))
+    None
+    """
+    split = plain_splitter(pattern)
+    is_large = not vocabulary.finds_merges and len(vocabulary.pairs) > MOST_MERGES
+    if split is None or _done >= MOST_WORK or is_large or vocabulary.n_super or NO_ID in vocabulary.byte_ids:
+        return None
+    return FirstTexts(vocabulary, split, make_encoder)
+
+
+class FirstTexts:
+    """An encoder that begins in plain Python, and has the methods of the compiled one from some text on.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    split : callable
+        Cuts a text into pieces.
+    make_encoder : callable
+        Returns the compiled encoder.
+
+    Examples
+    --------
+    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
+    >>> FirstTexts(words, bytes.split, lambda: None).encode(b"hi oh")
+    [256, 111, 104]
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        split: Callable[[bytes], list[bytes]],
+        make_encoder: Callable[[], Encoder],
+    ) -> None:
+        self._split, self._make_encoder = split, make_encoder
+        self._ids_of: dict[bytes, list[int]] = {}  # of pieces that were met
+        self._merge: Callable[[bytes], list[int]] | None = _merger_of(vocabulary)
+
+    def encode(self, data: bytes) -> list[int]:
+        """Encode a text, as :meth:`bpe.encoding.encoder.Encoder.encode`."""
+        ids = self._plain(data)
+        return self._compiled().encode(data) if ids is None else ids
+
+    def encode_to_numpy(self, data: bytes | bytearray) -> np.ndarray:
+        """Encode a text to an array."""
+        ids = self._plain(data)
+        return self._compiled().encode_to_numpy(data) if ids is None else np.array(ids, np.uint32)
+
+    def count(self, data: bytes | bytearray) -> int:
+        """Return the number of ids of a text."""
+        ids = self._plain(data)
+        return self._compiled().count(data) if ids is None else len(ids)
+
+    def encode_segments(
+        self, data: bytes | bytearray | np.ndarray, ends: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Encode texts in a row, each by itself."""
+        edges, offsets, all_ids = [0, *ends.tolist()], [0], list[int]()
+        if edges != sorted(edges) or edges[-1] != len(data) or _done + len(data) > MOST_WORK:
+            return self._compiled().encode_segments(data, ends)
+        row = bytes(data)
+        for start, end in pairwise(edges):
+            ids = self._plain(row[start:end])
+            if ids is None:
+                return self._compiled().encode_segments(data, ends)
+            all_ids += ids
+            offsets.append(len(all_ids))
+        return np.array(all_ids, np.uint32), np.array(offsets)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return any other attribute of the compiled encoder."""
+        if name.startswith("__"):  # copy and pickle look for some
+            raise AttributeError(name)
+        return getattr(self._compiled(), name)
+
+    def _plain(self, data: bytes | bytearray) -> list[int] | None:
+        """Encode a text in plain Python; None if that is too much work."""
+        global _done
+        ids: list[int] = []
+        known, merge, work = self._ids_of, self._merge, len(data)
+        if merge is None or _done + work > MOST_WORK:
+            return None
+        for piece in self._split(bytes(data)):
+            found = known.get(piece)
+            if found is None:
+                more = len(piece) ** 2
+                if len(piece) > LONGEST_PIECE or _done + work + more > MOST_WORK:
+                    _done += work  # it was done in vain
+                    return None
+                work += more
+                found = known[piece] = merge(piece)
+            ids += found
+        _done += work
+        return ids
+
+    def _compiled(self) -> Encoder:
+        """Return the compiled encoder; from now on, its methods are those of this object."""
+        encoder = vars(self).get("_encoder") or self._make_encoder()
+        for name in ("encode", "encode_to_numpy", "count", "encode_segments"):
+            vars(self)[name] = getattr(encoder, name)
+        vars(self)["_encoder"], vars(self)["_compiled"] = encoder, lambda: encoder
+        self._merge, self._ids_of = None, {}  # which releases memory
+        return encoder
+
+
+def _merger_of(vocabulary: Vocabulary) -> Callable[[bytes], list[int]]:
+    """Return what encodes a piece."""
+    if vocabulary.finds_merges:  # ranks alone encode it
+        rank_of = vocabulary.id_of
+
+        def by_ranks(piece: bytes) -> list[int]:
+            rank = rank_of.get(piece)
+            return encode_by_ranks_of_bytes(piece, rank_of) if rank is None else [rank]
+
+        return by_ranks
+    merges = list(zip(*vocabulary.pairs.T.tolist(), strict=True))
+    ranks = dict(zip(merges, range(len(merges)), strict=True))
+    ids = {"byte_ids": vocabulary.byte_ids, "new_ids": vocabulary.made.tolist()}
+    whole = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
+
+    def by_pairs(piece: bytes) -> list[int]:
+        number = whole.get(piece)
+        return encode_by_rank(piece, ranks, **ids) if number is None else [number]
+
+    return by_pairs

@@ -1,0 +1,40 @@
+"""Cutting small texts by a pattern in plain Python, while nothing is compiled or loaded."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from bpe.pattern import Pattern
+from bpe.regular_expressions import split_by_expressions
+from bpe.text import as_bytes, as_text
+
+
+def plain_splitter(pattern: Pattern) -> Callable[[bytes], list[bytes]] | None:
+    r"""Return what cuts bytes into pieces as :meth:`bpe.Pattern.split_bytes` does, but compiles nothing.
+
+    Parameters
+    ----------
+    pattern : Pattern
+
+    Returns
+    -------
+    callable or None
+        None if the pattern has no name: the ``regex`` package may take long for its expressions. None also if
+        every piece is a whole text, and in a Python without the GIL, which that package may turn on again.
+
+    Complexity
+    ----------
+    O(1); what it returns takes O(n) for n bytes.
+
+    Examples
+    --------
+    >>> plain_splitter(Pattern.of("gpt2"))(b"one\xff two")
+    [b'one', b'\xff', b' two']
+    >>> plain_splitter(Pattern.of("[a-z]+")) is None
+    True
+    """
+    has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
+    if pattern.name in (None, "none") or not has_gil:
+        return None
+    return lambda data: [as_bytes(piece) for piece in split_by_expressions(pattern.sources, as_text(data))]
