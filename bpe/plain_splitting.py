@@ -1,13 +1,37 @@
-"""Cutting small texts by a pattern in plain Python, while nothing is compiled or loaded."""
+"""Cutting small texts by a pattern in plain Python, while nothing is compiled or loaded.
+
+:mod:`bpe.encoding.first_texts` encodes such texts, and :mod:`bpe.training.small_corpus` learns from them.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from bpe.pattern import Pattern
 from bpe.regular_expressions import split_by_expressions
 from bpe.text import as_bytes, as_text
+
+_n_refusing = 0  # contexts of `everything_compiled` that are open
+
+
+@contextmanager
+def everything_compiled() -> Iterator[None]:
+    """Let compiled code do everything in this process, for texts of any size, while the context is open.
+
+    Examples
+    --------
+    >>> with everything_compiled():
+    ...     plain_splitter(Pattern.of("gpt2")) is None
+    True
+    """
+    global _n_refusing
+    _n_refusing += 1
+    try:
+        yield
+    finally:
+        _n_refusing -= 1
 
 
 def plain_splitter(pattern: Pattern) -> Callable[[bytes], list[bytes]] | None:
@@ -21,7 +45,8 @@ def plain_splitter(pattern: Pattern) -> Callable[[bytes], list[bytes]] | None:
     -------
     callable or None
         None if the pattern has no name: the ``regex`` package may take long for its expressions. None also if
-        every piece is a whole text, and in a Python without the GIL, which that package may turn on again.
+        every piece is a whole text, if everything is to be compiled, and in a Python without the GIL, which
+        that package may turn on again.
 
     Complexity
     ----------
@@ -35,6 +60,6 @@ def plain_splitter(pattern: Pattern) -> Callable[[bytes], list[bytes]] | None:
     True
     """
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
-    if pattern.name in (None, "none") or not has_gil:
+    if pattern.name in (None, "none") or _n_refusing or not has_gil:
         return None
     return lambda data: [as_bytes(piece) for piece in split_by_expressions(pattern.sources, as_text(data))]

@@ -12,8 +12,7 @@ import os
 import pytest
 from hypothesis import settings
 
-from bpe.encoding import first_texts
-from bpe.training import small_corpus
+from bpe.plain_splitting import everything_compiled
 
 settings.register_profile("default", deadline=None, print_blob=True)
 settings.register_profile("mutation", deadline=None, print_blob=True, derandomize=True, database=None)
@@ -22,7 +21,5 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 @pytest.fixture(autouse=True, scope="module")
 def compiled_from_the_start():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(first_texts, "MOST_WORK", 0)
-        patch.setattr(small_corpus, "MOST_BYTES", 0)
+    with everything_compiled():
         yield

@@ -36,6 +36,8 @@ def bench(tokenizer: str, file: str, as_json: bool) -> None:
     Example:
       bpe bench tok.json corpus.txt
     """  # noqa: D301
+    from bpe.plain_splitting import everything_compiled
+
     loaded = load(tokenizer)
     data = read(file)[:BENCH_BYTES]
     try:
@@ -47,6 +49,8 @@ def bench(tokenizer: str, file: str, as_json: bool) -> None:
         text = data.decode()
     if not data:
         raise ValueError(f"{name_of(file)}: empty: there is nothing to measure")
+    with everything_compiled():
+        _ = loaded.engine.encoder  # made now, so that a short text is not encoded in plain Python
     encoders, absent = _encoders(loaded)
     wanted: Any = None
     results: dict[str, dict[str, float]] = {}

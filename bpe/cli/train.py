@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
 from bpe.cli.app import STDOUT, human, main, name_of_output, need_output, only_one_to_stdout, warn, written
 from bpe.cli.compiling import Stopwatch
-from bpe.cli.first_look import warn_of_odd_texts
+from bpe.cli.given_sources import source_of, sources_of
 from bpe.cli.options import (
     PATTERN_HELP,
     READING,
@@ -31,9 +29,11 @@ if TYPE_CHECKING:
     from bpe.counting.counted_runs import RunCounts
     from bpe.counting.word_counts import WordCounts
     from bpe.pattern import Dialect, Pattern
+    from bpe.progress import Progress
     from bpe.tokenizer import Tokenizer
     from bpe.training import Trainer
-    from bpe.training.with_superwords import SuperwordOptions
+    from bpe.training.small_corpus import Small
+    from bpe.training.superword_options import SuperwordOptions
 
 
 # ---------------------------------------------------------------------------------------------- corpora
@@ -57,102 +57,6 @@ def _counting_options(command: Callable[..., None]) -> Callable[..., None]:
     ):
         command = decorate(command)
     return command
-
-
-def _source_of(
-    paths: Sequence[str], pattern: str | None, specials: Sequence[str], *, is_quiet: bool, **reading: Any
-) -> Any:
-    """Return the corpus of some paths, or the sum of the counts if these are files of counts."""
-    from bpe.corpus import Corpus
-
-    is_counts = [bool(_counts_in(path)) for path in paths]
-    if not any(is_counts):
-        corpus = Corpus([Path(path) for path in paths], **reading)
-        if not is_quiet:
-            warn_of_odd_texts(corpus)
-        return corpus
-    if not all(is_counts):
-        raise ValueError(
-            f"{paths[is_counts.index(True)]} holds counts, {paths[is_counts.index(False)]} does not: "
-            "count the text first, with bpe count"
-        )
-    if pattern is not None or specials:
-        raise ValueError("files of counts already have a pattern and special tokens: leave out the options")
-    _check_kinds(paths)
-    total = _loaded(paths[0])
-    for path in paths[1:]:
-        try:
-            total += _loaded(path)
-        except (ValueError, OverflowError) as error:
-            where = "" if str(error).startswith(path) else f"{path}: "
-            raise ValueError(f"{where}{error}") from None
-    return total
-
-
-def _counts_in(path: str) -> str:
-    """Say what a file has counts of, words or runs; an empty str for anything else."""
-    from bpe.counting import counts_file, runs_file
-
-    if not os.path.isfile(path):
-        return ""
-    with open(path, "rb") as file:
-        return {counts_file.MAGIC: "words", runs_file.MAGIC: "runs"}.get(file.read(8), "")
-
-
-def _check_kinds(paths: Sequence[str]) -> None:
-    """Raise if some of these files hold counts of runs, and others of words."""
-    kinds = [*map(_counts_in, paths)]
-    if "runs" in kinds and "words" in kinds:
-        runs, others = paths[kinds.index("runs")], paths[kinds.index("words")]
-        raise ValueError(
-            f"{runs} holds counts of runs, {others} only of words: count all texts with bpe count --runs"
-        )
-
-
-def _loaded(path: str) -> Any:
-    """Return the counts in a file, of words or of runs."""
-    from bpe.counting.counted_runs import RunCounts
-    from bpe.counting.word_counts import WordCounts
-
-    return RunCounts.load(path) if _counts_in(path) == "runs" else WordCounts.load(path)
-
-
-def _sources_of(
-    paths: Sequence[str], temperature: float | None, is_plain: bool
-) -> tuple[dict[str, Any], dict[str, float]] | None:
-    """Return files of counts by name, and their weights; None where no weights are given.
-
-    `is_plain` says whether there are no options that files of counts do not take.
-    """
-    from bpe.counting.counted_runs import RunCounts
-    from bpe.counting.weights import temperature_weights
-
-    weights: dict[str, float] = {}
-    for path in paths:
-        name, _, number = path.rpartition("=")
-        with contextlib.suppress(ValueError):  # no weight
-            if name and not os.path.exists(path):
-                weight = float(number)
-                if name in weights:
-                    raise click.UsageError(f"{path}: {name} has a weight already")
-                weights[name] = weight
-    if temperature is None and not weights:
-        return None
-    if temperature is not None and weights:
-        raise ValueError(f"give weights, as for {next(iter(weights))}, or --temperature, not both")
-    if weights and len(weights) < len(paths):
-        raise ValueError(
-            f"only {len(weights)} of {len(paths)} files have a weight: write FILE=WEIGHT for all"
-        )
-    if not is_plain:
-        raise ValueError("files of counts already have a pattern and special tokens: leave out the options")
-    names = [*weights] or paths
-    _check_kinds(names)
-    sources = {name: _loaded(name) for name in names}
-    if temperature is not None:
-        words = {name: each.words if isinstance(each, RunCounts) else each for name, each in sources.items()}
-        weights = temperature_weights(words, temperature)
-    return sources, weights
 
 
 # ----------------------------------------------------------------------------------------------- count
@@ -212,7 +116,7 @@ def count(
     if superword_parts is not None and not runs:
         raise ValueError("--superword-parts is for --runs: give that, too")
     watch, shown = Stopwatch(), progress_of("counting", "B", quiet=quiet, lines=progress)
-    found = source = _source_of(paths, pattern, specials, is_quiet=quiet, **reading)
+    found = source = source_of(paths, pattern, specials, is_quiet=quiet, **reading)
     n_bytes = None
     if isinstance(source, Corpus):
         n_bytes = source.n_bytes
@@ -239,7 +143,7 @@ def count(
         }
         click.echo(json.dumps(summary))
     elif not quiet:
-        text = f"{name_of_output(output)}: {_counted(counts)}"
+        text = f"{name_of_output(output)}: {_in_all([_size_of(counts)])}"
         if n_runs:
             text += f"; {human(n_runs['runs'])} distinct runs"
         if isinstance(source, Corpus):
@@ -264,11 +168,22 @@ def _counted_anew(
     return count_runs(source, *rules, parts=PARTS if superword_parts is None else superword_parts, **on)
 
 
-def _counted(*counts: WordCounts) -> str:
-    """Say how much is in counts."""
-    pieces = human(sum(map(len, counts))), human(sum(each.total for each in counts))
-    n_bytes = human(sum(each.n_text_bytes for each in counts), "B")
-    return f"{pieces[0]} distinct pieces, {pieces[1]} in all, from {n_bytes} of text"
+class _Size(NamedTuple):
+    n_distinct: int  # pieces
+    n_pieces: int
+    n_bytes: int
+
+
+def _size_of(counts: WordCounts) -> _Size:
+    return _Size(len(counts), counts.total, counts.n_text_bytes)
+
+
+def _in_all(sizes: list[_Size]) -> str:
+    """Say how much was counted."""
+    n_distinct, n_pieces, n_bytes = map(sum, zip(*sizes, strict=True))
+    return (
+        f"{human(n_distinct)} distinct pieces, {human(n_pieces)} in all, from {human(n_bytes, 'B')} of text"
+    )
 
 
 # ----------------------------------------------------------------------------------------------- train
@@ -335,38 +250,40 @@ def train(
     only_one_to_stdout(output, as_json)
     need_output(output)
     from bpe.corpus import Corpus
-    from bpe.counting.clusters import count_words
     from bpe.pattern import Pattern
-    from bpe.training import Trainer
-    from bpe.training.with_superwords import SuperwordOptions, train_on_runs, train_superwords
+    from bpe.training.superword_options import SuperwordOptions
 
     watch, trainer = Stopwatch(), None
     given = SuperwordOptions(**{name: options.pop(name) for name in SuperwordOptions._fields})
     reading = {name: options.pop(name) for name in READING}
     shown = {"quiet": quiet, "lines": progress}
-    counted: list[WordCounts] = []
+    sizes: list[_Size] = []
     on: dict[str, Any] = {"scheduler": scheduler, "threads": threads}
 
     def count() -> WordCounts:
+        from bpe.counting.clusters import count_words
+
         bar = progress_of("counting", "B", **shown)
-        counted.append(count_words(cast("Corpus", source), split_by, specials, progress=bar, **on))
-        return counted[-1]
+        counts = count_words(cast("Corpus", source), split_by, specials, progress=bar, **on)
+        sizes.append(_size_of(counts))
+        return counts
 
     try:
         source, weights = _given(paths, temperature, pattern, specials, is_quiet=quiet, **reading)
         split_by = Pattern.of(pattern or "gpt2", dialect)
         n_merges = _checked(given, source, specials, vocab_size)  # before the long work
-        if not isinstance(source, Corpus):
-            counted += _words_of(source)
+        is_text = isinstance(source, Corpus)
+        sizes += [] if is_text else map(_size_of, _words_of(source))
         bar = progress_of("training", "steps", **shown)
-        if isinstance(source, Corpus) and given.superwords:
+        if given.superwords:
             plan = vocab_size, n_merges, given
-            tokenizer = train_superwords(source, *plan, count, options, threads, bar)
-        elif given.superwords:
-            tokenizer = train_on_runs(source, vocab_size, given, weights, options, bar)
+            tokenizer = _with_superwords(source, weights, plan, count, options, threads, bar)
+        elif is_text and not scheduler and (small := _small(source, vocab_size, split_by, specials, options)):
+            tokenizer, sizes = small.tokenizer, [_Size(*small[1:])]
         else:
-            counts = count() if isinstance(source, Corpus) else source
-            trainer = Trainer(counts, weights=weights, **options)
+            from bpe.training import Trainer  # loads the compiler
+
+            trainer = Trainer(count() if is_text else source, weights=weights, **options)
             trainer.run(vocab_size, progress=progress_of("merging", "merges", **shown))
             tokenizer = trainer.tokenizer()
     except KeyboardInterrupt:
@@ -374,7 +291,33 @@ def train(
     _save(tokenizer, output, vocab_size, options)
     if as_json or not quiet:
         tell = _summary if as_json else _in_words
-        click.echo(tell(tokenizer, counted, output, vocab_size, watch), err=not as_json)
+        click.echo(tell(tokenizer, sizes, output, vocab_size, watch), err=not as_json)
+
+
+def _small(
+    source: Corpus, vocab_size: int, split_by: Pattern, specials: Sequence[str], options: dict[str, Any]
+) -> Small | None:
+    from bpe.specials import check_specials
+    from bpe.training.small_corpus import train_on_small
+
+    return train_on_small(source, vocab_size, split_by, check_specials(specials), options)
+
+
+def _with_superwords(
+    source: Any,
+    weights: dict[str, float] | None,
+    plan: tuple[int, int, SuperwordOptions],
+    count: Callable[[], WordCounts],
+    options: dict[str, Any],
+    threads: int | None,
+    bar: Progress,
+) -> Tokenizer:
+    from bpe.corpus import Corpus
+    from bpe.training.with_superwords import train_on_runs, train_superwords
+
+    if isinstance(source, Corpus):
+        return train_superwords(source, *plan, count, options, threads, bar)
+    return train_on_runs(source, plan[0], plan[2], weights, options, bar)
 
 
 def _given(
@@ -387,14 +330,13 @@ def _given(
     **reading: Any,
 ) -> tuple[Any, dict[str, float] | None]:
     """Return what to train on, and the weights of files of counts if there are any."""
-    weighed = _sources_of(paths, temperature, pattern is None and not specials)
-    return weighed or (_source_of(paths, pattern, specials, is_quiet=is_quiet, **reading), None)
+    weighed = sources_of(paths, temperature, pattern is None and not specials)
+    return weighed or (source_of(paths, pattern, specials, is_quiet=is_quiet, **reading), None)
 
 
 def _checked(given: SuperwordOptions, source: Any, specials: Sequence[str], vocab_size: int) -> int:
     """Return how many merges are learned from texts; raise if that cannot be."""
     from bpe.corpus import Corpus
-    from bpe.counting.counted_runs import RunCounts
     from bpe.specials import check_specials
     from bpe.training.start import fresh_start
 
@@ -402,6 +344,8 @@ def _checked(given: SuperwordOptions, source: Any, specials: Sequence[str], voca
         n_merges = fresh_start(check_specials(specials)).n_new(vocab_size)
         given.checked(n_merges)
         return n_merges
+    from bpe.counting.counted_runs import RunCounts
+
     holds_runs = all(isinstance(each, RunCounts) for each in _counts_of(source))
     if given.superwords and not holds_runs:
         raise ValueError(
@@ -432,9 +376,7 @@ def _save(tokenizer: Tokenizer, output: str, wanted: int, options: dict[str, Any
         warn(f"{name_of_output(output)}: {tokenizer.vocab_size} tokens, not {wanted}: {why}")
 
 
-def _summary(
-    tokenizer: Tokenizer, counts: list[WordCounts], output: str, wanted: int, watch: Stopwatch
-) -> str:
+def _summary(tokenizer: Tokenizer, sizes: list[_Size], output: str, wanted: int, watch: Stopwatch) -> str:
     summary = {
         "output": output,
         "tokens": tokenizer.vocab_size,
@@ -442,21 +384,17 @@ def _summary(
         "merges": len(tokenizer.merges),
         "special_tokens": tokenizer.special_tokens,
         "pattern": tokenizer.pattern.spec,
-        "words": sum(map(len, counts)),
-        "total": sum(each.total for each in counts),
-        "text_bytes": sum(each.n_text_bytes for each in counts),
+        **dict(zip(("words", "total", "text_bytes"), map(sum, zip(*sizes, strict=True)), strict=True)),
         **watch.to_json(),
     }
     return json.dumps(summary)
 
 
-def _in_words(
-    tokenizer: Tokenizer, counts: list[WordCounts], output: str, wanted: int, watch: Stopwatch
-) -> str:
+def _in_words(tokenizer: Tokenizer, sizes: list[_Size], output: str, wanted: int, watch: Stopwatch) -> str:
     made = f"{tokenizer.vocab_size} tokens, " + (
         "as asked for" if tokenizer.vocab_size == wanted else f"of {wanted} asked for"
     )
-    text = f"{name_of_output(output)}: {made}; {_counted(*counts)}, {watch.seconds:.1f} s"
+    text = f"{name_of_output(output)}: {made}; {_in_all(sizes)}, {watch.seconds:.1f} s"
     if output == STDOUT:
         return text
     return f"{text}. Next: bpe encode {shlex.quote(output)} FILE -o ids.npy"

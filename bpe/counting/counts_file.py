@@ -30,14 +30,14 @@ from bpe.counting.checked_file import (
     unpacked,
     width_of,
 )
+from bpe.counting.kinds import WORDS
 from bpe.pattern import Pattern
 from bpe.specials import check_specials
 from bpe.threads import in_background
 from structures import ByteCounter
 
-MAGIC = b"\x93BPEwc\r\n"
 VERSION = 1
-_KIND = Kind(MAGIC, VERSION, "word counts")
+_KIND = Kind(WORDS, VERSION, "word counts")
 
 
 def dump(
@@ -67,7 +67,7 @@ def dump(
     Examples
     --------
     >>> counter = ByteCounter({b"low": 5})
-    >>> dump(*counter.to_arrays(), Pattern.of("gpt2"), ())[:8] == MAGIC
+    >>> dump(*counter.to_arrays(), Pattern.of("gpt2"), ())[:8] == WORDS
     True
     """
     return pack(_KIND, *parts_of_words(data, offsets, counts, pattern, special_tokens))

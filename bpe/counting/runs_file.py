@@ -21,13 +21,13 @@ import numpy as np
 
 from bpe.counting.checked_file import Kind, fault_of_sizes, pack, packed, unpack, unpacked, width_of
 from bpe.counting.counts_file import counter_of, fault_of_words, parts_of_words, size_of_words, words_in
+from bpe.counting.kinds import RUNS
 from bpe.counting.run_counts import ID_BYTES, Runs, unpacked_runs
 from bpe.pattern import Pattern
 from structures import ByteCounter, kernel
 
-MAGIC = b"\x93BPErc\r\n"
 VERSION = 1
-_KIND = Kind(MAGIC, VERSION, "counts of runs")
+_KIND = Kind(RUNS, VERSION, "counts of runs")
 _WIDTHS = ("run_count_bytes", "run_length_bytes", "number_bytes")
 
 

@@ -27,7 +27,8 @@ from bpe.vocabulary import NO_ID, Vocabulary
 if TYPE_CHECKING:
     from bpe.encoding.encoder import Encoder
 
-MOST_WORK = 1 << 19
+MOST_WORK = 1 << 20
+LONGEST_TEXT = 1 << 17  # bytes
 MOST_MERGES = 1 << 18  # a dict of more takes longer than to load compiled code
 LONGEST_PIECE = 64  # bytes
 
@@ -117,7 +118,7 @@ class FirstTexts:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Encode texts in a row, each by itself."""
         edges, offsets, all_ids = [0, *ends.tolist()], [0], list[int]()
-        if edges != sorted(edges) or edges[-1] != len(data) or _done + len(data) > MOST_WORK:
+        if edges != sorted(edges) or edges[-1] != len(data) or len(data) > LONGEST_TEXT:
             return self._compiled().encode_segments(data, ends)
         row = bytes(data)
         for start, end in pairwise(edges):
@@ -139,7 +140,7 @@ class FirstTexts:
         global _done
         ids: list[int] = []
         known, merge, work = self._ids_of, self._merge, len(data)
-        if merge is None or _done + work > MOST_WORK:
+        if merge is None or work > LONGEST_TEXT or _done + work > MOST_WORK:
             return None
         for piece in self._split(bytes(data)):
             found = known.get(piece)

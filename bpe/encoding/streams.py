@@ -96,11 +96,7 @@ class StreamEncoder:
         >>> bpe.train(["low lower"], vocab_size=258, progress=False).stream_encoder().feed("low lower l")
         [257, 32, 257, 101, 114]
         """
-        more, surrogate = self._bytes_of(text)
-        self._refuse(more)
-        self._surrogate = surrogate
-        self._n_fed += len(more)
-        self._held += self._characters_of(more) if self._rules.always else more
+        self._take(text)
         n_held = len(self._held)
         small = _SMALL_WITH_STEPS if self._rules.always else _SMALL
         if n_held > small and 2 * n_held < 3 * self._n_looked:
@@ -140,6 +136,13 @@ class StreamEncoder:
         return [*self._before_all, *ids, *self._rules.around[1]]
 
     # ------------------------------------------------------------------------------------------ parts
+    def _take(self, text: str | bytes) -> None:
+        more, surrogate = self._bytes_of(text)
+        self._refuse(more)
+        self._surrogate = surrogate
+        self._n_fed += len(more)
+        self._held += self._characters_of(more) if self._rules.always else more
+
     def _bytes_of(self, text: str | bytes) -> tuple[bytes, str]:
         """Return bytes, and the first half of a surrogate pair if it is the last character."""
         if isinstance(text, str):
@@ -223,11 +226,15 @@ def encode_blocks(
     >>> import bpe
     >>> engine = bpe.train(["low lower"], vocab_size=258, progress=False).engine
     >>> list(encode_blocks(engine, [b"low lo", b"wer"], engine.default_rules))
-    [[257], [], [32, 257, 101, 114]]
+    [[257], [32, 257, 101, 114]]
     """
     stream = StreamEncoder(engine, Rules(rules.allowed.tokens, NO_TOKENS, rules.around, rules.always))
+    last = b""
     for block in _checked(blocks, rules.disallowed, what):
-        yield stream.feed(block)
+        if last:
+            yield stream.feed(last)
+        last = block
+    stream._take(last)  # nothing follows, so nobody has to look where it can be cut
     yield stream.finish()
 
 

@@ -1,6 +1,6 @@
 """``train``: from a corpus to a tokenizer in one call.
 
-What is compiled is loaded only for a corpus that is not small.
+Nothing compiled is loaded for a small corpus.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from bpe.specials import check_specials
 from bpe.tokenizer import Tokenizer
 from bpe.training.small_corpus import train_on_small
 from bpe.training.start import fresh_start
+from bpe.training.superword_options import SuperwordOptions, Superwords
 from bpe.vocabulary import Alphabet
 
 if TYPE_CHECKING:
@@ -24,19 +25,6 @@ if TYPE_CHECKING:
     from bpe.counting.word_counts import WordCounts
     from bpe.training.learner import LengthRule
     from bpe.training.trainer import Keep, Selection, Ties
-    from bpe.training.with_superwords import SuperwordOptions, Superwords
-
-_USUAL = {
-    "ties": "smallest",
-    "selection": "heap",
-    "keep": None,
-    "alphabet": "bytes",
-    "max_token_length": None,
-    "length_rule": "at_most",
-    "special_first": False,
-    "initial_alphabet": None,
-    "limit_alphabet": None,
-}
 
 
 def train(
@@ -138,29 +126,28 @@ def train(
     """
     if threads is not None and as_index(threads) < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
-    rules: dict[str, Any] = {"ties": ties, "selection": selection, "keep": keep, "alphabet": alphabet}
-    rules |= {"max_token_length": max_token_length, "length_rule": length_rule}
-    rules |= {"special_first": special_first}
-    rules |= {"initial_alphabet": initial_alphabet, "limit_alphabet": limit_alphabet}
-    given = superwords, first_merges, superwords_pattern, superword_parts, max_phrase, min_phrase_count
+    options: dict[str, Any] = {"ties": ties, "selection": selection, "min_count": min_count}
+    options |= {"max_token_length": max_token_length, "length_rule": length_rule, "keep": keep}
+    options |= {"alphabet": alphabet, "special_first": special_first}
+    options |= {"initial_alphabet": initial_alphabet, "limit_alphabet": limit_alphabet}
+    given = SuperwordOptions(
+        superwords, first_merges, superwords_pattern, superword_parts, max_phrase, min_phrase_count
+    )
     special_tokens = check_specials(special_tokens)
     may_be_small = isinstance(corpus, (list, tuple, os.PathLike, Corpus)) and weights is None
-    if may_be_small and rules == _USUAL and not any(given) and not progress:
+    if may_be_small and given == SuperwordOptions() and not callable(progress):
         source, split_by = Corpus.of(cast("CorpusLike", corpus)), Pattern.of(pattern)
-        found = train_on_small(source, vocab_size, split_by, special_tokens, as_index(min_count))
-        if found is not None:
-            return found
-    from bpe.training.with_superwords import SuperwordOptions  # loads the compiler
-
-    options, superword_options = {"min_count": min_count, **rules}, SuperwordOptions(*given)
+        small = train_on_small(source, vocab_size, split_by, special_tokens, options)
+        if small is not None:
+            return small.tokenizer
     if isinstance(corpus, Mapping) or _are_counts(corpus):
         if special_tokens or Pattern.of(pattern) not in (Pattern.of("gpt2"), _pattern_of(corpus)):
             raise ValueError("WordCounts bring their own pattern and special tokens: give them to WordCounts")
-        return _train_on_counts(corpus, vocab_size, superword_options, weights, options, progress)
+        return _train_on_counts(corpus, vocab_size, given, weights, options, progress)
     if weights is not None:
         raise ValueError("weights are for WordCounts with names: count each text by itself")
     text = cast("CorpusLike", corpus), pattern, special_tokens
-    return _train_on_text(*text, vocab_size, superword_options, options, threads, progress)
+    return _train_on_text(*text, vocab_size, given, options, threads, progress)
 
 
 def _train_on_text(

@@ -7,7 +7,9 @@ twins of :mod:`bpe.reference` learn the same merges from a few documents.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from operator import index as as_index
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,14 +22,50 @@ from bpe.special_search import search_for
 from bpe.tokenizer import Tokenizer
 from bpe.training.start import fresh_start, tokenizer_of
 
-MOST_BYTES = 1 << 18  # of text
+MOST_BYTES = 1 << 20  # of text
 MOST_DISTINCT = 1 << 17  # bytes in distinct pieces
+_USUAL = {
+    "ties": "smallest",
+    "selection": "heap",
+    "keep": None,
+    "alphabet": "bytes",
+    "max_token_length": None,
+    "length_rule": "at_most",
+    "special_first": False,
+    "initial_alphabet": None,
+    "limit_alphabet": None,
+}
+
+
+class Small(NamedTuple):
+    """What was learned from a small corpus, and from how much.
+
+    Attributes
+    ----------
+    tokenizer : Tokenizer
+    n_distinct, n_pieces, n_bytes : int
+        How many different pieces there are, how many in all, and their bytes.
+
+    Examples
+    --------
+    >>> train_on_small(Corpus(["low low"]), 257, Pattern.of("gpt2"), [], {})[1:]
+    (2, 2, 7)
+    """
+
+    tokenizer: Tokenizer
+    n_distinct: int
+    n_pieces: int
+    n_bytes: int
 
 
 def train_on_small(
-    corpus: Corpus, vocab_size: int, pattern: Pattern, special_tokens: Collection[str], min_count: int
-) -> Tokenizer | None:
-    """Train a tokenizer by the default rules, if a corpus is small.
+    corpus: Corpus,
+    vocab_size: int,
+    pattern: Pattern,
+    special_tokens: Collection[str],
+    options: Mapping[str, Any],
+) -> Small | None:
+    """Train a tokenizer, if a corpus is small, and options have their usual values.
 
     Parameters
     ----------
@@ -36,13 +74,15 @@ def train_on_small(
     pattern : Pattern
     special_tokens : collection of str
         Checked.
-    min_count : int
+    options : mapping from str to anything
+        As :class:`bpe.Trainer` takes them; ``min_count`` may have any value.
 
     Returns
     -------
-    Tokenizer or None
-        None if the corpus is not small, holds no text, or can be read only once, or if plain Python does not
-        cut by the pattern (:func:`bpe.plain_splitting.plain_splitter`).
+    Small or None
+        None if the corpus is not small, holds no text, or can be read only once, if an option has another
+        value, or if plain Python does not cut by the pattern
+        (:func:`bpe.plain_splitting.plain_splitter`).
 
     Raises
     ------
@@ -57,16 +97,22 @@ def train_on_small(
 
     Examples
     --------
-    >>> train_on_small(Corpus(["low lower"]), 258, Pattern.of("gpt2"), [], 1).merges
+    >>> train_on_small(Corpus(["low lower"]), 258, Pattern.of("gpt2"), [], {}).tokenizer.merges
     [(108, 111), (256, 119)]
     """
+    rules = dict(options)
+    min_count = as_index(rules.pop("min_count", 1))
+    if any(value != _USUAL[name] for name, value in rules.items()):
+        return None
     start = fresh_start(special_tokens)
     n_merges = start.n_new(vocab_size)
     counts = _counted(corpus, pattern, frozenset(special_tokens))
     if not counts or sum(map(len, counts)) > MOST_DISTINCT:
         return None
     learned = learn(QueuedPieces(counts.items(), "smallest"), n_merges, min_count=min_count)
-    return tokenizer_of(start, np.array(learned, np.int64).reshape(-1, 4), pattern)
+    tokenizer = tokenizer_of(start, np.array(learned, np.int64).reshape(-1, 4), pattern)
+    n_bytes = sum(len(piece) * count for piece, count in counts.items())
+    return Small(tokenizer, len(counts), counts.total(), n_bytes)
 
 
 def _counted(corpus: Corpus, pattern: Pattern, specials: frozenset[str]) -> Counter[bytes] | None:

@@ -4,83 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import index as as_index
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any
 
 from bpe.corpus import Corpus
 from bpe.counting.counted_runs import RunCounts, check_rules, joined_rows
 from bpe.counting.piece_ids import piece_ids
 from bpe.counting.run_counts import Runs, phrases_in, runs_of_rows
-from bpe.counting.run_edges import PARTS, joins
+from bpe.counting.run_edges import PARTS
 from bpe.counting.weights import factors_of, weigh
 from bpe.counting.word_counts import WordCounts
-from bpe.pattern import Pattern
 from bpe.progress import Progress, progress_bar
 from bpe.tokenizer import Tokenizer
 from bpe.training.boundless import boundless_tokenizer
 from bpe.training.learner import longest_token
-from bpe.training.start import choice, fresh_start
+from bpe.training.start import fresh_start
 from bpe.training.superbpe import check_first_merges, reader, superbpe_trainer, wide_pattern_of
+from bpe.training.superword_options import SuperwordOptions
 from bpe.training.trainer import Trainer, least
 from structures import ByteCounter
 
-Superwords: TypeAlias = Literal["superbpe", "boundless"]
-
-SUPERWORDS: tuple[Superwords, ...] = ("superbpe", "boundless")
 PHRASE_COUNT = 15  # as the authors have it
-_METHOD_OF: dict[str, Superwords] = {
-    "first_merges": "superbpe",
-    "superwords_pattern": "superbpe",
-    "superword_parts": "boundless",
-    "max_phrase": "boundless",
-    "min_phrase_count": "boundless",
-}
-
-
-class SuperwordOptions(NamedTuple):
-    """How superwords are learned, as :func:`bpe.train` takes it.
-
-    Attributes
-    ----------
-    superwords : {"superbpe", "boundless"} or None
-    first_merges : int or None
-    superwords_pattern : str, iterable of str, Pattern or None
-    superword_parts : str or None
-    max_phrase, min_phrase_count : int or None
-
-    Examples
-    --------
-    >>> SuperwordOptions("superbpe", 800).checked(1000).first_merges
-    800
-    """
-
-    superwords: Superwords | None = None
-    first_merges: int | None = None
-    superwords_pattern: str | Iterable[str] | Pattern | None = None
-    superword_parts: str | None = None
-    max_phrase: int | None = None
-    min_phrase_count: int | None = None
-
-    def checked(self, n_merges: int) -> SuperwordOptions:
-        """Return these options; a ValueError where they do not fit together, or do not fit `n_merges`."""
-        if self.superwords is not None:
-            choice(self.superwords, "superwords", SUPERWORDS)
-        for name, method in _METHOD_OF.items():
-            if getattr(self, name) is not None and self.superwords != method:
-                raise ValueError(
-                    f"{name} is for superwords={method!r}, not for superwords={self.superwords!r}"
-                )
-        if self.superwords == "superbpe":
-            check_first_merges(self.first_merges, n_merges)
-        if self.max_phrase is not None and as_index(self.max_phrase) < 2:
-            raise ValueError(f"max_phrase must be at least 2, not {self.max_phrase}")
-        if self.min_phrase_count is not None:
-            if self.max_phrase is None:
-                raise ValueError("min_phrase_count is for max_phrase: give that, too")
-            if as_index(self.min_phrase_count) < 1:
-                raise ValueError(f"min_phrase_count must be at least 1, not {self.min_phrase_count}")
-        if self.superword_parts is not None:
-            joins(self.superword_parts)  # raises
-        return self
 
 
 def train_superwords(

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.corpus import Corpus
-from bpe.counting import counts_file
+from bpe.counting import counts_file, kinds
 from bpe.counting import pieces as counting
 from bpe.counting.pieces import count_documents
 from bpe.counting.word_counts import WordCounts
@@ -537,7 +537,7 @@ def test_damaged_files(content, is_signed):
 
 
 def signed(header, body=b""):
-    data = struct.pack("<8sII", counts_file.MAGIC, 1, len(header)) + header + body
+    data = struct.pack("<8sII", kinds.WORDS, 1, len(header)) + header + body
     return data + struct.pack("<I", zlib.crc32(data))
 
 
@@ -552,7 +552,7 @@ HEADER = (
     [
         (b"", "not a file of word counts: it begins with"),
         (b"some text that is long enough", "not a file of word counts: it begins with"),
-        (counts_file.MAGIC[:5], "cut off at byte 5"),
+        (kinds.WORDS[:5], "cut off at byte 5"),
         (signed(b"{}").replace(b"\1", b"\2", 1), "version 2 at byte 8"),
         (signed(b"{}"), "is no size in the header, at byte 16"),
         (signed(b"{"), "no JSON in the header"),

@@ -25,7 +25,7 @@ from bpe.boundaries import cut_inside
 from bpe.cli import main
 from bpe.corpus import Corpus
 from bpe.corpus.parts import parts_of
-from bpe.counting import counted_runs, piece_ids, runs_file
+from bpe.counting import counted_runs, kinds, piece_ids, runs_file
 from bpe.counting.clusters import _added, _count_runs_of_part
 from bpe.counting.run_edges import PARTS, cut_between_runs, joins
 from bpe.counting.weights import UNIT
@@ -425,7 +425,7 @@ START = b"\2\2" + b"\2\4" + b"of sea"
     [
         (b"", "not a file of counts of runs: it begins with"),
         (b"some text that is long enough", "not a file of counts of runs: it begins with"),
-        (runs_file.MAGIC[:5], "cut off at byte 5"),
+        (kinds.RUNS[:5], "cut off at byte 5"),
         (changed()[:-10], r"cut off at byte \d+ of \d+"),
         (changed().replace(b"\1", b"\2", 1), "version 2 at byte 8, where this release knows 1"),
         (changed(n_runs=-1), '"n_runs" is no size in the header, at byte 16'),

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe
+from bpe import plain_splitting
 from bpe.training import small_corpus
 from bpe.training.from_corpus import train
 from bpe.training.small_corpus import MOST_BYTES, MOST_DISTINCT, train_on_small
@@ -20,12 +21,13 @@ documents = st.lists(st.text("aabc \n'<s>\u00e9\u4e2d", max_size=40) | st.binary
 
 @pytest.fixture(autouse=True)
 def small_as_usual(monkeypatch):
-    monkeypatch.setattr(small_corpus, "MOST_BYTES", MOST_BYTES)
+    monkeypatch.setattr(plain_splitting, "_n_refusing", 0)
 
 
 def on_small(corpus, vocab_size=300, pattern="gpt2", special_tokens=(), min_count=1):
-    rules = bpe.Pattern.of(pattern), special_tokens, min_count
-    return train_on_small(bpe.Corpus.of(corpus), vocab_size, *rules)
+    rules = bpe.Pattern.of(pattern), special_tokens, {"min_count": min_count}
+    small = train_on_small(bpe.Corpus.of(corpus), vocab_size, *rules)
+    return small and small.tokenizer
 
 
 def by_compiled_code(corpus, vocab_size=300, pattern="gpt2", special_tokens=(), min_count=1):
@@ -117,13 +119,13 @@ def test_errors_are_those_of_compiled_code(tmp_path):
     ],
 )
 def test_other_rules_need_compiled_code(monkeypatch, options):
-    def no_call(*arguments):
+    def no_call(*arguments, **options):
         raise AssertionError
 
-    monkeypatch.setattr("bpe.training.from_corpus.train_on_small", no_call)
+    monkeypatch.setattr("bpe.training.small_corpus.learn", no_call)
     bpe.train(["low lower lowest"], 262, **options)
     with pytest.raises(AssertionError):
-        bpe.train(["low lower lowest"], 262)
+        bpe.train(["low lower lowest"], 262, min_count=2, progress=True)
 
 
 def test_nothing_is_compiled():

@@ -1,0 +1,43 @@
+"""How files of counts begin."""
+
+from __future__ import annotations
+
+import os
+from typing import Literal, TypeAlias
+
+WORDS = b"\x93BPEwc\r\n"
+RUNS = b"\x93BPErc\r\n"
+Kind: TypeAlias = Literal["words", "runs"]
+
+
+def kind_of_counts(path: str | os.PathLike[str]) -> Kind | None:
+    """Say what a file has counts of.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    {"words", "runs"} or None
+        None for anything else, also if there is no such file.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+
+    Complexity
+    ----------
+    O(1).
+
+    Examples
+    --------
+    >>> print(kind_of_counts("no such file"))
+    None
+    """
+    if not os.path.isfile(path):
+        return None
+    with open(path, "rb") as file:
+        begin = file.read(len(WORDS))
+    return "words" if begin == WORDS else "runs" if begin == RUNS else None
