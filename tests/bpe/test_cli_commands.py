@@ -301,9 +301,8 @@ def test_warmup(folder, tmp_path):
     result = subprocess.run([*program, "warmup"], env=environment, capture_output=True, text=True, check=True)
     assert re.fullmatch(r"compiled, or loaded, in \d+\.\d s\n", result.stderr)
     environment["NUMBA_DEBUG_CACHE"] = "1"
-    Path("large.txt").write_text(
-        Path("corpus.txt").read_text("utf-8") * 60, "utf-8"
-    )  # small ones need nothing
+    text = Path("corpus.txt").read_text("utf-8")
+    Path("large.txt").write_text(text * 60, "utf-8")  # a small one needs nothing compiled
     for arguments in (
         ["train", "large.txt", "--vocab-size", "300", "-o", "new.json"],
         ["encode", "plain.json", "large.txt"],
