@@ -27,6 +27,7 @@ import numpy as np
 import bpe
 import structures as st
 from bpe.formats.byte_level import text_of as byte_text
+from bpe.plain_splitting import everything_compiled
 
 MOST = 3.0
 REFUSAL_SECONDS, SMALL_REFUSAL_SECONDS = 1.0, 3.0  # small runs are made on machines of any speed
@@ -483,6 +484,7 @@ def seconds_of(run: Run, times: int) -> tuple[float, str]:
 @click.command()
 @click.argument("names", nargs=-1, metavar="[ATTACK]...")
 @click.option("--small", is_flag=True, help="Small sizes: some seconds in all.")
+@everything_compiled()  # what plain Python does for the first texts of a process is limited for all of them
 def main(names: tuple[str, ...], small: bool) -> None:
     """Run attacks and print the ratios."""
     unknown = {*names} - {*ATTACKS}

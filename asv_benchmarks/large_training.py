@@ -18,7 +18,7 @@ WARM_START = """
 import time
 start = time.perf_counter()
 import bpe
-bpe.train(["a small text, to load the compiled code"], vocab_size=260, special_tokens=["<|endoftext|>"])
+bpe.train(bpe.WordCounts({"low": 2}, special_tokens=["<|endoftext|>"]), vocab_size=258)
 print(time.perf_counter() - start)
 """
 

@@ -54,7 +54,8 @@ TRIALS = {
         Trial("a size that the text cannot fill", "bpe train short.txt --vocab-size 4000 -o new.json"),
         Trial("look at tokens", "bpe show tok.json 'Yo-ho-ho 😀'"),
         Trial("there and back", "bpe encode tok.json book.txt | bpe decode tok.json | cmp - book.txt"),
-        Trial("without the compiled code", f"{COLD} bpe show tok.json Yo-ho-ho"),
+        Trial("without compiled code, a short text", f"{COLD} bpe show tok.json Yo-ho-ho"),
+        Trial("without compiled code, to count", f"{COLD} bpe count short.txt -o short.counts"),
     ],
     "Kinds of files": [
         Trial("a file that is not there", f"bpe train missing.txt {TRAIN}"),

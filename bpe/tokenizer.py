@@ -47,7 +47,8 @@ class Tokenizer(CorpusEncoder):
       :class:`TiktokenEncoding` has the methods of tiktoken
 
     All methods that encode take the options of :meth:`encode` for special tokens. To be fast, they remember
-    pieces of texts, in 265 MB at most for each processor, and in as much for each further thread at work.
+    pieces of texts, in 265 MB at most for each processor, and in as much for each further thread at work. The
+    first short texts of a process are encoded in plain Python; then compiled code is loaded.
 
     Parameters
     ----------

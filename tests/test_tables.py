@@ -79,7 +79,7 @@ def test_start(capsys, monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(FOLDER)
     importlib.import_module("start_table").main([str(path), "gpt2", "--small"])
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")][2:]
-    assert len(rows) == 4
+    assert len(rows) == 7
     assert all(re.fullmatch(r"\| .* \| -?[\d.]+ \| -?[\d.]+ \| -?\d+ \|", row) for row in rows), rows
 
 

@@ -4,8 +4,11 @@ from ._common import SMALL
 
 USES = {
     "a heap": "import structures; heap = structures.MaxHeap(); heap.add(7); heap.pop()",
-    "training": "import bpe; bpe.train(['low lower'], vocab_size=260)",
-    "training, encoding": "import bpe; bpe.train(['low lower'], vocab_size=260).encode('low')",
+    "a few words": "import bpe; bpe.train(['low lower'], vocab_size=260).encode('low')",
+    "training": "import bpe; bpe.train(bpe.WordCounts({'low': 5, 'lower': 2}), vocab_size=258)",
+    "training, encoding": (
+        "import bpe; bpe.train(bpe.WordCounts({'low': 5}), vocab_size=257).encode('low ' + 1000 * 'a')"
+    ),
 }
 EMPTY_CACHE = (
     "import os, tempfile; folder = tempfile.TemporaryDirectory(); os.environ['NUMBA_CACHE_DIR'] = folder.name"
