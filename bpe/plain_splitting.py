@@ -44,9 +44,9 @@ def plain_splitter(pattern: Pattern) -> Callable[[bytes], list[bytes]] | None:
     Returns
     -------
     callable or None
-        None if the pattern has no name: the ``regex`` package may take long for its expressions. None also if
-        every piece is a whole text, if everything is to be compiled, and in a Python without the GIL, which
-        that package may turn on again.
+        None if the ``regex`` package may take long: the pattern has no name, or several expressions. None also
+        if every piece is a whole text, if everything is to be compiled, and in a Python without the GIL,
+        which that package may turn on again.
 
     Complexity
     ----------
@@ -60,6 +60,6 @@ def plain_splitter(pattern: Pattern) -> Callable[[bytes], list[bytes]] | None:
     True
     """
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
-    if pattern.name in (None, "none") or _n_refusing or not has_gil:
+    if pattern.name in (None, "none") or len(pattern.sources) > 1 or _n_refusing or not has_gil:
         return None
     return lambda data: [as_bytes(piece) for piece in split_by_expressions(pattern.sources, as_text(data))]
