@@ -44,8 +44,8 @@ def plain_splitter(pattern: Pattern) -> Callable[[bytes], list[bytes]] | None:
     Returns
     -------
     callable or None
-        None if the ``regex`` package may take long: the pattern has no name, or several expressions. None also
-        if every piece is a whole text, if everything is to be compiled, and in a Python without the GIL,
+        None if the ``regex`` package may take long: the pattern has no name, or several expressions. None
+        also if every piece is a whole text, if everything is to be compiled, and in a Python without the GIL,
         which that package may turn on again.
 
     Complexity
