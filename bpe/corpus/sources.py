@@ -178,12 +178,12 @@ class Corpus:
 
     @property
     def is_lasting(self) -> bool:
-        """Whether the corpus can be read more than once: neither standard input nor an iterator."""
+        """Whether the corpus can be read more than once: no iterator, standard input or other pipe."""
         items = self._items
         if iter(items) is items:
             return False
         return not isinstance(items, list) or not any(
-            isinstance(item, FilePart) and item.path == STDIN for item in items
+            isinstance(item, FilePart) and not item.path.is_file() for item in items
         )
 
     def paths(self) -> list[Path]:

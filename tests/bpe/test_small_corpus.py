@@ -2,8 +2,10 @@
 
 import gzip
 import json
+import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -80,6 +82,18 @@ def test_what_is_not_small(tmp_path, book, monkeypatch):
     monkeypatch.setattr(small_corpus, "MOST_DISTINCT", 100)
     assert on_small([book]) is None
     assert MOST_DISTINCT < MOST_BYTES
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe with a name")
+@pytest.mark.parametrize("times", [1, 200])  # small, and not
+def test_a_pipe_is_read_once(tmp_path, book, times):
+    pipe, text = tmp_path / "pipe", book[:9_000].encode() * times
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        written = pool.submit(pipe.write_bytes, text)
+        found = bpe.train(pipe, 300)
+        assert written.result() == len(text)
+    assert found == by_compiled_code([text])
 
 
 def test_errors_are_those_of_compiled_code(tmp_path):
