@@ -3,7 +3,7 @@
 ::
 
     vocabulary + pattern
-       |-- encoder         bytes -> ids            bpe.encoding.encoder_choice
+       |-- encoder         bytes -> ids            bpe.encoding.first_texts, then encoder_choice
        |-- cutter          where to cut a text     bpe.supermerges
        |-- table           ids -> bytes            bpe.encoding.decoding
        |-- merger          bytes -> ids, by chance bpe.encoding.dropout
