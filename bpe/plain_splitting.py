@@ -62,4 +62,8 @@ def plain_splitter(pattern: Pattern) -> Callable[[bytes], list[bytes]] | None:
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
     if pattern.name in (None, "none") or len(pattern.sources) > 1 or _n_refusing or not has_gil:
         return None
+    try:
+        import regex  # noqa: F401  # compiled code cuts by these patterns without it
+    except ImportError:
+        return None
     return lambda data: [as_bytes(piece) for piece in split_by_expressions(pattern.sources, as_text(data))]

@@ -635,6 +635,7 @@ class TestProcesses:
             300,
             "-o",
             "new.json",
+            "--ties=first",  # which compiled code learns by: in plain Python, there is nothing to show
             *(["--quiet"] if quiet else []),
         ]
         with subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=theirs) as process:
