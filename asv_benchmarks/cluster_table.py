@@ -3,8 +3,8 @@
     python asv_benchmarks/cluster_table.py TEXT [--small]
 
 Processor time is that of all workers, divided by that of one process that counts on one thread, both the
-least of some runs, by turns. The workers have counted the text before, and are started as Dask does. The counts are
-compared first. With ``--small``, there is one row: to see that it runs, not for the figures.
+least of some runs, by turns. The workers have counted the text before, and are started as Dask does. The
+counts are compared first. With ``--small``, there is one row: to see that it runs, not for the figures.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Reading a vocabulary leaves some megabytes that glibc keeps for the next allocations, which may never come.
 
 The other way round, ``MALLOC_TRIM_THRESHOLD_`` in the environment, which Dask sets for its workers, makes
-glibc give each block of a text back as soon as it is read. The next block is made of pages that the system has
-to clear first: counting takes half as long again.
+glibc give each block of a text back as soon as it is read. The next block is made of pages that the system
+has to clear first: counting takes half as long again.
 """
 
 from __future__ import annotations
