@@ -184,13 +184,15 @@ def need_output(output: str, *, is_folder: bool = False) -> None:
         what = f"{folder} is a file, not a folder" if folder.exists() else f"no such folder: {folder}"
         raise NotADirectoryError(what)
     is_replaced = not path.exists() or path.is_file() or is_folder  # a device is not replaced
-    if not os.access(folder if is_replaced else path, os.W_OK):
-        raise PermissionError(f"no permission to write {output}" + f": its folder is {folder}" * is_replaced)
+    if not is_replaced and not os.access(path, os.W_OK):
+        raise PermissionError(f"no permission to write {output}")
     if is_replaced:
         try:
             tempfile.TemporaryFile(dir=folder).close()
         except FileNotFoundError:  # such as in /proc
             raise PermissionError(f"cannot write to {folder}: it takes no new files") from None
+        except PermissionError:
+            raise PermissionError(f"no permission to write {output}: its folder is {folder}") from None
         except OSError as error:
             raise PermissionError(f"cannot write to {folder}: {error.strerror}") from None
 

@@ -30,7 +30,7 @@ SHOWN = 20  # tokens of each kind
 )
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, with the witnesses.")
 def audit(tokenizer: str, files: tuple[str, ...], as_json: bool) -> None:
-    """Find out which tokens can occur in a text, and measure texts.
+    """Find out which tokens can occur, and measure texts.
 
     \b
     live          a text is known that has the token: its witness

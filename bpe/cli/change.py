@@ -28,7 +28,7 @@ def _changing_options(command: Callable[..., None]) -> Callable[..., None]:
             "--map",
             "map_file",
             metavar="FILE",
-            help="A .npy file to write: the new id of each old id, or -1.",
+            help="A .npy file to write: the new id of each old id, or -1 for a token that is gone.",
         ),
         click.option(
             "-o",

@@ -38,7 +38,7 @@ DTYPES = click.Choice(["uint16", "uint32"])
 @click.option(
     "--dtype",
     type=DTYPES,
-    help="The type of the ids in that file. By default, the smallest that can hold them.",
+    help="The type of the ids in the file. By default, the smallest that can hold them.",
 )
 @click.option("--allow-special", is_flag=True, help="Encode special tokens in the text as special tokens.")
 @click.option("--ordinary", is_flag=True, help="Encode special tokens in the text as ordinary text.")
@@ -64,7 +64,9 @@ def encode(
     progress: bool,
     as_json: bool,
 ) -> None:
-    """Encode texts to ids: printed, a line for each document, or written to a file.
+    """Encode texts to ids.
+
+    The ids are printed, a line for each document. With -o they are written to a file.
 
     A PATH is a file, a folder, a glob pattern in quotes, or - for standard input, which is also read if there
     is no PATH. Files end in .txt, .jsonl or .parquet, and may have .gz or .zst after that; a file with
@@ -80,7 +82,7 @@ def encode(
 
     The text may be larger than the memory. A file has its name only when it is complete. After Ctrl-C or a
     kill, the same command continues where it was, and says where. For that it keeps ids.bin.part,
-    ids.offsets.npy.part and ids.bin.state, which are saved every two seconds. With other options or texts,
+    ids.offsets.npy.part and ids.bin.state, which are saved twice a second. With other options or texts,
     or if nothing was saved yet, the command starts from the beginning, and says so. Ids are printed while a
     text is read: after an error, the last line is not complete.
 
@@ -176,7 +178,8 @@ def _write_ids(
     try:
         written = encode_files(engine, corpus, output, special, **options, when_resumed=tell_resumed)
     except (KeyboardInterrupt, OSError) as error:
-        if is_kept(output) and not is_quiet:
+        is_busy = isinstance(error, BlockingIOError)  # what is kept is another process's
+        if is_kept(output) and not is_quiet and not is_busy:
             click.echo(f"{output}: the same command continues from here", err=True)
         elif isinstance(error, KeyboardInterrupt) and not is_quiet:
             click.echo(
@@ -267,7 +270,7 @@ def _parse_ids(data: bytes, name: str) -> Any:
     for i, word in enumerate(data.split()):
         if not (word.isdigit() and len(word) < 20):
             hint = ". For a .bin file, add --dtype uint16 or --dtype uint32" if name.endswith(".bin") else ""
-            shown = repr(word[:50].decode("utf-8", "replace"))
+            shown = ascii(word[:20].decode("utf-8", "replace"))
             raise ValueError(f"{name}: ids[{i}] is {shown}, not a number{hint}")
         ids.append(int(word))
     return ids

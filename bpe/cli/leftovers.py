@@ -10,6 +10,8 @@ import click
 def tell_of_others(output: str) -> None:
     """Name the files of ids in the folder of an output that are not complete; nothing is removed.
 
+    Those that another process is writing are not named, where the system has locks.
+
     Parameters
     ----------
     output : str
@@ -19,6 +21,7 @@ def tell_of_others(output: str) -> None:
     --------
     >>> tell_of_others("no such folder/ids.bin")
     """
+    from bpe.corpus.locks import is_locked
     from bpe.corpus.notes import state_of
     from bpe.corpus.output import offsets_path, part_of
 
@@ -26,7 +29,8 @@ def tell_of_others(output: str) -> None:
     for note in sorted(ours.parent.glob("*.state")):
         other = note.with_suffix("")
         parts = [part_of(other), part_of(offsets_path(other)), note]
-        if other != ours and all(map(Path.is_file, parts)) and state_of(note.read_bytes()):
+        is_left = other != ours and all(map(Path.is_file, parts)) and not any(map(is_locked, parts))
+        if is_left and state_of(note.read_bytes()):
             names = ", ".join(map(str, parts))
             click.echo(
                 f"{other}: not complete: if no other run is writing it, give its command again to complete "

@@ -170,7 +170,7 @@ def superword_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--superwords-pattern",
             metavar="REGEX",
-            help="For superbpe: the pattern for the merges after these.  [default: that of its authors]",
+            help="For superbpe: the pattern for the merges after these N.  [default: that of its authors]",
         ),
         click.option(
             "--first-merges",

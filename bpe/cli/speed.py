@@ -26,9 +26,9 @@ PASSES = 3
 @click.argument("file", metavar="FILE")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def bench(tokenizer: str, file: str, as_json: bool) -> None:
-    """Measure how fast a file is encoded, and compare with other programs.
+    """Measure how fast a file is encoded.
 
-    The others are tiktoken and tokenizers, if they are installed. All encode the same text (of a long file,
+    If tiktoken or tokenizers are installed, they are measured, too. All encode the same text (of a long file,
     the first 8 MB) with this vocabulary, on one thread. A program that gives other ids is not measured. The
     table shows the first pass, and the best of three more.
 

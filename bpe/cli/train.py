@@ -93,7 +93,7 @@ def count(
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Count the pieces of texts once, to train on the counts often.
+    """Count the pieces of texts, to train on the counts.
 
     A PATH is a file, a folder, a glob pattern in quotes, or - for standard input. Files end in .txt, .jsonl
     or .parquet, and may have .gz or .zst after that; a file with another name is read as text. Files that
@@ -395,7 +395,7 @@ def _in_words(tokenizer: Tokenizer, sizes: list[_Size], output: str, wanted: int
         "as asked for" if tokenizer.vocab_size == wanted else f"of {wanted} asked for"
     )
     text = f"{name_of_output(output)}: {made}; {_in_all(sizes)}, {watch.seconds:.1f} s"
-    if output == STDOUT:
+    if output == STDOUT or not Path(output).is_file():  # or a device
         return text
     return f"{text}. Next: bpe encode {shlex.quote(output)} FILE -o ids.npy"
 

@@ -101,7 +101,7 @@ def train_parity(
     progress: bool,
     **options: Any,
 ) -> None:
-    """Train a tokenizer that serves several languages equally well.
+    """Train a tokenizer that treats languages alike.
 
     The sizes of their texts do not matter. COUNTS are files that bpe count wrote, one for each language, all
     with the same pattern and special tokens. A language has the name of its file, without the ending.

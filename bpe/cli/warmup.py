@@ -22,10 +22,10 @@ TEXTS = ["the cat and the hat " * 50, "naïve 中文 123\n", "x" * 1000 + " " + 
 
 @main.command()
 def warmup() -> None:
-    """Compile everything once, such as while an image of a container is built.
+    """Compile everything, once for all later runs.
 
-    The compiled code is kept on disk, in __pycache__ beside the sources or in the folder that
-    NUMBA_CACHE_DIR names. Every later process loads it, and starts at once.
+    Run it while an image of a container is built. The compiled code is kept on disk, in __pycache__ beside
+    the sources or in the folder that NUMBA_CACHE_DIR names. Every later process loads it, and starts at once.
 
     \b
     Example:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 BATCH_BYTES = 4 << 20
 """Bytes that each thread gets at a time."""
 
-SECONDS = 2.0
+SECONDS = 0.5
 """How often the state of the work is saved: a kill loses the work of so many seconds."""
 
 READING_SECONDS = 2.0

@@ -45,3 +45,29 @@ def lock(file: BinaryIO, path: Path) -> bool:
     except OSError:
         return False
     return True
+
+
+def is_locked(path: Path) -> bool:
+    """Say whether another process has locked a file; False where that is not known, or there is no file.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_locked(Path("no such file"))
+    False
+    """
+    try:
+        with open(path, "rb") as file:
+            lock(file, path)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False

@@ -12,6 +12,7 @@ from pathlib import Path
 from bpe.corpus.reading import BLOCK_BYTES
 
 _MOST_BYTES = 1 << 12  # of a note
+_TOO_EARLY = "it was stopped before it saved anything"
 
 
 @dataclass
@@ -155,11 +156,13 @@ def why_anew(path: Path, key: str) -> str:
         with open(path, "rb") as file:
             state = state_of(file.read(_MOST_BYTES))
     except FileNotFoundError:
-        return "it was stopped before it saved anything"
+        return _TOO_EARLY
     if state is None:
         return f"{path.name} is damaged, or of another release"
     if state.key != key:
         return "it had another tokenizer, other options or other texts"
+    if state == State(key):
+        return _TOO_EARLY
     return "what it wrote was changed"
 
 

@@ -6,10 +6,10 @@
     corpus.offsets.npy.part    offsets of documents     corpus.offsets.npy   renamed
     corpus.bin.state           the progress of both                          removed
 
-The note is replaced in one step, after all that it counts is on the disk. The next run finds it, reads both
-files once to compare their check sums with those in it, cuts them to the lengths in it, and resumes. If the
-note or a file is damaged, the work begins anew. Both files are locked while they are open: two processes
-never write them.
+The note is there as soon as the files are, so that the next run always tells of one that was killed. It is
+replaced in one step, after all that it counts is on the disk. The next run finds it, reads both files once to
+compare their check sums with those in it, cuts them to the lengths in it, and resumes. If the note or a file
+is damaged, the work begins anew. Both files are locked while they are open: two processes never write them.
 
 ``corpus.bin`` and ``corpus.npy`` would have the same offsets: the second is refused.
 """
@@ -29,7 +29,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from bpe.atomic_files import naming_output, replace_file
-from bpe.corpus.locks import BUSY, lock
+from bpe.corpus.locks import BUSY, is_locked, lock
 from bpe.corpus.notes import State, holds, must_be_plain, note_of, read_note, why_anew
 
 OFFSETS = np.dtype("<i8")
@@ -207,6 +207,8 @@ class Output:
                 why = why_anew(self._state_path, key)
                 warnings.warn(f"{path}: {_ANEW.format(why=why)}", RuntimeWarning, stacklevel=3)
             self._begin()
+            if not self.is_resumed:
+                self._note_begun()
             stack.pop_all()
 
     def _refuse_another_owner(self) -> None:
@@ -216,8 +218,11 @@ class Output:
         owner, is_complete = found
         if is_complete:
             problem = f"it belongs to {owner.name}: choose a name with another beginning, or move both files"
+        elif is_locked(part_of(self.offsets_path)):
+            raise BlockingIOError(errno.EAGAIN, BUSY, str(self.offsets_path))
         else:
-            problem = f"{owner.name} needs it, and is not complete: complete it, or remove {owner.name}.state"
+            problem = f"{owner.name} needs it, and is not complete: complete it, or remove "
+            problem += f"{owner.name}.state and {owner.name}.part"
         raise FileExistsError(errno.EEXIST, problem, str(self.offsets_path))
 
     def _opened(self, path: Path) -> BinaryIO:
@@ -277,6 +282,13 @@ class Output:
             self._put(self._ids, bytes(self._header_bytes))
             self._put(self._offsets, bytes(_HEADER_BYTES + OFFSETS.itemsize))  # the first offset is 0
 
+    def _note_begun(self) -> None:
+        """Note that nothing is done: this need not survive a power cut, so that it costs no flush."""
+        with naming_output(self._state_path):
+            self._state_path.unlink(missing_ok=True)
+            with open(self._state_path, "xb") as file:
+                file.write(note_of(self.state))
+
     def _put(self, file: BinaryIO, data: Any) -> None:
         """Write all of it, or raise an error that names the file."""
         with naming_output(self._path if file is self._ids else self.offsets_path, file):
@@ -290,8 +302,8 @@ class Output:
         if kind is not None and not self.state.is_done:
             with suppress(OSError):  # the first error is the one to show
                 if self.state == State(self.state.key):
-                    for path in (self._path, self.offsets_path):
-                        part_of(path).unlink()
+                    for path in (part_of(self._path), part_of(self.offsets_path), self._state_path):
+                        path.unlink(missing_ok=True)
                 else:
                     self.save_state()
         for file in (self._ids, self._offsets):

@@ -29,6 +29,7 @@ from bpe.corpus.reading import STDIN, extra, stamp_of
 from bpe.corpus.sources import Corpus, CorpusLike
 from bpe.corpus.targets import ENDINGS, Target
 from bpe.encoding.engine import Engine
+from bpe.free_memory import keeping
 from bpe.progress import Progress, progress_bar
 from bpe.specials import Rules
 
@@ -265,4 +266,5 @@ def _on_worker(engine: Engine, job: _Job, work: _Work) -> Shard:
                 f"{path}: the worker on {socket.gethostname()} does not see this {what}: "
                 "all need the same files by the same names"
             )
-    return _encoded(engine, job, work)
+    with keeping():
+        return _encoded(engine, job, work)

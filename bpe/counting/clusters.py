@@ -30,6 +30,7 @@ from bpe.counting.counted_runs import RunCounts, count_part
 from bpe.counting.pieces import count_corpus, must_hold_text
 from bpe.counting.run_edges import PARTS, cut_between_runs, joins
 from bpe.counting.word_counts import WordCounts
+from bpe.free_memory import keeping
 from bpe.pattern import Pattern
 from bpe.progress import Progress, progress_bar
 from bpe.specials import check_specials
@@ -256,7 +257,8 @@ def _count_part(
 ) -> ByteCounter:
     corpus = Corpus(parts, **reading)  # type: ignore[arg-type]  # a part stands for its file
     tell = _teller(topic) if topic else False
-    return count_corpus(corpus, pattern, special_tokens, threads=1, progress=tell)
+    with keeping():
+        return count_corpus(corpus, pattern, special_tokens, threads=1, progress=tell)
 
 
 def _count_runs_of_part(
@@ -269,7 +271,8 @@ def _count_runs_of_part(
 ) -> RunCounts:
     corpus = Corpus(files, **reading)  # type: ignore[arg-type]  # a part stands for its file
     tell = _teller(topic) if topic else False
-    return count_part(corpus, pattern, special_tokens, parts, tell)
+    with keeping():
+        return count_part(corpus, pattern, special_tokens, parts, tell)
 
 
 def _teller(topic: str) -> Callable[[int, int | None], object]:

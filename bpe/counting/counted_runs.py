@@ -308,12 +308,7 @@ class RunCounts:
         Parameters
         ----------
         path : path
-            Written under another name, then renamed: there is never half a file.
-
-        Raises
-        ------
-        OSError
-            It cannot be written; an older file is unchanged.
+            Never half a file, and no old one lost after an error, as with :meth:`bpe.WordCounts.save`.
 
         Complexity
         ----------
@@ -347,10 +342,8 @@ class RunCounts:
 
         Raises
         ------
-        ValueError
-            The file is of another kind, damaged or cut off; the message says where.
-        OSError
-            It cannot be read.
+        ValueError, OSError
+            As :meth:`bpe.WordCounts.load`.
 
         Complexity
         ----------

@@ -207,7 +207,7 @@ def rows_of_ids(
     Raises
     ------
     ValueError
-        A piece has more bytes than the kernels can count.
+        As :func:`cut_batches`.
 
     Complexity
     ----------
@@ -234,10 +234,8 @@ def piece_ids(
 
     Parameters
     ----------
-    documents : iterable of iterable of bytes
-        The blocks of each.
-    pattern : Pattern
-    specials : collection of str
+    documents, pattern, specials
+        As :func:`cut_batches` takes them.
     known : ByteCounter
         Pieces, and the id of each in the place of its count.
     threads : int, optional
@@ -251,7 +249,7 @@ def piece_ids(
     Raises
     ------
     ValueError
-        A piece has more bytes than the kernels can count.
+        As :func:`cut_batches`.
 
     Complexity
     ----------
@@ -282,10 +280,8 @@ def token_ids(
 
     Parameters
     ----------
-    documents : iterable of iterable of bytes
-        The blocks of each.
-    pattern : Pattern
-    specials : collection of str
+    documents, pattern, specials
+        As :func:`cut_batches` takes them.
     encode : callable
         Called with bytes and the offsets of pieces, on several threads; returns ids, and where those of each
         piece end.
@@ -299,7 +295,7 @@ def token_ids(
     Raises
     ------
     ValueError
-        A piece has more bytes than the kernels can count.
+        As :func:`cut_batches`.
 
     Complexity
     ----------

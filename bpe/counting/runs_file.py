@@ -76,19 +76,7 @@ def first_used_up(tokens, offsets, counts, left):
 
 
 def dump(counted: Counted) -> bytes:
-    """Return counts of runs as the content of a file.
-
-    Parameters
-    ----------
-    counted : Counted
-
-    Returns
-    -------
-    bytes
-
-    Complexity
-    ----------
-    O(size).
+    """Return counts of runs as the content of a file, in O(size).
 
     Examples
     --------
@@ -105,25 +93,9 @@ def dump(counted: Counted) -> bytes:
 
 
 def read(file: BinaryIO) -> Counted:
-    """Read what :func:`dump` returned.
+    """Read what :func:`dump` returned, as :func:`bpe.counting.counts_file.read` does.
 
-    Parameters
-    ----------
-    file : binary file
-        Any bytes are allowed.
-
-    Returns
-    -------
-    Counted
-
-    Raises
-    ------
-    ValueError
-        It is not such a file, damaged or cut off, or the runs do not fit the words; the message says where.
-
-    Complexity
-    ----------
-    O(size of the file), in time and in memory.
+    Runs that do not fit the words are a ValueError, too.
 
     Examples
     --------

@@ -1,3 +1,4 @@
+import errno
 import gzip
 import io
 import json
@@ -7,6 +8,7 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -161,7 +163,11 @@ def test_output_is_checked_first(folder, command, monkeypatch):
         "folder.bin": r"folder\.bin is a folder: a file name is needed$",
     }.items():
         fails(run(*OUTPUTS[command], "-o", output), message)
-    monkeypatch.setattr(os, "access", lambda *_: False)  # root is allowed everything
+
+    def refused(**_):  # root is allowed everything
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refused)
     fails(run(*OUTPUTS[command], "-o", "new.bin"), r"no permission to write new\.bin: its folder is /.*$")
 
 
@@ -592,7 +598,8 @@ class TestProcesses:
         arguments = command("encode", "tok.json", "-", "-o", "ids.bin", "--threads", 1)
         process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
         n_parts = 0
-        while not os.path.exists("ids.bin.state"):
+        note = Path("ids.bin.state")
+        while not note.exists() or json.loads(note.read_text() or "{}").get("n_bytes", 0) == 0:
             process.stdin.write(part)
             n_parts += 1
             time.sleep(0.05)

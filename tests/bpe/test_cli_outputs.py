@@ -18,6 +18,7 @@ import bpe
 from bpe import cli
 from bpe.cli.app import human
 from bpe.corpus import id_files
+from bpe.corpus.locks import lock
 from bpe.tokenizer import Tokenizer
 
 
@@ -31,6 +32,9 @@ def folder(tokenizer, book, tmp_path, monkeypatch):
 
 def run(*arguments, stdin=None):
     return CliRunner().invoke(cli.main, [str(argument) for argument in arguments], input=stdin)
+
+
+UNFINISHED = "if no other run is writing it, give its command again to complete it, or remove"
 
 
 def fails(result, message):
@@ -85,12 +89,13 @@ def test_a_folder_that_takes_no_files(folder):
         bpe.WordCounts({"a": 1}).save("/proc/new.counts")
 
 
-def test_a_folder_of_a_disk_that_takes_no_files(folder, monkeypatch):
+@pytest.mark.parametrize("problem", [errno.ENOSPC, errno.EROFS])
+def test_a_folder_of_a_disk_that_takes_no_files(folder, monkeypatch, problem):
     def full(**_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        raise OSError(problem, os.strerror(problem))
 
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
-    fails(run("count", "book.txt", "-o", "c"), "bpe: cannot write to /.*: No space left on device")
+    fails(run("count", "book.txt", "-o", "c"), f"bpe: cannot write to /.*: {os.strerror(problem)}")
 
 
 def test_a_disk_that_has_no_room_for_compiled_code(folder, monkeypatch):
@@ -140,8 +145,7 @@ def test_what_an_earlier_run_left_is_told(folder, stopped, monkeypatch, tokenize
 
     other = run(*encode, "two.bin")
     assert other.stderr.startswith(
-        "one.bin: not complete: if no other run is writing it, give its command again to complete it, "
-        "or remove one.bin.part, one.offsets.npy.part, one.bin.state\ntwo.bin: "
+        f"one.bin: not complete: {UNFINISHED} one.bin.part, one.offsets.npy.part, one.bin.state\ntwo.bin: "
     )
     assert sorted(Path().glob("one.*")) == left, "nothing is removed"
 
@@ -185,7 +189,15 @@ def test_a_run_that_saved_nothing_starts_over(folder, monkeypatch):
     kill = "import os; from bpe.corpus import id_files; id_files._write = lambda *_: os._exit(9); "
     killed = [sys.executable, "-c", f"{kill}from bpe.cli import main; main()", *encode]
     assert subprocess.run(killed, capture_output=True, check=False).returncode == 9
-    assert [path.name for path in sorted(Path().glob("ids.*"))] == ["ids.bin.part", "ids.offsets.npy.part"]
+    left = ["ids.bin.part", "ids.offsets.npy.part", "ids.bin.state"]
+    assert {path.name for path in Path().glob("ids.*")} == {*left}
+    # A run with another output names what is left, unless another process is writing it.
+    with open("ids.bin.part", "rb") as file:
+        if lock(file, Path("ids.bin")):
+            assert "ids.bin" not in run(*encode[:-1], "other.bin").stderr
+    assert f"ids.bin: not complete: {UNFINISHED} {', '.join(left)}\n" in run(*encode[:-1], "other.bin").stderr
+    # One that needs the same offsets is refused.
+    fails(run(*encode[:-1], "ids.npy"), r".*ids\.bin needs it, .* remove ids\.bin\.state and ids\.bin\.part")
     result = run(*encode)
     assert result.exit_code == 0
     warning, summary, _ = result.stderr.split("\n")
