@@ -21,6 +21,9 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from bpe.corpus.id_files import READING_SECONDS
+from bpe.corpus.reading import BLOCK_BYTES
+
 ROOT = Path(__file__).resolve().parents[1]
 NOVEL = ROOT / "tests" / "data" / "treasure_island.txt"
 TRAIN = "--vocab-size 300 -o new.json"
@@ -34,7 +37,8 @@ class Trial(NamedTuple):
     """Something that is tried: a line for the shell.
 
     With `signal` it is one command, which reads a text from a pipe that stays open, and gets the signal when
-    the file `until` is there, or, without a file, after a second. `limit` is the most bytes of a file.
+    the file `until` is there, and says that ids are saved if it is the note of a run, or, without a file,
+    after a second. `limit` is the most bytes of a file.
     """
 
     what: str
@@ -214,15 +218,32 @@ def tried(trial, folder):
         stderr=subprocess.STDOUT,
     )
     if trial.signal:
-        process.stdin.write((folder / "long.txt").read_bytes())
+        text, file = (folder / "long.txt").read_bytes(), folder / trial.until
+        process.stdin.write(text[:BLOCK_BYTES])
         process.stdin.flush()
-        deadline = time.monotonic() + SECONDS
-        while trial.until and not (folder / trial.until).exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        time.sleep(0 if trial.until else 1)
+        wait_for(file.exists)
+        is_note = file.suffix == ".state"
+        time.sleep(READING_SECONDS + 1 if is_note else 0 if trial.until else 1)
+        if is_note:  # what comes so late completes a batch, which is saved
+            process.stdin.write(text[BLOCK_BYTES:])
+            process.stdin.flush()
+            wait_for(lambda: has_saved(file))
         process.send_signal(trial.signal)
     output, _ = process.communicate(timeout=SECONDS)
     return process.returncode, output.decode("utf-8", "replace")
+
+
+def wait_for(condition):
+    """Wait until something is so, but not for ever."""
+    deadline = time.monotonic() + SECONDS
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def has_saved(note):
+    """Say whether there is the note of a run that has saved some ids."""
+    told = note.read_bytes() if note.exists() else b""
+    return b'"tokens": ' in told and b'"tokens": 0,' not in told
 
 
 def shown(code, output, folder):
