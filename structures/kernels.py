@@ -54,6 +54,15 @@ from structures.primitives.byte_lanes import (
     translate_byte_lanes,
 )
 from structures.primitives.constants import Constant, part_or
+from structures.primitives.lines import (
+    SIXTEEN,
+    fill_sixteen,
+    highest_lane,
+    lanes_with_top,
+    least_of_sixteen,
+    local_numbers,
+    put_in_sixteen,
+)
 from structures.primitives.memory import copy_prefix, new_words
 from structures.primitives.simd import (
     after,
@@ -77,6 +86,7 @@ from structures.tokens.token_list_kernels import token_list_type
 
 __all__ = [
     "BYTE_LANES",
+    "SIXTEEN",
     "Constant",
     "Facade",
     "StructType",
@@ -89,7 +99,9 @@ __all__ = [
     "count_buckets_type",
     "count_lanes",
     "fields_of",
+    "fill_sixteen",
     "heap_type",
+    "highest_lane",
     "indexed_heap_type",
     "inner",
     "int64",
@@ -98,9 +110,12 @@ __all__ = [
     "int_set_type",
     "k_best_type",
     "kernel",
+    "lanes_with_top",
     "larger",
+    "least_of_sixteen",
     "load_word",
     "local_bytes",
+    "local_numbers",
     "local_words",
     "lowest_lane",
     "map_type",
@@ -114,6 +129,7 @@ __all__ = [
     "part_or",
     "pointer_to",
     "prefetch",
+    "put_in_sixteen",
     "quiet",
     "smaller",
     "sorted_map_type",

@@ -55,7 +55,6 @@ class _Worker:
         data = np.empty(SMALL, np.uint8)
         self.data = data.data
         self.ids = np.empty(SMALL + SPARE_IDS, np.uint32)
-        self.ends = np.empty(1, np.int32)
         self._room = _ROOM
         self.offsets = np.empty(SMALL + 1, np.int32)  # of a block, or of `data`
         self.memory = new_memory(
@@ -65,7 +64,7 @@ class _Worker:
             np.empty(POOL_IDS, np.uint32),  # takes memory only as it fills
             tie,
             new_pieces(_ROOM, ranks),
-            (data, self.offsets, self.ids),
+            (data, self.offsets, self.ids, np.empty(1, np.int32), _NO_MARKS, _NO_OFFSETS),
         )
 
     def make_room(self, n_bytes: int) -> None:
@@ -97,8 +96,8 @@ class Encoder:
     Complexity
     ----------
     O(merges). Encoding takes O(n) for n bytes in pieces that are remembered. Other pieces are merged: see
-    :func:`bpe.encoding.rounds.merge_in_rounds`, or :func:`bpe.encoding.heap_merge.merge_by_heap` if the
-    merges are not in order.
+    :mod:`bpe.encoding.piece_turns` for short ones, :func:`bpe.encoding.rounds.merge_in_rounds` for others, or
+    :func:`bpe.encoding.heap_merge.merge_by_heap` if the merges are not in order.
 
     Memory: an idle worker has 265 MB at most, and 5 bytes for each merge. There are no more idle workers than
     processors that the process may use. While more threads encode at the same time, each has one.
@@ -147,7 +146,7 @@ class Encoder:
             return None, 0
         worker = self._take()
         worker.data[:n_bytes] = data
-        return worker, encode_small(worker.memory, self._tables, n_bytes, worker.ends, _NO_MARKS, _NO_OFFSETS)
+        return worker, encode_small(worker.memory, self._tables, n_bytes)
 
     # ---------------------------------------------------------------------------------------- encoding
     def encode(self, data: bytes) -> list[int]:

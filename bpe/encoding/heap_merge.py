@@ -19,7 +19,8 @@ Invariants, before and after every merge
 
 import numpy as np
 
-from bpe.encoding.linked_pieces import LOW_HALF, NO_RANK, merge_at, view_of
+from bpe.encoding.linked_pieces import LOW_HALF, merge_at, view_of
+from bpe.encoding.packed_ranks import NO_RANK
 from structures.kernels import inner, quiet
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)

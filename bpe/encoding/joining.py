@@ -23,11 +23,8 @@ import numpy as np
 
 from bpe.encoding.heap_merge import merge_by_heap
 from bpe.encoding.joints import Joints, may_join
-from bpe.encoding.linked_pieces import NO_RANK, Ranks, arrays_for, new_pieces, rank_at, view_of
+from bpe.encoding.linked_pieces import Ranks, arrays_for, new_pieces, rank_at, view_of
 from bpe.encoding.memory import (
-    BATCH,
-    KNOWN_BYTES,
-    MISSING,
     MOST_PROBES,
     SPARE_IDS,
     Memory,
@@ -39,6 +36,7 @@ from bpe.encoding.memory import (
     put_ids,
     remember,
 )
+from bpe.encoding.packed_ranks import NO_RANK
 from bpe.encoding.short_pieces import (
     LENGTH_SHIFT,
     SHORT,
@@ -47,6 +45,7 @@ from bpe.encoding.short_pieces import (
     new_secret,
     new_slots,
 )
+from bpe.encoding.unknown_pieces import BATCH, KNOWN_BYTES, MISSING
 from bpe.threads import n_threads
 from bpe.vocabulary import Vocabulary
 from structures import ByteCounter
@@ -222,7 +221,7 @@ def write_phrases(self, ids, first_of, known, ended, out, out_ends, done):
                 if ID_BYTES * n <= KNOWN_BYTES:
                     n_bytes = pack_phrase(self, ids, first_of[i], n, 0)
                     furthest = larger(
-                        furthest, remember(self, self.data, 0, n_bytes, out, before, k - before)
+                        furthest, remember(self, self.data, 0, n_bytes, 0, out, before, k - before)
                     )
             i += 1
         if e < n_ended:
@@ -321,6 +320,7 @@ class Joiner:
                 np.empty(ID_BYTES * BATCH, np.uint8),
                 np.empty(0, np.int32),
                 np.empty(0, np.uint32),
+                *(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64)),
             ),
         )
 

@@ -1,8 +1,9 @@
 """``LinkedPieces``: pieces as linked lists of tokens, and the ranks of their pairs.
 
 All merging follows one rule: among the adjacent pairs of a piece, merge the one with the lowest rank; if
-several have it, the leftmost. Repeat until no pair has a rank. Two kernels do this on the same arrays:
+several have it, the leftmost. Repeat until no pair has a rank. Three kernels do this, for the same arrays:
 
+* :func:`bpe.encoding.piece_turns.merge_in_turns`: many short pieces at once, for merges in any order;
 * :func:`bpe.encoding.rounds.merge_in_rounds`: many pieces at once, for merges that are in order;
 * :func:`bpe.encoding.heap_merge.merge_by_heap`: one piece, for merges in any order, with or without dropout.
 
@@ -21,7 +22,7 @@ Invariants, before and after every merge
 1. ``next_of`` and ``prev_of`` link the tokens of each piece, from its first place on. They are -1 at its
    ends.
 2. ``ranks[place]`` is the rank of the pair of the tokens at `place` and ``next_of[place]``. It is
-   :data:`NO_RANK` where that pair has no rank, at the last token of a piece, and at places no longer used.
+   ``NO_RANK`` where that pair has no rank, at the last token of a piece, and at places no longer used.
 3. A pair that has lost its place never comes back to it: the tokens that begin at a place only grow.
 """
 
@@ -35,6 +36,7 @@ import numpy as np
 from numba import types
 from numba.experimental import structref
 
+from bpe.encoding.packed_ranks import LINE, NO_RANK, has_lines, pack_ranks, rank_in, table_of
 from structures import ByteCounter, IntMap, kernel, pack_pair
 from structures.kernels import (
     StructType,
@@ -46,7 +48,6 @@ from structures.kernels import (
     quiet,
 )
 
-NO_RANK = 2**31 - 1
 LOW_HALF = 2**32 - 1  # of an entry
 _NOWHERE = -1
 _MOST_PLACES = (2**31 - 1) // 3  # entries are counted in int32
@@ -105,25 +106,34 @@ class Ranks(NamedTuple):
         whole : dict of bytes to int, optional
             The ids of tokens that are looked up before anything is merged.
         """
-        rank_of_pair, rank_of_bytes = IntMap(), np.empty(1 << 16, np.int64)
+        packed, rank_of_pair, rank_of_bytes = pack_ranks(pairs), IntMap(), np.empty(1 << 16, np.int64)
         id_of_byte = np.array(byte_ids, np.int64)
-        if rank_pairs(rank_of_pair, rank_of_bytes, pairs[:, 0] << 32 | pairs[:, 1], id_of_byte) < 0:
+        keys = pairs[:0, 0] if packed.size > LINE else pairs[:, 0] << 32 | pairs[:, 1]
+        if rank_pairs(packed, rank_of_pair, rank_of_bytes, keys, id_of_byte) < 0:
             raise MemoryError(f"no memory for {len(pairs)} merges")
-        tables = make_tables(rank_of_pair, rank_of_bytes, made, id_of_byte, ByteCounter(whole))
+        tables = make_tables(packed, rank_of_pair, rank_of_bytes, made, id_of_byte, ByteCounter(whole))
         return cls(tables, len(made), are_in_order(pairs, made[: len(pairs)]))
 
 
 @quiet
-def rank_pairs(rank_of_pair, rank_of_bytes, pairs, id_of_byte):
-    """Give packed pairs their ranks, then all pairs of bytes; return a status, below 0 if memory ran out."""
-    status = rank_of_pair.reserve(pairs.size)
-    for rank in range(pairs.size):
-        status = min(status, rank_of_pair.set(pairs[rank], rank))
+def rank_pairs(packed_ranks, rank_of_pair, rank_of_bytes, keys, id_of_byte):
+    """Give pairs their ranks, then all pairs of bytes; return a status, below 0 if memory ran out."""
+    table, status = table_of(packed_ranks), rank_of_pair.reserve(keys.size)
+    for rank in range(keys.size):
+        status = min(status, rank_of_pair.set(keys[rank], rank))
     for one in range(256):
         for other in range(256):
-            pair = pack_pair(id_of_byte[one], id_of_byte[other])
-            rank_of_bytes[one << 8 | other] = rank_of_pair.get(pair, NO_RANK)
+            left, right = id_of_byte[one], id_of_byte[other]
+            rank_of_bytes[one << 8 | other] = rank_of(table, rank_of_pair, left, right)
     return status
+
+
+@inner
+def rank_of(table, rank_of_pair, left, right):
+    """Return the rank of a pair; ``NO_RANK`` if it has none."""
+    if has_lines(table):
+        return rank_in(table, left, right)
+    return rank_of_pair.get(pack_pair(left, right), NO_RANK)
 
 
 # ------------------------------------------------------------------------------------------------- type
@@ -133,7 +143,8 @@ class RankTablesType(StructType):
 
 
 _RANKS = {
-    "rank_of_pair": int_map_type,  # packed pair -> rank
+    "packed_ranks": types.int64[::1],  # as in `packed_ranks`
+    "rank_of_pair": int_map_type,  # pair -> rank, where pairs do not fit there, or come later
     "rank_of_bytes": types.int64[::1],  # at the first byte times 256 plus the second; `NO_RANK` for none
     "id_of_rank": types.int64[::1],  # the id that each merge makes
     "id_of_byte": types.int64[::1],
@@ -193,7 +204,7 @@ structref.define_boxing(LinkedPiecesType, LinkedPieces)
 
 
 class View(NamedTuple):
-    """Pointers to the arrays, for kernels: they have no references to count."""
+    """Pointers to the arrays, and the table of ranks, for kernels: they have no references to count."""
 
     tokens: Any
     next_of: Any
@@ -205,6 +216,7 @@ class View(NamedTuple):
     first_of: Any
     waiting: Any
     somewhere: Any
+    table: Any
 
 
 @inner
@@ -221,6 +233,7 @@ def view_of(self):
         pointer_to(self.first_of, 0),
         pointer_to(self.waiting, 0),
         pointer_to(self.somewhere, 0),
+        table_of(self.packed_ranks),
     )
 
 
@@ -231,9 +244,10 @@ def set_arrays(self, arrays):
 
 
 @kernel
-def make_tables(rank_of_pair, rank_of_bytes, id_of_rank, id_of_byte, whole):
+def make_tables(packed_ranks, rank_of_pair, rank_of_bytes, id_of_rank, id_of_byte, whole):
     """Return the tables as one object."""
     self = structref.new(rank_tables_type)
+    self.packed_ranks = packed_ranks
     self.rank_of_pair = rank_of_pair
     self.rank_of_bytes = rank_of_bytes
     self.id_of_rank = id_of_rank
@@ -249,6 +263,7 @@ def make_pieces(arrays, lists, chance, tables, in_order):
     set_arrays(self, arrays)
     self.n_entries, self.first_of, self.waiting, self.somewhere = lists
     self.dropout, self.random = chance
+    self.packed_ranks = tables.packed_ranks
     self.rank_of_pair = tables.rank_of_pair
     self.rank_of_bytes = tables.rank_of_bytes
     self.id_of_rank = tables.id_of_rank
@@ -308,8 +323,8 @@ def put_piece(self, data, start, end, place):
 @inner
 def rank_at(self, view, place, next_place):
     """Return the rank of the pair of tokens at two places."""
-    pair = pack_pair(np.int64(view.tokens[place]), np.int64(view.tokens[next_place]))
-    return self.rank_of_pair.get(pair, NO_RANK)
+    left, right = np.int64(view.tokens[place]), np.int64(view.tokens[next_place])
+    return rank_of(view.table, self.rank_of_pair, left, right)
 
 
 @inner

@@ -7,7 +7,8 @@
     what is known         17        1, 5         ?         2, 3, 9     that table | a table of bytes
     ids                   17        1 5                                written, up to the first unknown piece
 
-Then the pieces of the rest of the batch that are not known are merged, all together.
+Then the pieces of the rest of the batch that are not known are merged, all together, and remembered. The ids
+of the first of them are written, and the rest of the batch is read as before.
 
 The ids of a piece are two words::
 
@@ -19,13 +20,10 @@ import numpy as np
 from numba import types
 from numba.experimental import structref
 
-from bpe.encoding.heap_merge import merge_by_heap
-from bpe.encoding.linked_pieces import linked_pieces_type, put_piece, set_arrays
+from bpe.encoding.linked_pieces import linked_pieces_type, set_arrays
 from bpe.encoding.long_pieces import WINDOW, merge_windows
-from bpe.encoding.rounds import merge_in_rounds
 from bpe.encoding.short_pieces import (
     FEWEST_BITS,
-    LAST_ROWS,
     LAST_WORDS,
     NO_WORD,
     ROW,
@@ -39,6 +37,7 @@ from bpe.encoding.short_pieces import (
     words_at,
     words_of,
 )
+from bpe.encoding.unknown_pieces import BATCH, KNOWN_BYTES, MISSING, look_up_whole, merge_unknown
 from bpe.scanning.cutting import cut_segments
 from structures import kernel
 from structures.kernels import (
@@ -55,19 +54,13 @@ from structures.kernels import (
     smaller,
 )
 
-KNOWN_BYTES = 127
-"""The longest piece that is remembered."""
-
-BATCH = LAST_ROWS
-"""How many pieces are looked up at once."""
-
 MOST_PROBES = 512
 """How far from its home a search may end before all pieces are forgotten; by chance, none comes near it."""
 
 SPARE_IDS = 2
 """How many ids more than bytes there must be room for: three are written at once."""
 
-MISSING = -1  # in the table of bytes
+_NOWHERE = -1
 _INLINE = 3  # ids in a row of the table of short pieces
 _COUNT_SHIFT = 32
 _LOW = (1 << 32) - 1
@@ -99,6 +92,9 @@ memory_type = MemoryType(
         data=types.uint8[::1],
         offsets=types.int32[::1],
         ids=types.uint32[::1],
+        ends=types.int32[::1],  # one number, where the small text ends
+        no_marks=types.int32[::1],
+        no_offsets=types.int64[::1],
     )
 )
 
@@ -126,7 +122,7 @@ def new_memory(short, known, most_known, pool, tie, unknown, scratch):
     self.pool_size = 0
     self.tie = tie
     self.unknown = unknown
-    self.data, self.offsets, self.ids = scratch
+    self.data, self.offsets, self.ids, self.ends, self.no_marks, self.no_offsets = scratch
     return self
 
 
@@ -238,9 +234,8 @@ def write_known(self, offsets, batch, done, ids, marks, id_offsets):
     :func:`encode_pieces`.
     """
     first, n_pieces, (firsts, seconds), homes = batch
-    _, n, mark = done
+    i, n, mark = done[0] - first, done[1], done[2]
     slots, id_at, offset_at = pointer_to(self.short_slots, 0), pointer_to(ids, 0), pointer_to(offsets, first)
-    i = 0
     while i < n_pieces:
         stop = n_pieces
         if mark < marks.size and marks[mark] <= offset_at[n_pieces]:
@@ -284,10 +279,11 @@ def put_marks(marks, mark, place, id_offsets, n):
 
 
 @inner
-def remember(self, data, start, end, ids, first, n):
+def remember(self, data, start, end, home, ids, first, n):
     """Remember the ids of ``data[start:end]``: `n` of `ids`, from `first` on. Return as :func:`put_short`.
 
-    If memory runs out, the piece is merged again next time.
+    If the `home` of a longer piece is in the last rows, it is written, too. If memory runs out, the piece is
+    merged again next time.
     """
     is_short = end - start <= SHORT
     key = words_of(pointer_to(data, start), end - start)
@@ -296,6 +292,8 @@ def remember(self, data, start, end, ids, first, n):
         third = np.int64(ids[first + 2]) if n > 2 else 0
         return put_short(self, key, np.int64(ids[first]) | second << 32, third | n << _COUNT_SHIFT)
     place = self.pool_size
+    if place + n > self.pool.size:
+        return 0
     for k in range(n):
         self.pool[place + k] = ids[first + k]
     self.pool_size += n
@@ -303,6 +301,8 @@ def remember(self, data, start, end, ids, first, n):
         return put_short(self, key, place, -n << _COUNT_SHIFT)
     self.known.set(data, start, end, place << _COUNT_BITS | n)
     self.known_bytes += end - start
+    if home >= self.short_slots.size - LAST_WORDS:  # not if the table has grown meanwhile
+        self.short_slots[home + 2], self.short_slots[home + 3] = place, -n << _COUNT_SHIFT
     return 0
 
 
@@ -315,105 +315,95 @@ def tie_ids(self, id_at, first, after):
 
 
 @inner
-def take_whole(self, data, offsets, first, after, known, ids, n):
-    """Look up unknown pieces among the tokens that are taken whole; ``ids[n]`` is free."""
-    found = local_words(1)
-    for i in range(first, after):
-        if known[1][i - first] == 0:
-            ends = pointer_to(offsets, i + 1)
-            self.unknown.whole.get_into(data, pointer_to(offsets, i), ends, 1, MISSING, found)
-            if found[0] != MISSING:
-                known[0][i - first], known[1][i - first] = found[0], 1 << _COUNT_SHIFT
-                start, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
-                if end - start <= KNOWN_BYTES:
-                    ids[n] = found[0]
-                    remember(self, data, start, end, ids, n, 1)
+def find_unknown(self, batch, first, pieces):
+    """Write which pieces of a batch are not known, from piece `first` on; return their number.
+
+    Their homes become the rows where their searches end.
+    """
+    first_of_batch, n_pieces, (firsts, seconds), homes = batch
+    n, slots = 0, pointer_to(self.short_slots, 0)
+    for i in range(first - first_of_batch, n_pieces):
+        at = homes[i]
+        if (slots[at] != firsts[i]) | (slots[at + 1] != seconds[i]):
+            at = find(self.short_slots, firsts[i], seconds[i], at)
+        homes[i], pieces[n] = at, first_of_batch + i
+        n += slots[at + 3] == 0
+    return n
 
 
 @inner
-def merge_unknown(self, data, offsets, first, after, known):
-    """Merge unknown pieces, as long as there is room; return where to stop: after the last of them."""
-    unknown = self.unknown
-    place, room = 0, unknown.tokens.size
-    for i in range(first, after):
-        if known[1][i - first] == 0:
-            start, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
-            if place + end - start > room or (unknown.in_order and end - start > WINDOW):
-                after = i
-                break
-            put_piece(unknown, data, start, end, place)
-            if not unknown.in_order:
-                merge_by_heap(unknown, place, place + end - start)
-            place += end - start
-    if place > 0 and unknown.in_order:
-        merge_in_rounds(unknown, place)
-    return after
+def put_merged(self, place, id_at, n):
+    """Write the ids of a piece that was merged at a place, from index `n` on; return the new `n`."""
+    tokens, next_of = pointer_to(self.unknown.tokens, 0), pointer_to(self.unknown.next_of, 0)
+    first = n
+    while place >= 0:
+        id_at[n] = tokens[place]
+        n += 1
+        place = np.int64(next_of[place])
+    tie_ids(self, id_at, first, n)
+    return n
 
 
 @inner
 def merge_rest(self, data, offsets, batch, done, ids, marks, id_offsets):
-    """Write the ids of the rest of a batch, which need not be known, if there is room; return `done` anew.
+    """Merge and remember the pieces of the rest of a batch that are not known; write the ids of the first.
 
-    It stops before a long piece, or after one that comes first.
+    The first piece of the rest is not known. If there is no room for it, `done` stays.
+
+    Returns
+    -------
+    done : (int, int, int)
+    furthest : int
+        How far from its home a search has ended.
     """
-    first_of_batch, n_pieces, (firsts, seconds), homes = batch
-    first, n, mark = done
-    known, id_at, stop = (
-        (local_words(BATCH), local_words(BATCH)),
-        pointer_to(ids, 0),
-        first_of_batch + n_pieces,
-    )
-    for i in range(first - first_of_batch, n_pieces):
-        at = find(self.short_slots, firsts[i], seconds[i], homes[i])
-        k = first_of_batch + i - first
-        known[0][k], known[1][k] = self.short_slots[at + 2], self.short_slots[at + 3]
-    if len(self.unknown.whole) > 0:
-        take_whole(self, data, offsets, first, stop, known, ids, n)
-    start, end = np.int64(offsets[first]), np.int64(offsets[first + 1])
-    if known[1][0] == 0 and self.unknown.in_order and end - start > WINDOW:
+    (first, n, mark), id_at = done, pointer_to(ids, 0)
+    pieces, places, whole = local_words(BATCH), local_words(BATCH), local_words(BATCH)
+    n_unknown = find_unknown(self, batch, first, pieces)
+    look_up_whole(self.unknown, data, offsets, pieces, n_unknown, whole)
+    start, end, n_after = np.int64(offsets[first]), np.int64(offsets[first + 1]), n
+    if whole[0] == MISSING and self.unknown.in_order and end - start > WINDOW:
         n_after = merge_windows(self.unknown, data, start, end, ids, n)
         if n_after < 0:
-            return done
+            return done, 0
         tie_ids(self, id_at, n, n_after)
-        return first + 1, n_after, put_marks(marks, mark, offsets[first + 1], id_offsets, n_after)
-    stop = merge_unknown(self, data, offsets, first, stop, known)
-    place, tokens, next_of = 0, pointer_to(self.unknown.tokens, 0), pointer_to(self.unknown.next_of, 0)
+        return (first + 1, n_after, put_marks(marks, mark, offsets[first + 1], id_offsets, n_after)), 0
+    n_unknown = merge_unknown(self.unknown, data, offsets, pieces, n_unknown, whole, places)
+    if n_unknown == 0:
+        return done, 0
     furthest = 0
-    for i in range(first, stop):
-        if known[1][i - first] != 0:
-            n = put_ids(self, known[0][i - first], known[1][i - first], id_at, n)
-        else:
-            start, end, n_before = np.int64(offsets[i]), np.int64(offsets[i + 1]), n
-            token = place
-            while token >= 0:
-                id_at[n] = tokens[token]
-                n += 1
-                token = np.int64(next_of[token])
-            tie_ids(self, id_at, n_before, n)
-            place += end - start
-            if end - start <= KNOWN_BYTES:
-                furthest = larger(furthest, remember(self, data, start, end, ids, n_before, n - n_before))
-        mark = put_marks(marks, mark, offsets[i + 1], id_offsets, n)
-    if furthest > MOST_PROBES:
-        forget(self)
-    return stop, n, mark
+    for k in range(n_unknown):
+        # The ids of the first are in their place; those of others are written after them, to be remembered.
+        end_of_ids = put_merged(self, places[k], id_at, n_after)
+        if whole[k] != MISSING:
+            id_at[n_after] = whole[k]
+            end_of_ids = n_after + 1
+        start, end = np.int64(offsets[pieces[k]]), np.int64(offsets[pieces[k] + 1])
+        if end - start <= KNOWN_BYTES:
+            home, n_ids = batch[3][pieces[k] - batch[0]], end_of_ids - n_after
+            furthest = larger(furthest, remember(self, data, start, end, home, ids, n_after, n_ids))
+        if k == 0:
+            n_after = end_of_ids
+    return (first + 1, n_after, put_marks(marks, mark, offsets[first + 1], id_offsets, n_after)), furthest
 
 
 @inner
 def encode_all(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
     """Do as :func:`encode_pieces`, for compiled callers; there may be more offsets than the pieces have."""
     keys, homes = (local_words(BATCH), local_words(BATCH)), local_words(BATCH)
-    while done[0] < n_pieces:
-        first = done[0]
+    before = _NOWHERE
+    while done[0] < n_pieces and done[0] != before:
         forget_if_full(self)
-        batch = (first, smaller(BATCH, n_pieces - first), keys, homes)
-        furthest = prepare(self, data, offsets, first, batch[1], keys, homes)
+        batch = (done[0], smaller(BATCH, n_pieces - done[0]), keys, homes)
+        furthest = prepare(self, data, offsets, batch[0], batch[1], keys, homes)
+        size, stop = self.short_slots.size, batch[0] + batch[1]
         done = write_known(self, offsets, batch, done, ids, marks, id_offsets)
-        if done[0] < first + batch[1]:
+        # If the table has grown, the homes are others.
+        while done[0] < stop and done[0] != before and self.short_slots.size == size:
             before = done[0]
-            done = merge_rest(self, data, offsets, batch, done, ids, marks, id_offsets)
-            if done[0] == before:
-                break
+            done, further = merge_rest(self, data, offsets, batch, done, ids, marks, id_offsets)
+            furthest = larger(furthest, further)
+            if done[0] != before and self.short_slots.size == size:
+                done = write_known(self, offsets, batch, done, ids, marks, id_offsets)
         if furthest > MOST_PROBES:  # whoever has made pieces collide slows down nothing but this batch
             forget(self)
     return done
@@ -443,9 +433,15 @@ def encode_pieces(self, data, offsets, done, ids, marks, id_offsets):
 
 
 @quiet
-def encode_small(self, tables, n_bytes, ends, no_marks, no_offsets):
-    """Encode the text in ``self.data``; return the number of ids."""
-    ends[0] = n_bytes
+def encode_small(self, tables, n_bytes):
+    """Encode the text in ``self.data``; return the number of ids.
+
+    Whatever it needs is in two objects: each argument takes some 80 ns to unpack, an array most.
+    """
+    self.ends[0] = n_bytes
     nothing = tables.group_of  # these tables remember nothing that failed
-    n_pieces = cut_segments(tables, self.data, 0, 0, ends, False, self.offsets, nothing)
-    return encode_all(self, self.data, self.offsets, n_pieces, (0, 0, 0), self.ids, no_marks, no_offsets)[1]
+    n_pieces = cut_segments(tables, self.data, 0, 0, self.ends, False, self.offsets, nothing)
+    done = (0, 0, 0)
+    return encode_all(
+        self, self.data, self.offsets, n_pieces, done, self.ids, self.no_marks, self.no_offsets
+    )[1]

@@ -26,7 +26,8 @@ Invariants, before and after every merge
 
 import numpy as np
 
-from bpe.encoding.linked_pieces import LOW_HALF, NO_RANK, merge_at, view_of
+from bpe.encoding.linked_pieces import LOW_HALF, merge_at, view_of
+from bpe.encoding.packed_ranks import NO_RANK
 from structures.kernels import inner, lowest_lane, quiet
 
 _NOWHERE = -1

@@ -7,6 +7,7 @@ module          what it is about
 ``hashing``     keys mixed for hash tables; two ids packed into one key
 ``simd``        many lanes of int64 at a time; words of bytes, pointers, local memory
 ``byte_lanes``  many lanes of bytes at a time
+``lines``       a cache line at a time, as eight words or sixteen int32
 ``constants``   values that compiled code knows
 ``words``       products and other words of arrays
 ``memory``      arrays for containers, copied and moved

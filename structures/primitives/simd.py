@@ -303,7 +303,8 @@ def _local(n: Any, element: Any, width: Any) -> Any:
         raise TypingError("the number of elements must be a constant")
 
     def codegen(context, builder, signature, values):
-        memory = cgutils.alloca_once(builder, ir.ArrayType(width, n.literal_value))
+        with builder.goto_entry_block():  # `alloca_once` would write zeros, which takes as long as the work
+            memory = builder.alloca(ir.ArrayType(width, n.literal_value))
         return builder.bitcast(memory, width.as_pointer())
 
     return types.CPointer(element)(n), codegen

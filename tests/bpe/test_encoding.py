@@ -15,9 +15,12 @@ from bpe.encoding import linked_pieces as linked
 from bpe.encoding.encoder import Encoder
 from bpe.encoding.heap_merge import merge_by_heap
 from bpe.encoding.memory import BATCH, KNOWN_BYTES
+from bpe.encoding.packed_ranks import LINE, NO_RANK
+from bpe.encoding.piece_turns import AT_ONCE, MOST_BYTES, merge_in_turns
 from bpe.encoding.rounds import merge_in_rounds
 from bpe.vocabulary import Vocabulary
 from structures import kernel
+from structures.kernels import pointer_to
 
 thorough = settings(deadline=None, max_examples=300)
 letters = st.text("abc", max_size=60) | st.text("a", max_size=60) | st.text("aab ", max_size=60)
@@ -42,9 +45,22 @@ def vocabularies(draw):
     return [merges[i] for i in order], [made[i] for i in order]
 
 
+def merge_all(room, data, offsets, way):
+    """Merge pieces: all by rounds, all in turns, or each by a heap."""
+    if way == "turns":
+        pieces = np.flatnonzero(np.diff(offsets))
+        merge_by_turns(room, data, offsets.astype(np.int32), pieces, offsets[pieces])
+    else:
+        merge_by_ranks(room, data, offsets, way == "heap")
+
+
 @njit
-def merge_all(room, data, offsets, by_heap):
-    """Merge pieces, all by rounds or each by a heap."""
+def merge_by_turns(room, data, offsets, pieces, places):
+    merge_in_turns(room, data, offsets, pointer_to(pieces, 0), pointer_to(places, 0), pieces.size)
+
+
+@njit
+def merge_by_ranks(room, data, offsets, by_heap):
     for i in range(offsets.size - 1):
         if offsets[i + 1] > offsets[i]:
             linked.put_piece(room, data, offsets[i], offsets[i + 1], offsets[i])
@@ -54,26 +70,26 @@ def merge_all(room, data, offsets, by_heap):
         merge_in_rounds(room, offsets[-1])
 
 
-def run(pieces, merges, made, by_heap):
+def run(pieces, merges, made, way):
     """Merge pieces; return the ids of each, after a check of the invariants."""
     offsets = np.cumsum([0, *map(len, pieces)])
     pairs = np.array(merges, np.int64).reshape(-1, 2)
     ranks = linked.Ranks.of(pairs, np.array(made, np.int64), range(256))
-    assert by_heap or ranks.in_order
+    assert way != "rounds" or ranks.in_order
     room = linked.new_pieces(int(offsets[-1]), ranks)
-    merge_all(room, np.frombuffer(b"".join(pieces), np.uint8), offsets, by_heap)
+    merge_all(room, np.frombuffer(b"".join(pieces), np.uint8), offsets, way)
     all_tokens, next_of, prev_of, ranks, marked, first_of, waiting, somewhere = linked.state(room)
     assert (first_of == -1).all()
     assert not waiting.any()
     assert not somewhere.any()
     assert not marked.any()
-    assert (ranks == linked.NO_RANK).all()
+    assert way == "turns" or (ranks == NO_RANK).all()
     found = []
     for piece, first in zip(pieces, offsets.tolist(), strict=False):
         found.append([])
         place, prev_place = first if piece else -1, -1
         while place >= 0:
-            assert prev_of[place] == prev_place
+            assert way == "turns" or prev_of[place] == prev_place
             found[-1].append(int(all_tokens[place]))
             prev_place, place = place, int(next_of[place])
     return found
@@ -89,37 +105,49 @@ def by_reference(piece, merges, made):
 def test_any_merges(batch, vocabulary):
     merges, made = vocabulary
     expected = [by_reference(piece, merges, made) for piece in batch]
-    assert run(batch, merges, made, by_heap=True) == expected
+    assert run(batch, merges, made, "heap") == expected
     pairs = np.array(merges, np.int64).reshape(-1, 2)
     if linked.are_in_order(pairs, np.array(made, np.int64)):
-        assert run(batch, merges, made, by_heap=False) == expected
+        assert run(batch, merges, made, "rounds") == expected
+    short = [piece[:MOST_BYTES] for piece in batch]
+    assert run(short, merges, made, "turns") == [by_reference(piece, merges, made) for piece in short]
 
 
-@pytest.mark.parametrize("by_heap", [True, False])
+@pytest.mark.parametrize("n", [1, AT_ONCE, AT_ONCE + 1, 3 * AT_ONCE])
+def test_turns_of_many_pieces(n, merges, book):
+    words, made = (
+        [word.encode()[:MOST_BYTES] for word in book.split(" ") if word][:n],
+        range(256, 256 + len(merges)),
+    )
+    words[0] = book[:MOST_BYTES].encode()  # the longest there is
+    assert run(words, merges, made, "turns") == [by_reference(word, merges, made) for word in words]
+
+
+@pytest.mark.parametrize("way", ["heap", "rounds"])
 class TestKernels:
     @thorough
     @given(batch=st.lists(pieces, min_size=1, max_size=4), corpus=st.lists(pieces, max_size=4))
-    def test_learned_merges(self, by_heap, batch, corpus):
+    def test_learned_merges(self, way, batch, corpus):
         merges = [merge.pair for merge in reference.train_chunked(corpus, 12)]
         made = list(range(256, 256 + len(merges)))
         expected = [reference.encode_by_replay(piece, merges) for piece in batch]
-        assert run(batch, merges, made, by_heap) == expected
+        assert run(batch, merges, made, way) == expected
 
-    def test_text(self, by_heap, book, merges):
+    def test_text(self, way, book, merges):
         piece, made = book[20_000:22_000].encode(), range(256, 256 + len(merges))
-        assert run([piece], merges, made, by_heap) == [by_reference(piece, merges, made)]
+        assert run([piece], merges, made, way) == [by_reference(piece, merges, made)]
 
-    def test_runs(self, by_heap):
+    def test_runs(self, way):
         merges, made = [(97, 97), (256, 256), (257, 97)], [256, 257, 258]
         batch = [b"a" * n for n in range(40)]
-        assert run(batch, merges, made, by_heap) == [by_reference(piece, merges, made) for piece in batch]
+        assert run(batch, merges, made, way) == [by_reference(piece, merges, made) for piece in batch]
 
-    def test_a_long_piece_takes_no_quadratic_time(self, by_heap, merges):
+    def test_a_long_piece_takes_no_quadratic_time(self, way, merges):
         made = range(256, 256 + len(merges))
-        run([b"warm up"], merges, made, by_heap)
+        run([b"warm up"], merges, made, way)
         text = b"the end of the sea and the ship " * 10_000
         start = time.perf_counter()
-        [ids] = run([text], merges, made, by_heap)
+        [ids] = run([text], merges, made, way)
         assert time.perf_counter() - start < 10, "quadratic time would be minutes"
         assert reference.decode(ids, reference.vocabulary(merges)) == text
 
@@ -216,6 +244,38 @@ class TestEncoder:
         for size in (1, 7, 64, 1_000, 4_096):
             monkeypatch.setattr(encoding, "BLOCK_BYTES", size)
             assert encoder.encode_to_numpy(data).tolist() == expected
+
+
+@kernel
+def links_back(memory):
+    """Return the links that only rounds and heaps write."""
+    return memory.unknown.prev_of
+
+
+def test_short_pieces_take_turns(merges, slowly, book, monkeypatch):
+    words = " ".join(word for word in book[:20_000].split() if len(word) < MOST_BYTES).encode()
+    for is_packed in (True, False):
+        encoder = encoder_of(merges)
+        encoder.encode(b"")
+        links = links_back(encoder._idle[0].memory)
+        links[:] = -7
+        assert encoder.encode_to_numpy(words).tolist() == slowly(words)
+        assert (links == -7).all() == is_packed
+        assert encoder.encode(b"x" * (MOST_BYTES + 1)) == slowly(b"x" * (MOST_BYTES + 1))
+        assert (links != -7).any()
+        # As for ids that do not fit.
+        monkeypatch.setattr(linked, "pack_ranks", lambda pairs: np.full(LINE, -1))
+
+
+def test_the_table_grows_in_the_middle_of_a_batch(merges, slowly):
+    rng = np.random.default_rng(1)
+    lengths = rng.choice(
+        [1, 3, 8, 15, 16, 40, 127, 128, 300], 6_000, p=[0.1, 0.2, 0.3, 0.2, 0.1, 0.05, 0.02, 0.02, 0.01]
+    )
+    words = ["".join(rng.choice(list("etaoin"), n)) for n in lengths.tolist()]
+    data = " ".join(words + words[::-1]).encode()
+    encoder = encoder_of(merges)
+    assert encoder.encode_to_numpy(data).tolist() == slowly(data)
 
 
 def test_every_way_is_taken(merges, slowly, book, monkeypatch):

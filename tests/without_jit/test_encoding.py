@@ -8,22 +8,37 @@ import pytest
 from bpe import reference
 from bpe.encoding import linked_pieces as linked
 from bpe.encoding.heap_merge import merge_by_heap
+from bpe.encoding.packed_ranks import NO_RANK, pack_ranks, ranks_of_all
+from bpe.encoding.piece_turns import MOST_BYTES, merge_in_turns
 from bpe.encoding.rounds import merge_in_rounds
 from structures import pack_pair
 from structures.hash_tables.byte_counter_kernels import new_byte_counter
 from structures.hash_tables.int_map_kernels import int_map_type, new_map
 
+NO_LINES = pack_ranks(np.empty((0, 2), np.int64))
+
+
+def packed_ranks_of(merges, made):
+    """Return the ranks of merges, where all pairs are packed."""
+    ranks = ranks_of(merges, made)
+    tables = ranks.tables
+    rest = tables.rank_of_bytes, tables.id_of_rank, tables.id_of_byte, tables.whole
+    lines = pack_ranks(np.array(merges, np.int64).reshape(-1, 2))
+    return ranks._replace(tables=linked.make_tables(lines, new_map(int_map_type, 0), *rest))
+
 
 def ranks_of(merges, made):
-    """Do as ``Ranks.of``, without a look at every pair of bytes."""
-    rank_of_pair, rank_of_bytes = new_map(int_map_type, 0), np.full(1 << 16, linked.NO_RANK, np.int64)
+    """Do as ``Ranks.of`` for pairs that cannot be packed, without a look at every pair of bytes."""
+    rank_of_pair, rank_of_bytes = new_map(int_map_type, 0), np.full(1 << 16, NO_RANK, np.int64)
     for rank, (left, right) in enumerate(merges):
         rank_of_pair.set(np.int64(pack_pair(left, right)), rank)
         if max(left, right) < 256:
             rank_of_bytes[left << 8 | right] = rank
     pairs = np.array(merges, np.int64).reshape(-1, 2)
     in_order = linked.are_in_order(pairs, made)
-    tables = linked.make_tables(rank_of_pair, rank_of_bytes, made, np.arange(256), new_byte_counter())
+    tables = linked.make_tables(
+        NO_LINES, rank_of_pair, rank_of_bytes, made, np.arange(256), new_byte_counter()
+    )
     return linked.Ranks(tables, len(made), in_order)
 
 
@@ -40,7 +55,7 @@ def run(pieces, ranks, by_heap):
     tokens, next_of, prev_of, of_places, marked, first_of, waiting, somewhere = linked.state(room)
     assert (first_of == -1).all()
     assert not any(bits.any() for bits in (marked, waiting, somewhere))
-    assert (of_places == linked.NO_RANK).all()
+    assert (of_places == NO_RANK).all()
     found = []
     for first in offsets[:-1].tolist():
         ids, place, place_before = [], first, -1
@@ -75,6 +90,23 @@ def test_encoders():
             assert run(pieces, ranks, by_heap=False) == expected
 
 
+def test_turns():
+    for pieces, merges, made in vocabularies():
+        room = linked.new_pieces(len(pieces) * MOST_BYTES, packed_ranks_of(merges, made))
+        short = [piece[:MOST_BYTES] for piece in pieces]
+        offsets = np.cumsum([0, *map(len, short)], dtype=np.int32)
+        numbers, data = np.arange(len(short)), np.frombuffer(b"".join(short), np.uint8)
+        merge_in_turns(room, data, offsets, numbers, MOST_BYTES * numbers, len(short))
+        tokens, next_of, *_ = linked.state(room)
+        ranks = reference.rank_pairs(merges)
+        for number, piece in enumerate(short):
+            ids, place = [], MOST_BYTES * number
+            while place >= 0:
+                ids.append(int(tokens[place]))
+                place = int(next_of[place])
+            assert ids == reference.encode_by_rank(piece, ranks, new_ids=made.tolist())
+
+
 @pytest.mark.parametrize("by_heap", [True, False])
 @pytest.mark.parametrize("n", [1, 2, 3, 64, 65, 200])
 def test_runs(n, by_heap):
@@ -89,4 +121,6 @@ def test_the_ranks_of_bytes(monkeypatch):
     merges, made = [(97, 97), (256, 97), (3, 255)], np.array([256, 257, 258])
     ranks, expected = linked.Ranks.of(np.array(merges), made, range(256)), ranks_of(merges, made)
     assert np.array_equal(ranks.tables.rank_of_bytes, expected.tables.rank_of_bytes)
-    assert dict(ranks.tables.rank_of_pair.items()) == dict(expected.tables.rank_of_pair.items())
+    assert len(ranks.tables.rank_of_pair) == 0
+    found = ranks_of_all(ranks.tables.packed_ranks, np.array([*merges, (97, 256)]))
+    assert found.tolist() == [0, 1, 2, NO_RANK]
