@@ -74,6 +74,7 @@ def whole_text(folder: Path, name: str, file: Path, times: int) -> str:
         pair.check(file.name, part, ids, pair.ours.encode_to_numpy(part, specials="ordinary"))
     pair.ours.encode_batch_to_numpy(parts, threads=1, specials="ordinary")
     new = bpe.Tokenizer.from_tiktoken(folder / f"{name}.tiktoken", pattern=PATTERNS[name])
+    _ = new.merges  # found now, as others find theirs when they read the file
 
     def ours(threads: int) -> Callable[[list[str]], Any]:
         return lambda texts: new.encode_batch_to_numpy(texts, threads, specials="ordinary")
