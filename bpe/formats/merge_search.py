@@ -137,11 +137,11 @@ def _looked_up(hashes: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
     found = np.empty(len(wanted), np.int64)
     places, left = np.arange(len(hashes)), np.arange(len(wanted))
     for _ in range(_MOST_TABLES):
-        bits = np.uint64(len(places).bit_length() + 3)
-        table = np.zeros(1 << int(bits), np.int32)
-        slots = hashes[places] >> (64 - bits)
+        bits = len(places).bit_length() + 3
+        table, shift = np.zeros(1 << bits, np.int32), np.uint64(64 - bits)
+        slots = hashes[places] >> shift
         table[slots] = places
-        candidates = table[wanted >> (64 - bits)]
+        candidates = table[wanted >> shift]
         is_right = hashes[candidates] == wanted
         found[left[is_right]] = candidates[is_right]
         left, wanted = left[~is_right], wanted[~is_right]
