@@ -1,6 +1,7 @@
 """The commands that print tables run at tiny sizes: both sides agree, and every row comes out."""
 
 import importlib
+import importlib.util
 import json
 import re
 from pathlib import Path
@@ -204,3 +205,42 @@ def test_parity(capsys, monkeypatch, tmp_path):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(" | ")[0] for line in lines[2:5]] == [f"| {name}" for name in command.LANGUAGES]
     assert re.match(r"14 merges, the same as those of tokenizers: [\d.]+ s here, [\d.]+ s there", lines[-1])
+
+
+def test_figures_on_pages(tmp_path):
+    """What a command has printed becomes a part of a page, if a page includes it."""
+    spec = importlib.util.spec_from_file_location("figure_tables", FOLDER.parent / ".ci" / "figure_tables.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    measured, tables = tmp_path / "measured", tmp_path / "tables"
+    measured.mkdir()
+    tables.mkdir()
+    printed = "`python x.py a`\n\na: 2 lines\n\n| | `b` |\n|---|---|\n| one | 1 |\n\nin    columns\n"
+    (measured / "x.md").write_text(printed)
+    (measured / "other.md").write_text("no page has it\n")
+    (tables / "x.inc").touch()
+    module.main(measured, tables)
+    assert [path.name for path in tables.iterdir()] == ["x.inc"]
+    assert (tables / "x.inc").read_text().splitlines() == [
+        "``python x.py a``",
+        "",
+        "* a: 2 lines",
+        "",
+        ".. list-table::",
+        "   :header-rows: 1",
+        "",
+        "   * -",
+        "     - ``b``",
+        "   * - one",
+        "     - 1",
+        "",
+        ".. code-block:: none",
+        "",
+        "   in    columns",
+    ]
+
+
+def test_pages_include_tables_that_are_there():
+    docs = FOLDER.parent / "docs"
+    included = re.findall(r"^\.\. include:: tables/(\S+)$", (docs / "figures.rst").read_text("utf-8"), re.M)
+    assert sorted(included) == sorted(path.name for path in (docs / "tables").iterdir())
