@@ -29,7 +29,7 @@ def table(rows: list[str]) -> Iterator[str]:
 def page(text: str) -> str:
     """Return the output of a command, which begins with the command itself, as reStructuredText."""
     command, _, output = text.partition("\n")
-    lines = [f"``{command.strip('`')}``", ""]
+    lines = [f"``{command.strip('`')}``", ""] if " " in command else []  # else it is no command for others
     for kind, group in groupby(output.strip().splitlines(), lambda line: (line[:1] == "|", bool(line))):
         block = list(group)
         if kind[0]:
