@@ -61,6 +61,7 @@ def test_figures_come_from_one_command():
     """What the README and the pages of figures name is in it."""
     script = (ROOT / ".ci" / "figures").read_text("utf-8")
     pages = ["README.md", "docs/figures.rst", "docs/plots.rst", "docs/bpe/terabyte.rst"]
+    pages += [f"docs/tables/{path.name}" for path in (ROOT / "docs" / "tables").iterdir()]
     named = {
         name
         for page in pages
