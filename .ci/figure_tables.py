@@ -15,7 +15,8 @@ from pathlib import Path
 
 def cells(row: str) -> list[str]:
     """Return the cells of a row of Markdown."""
-    return [re.sub("`([^`]*)`", r"``\1``", cell.strip()) for cell in row.strip()[1:-1].split("|")]
+    of_row = row.strip()[1:-1].replace("\\", "\\\\").split("|")
+    return [re.sub("`([^`]*)`", r"``\1``", cell.strip()) for cell in of_row]
 
 
 def table(rows: list[str]) -> Iterator[str]:
