@@ -463,10 +463,9 @@ class Vocabulary:
             delattr(words, name)
         return words
 
-    @property
-    def finds_merges(self) -> bool:
-        """Whether merges are still to be found, at their first use; ids are ranks then."""
-        return "pairs" not in vars(self)
+    def is_found(self, name: str) -> bool:
+        """Say whether an attribute is there, and is not one that :meth:`finding` finds at its first use."""
+        return name in vars(self)
 
     def forget_tokens(self) -> None:
         """Release the dicts of all tokens; they are made again of bytes and merges when needed."""

@@ -64,7 +64,7 @@ def first_texts_of(
     None
     """
     split = plain_splitter(pattern)
-    is_large = not vocabulary.finds_merges and len(vocabulary.pairs) > MOST_MERGES
+    is_large = vocabulary.is_found("pairs") and len(vocabulary.pairs) > MOST_MERGES
     if split is None or _done >= MOST_WORK or is_large or vocabulary.n_super or NO_ID in vocabulary.byte_ids:
         return None
     return FirstTexts(vocabulary, split, make_encoder)
@@ -167,7 +167,7 @@ class FirstTexts:
 
 def _merger_of(vocabulary: Vocabulary) -> Callable[[bytes], list[int]]:
     """Return what encodes a piece."""
-    if vocabulary.finds_merges:  # ranks alone encode it
+    if not vocabulary.is_found("pairs"):  # ranks alone encode it
         rank_of = vocabulary.id_of
 
         def by_ranks(piece: bytes) -> list[int]:
@@ -178,7 +178,10 @@ def _merger_of(vocabulary: Vocabulary) -> Callable[[bytes], list[int]]:
     merges = list(zip(*vocabulary.pairs.T.tolist(), strict=True))
     ranks = dict(zip(merges, range(len(merges)), strict=True))
     ids = {"byte_ids": vocabulary.byte_ids, "new_ids": vocabulary.made.tolist()}
-    whole = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
+    if vocabulary.is_found("whole_ids"):
+        whole = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
+    else:  # those that merges do not reach; all others become what they are by their merges
+        whole = vocabulary.id_of
 
     def by_pairs(piece: bytes) -> list[int]:
         number = whole.get(piece)

@@ -118,7 +118,7 @@ def train_on_small(
 def _counted(corpus: Corpus, pattern: Pattern, specials: frozenset[str]) -> Counter[bytes] | None:
     """Return the pieces of a corpus with their counts; None if it is not small."""
     split = plain_splitter(pattern)
-    if split is None or not corpus.is_lasting:
+    if split is None or not corpus.is_lasting or (corpus.n_bytes or 0) > MOST_BYTES:
         return None
     documents, n_bytes = list[bytes](), 0
     for document in corpus.documents():

@@ -17,7 +17,6 @@ Liu and others, "SuperBPE: Space Travel for Language Models" (2025). The slow tw
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from operator import index as as_index
 from typing import Any
 
 import numpy as np
@@ -40,23 +39,6 @@ WIDE_PATTERN = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 
 PAIRS_FOR_A_MERGE = 3  # pairs that runs are not cut at, for each merge that is wanted
 LESS = 4  # the least count is divided by it when the text is read again
-
-
-def check_first_merges(first_merges: int | None, n_merges: int) -> int:
-    """Return how many merges are learned in words, out of `n_merges`; a ValueError where it is out of range.
-
-    Examples
-    --------
-    >>> check_first_merges(800, 1000)
-    800
-    """
-    if first_merges is None:
-        raise ValueError("superwords='superbpe' needs first_merges: how many merges stay inside words")
-    if not 0 <= as_index(first_merges) <= n_merges:
-        raise ValueError(
-            f"first_merges must be from 0 to {n_merges}, the merges of the vocabulary, not {first_merges}"
-        )
-    return first_merges
 
 
 class WideTrainer(Trainer):

@@ -21,6 +21,23 @@ _METHOD_OF: dict[str, Superwords] = {
 }
 
 
+def check_first_merges(first_merges: int | None, n_merges: int) -> int:
+    """Return how many merges are learned in words, out of `n_merges`; a ValueError where it is out of range.
+
+    Examples
+    --------
+    >>> check_first_merges(800, 1000)
+    800
+    """
+    if first_merges is None:
+        raise ValueError("superwords='superbpe' needs first_merges: how many merges stay inside words")
+    if not 0 <= as_index(first_merges) <= n_merges:
+        raise ValueError(
+            f"first_merges must be from 0 to {n_merges}, the merges of the vocabulary, not {first_merges}"
+        )
+    return first_merges
+
+
 class SuperwordOptions(NamedTuple):
     """How superwords are learned, as :func:`bpe.train` takes it.
 
@@ -55,8 +72,6 @@ class SuperwordOptions(NamedTuple):
                     f"{name} is for superwords={method!r}, not for superwords={self.superwords!r}"
                 )
         if self.superwords == "superbpe":
-            from bpe.training.superbpe import check_first_merges  # loads the compiler
-
             check_first_merges(self.first_merges, n_merges)
         if self.max_phrase is not None and as_index(self.max_phrase) < 2:
             raise ValueError(f"max_phrase must be at least 2, not {self.max_phrase}")

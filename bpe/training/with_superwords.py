@@ -18,8 +18,8 @@ from bpe.tokenizer import Tokenizer
 from bpe.training.boundless import boundless_tokenizer
 from bpe.training.learner import longest_token
 from bpe.training.start import fresh_start
-from bpe.training.superbpe import check_first_merges, reader, superbpe_trainer, wide_pattern_of
-from bpe.training.superword_options import SuperwordOptions
+from bpe.training.superbpe import reader, superbpe_trainer, wide_pattern_of
+from bpe.training.superword_options import SuperwordOptions, check_first_merges
 from bpe.training.trainer import Trainer, least
 from structures import ByteCounter
 

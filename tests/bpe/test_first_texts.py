@@ -16,6 +16,7 @@ from bpe import plain_splitting
 from bpe.encoding import first_texts
 from bpe.encoding.encoder import Encoder
 from bpe.encoding.first_texts import LONGEST_PIECE, LONGEST_TEXT, MOST_WORK, FirstTexts
+from bpe.formats.ranks import find_unreached, vocabulary_of_ranks
 from bpe.pattern import Pattern
 from bpe.plain_splitting import plain_splitter
 from bpe.vocabulary import Vocabulary
@@ -73,17 +74,15 @@ def test_ranks(tokens, data):
     first_texts._done = 0
     ranks = {token: rank for rank, token in enumerate([*(bytes([value]) for value in range(256)), *tokens])}
     words = vocabulary_of(ranks)
-    assert words.finds_merges
+    assert not words.is_found("pairs")
     plain = first_texts.first_texts_of(words, Pattern.of("gpt2"), lambda: None)
     found = vocabulary_of(ranks)
     assert len(found.pairs) <= len(tokens)
-    assert not found.finds_merges
+    assert found.is_found("pairs")
     compare(plain, Encoder(found, Pattern.of("gpt2")), data, np.array([len(data)]))
 
 
 def vocabulary_of(ranks):
-    from bpe.formats.ranks import vocabulary_of_ranks
-
     return vocabulary_of_ranks({rank: token for token, rank in ranks.items()}, dict(ranks), {})
 
 
@@ -97,6 +96,20 @@ def test_tokens_taken_whole(data, is_ranked):
     row = b" abc".join(data)
     assert plain.encode(row) == compiled.encode(row)
     assert plain.encode(b" abcabc") == compiled.encode(b" abcabc") != plain.encode(b" abc") == [258]
+
+
+@given(st.lists(st.sampled_from([b" abc", b"st", b" xyz", b"a"]), max_size=5))
+def test_tokens_that_no_merge_reaches(parts):
+    """They are found at the first use, by compiled code: not for the first texts."""
+    first_texts._done = 0
+    tokens = [*(bytes([value]) for value in range(256)), b"st", b" abc", b" xyz"]
+    words = Vocabulary(tokens, [(ord("s"), ord("t"))], {}).finding(find_unreached, "whole_ids")
+    plain = first_texts.first_texts_of(words, Pattern.of("gpt2"), lambda: None)
+    found = [plain.encode(part) for part in (b"".join(parts), *parts)]
+    assert not words.is_found("whole_ids")
+    compiled = Encoder(words, Pattern.of("gpt2"))
+    assert words.whole_ids == (257, 258)
+    assert found == [compiled.encode(part) for part in (b"".join(parts), *parts)]
 
 
 def test_of_a_book(tokenizer, book):
@@ -254,9 +267,9 @@ def test_merges_are_found_when_asked_for(rank_file, tokenizer):
     assert opened.vocab_size == tokenizer.vocab_size - 1
     assert opened.token_bytes(300) == tokenizer.token_bytes(300)
     assert opened.decode(opened.encode("The sea")) == "The sea"
-    assert words.finds_merges
+    assert not words.is_found("pairs")
     assert opened.merges == tokenizer.merges
-    assert not words.finds_merges
+    assert words.is_found("pairs")
     assert "bytes_of" not in vars(words), "memory"
     assert opened == bpe.Tokenizer.open(path, pattern="gpt2")
     assert opened.with_special_tokens(["<|end|>"]) == tokenizer

@@ -79,6 +79,10 @@ def test_what_is_not_small(tmp_path, book, monkeypatch):
     assert on_small(iter([book])) is None  # can be read only once
     assert on_small([book], pattern="none") is None
     assert on_small([book], pattern=r"\w+|\W") is None  # strangers' expressions may take long
+    (tmp_path / "large.txt").write_bytes(b"a " * MOST_BYTES)
+    with monkeypatch.context() as patch:
+        patch.setattr(bpe.Corpus, "documents", None)  # a large file is not even opened
+        assert on_small(tmp_path / "large.txt") is None
     monkeypatch.setattr(small_corpus, "MOST_DISTINCT", 100)
     assert on_small([book]) is None
     assert MOST_DISTINCT < MOST_BYTES
