@@ -7,6 +7,9 @@
     groups    1  1  1  2  1  1  1  4  1  2  1     1  1             a bit each; 0 where bytes are not UTF-8
     found     .  .  .  |  .  .  .  |  .  |  .     .  .             a piece ends at these of the 64 places
     unsure    .  .  .  .  .  .  .  .  ?  .  .     .  .             the automaton decides, from the last end on
+
+A chunk of about a thousand characters takes four steps: its characters are read, the windows say what they
+know of all places, the automaton decides those that are left open, and the ends are written.
 """
 
 import numpy as np
@@ -18,6 +21,7 @@ from structures.kernels import (
     byte_lanes_in_products,
     byte_lanes_with,
     count_lanes,
+    highest_lane,
     inner,
     larger,
     load_word,
@@ -28,9 +32,12 @@ from structures.kernels import (
     translate_byte_lanes,
 )
 
-CHUNK = 1024  # characters held at a time
-_ROOM_GROUPS = BEHIND + CHUNK + 2 * BYTE_LANES  # windows reach this far
-_ROOM_PLACES = CHUNK + 2 * BYTE_LANES  # lanes without a character are read, too
+CHUNK = 1024  # places decided at a time
+_ENOUGH = CHUNK + BEHIND + AHEAD - 1  # characters for these
+_MOST = _ENOUGH + BYTE_LANES
+_ROOM_GROUPS = BEHIND + _MOST + 2 * BYTE_LANES  # windows reach this far
+_ROOM_PLACES = _MOST + BYTE_LANES  # lanes without a character are read, too
+_ROOM_WORDS = -(-_MOST // BYTE_LANES)
 _READ = 8  # bytes read for a character
 # Three tables with one byte for each width of a character, from width 1 on: the data bits of its first byte;
 # the value of the other bits of that byte; log2 of the first character of this width.
@@ -40,6 +47,7 @@ _LEAST_BITS = 0x100B0700
 _MARKS, _CONTINUED = 0xC0C0C000, 0x80808000  # what the later bytes of a character begin with
 BEYOND_ASCII = np.int64(-0x7F7F7F7F7F7F7F80)  # the top bit of each of eight bytes
 _AT_ONCE = 16
+_INSIDE, _UNDECIDED = -1, -2
 
 
 @inner
@@ -66,14 +74,28 @@ def first_character(view, word):
 
 
 @inner
+def read_ascii(view, text, start, groups, places):
+    """Do as :func:`read_characters`; return whether this was right: there is nothing but ASCII."""
+    beyond = 0
+    for i in range(0, _MOST - BYTE_LANES + 1, BYTE_LANES):
+        translate_byte_lanes(text, start + i, view.ranges, groups, BEHIND + i)
+        beyond |= byte_lanes_with(text, start + i, 0x80)
+    for c in range(_ENOUGH + 1):
+        places[c] = start + c
+    return beyond == 0
+
+
+@inner
 def read_characters(view, text, start, stop, groups, places):
-    """Read at most :data:`CHUNK` characters from byte `start` on; return their number.
+    """Read about :data:`CHUNK` characters from byte `start` on; return their number.
 
     Character c has the group ``groups[BEHIND + c]`` and the bytes from ``places[c]`` to ``places[c + 1]``. A
     byte that is not of valid UTF-8 is a character without a group.
     """
+    if start + _MOST <= stop and read_ascii(view, text, start, groups, places):
+        return _ENOUGH
     n, i = 0, start
-    while n <= CHUNK - BYTE_LANES and i + BYTE_LANES + _READ <= stop:
+    while n < _ENOUGH and i + BYTE_LANES + _READ <= stop:
         # All lanes are written; what follows the first character beyond ASCII is overwritten then.
         translate_byte_lanes(text, i, view.ranges, groups, BEHIND + n)
         for lane in range(BYTE_LANES):
@@ -83,7 +105,7 @@ def read_characters(view, text, start, stop, groups, places):
         i += n_ascii
         # One after the other, until eight bytes of ASCII follow.
         word = load_word(text, i)
-        while (word & BEYOND_ASCII != 0) & (n < CHUNK) & (i + 2 * _READ <= stop):
+        while (word & BEYOND_ASCII != 0) & (n < _MOST) & (i + 2 * _READ <= stop):
             group, width = first_character(view, word)
             groups[BEHIND + n] = group
             places[n] = i
@@ -105,6 +127,89 @@ def look(view, groups, c):
         unsure |= first | first >> 1 | first >> 2 | first >> 3
         unsure |= last | last << 1 | last << 2 | last << 3
     return found, unsure
+
+
+@inner
+def look_at_all(view, groups, first, after, found, unsure):
+    """Look at the places from `first` to `after`, a word for 64 of them; return the number of words.
+
+    Nothing is found where the windows do not decide.
+    """
+    n_words = 0
+    for c in range(first, after, BYTE_LANES):
+        ends, is_open = look(view, groups, c)
+        found[n_words] = ends & ~is_open
+        unsure[n_words] = is_open
+        n_words += 1
+    n_lanes = (after - first - 1) % BYTE_LANES + 1  # of the last word
+    last = np.int64(-1) if n_lanes == BYTE_LANES else (np.int64(1) << n_lanes) - 1
+    found[n_words - 1] &= last
+    unsure[n_words - 1] &= last
+    return n_words
+
+
+@inner
+def last_found(found, word, lane):
+    """Return the last place found before a lane of a word, counted from the first lane of all; or -1."""
+    lanes = found[word] & ((np.int64(1) << lane) - 1)
+    while lanes == 0 and word > 0:
+        word -= 1
+        lanes = found[word]
+    return word * BYTE_LANES + highest_lane(lanes)
+
+
+@inner
+def drop_after(found, word, lane, n_words):
+    """Forget what was found from a lane of a word on."""
+    found[word] &= (np.int64(1) << lane) - 1
+    for k in range(word + 1, n_words):
+        found[k] = 0
+
+
+@inner
+def decide(view, text, places, at, stop, found, unsure):
+    """Decide the places that windows leave open: the automaton runs from the end before each of them.
+
+    Parameters
+    ----------
+    view : View
+    text : pointer to uint8
+    places : pointer to int64
+    at : (int, int, int)
+        The last end before the words, in bytes; the first character of the words, and the one after the last.
+    stop : int
+    found, unsure : pointers to int64
+        What is decided moves from the second to the first.
+
+    Returns
+    -------
+    int
+        :data:`_INSIDE` if all are decided. Otherwise the words hold no end any more that is behind such a
+        place: the byte where the piece ends, behind all words, or :data:`_UNDECIDED`.
+    """
+    last, first, after = at
+    entry, n_words = view.start_entry_of[0], (after - first + BYTE_LANES - 1) // BYTE_LANES
+    for word in range(n_words):
+        while unsure[word] != 0:
+            lane = lowest_lane(unsure[word])
+            before, c = last_found(found, word, lane), first + word * BYTE_LANES + lane
+            start = places[first + before] if before >= 0 else last
+            end = find_match(view, text, start, stop, True, entry)
+            if end <= start or end >= places[after]:
+                drop_after(found, word, lane, n_words)
+                return _UNDECIDED if end <= start else end
+            c = larger(c + end - places[c], c)  # if all characters are of one byte
+            if c >= after or places[c] != end:
+                c = first + word * BYTE_LANES + lane
+                while places[c] < end:
+                    c += 1
+            c -= first
+            here, lane = c // BYTE_LANES, c % BYTE_LANES
+            found[here] |= np.int64(1) << lane
+            for k in range(word, here):
+                unsure[k] = 0
+            unsure[here] &= np.int64(-2) << lane
+    return _INSIDE
 
 
 @inner
@@ -146,47 +251,29 @@ def cut_bulk(view, text, start, stop, ends, n):
         Number of ends after the call.
     """
     groups, places = local_bytes(_ROOM_GROUPS), local_words(_ROOM_PLACES)
-    entry = view.start_entry_of[0]
+    found, unsure = local_words(_ROOM_WORDS), local_words(_ROOM_WORDS)
     for k in range(BEHIND):  # the text before the segment decides nothing
         groups[k] = 0
     n_first, last = n, start  # `last`: end of the last piece
-    chunk, word = start, 1  # where the first character begins; the first character whose place is not decided
+    chunk, first = start, 1  # where the first character begins; the first character whose place is not decided
     while True:
         n_characters = read_characters(view, text, chunk, stop, groups, places)
         after = n_characters - AHEAD + 1
-        if after <= word:
+        if after <= first:
             return n
-        while word < after:
-            found, unsure = look(view, groups, word)
-            n_lanes = smaller(after - word, BYTE_LANES)
-            has_room = n_lanes == BYTE_LANES  # a byte for each lane
-            left = np.int64(-1) if has_room else (np.int64(1) << n_lanes) - 1
-            c = word + n_lanes
-            while True:
-                unsure &= left
-                decided = left & ((unsure & -unsure) - 1)
-                n = put_ends(places, word, found & decided, has_room, ends, n)
-                if unsure == 0:
-                    break
-                last = np.int64(ends[n - 1]) if n > n_first else start
-                c = word + lowest_lane(unsure)
-                while last < places[c]:
-                    end = find_match(view, text, last, stop, True, entry)
-                    if end <= last:
-                        return n
-                    last = end
-                    ends[n] = end
-                    n += 1
-                while c < n_characters and places[c] <= last:
-                    c += 1
-                has_room = False
-                if c >= word + n_lanes:
-                    break
-                left &= np.int64(-1) << (c - word)
-                c = word + n_lanes
-            word = c
+        n_words = look_at_all(view, groups, first, after, found, unsure)
+        end = decide(view, text, places, (last, first, after), stop, found, unsure)
+        for word in range(n_words):
+            c = first + word * BYTE_LANES
+            has_room = places[c] + _AT_ONCE <= stop
+            n = put_ends(places, c, found[word], has_room, ends, n)
+        if end >= 0:
+            ends[n] = end
+            n += 1
+        if end == _UNDECIDED:
+            return n
         last = np.int64(ends[n - 1]) if n > n_first else start
-        if last >= places[n_characters]:
-            chunk, word = last, 1
+        if end >= 0:
+            chunk, first = end, 1
         else:
-            chunk, word = places[larger(word - BEHIND, 0)], smaller(word, BEHIND)
+            chunk, first = places[larger(after - BEHIND, 0)], smaller(after, BEHIND)

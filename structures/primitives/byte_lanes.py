@@ -166,6 +166,17 @@ def byte_lanes_in_products(typingctx, pointer, i, products, places):
     return types.int64(pointer, types.int64, products, places), codegen
 
 
+def _permuted(builder: Any, vector: Any, pairs: Any) -> Any:
+    """Emit the translation as two instructions of processors that can permute 128 bytes."""
+    table = [functools.reduce(operator.xor, (c for s, c in pairs if s <= byte), 0) for byte in range(128)]
+    low, high = (ir.Constant(_BYTES, table[i : i + BYTE_LANES]) for i in (0, BYTE_LANES))
+    permute = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(_BYTES, [_BYTES] * 3), "llvm.x86.avx512.vpermi2var.qi.512"
+    )
+    is_ascii = builder.icmp_signed(">=", vector, _NOTHING)
+    return builder.select(is_ascii, builder.call(permute, [low, vector, high]), _NOTHING)
+
+
 @twin(_py_translate_byte_lanes)
 @intrinsic
 def translate_byte_lanes(typingctx, source, i, ranges, target, j):
@@ -179,6 +190,9 @@ def translate_byte_lanes(typingctx, source, i, ranges, target, j):
 
     def codegen(context, builder, signature, values):
         vector = builder.load(_bytes_at(builder, values[0], values[1]), align=1)
+        if isinstance(ranges, ConstantType) and "+avx512vbmi," in context.codegen().magic_tuple()[2]:
+            builder.store(_permuted(builder, vector, ranges.value), _bytes_at(builder, values[3], values[4]), align=1)
+            return NONE
 
         def changed(translated, start, change):
             reached = builder.icmp_signed(">=", vector, start)  # cheaper than unsigned
