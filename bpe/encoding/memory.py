@@ -22,9 +22,11 @@ from numba.experimental import structref
 
 from bpe.encoding.linked_pieces import linked_pieces_type, set_arrays
 from bpe.encoding.long_pieces import WINDOW, merge_windows
+from bpe.encoding.packed_ranks import LINE
 from bpe.encoding.short_pieces import (
     FEWEST_BITS,
     LAST_WORDS,
+    LENGTH_SHIFT,
     NO_WORD,
     ROW,
     SHORT,
@@ -46,8 +48,10 @@ from structures.kernels import (
     byte_counter_type,
     fields_of,
     inner,
+    lanes_with_top,
     larger,
     local_words,
+    lowest_lane,
     pointer_to,
     prefetch,
     quiet,
@@ -61,11 +65,12 @@ SPARE_IDS = 2
 """How many ids more than bytes there must be room for: three are written at once."""
 
 _NOWHERE = -1
+# What is looked up of a batch is in one array, in three parts: the keys, a word after the other, and the homes.
+_SECOND, _HOME, _ROOM_BATCH = BATCH + 24, 2 * BATCH + 48, 3 * BATCH + 48
 _INLINE = 3  # ids in a row of the table of short pieces
 _COUNT_SHIFT = 32
 _LOW = (1 << 32) - 1
 _COUNT_BITS = 7  # of the number of ids, in the table of bytes
-_ROOM_LONG = BATCH + 1
 _BYTES_AN_ID = 2  # of longer pieces, for each id that the pool has room for
 
 
@@ -185,10 +190,10 @@ def place_in_pool(found):
 
 
 @inner
-def prepare(self, data, offsets, first, n, keys, homes):
+def prepare(self, data, offsets, first, n, rows):
     """Find the keys and the homes of `n` pieces, at most :data:`BATCH`, and prefetch what is known of them.
 
-    Longer pieces are looked up: their homes are in the last rows of the table. `keys` are two arrays.
+    Longer pieces are looked up: their homes are in the last rows of the table.
 
     Returns
     -------
@@ -196,33 +201,42 @@ def prepare(self, data, offsets, first, n, keys, homes):
         How far from its home a search has ended.
     """
     text, offset_at, slots = pointer_to(data, 0), pointer_to(offsets, first), self.short_slots
-    secret, shift, last_row = self.short_secret, self.short_shift, slots.size - LAST_WORDS
-    firsts, seconds = keys
-    long_of = local_words(_ROOM_LONG)
-    n_long, end = 0, np.int64(offset_at[0])
+    secret, shift, end = self.short_secret, self.short_shift, np.int64(offset_at[0])
     is_near_end = np.int64(offset_at[n - 1]) + 16 > data.size
     for i in range(0 if is_near_end else n):  # by itself: a branch in it would make it slower
         start, end = end, np.int64(offset_at[i + 1])
-        firsts[i], seconds[i] = words_at(text, start, end - start)
-        homes[i] = home_of(firsts[i], seconds[i], secret, shift)
-        prefetch(slots, homes[i])
-        long_of[n_long] = i
-        n_long += end - start > SHORT
+        key = words_at(text, start, end - start)
+        home = home_of(key[0], key[1], secret, shift)
+        rows[i], rows[_SECOND + i], rows[_HOME + i] = key[0], key[1], home
+        prefetch(slots, home)
     for i in range(n if is_near_end else 0):
         start, end = end, np.int64(offset_at[i + 1])
-        firsts[i], seconds[i] = words_of(after(text, start), end - start)
-        homes[i] = home_of(firsts[i], seconds[i], secret, shift)
-        long_of[n_long] = i
-        n_long += end - start > SHORT
+        key = words_of(after(text, start), end - start)
+        home = home_of(key[0], key[1], secret, shift)
+        rows[i], rows[_SECOND + i], rows[_HOME + i] = key[0], key[1], home
+    return find_long(self, data, offset_at, n, rows)
+
+
+@inner
+def find_long(self, data, offset_at, n, rows):
+    """Look up the longer ones of `n` pieces; return how far from its home a search has ended."""
+    slots = pointer_to(self.short_slots, 0)
     starts, ends, found = local_words(BATCH), local_words(BATCH), local_words(BATCH)
-    for k in range(n_long):
-        starts[k] = np.int64(offset_at[long_of[k]])
-        ends[k] = np.int64(offset_at[long_of[k] + 1])
+    n_long, at = 0, self.short_slots.size - LAST_WORDS
+    for i in range(n, -(-n // LINE) * LINE):
+        rows[_SECOND + i] = 0
+    for i in range(0, n, LINE):
+        lanes = lanes_with_top(rows, _SECOND + i, NO_WORD >> LENGTH_SHIFT, LENGTH_SHIFT)
+        while lanes != 0:
+            k = i + lowest_lane(lanes)
+            starts[n_long], ends[n_long] = np.int64(offset_at[k]), np.int64(offset_at[k + 1])
+            rows[k], rows[_HOME + k] = 0, at + ROW * n_long
+            n_long += 1
+            lanes &= lanes - 1
     furthest = self.known.get_into(data, starts, ends, n_long, MISSING, found)
     for k in range(n_long):
-        i, row = long_of[k], last_row + ROW * k
-        firsts[i], seconds[i], homes[i] = 0, NO_WORD, row
-        slots[row + 2], slots[row + 3] = place_in_pool(found[k])
+        slots[at + 2], slots[at + 3] = place_in_pool(found[k])
+        at += ROW
     return furthest
 
 
@@ -230,10 +244,10 @@ def prepare(self, data, offsets, first, n, keys, homes):
 def write_known(self, offsets, batch, done, ids, marks, id_offsets):
     """Write the ids of the pieces of a batch up to the first that is not known; return `done` anew.
 
-    `batch` is its first piece, their number, their keys and homes; `done` is a triple as for
+    `batch` is its first piece, their number, and what was looked up; `done` is a triple as for
     :func:`encode_pieces`.
     """
-    first, n_pieces, (firsts, seconds), homes = batch
+    first, n_pieces, rows = batch
     i, n, mark = done[0] - first, done[1], done[2]
     slots, id_at, offset_at = pointer_to(self.short_slots, 0), pointer_to(ids, 0), pointer_to(offsets, first)
     while i < n_pieces:
@@ -243,9 +257,9 @@ def write_known(self, offsets, batch, done, ids, marks, id_offsets):
             while offset_at[stop] != marks[mark]:
                 stop += 1
         while i < stop:
-            at = homes[i]
-            if (slots[at] != firsts[i]) | (slots[at + 1] != seconds[i]):
-                at = find(self.short_slots, firsts[i], seconds[i], at)
+            at = rows[_HOME + i]
+            if (slots[at] != rows[i]) | (slots[at + 1] != rows[_SECOND + i]):
+                at = find(self.short_slots, rows[i], rows[_SECOND + i], at)
             if slots[at + 3] == 0:
                 return first + i, n, mark
             n = put_ids(self, slots[at + 2], slots[at + 3], id_at, n)
@@ -320,13 +334,13 @@ def find_unknown(self, batch, first, pieces):
 
     Their homes become the rows where their searches end.
     """
-    first_of_batch, n_pieces, (firsts, seconds), homes = batch
+    first_of_batch, n_pieces, rows = batch
     n, slots = 0, pointer_to(self.short_slots, 0)
     for i in range(first - first_of_batch, n_pieces):
-        at = homes[i]
-        if (slots[at] != firsts[i]) | (slots[at + 1] != seconds[i]):
-            at = find(self.short_slots, firsts[i], seconds[i], at)
-        homes[i], pieces[n] = at, first_of_batch + i
+        at = rows[_HOME + i]
+        if (slots[at] != rows[i]) | (slots[at + 1] != rows[_SECOND + i]):
+            at = find(self.short_slots, rows[i], rows[_SECOND + i], at)
+        rows[_HOME + i], pieces[n] = at, first_of_batch + i
         n += slots[at + 3] == 0
     return n
 
@@ -379,7 +393,7 @@ def merge_rest(self, data, offsets, batch, done, ids, marks, id_offsets):
             end_of_ids = n_after + 1
         start, end = np.int64(offsets[pieces[k]]), np.int64(offsets[pieces[k] + 1])
         if end - start <= KNOWN_BYTES:
-            home, n_ids = batch[3][pieces[k] - batch[0]], end_of_ids - n_after
+            home, n_ids = batch[2][_HOME + pieces[k] - batch[0]], end_of_ids - n_after
             furthest = larger(furthest, remember(self, data, start, end, home, ids, n_after, n_ids))
         if k == 0:
             n_after = end_of_ids
@@ -389,12 +403,11 @@ def merge_rest(self, data, offsets, batch, done, ids, marks, id_offsets):
 @inner
 def encode_all(self, data, offsets, n_pieces, done, ids, marks, id_offsets):
     """Do as :func:`encode_pieces`, for compiled callers; there may be more offsets than the pieces have."""
-    keys, homes = (local_words(BATCH), local_words(BATCH)), local_words(BATCH)
-    before = _NOWHERE
+    rows, before = local_words(_ROOM_BATCH), _NOWHERE
     while done[0] < n_pieces and done[0] != before:
         forget_if_full(self)
-        batch = (done[0], smaller(BATCH, n_pieces - done[0]), keys, homes)
-        furthest = prepare(self, data, offsets, batch[0], batch[1], keys, homes)
+        batch = (done[0], smaller(BATCH, n_pieces - done[0]), rows)
+        furthest = prepare(self, data, offsets, batch[0], batch[1], rows)
         size, stop = self.short_slots.size, batch[0] + batch[1]
         done = write_known(self, offsets, batch, done, ids, marks, id_offsets)
         # If the table has grown, the homes are others.

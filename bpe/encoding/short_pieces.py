@@ -4,7 +4,7 @@
 
     piece      _  s  o  m  e  t  h  i    n  g  .  .  .  .  .  10
     words      first                     second                      its bytes, and their number: the key
-    home       the top bits of both halves of (first ^ secret) * (second ^ another), exclusive or
+    home       the top bits of both halves of (first + secret) * (second + another), exclusive or
     slots      first | second | ids | more || first | second | ids | more || ... || the last rows
 
 A row has four words: the key, and two words for the ids, which are the business of whoever puts them there.
@@ -42,11 +42,20 @@ LAST_WORDS = ROW * LAST_ROWS
 """Words of the last rows."""
 
 FEWEST_BITS = 10
+_ROW_BITS = 2
 _WORD_BYTES = 8
 LENGTH_SHIFT = 56  # of the second word
-_ALL_BITS = np.uint64(2**64 - 1)
 NO_WORD = (SHORT + 1) << LENGTH_SHIFT
 """The second word of all longer pieces."""
+
+_MASKS_OF = np.array(
+    [
+        (*np.frombuffer((b"\xff" * length).ljust(2 * _WORD_BYTES, b"\0"), np.int64), length << LENGTH_SHIFT, 0)
+        for length in range(SHORT + 1)
+    ]
+    + [(0, 0, NO_WORD, 0)]
+)
+"""By length of a piece: the bits of its bytes in two words, and its length, where the second word has it."""
 
 
 def new_secret() -> tuple[int, int]:
@@ -93,19 +102,16 @@ def words_of(piece, length):
 @inner
 def words_at(text, start, length):
     """Return the words of a piece at a place where 16 bytes can be read; of a longer one, anything."""
-    length = smaller(length, SHORT + 1)
-    unused = 8 * (_WORD_BYTES - smaller(length, _WORD_BYTES))
-    in_second = 8 * (larger(length, _WORD_BYTES) - _WORD_BYTES) & 63
-    first = load_word(text, start) & np.int64(_ALL_BITS >> np.uint64(unused))
-    second = load_word(text, start + _WORD_BYTES) & ((np.int64(1) << in_second) - 1)
-    return first, second | length << LENGTH_SHIFT
+    masks = pointer_to(_MASKS_OF, ROW * smaller(length, SHORT + 1))
+    first, second = load_word(text, start), load_word(text, start + _WORD_BYTES)
+    return first & masks[0], second & masks[1] | masks[2]
 
 
 @inner
 def home_of(first, second, secret, shift):
     """Return the index of the row where the search for a key begins."""
-    folded = multiply_fold(first ^ secret[0], second ^ secret[1])
-    return ROW * np.int64(np.uint64(folded) >> np.uint64(shift))
+    folded = multiply_fold(first + secret[0], second + secret[1])
+    return np.int64(np.uint64(folded) >> np.uint64(shift - _ROW_BITS)) & -ROW
 
 
 @inner
