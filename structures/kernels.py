@@ -54,6 +54,7 @@ from structures.primitives.byte_lanes import (
     translate_byte_lanes,
 )
 from structures.primitives.constants import Constant, part_or
+from structures.primitives.hashing import mix_words
 from structures.primitives.lines import (
     SIXTEEN,
     fill_sixteen,
@@ -120,6 +121,7 @@ __all__ = [
     "lowest_lane",
     "map_type",
     "method",
+    "mix_words",
     "multiply_fold",
     "named_by_package",
     "new",

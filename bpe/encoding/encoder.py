@@ -464,9 +464,8 @@ def _checked(ends: np.ndarray, n_bytes: int) -> np.ndarray:
         raise ValueError(
             f"the last text ends at byte {last}, but the data has {n_bytes} bytes: they must be equal"
         )
-    falls = np.flatnonzero(np.diff(ends, prepend=0) < 0)
-    if len(falls):
-        i = int(falls[0])
+    if len(ends) and (ends[0] < 0 or (ends[1:] < ends[:-1]).any()):
+        i = int(np.flatnonzero(np.diff(ends, prepend=0) < 0)[0])
         raise ValueError(f"ends[{i}] is {ends[i]}, before the text begins: ends must be in ascending order")
     return ends
 

@@ -65,8 +65,12 @@ SPARE_IDS = 2
 """How many ids more than bytes there must be room for: three are written at once."""
 
 _NOWHERE = -1
-# What is looked up of a batch is in one array, in three parts: the keys, a word after the other, and the homes.
-_SECOND, _HOME, _ROOM_BATCH = BATCH + 24, 2 * BATCH + 48, 3 * BATCH + 48
+# What is looked up of a batch is in one array: the first words of the keys, the second ones, the homes. Parts
+# that were 4096 bytes apart would get in each other's way.
+_SECOND = BATCH + 24
+_HOME = 2 * _SECOND
+_ROOM_BATCH = 3 * _SECOND
+_AHEAD = 1024  # bytes of text
 _INLINE = 3  # ids in a row of the table of short pieces
 _COUNT_SHIFT = 32
 _LOW = (1 << 32) - 1
@@ -84,7 +88,7 @@ memory_type = MemoryType(
     fields_of(
         short_slots=types.int64[::1],  # as in `short_pieces`: a short piece -> its ids
         short_shift=types.int64,
-        short_secret=types.UniTuple(types.int64, 2),
+        short_secret=types.UniTuple(types.int64, 3),
         n_short=types.int64,
         known=byte_counter_type,  # longer piece -> where its ids begin in the pool, and how many they are
         most_known=types.int64,
@@ -203,17 +207,17 @@ def prepare(self, data, offsets, first, n, rows):
     text, offset_at, slots = pointer_to(data, 0), pointer_to(offsets, first), self.short_slots
     secret, shift, end = self.short_secret, self.short_shift, np.int64(offset_at[0])
     is_near_end = np.int64(offset_at[n - 1]) + 16 > data.size
-    for i in range(0 if is_near_end else n):  # by itself: a branch in it would make it slower
+    for i in range(0 if is_near_end else n):
         start, end = end, np.int64(offset_at[i + 1])
-        key = words_at(text, start, end - start)
-        home = home_of(key[0], key[1], secret, shift)
-        rows[i], rows[_SECOND + i], rows[_HOME + i] = key[0], key[1], home
-        prefetch(slots, home)
+        rows[i], rows[_SECOND + i] = words_at(text, start, end - start)
+        prefetch(data, start + _AHEAD)  # without it, the loop becomes vector code that is slower
     for i in range(n if is_near_end else 0):
         start, end = end, np.int64(offset_at[i + 1])
-        key = words_of(after(text, start), end - start)
-        home = home_of(key[0], key[1], secret, shift)
-        rows[i], rows[_SECOND + i], rows[_HOME + i] = key[0], key[1], home
+        rows[i], rows[_SECOND + i] = words_of(after(text, start), end - start)
+    for i in range(n):  # vector code
+        rows[_HOME + i] = home_of(rows[i], rows[_SECOND + i], secret, shift)
+    for i in range(n):
+        prefetch(slots, rows[_HOME + i])
     return find_long(self, data, offset_at, n, rows)
 
 

@@ -1,10 +1,10 @@
-"""A table of short pieces, 99 of 100 in English: what is known of them is found by one multiplication.
+"""A table of short pieces, 99 of 100 in English: what is known of them is found by few multiplications.
 
 ::
 
     piece      _  s  o  m  e  t  h  i    n  g  .  .  .  .  .  10
     words      first                     second                      its bytes, and their number: the key
-    home       the top bits of both halves of (first + secret) * (second + another), exclusive or
+    home       the top bits of what the words and the secret are mixed to
     slots      first | second | ids | more || first | second | ids | more || ... || the last rows
 
 A row has four words: the key, and two words for the ids, which are the business of whoever puts them there.
@@ -27,7 +27,7 @@ import secrets
 
 import numpy as np
 
-from structures.kernels import inner, kernel, larger, load_word, multiply_fold, new_words, pointer_to, smaller
+from structures.kernels import inner, kernel, load_word, mix_words, new_words, pointer_to, smaller
 
 SHORT = 15
 """The longest piece whose bytes and length fit into two words."""
@@ -42,7 +42,6 @@ LAST_WORDS = ROW * LAST_ROWS
 """Words of the last rows."""
 
 FEWEST_BITS = 10
-_ROW_BITS = 2
 _WORD_BYTES = 8
 LENGTH_SHIFT = 56  # of the second word
 NO_WORD = (SHORT + 1) << LENGTH_SHIFT
@@ -58,9 +57,10 @@ _MASKS_OF = np.array(
 """By length of a piece: the bits of its bytes in two words, and its length, where the second word has it."""
 
 
-def new_secret() -> tuple[int, int]:
-    """Return two random words, different for each table."""
-    return secrets.randbits(64) - 2**63, secrets.randbits(64) - 2**63
+def new_secret() -> tuple[int, int, int]:
+    """Return three random words, different for each table; the last one is odd."""
+    first, second, factor = (secrets.randbits(64) - 2**63 for _ in range(3))
+    return first, second, factor | 1
 
 
 def new_slots() -> np.ndarray:
@@ -110,8 +110,7 @@ def words_at(text, start, length):
 @inner
 def home_of(first, second, secret, shift):
     """Return the index of the row where the search for a key begins."""
-    folded = multiply_fold(first + secret[0], second + secret[1])
-    return np.int64(np.uint64(folded) >> np.uint64(shift - _ROW_BITS)) & -ROW
+    return ROW * mix_words(first, second, *secret, shift)
 
 
 @inner

@@ -193,9 +193,9 @@ def sizes(memory):
 
 @kernel
 def weaken(memory):
-    """Make the secret known: pieces of seven bytes with equal last bytes share a home."""
+    """Make the secret known: pieces of seven bytes that end with "end" share a home."""
     forget(memory)  # what has a home by the secret
-    memory.short_secret = (0, (7 << 56) ^ 1)  # the other factor is 1
+    memory.short_secret = (-(0x646E65 << 32), 0, 1)  # the upper half of the first word becomes 0
 
 
 @kernel

@@ -8,9 +8,19 @@ from hypothesis import strategies as st
 from bpe.encoding import short_pieces as module
 from structures import kernel
 from structures.kernels import pointer_to
-from structures.primitives.simd import _py_multiply_fold
 
 ROWS, ROW, SHORT = module.LAST_ROWS, module.ROW, module.SHORT
+MOST = 2**32 - 1
+
+
+def home_by_definition(words, secret, shift):
+    """Add the secret to both halves of both words, multiply the halves; mix the sum of the products."""
+    mixed = 0
+    for word, added in zip(words, secret, strict=False):
+        low, high = (((word >> bits & MOST) + (added >> bits & MOST)) & MOST for bits in (0, 32))
+        mixed += low * high
+    mixed %= 2**64
+    return (mixed ^ mixed >> 32) * secret[2] % 2**64 >> shift
 
 
 def check(slots, shift, secret):
@@ -20,8 +30,7 @@ def check(slots, shift, secret):
     assert len(table) == n_rows, "invariant 1"
     assert 2 * np.count_nonzero(table[:, 1]) <= n_rows, "invariant 1"
     for row in np.flatnonzero(table[:, 1]).tolist():
-        folded = _py_multiply_fold(int(table[row, 0]) ^ secret[0], int(table[row, 1]) ^ secret[1])
-        home = (int(folded) % 2**64) >> shift
+        home = home_by_definition(table[row, :2].tolist(), secret, shift)
         way = [(home + k) % n_rows for k in range((row - home) % n_rows)]
         assert (table[way, 1] != 0).all(), "invariant 2"
     assert (table[table[:, 1] == 0] == 0).all(), "invariant 3"
@@ -80,7 +89,7 @@ def key_of(number):
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.tuples(st.integers(1, 40), st.integers(0, 2**62)), max_size=60), st.data())
 def test_against_a_dict(entries, data):
-    bits, secret = 7, data.draw(st.sampled_from([(0, 0), (5, -1), module.new_secret()]))
+    bits, secret = 7, data.draw(st.sampled_from([(0, 0, 1), (5, -1, -7), module.new_secret()]))
     slots, shift, expected = module.empty_slots(bits), 64 - bits, {}
     for number, ids in entries:
         put(slots, secret, shift, key_of(number), ids)
@@ -95,17 +104,19 @@ def test_against_a_dict(entries, data):
 
 
 def test_secrets_differ():
-    words = [word for _ in range(50) for word in module.new_secret()]
-    assert len(set(words)) == 100
+    made = [module.new_secret() for _ in range(50)]
+    words = [word for secret in made for word in secret]
+    assert len(set(words)) == 150
     assert all(-(2**63) <= word < 2**63 for word in words)
-    assert 20 < sum(word < 0 for word in words) < 80
+    assert 30 < sum(word < 0 for word in words) < 120
+    assert all(secret[2] % 2 == 1 for secret in made)
 
 
 @pytest.mark.parametrize("bits", [1, 5])
 def test_an_empty_table(bits):
     slots = module.empty_slots(bits)
-    check(slots, 64 - bits, (1, 1))
+    check(slots, 64 - bits, (1, 1, 1))
     assert not slots[: -ROW * ROWS].any()
     for made in (module.new_slots(), module.empty_slots(module.FEWEST_BITS)):
-        check(made, 64 - module.FEWEST_BITS, (1, 1))
+        check(made, 64 - module.FEWEST_BITS, (1, 1, 1))
         assert not made[: -ROW * ROWS].any()
