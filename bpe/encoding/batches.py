@@ -52,14 +52,24 @@ def encode_batch_to_numpy(
     engine: Engine, texts: Iterable[str | bytes], threads: int | None, rules: Rules
 ) -> tuple[np.ndarray, np.ndarray]:
     """Encode texts to one array of ids, and one of where those of each text begin."""
-    return joined(*encode_stretches(engine, _listed(texts), threads, rules))
+    all_ids = _GrowingIds()
+    return joined(*encode_stretches(engine, _listed(texts), threads, rules, all_ids=all_ids), all_ids)
 
 
 def encode_stretches(
-    engine: Engine, texts: _Texts, threads: int | None, rules: Rules, what: str = "text"
+    engine: Engine,
+    texts: _Texts,
+    threads: int | None,
+    rules: Rules,
+    what: str = "text",
+    all_ids: _GrowingIds | None = None,
 ) -> tuple[int, Iterator[tuple[np.ndarray, np.ndarray]]]:
-    """Return how long the texts are, and an iterator over the ids and offsets of each stretch."""
+    """Return how long the texts are, and an iterator over the ids and offsets of each stretch.
+
+    One thread writes the ids to the room of `all_ids`, for :func:`joined`.
+    """
     threads = n_threads(threads)
+    room = all_ids.room if all_ids and threads == 1 else None
     needles = [needle.decode("utf-8", "surrogateescape") for needle in rules.needles]
 
     def encode_stretch(stretch: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
@@ -73,7 +83,7 @@ def encode_stretches(
             with suppress(UnicodeEncodeError):  # a lone surrogate
                 held = as_array(row)
                 ends = ends_of(texts[first:last] if row.isascii() else [held])
-                return engine.encoder.encode_segments(held, ends)
+                return engine.encoder.encode_segments(held, ends, room)
         some = _bytes_of(texts[first:last], first, what)
         data = some[0] if len(some) == 1 else bytearray().join(some)
         if not any(needle in data for needle in rules.needles):
@@ -87,18 +97,44 @@ def encode_stretches(
     return length, map_in_threads(encode_stretch, stretches, min(threads, max(len(stretches), 1)))
 
 
-def joined(length: int, stretches: Iterable[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+class _GrowingIds:
+    """The ids of all stretches, in one array that grows."""
+
+    def __init__(self) -> None:
+        self._ids, self._n = np.empty(0, np.uint32), 0
+
+    def room(self, n: int) -> np.ndarray:
+        """Return what comes after the ids, `n` or more."""
+        if len(self._ids) < self._n + n:
+            # Too much room costs nothing, as memory that is not written to is not taken.
+            before, self._ids = self._ids, np.empty(2 * self._n + n, np.uint32)
+            self._ids[: self._n] = before[: self._n]
+        return self._ids[self._n :]
+
+    def add(self, ids: np.ndarray) -> None:
+        """Add ids; they are copied unless they are where they belong."""
+        room = self.room(len(ids))
+        if not np.may_share_memory(ids, room):
+            room[: len(ids)] = ids
+        self._n += len(ids)
+
+    def all(self) -> np.ndarray:
+        """Return all ids; nothing can be added then."""
+        self._ids.resize(self._n, refcheck=False)
+        return self._ids
+
+
+def joined(
+    length: int, stretches: Iterable[tuple[np.ndarray, np.ndarray]], all_ids: _GrowingIds | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the ids and offsets of all stretches as one array each; `length` is that of the texts."""
-    # Too much room costs nothing, as memory that is not written to is not taken; too little costs a copy.
-    ids, all_offsets, n = np.empty(length // 2, np.uint32), [np.zeros(1, np.int64)], 0
+    all_ids, all_offsets, n = all_ids or _GrowingIds(), [np.zeros(1, np.int64)], 0
+    all_ids.room(length // 2 + MOST_BYTES)
     for some, offsets in stretches:
-        if n + len(some) > len(ids):
-            ids = np.concatenate([ids[:n], np.empty(len(some) + n // 2, np.uint32)])
-        ids[n : n + len(some)] = some
+        all_ids.add(some)
         all_offsets.append(offsets[1:] + n)
         n += len(some)
-    ids.resize(n, refcheck=False)
-    return ids, np.concatenate(all_offsets)
+    return all_ids.all(), np.concatenate(all_offsets)
 
 
 def _stretches(texts: _Texts, threads: int, what: str) -> tuple[int, list[tuple[int, int]]]:

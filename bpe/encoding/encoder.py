@@ -19,9 +19,10 @@ looked up among these before it is merged.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -45,6 +46,7 @@ SMALL = 4096  # a text of at most this many bytes is encoded in one call of a ke
 BLOCK_BYTES = 1 << 20  # a longer text is encoded in blocks of this many bytes
 _MOST_BYTES = 2**31 - 1  # offsets are int32
 _ROOM = 1 << 14  # bytes of pieces that are merged together, if no piece is longer
+Room: TypeAlias = Callable[[int], np.ndarray]
 _NO_MARKS, _NO_OFFSETS = np.empty(0, np.int32), np.empty(0, np.int64)
 
 
@@ -235,7 +237,7 @@ class Encoder:
         return len(self.encode_to_numpy(data))
 
     def encode_segments(
-        self, data: bytes | bytearray | np.ndarray, ends: np.ndarray
+        self, data: bytes | bytearray | np.ndarray, ends: np.ndarray, room: Room | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Encode texts in a row, each by itself.
 
@@ -244,6 +246,8 @@ class Encoder:
         data : bytes, bytearray or (n_bytes,) uint8
         ends : (texts,) integers
             Text i ends at byte ``ends[i]``, where the next one begins.
+        room : callable, optional
+            Returns an array for a number of ids at least; they are its beginning then.
 
         Returns
         -------
@@ -265,7 +269,7 @@ class Encoder:
         >>> encoder.encode_segments(b"hih", np.array([2, 2, 3]))
         (array([256, 104], dtype=uint32), array([0, 1, 1, 2]))
         """
-        ids, _, id_offsets = self._encode(data, _checked(ends, len(data)))
+        ids, _, id_offsets = self._encode(data, _checked(ends, len(data)), room=room)
         return ids, _with_empty(id_offsets, len(ends))
 
     def encode_pieces(
@@ -366,16 +370,18 @@ class Encoder:
         by_piece: bool = False,
         given: np.ndarray | None = None,
         spelled: bool = False,
+        room: Room | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Encode texts in a row; return the ids, where the texts (or pieces) end, and where their ids end.
 
         Texts that end at byte 0 are left out. The pieces begin at the `given` offsets, if there are any. If
-        `spelled`, the symbols are returned, of which some may be no ids.
+        `spelled`, the symbols are returned, of which some may be no ids. `room` is as for
+        :meth:`encode_segments`.
         """
         if len(data) > _MOST_BYTES:
             raise ValueError(f"a text of {len(data)} bytes is too long for one call: encode it as a stream")
         held = data if isinstance(data, np.ndarray) else as_array(data)
-        ids, n = np.empty(len(data) + SPARE_IDS, np.uint32), 0
+        ids, n = (room or _new_room)(len(data) + SPARE_IDS), 0
         ends = ends[np.searchsorted(ends, 0, side="right") :].astype(np.int32)
         all_marks, all_id_offsets = [_NO_MARKS], [_NO_OFFSETS]
         with self._worker() as worker:
@@ -386,7 +392,9 @@ class Encoder:
                 n, id_offsets = self._encode_pieces(worker, held, finer, ids, n, marks)
                 all_marks.append(marks)
                 all_id_offsets.append(id_offsets)
-        ids.resize(n, refcheck=False)  # releases memory; a copy would take more
+        if room is None:
+            ids.resize(n, refcheck=False)  # releases memory; a copy would take more
+        ids = ids[:n]
         marks, id_offsets = np.concatenate(all_marks), np.concatenate(all_id_offsets)
         if spelled or self._symbols.are_tokens:
             return ids, marks, id_offsets
@@ -454,6 +462,10 @@ class Encoder:
             lengths += map(len, self._pattern.split_bytes(text[start:end]))
             start = end
         return np.cumsum(lengths, dtype=np.int32)
+
+
+def _new_room(n: int) -> np.ndarray:
+    return np.empty(n, np.uint32)
 
 
 def _checked(ends: np.ndarray, n_bytes: int) -> np.ndarray:

@@ -25,7 +25,7 @@ from bpe.reference import encode_by_rank, encode_by_ranks_of_bytes
 from bpe.vocabulary import NO_ID, Vocabulary
 
 if TYPE_CHECKING:
-    from bpe.encoding.encoder import Encoder
+    from bpe.encoding.encoder import Encoder, Room
 
 MOST_WORK = 1 << 20
 LONGEST_TEXT = 1 << 17  # bytes
@@ -114,17 +114,17 @@ class FirstTexts:
         return self._compiled().count(data) if ids is None else len(ids)
 
     def encode_segments(
-        self, data: bytes | bytearray | np.ndarray, ends: np.ndarray
+        self, data: bytes | bytearray | np.ndarray, ends: np.ndarray, room: Room | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Encode texts in a row, each by itself."""
         edges, offsets, all_ids = [0, *ends.tolist()], [0], list[int]()
         if edges != sorted(edges) or edges[-1] != len(data) or len(data) > LONGEST_TEXT:
-            return self._compiled().encode_segments(data, ends)
+            return self._compiled().encode_segments(data, ends, room)
         row = bytes(data)
         for start, end in pairwise(edges):
             ids = self._plain(row[start:end])
             if ids is None:
-                return self._compiled().encode_segments(data, ends)
+                return self._compiled().encode_segments(data, ends, room)
             all_ids += ids
             offsets.append(len(all_ids))
         return np.array(all_ids, np.uint32), np.array(offsets)

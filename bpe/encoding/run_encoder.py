@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bpe.encoding.encoder import Encoder
+from bpe.encoding.encoder import Encoder, Room
 from bpe.encoding.joining import TIED, Joiner
 from bpe.pattern import Pattern
 from bpe.supermerges import with_first_merges
@@ -57,6 +57,7 @@ class RunEncoder(Encoder):
         by_piece: bool = False,
         given: np.ndarray | None = None,
         spelled: bool = False,
+        room: Room | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Do as :class:`Encoder`; ids end with texts only, as those of a piece may be joined to others."""
         ends = ends[np.searchsorted(ends, 0, side="right") :].astype(np.int32)

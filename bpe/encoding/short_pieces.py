@@ -49,7 +49,11 @@ NO_WORD = (SHORT + 1) << LENGTH_SHIFT
 
 _MASKS_OF = np.array(
     [
-        (*np.frombuffer((b"\xff" * length).ljust(2 * _WORD_BYTES, b"\0"), np.int64), length << LENGTH_SHIFT, 0)
+        (
+            *np.frombuffer((b"\xff" * length).ljust(2 * _WORD_BYTES, b"\0"), np.int64),
+            length << LENGTH_SHIFT,
+            0,
+        )
         for length in range(SHORT + 1)
     ]
     + [(0, 0, NO_WORD, 0)]

@@ -23,7 +23,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bpe.encoding.encoder import Encoder
+from bpe.encoding.encoder import Encoder, Room
 from bpe.encoding.joining import MOST_IDS, Joiner
 from bpe.encoding.linked_pieces import are_in_order
 from bpe.pattern import Pattern
@@ -256,6 +256,7 @@ class WideEncoder(FinerEncoder):
         by_piece: bool = False,
         given: np.ndarray | None = None,
         spelled: bool = False,
+        room: Room | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Do as :class:`Encoder`."""
         ends = ends[np.searchsorted(ends, 0, side="right") :].astype(np.int32)

@@ -255,7 +255,10 @@ def cut_bulk(view, text, start, stop, ends, n):
     for k in range(BEHIND):  # the text before the segment decides nothing
         groups[k] = 0
     n_first, last = n, start  # `last`: end of the last piece
-    chunk, first = start, 1  # where the first character begins; the first character whose place is not decided
+    chunk, first = (
+        start,
+        1,
+    )  # where the first character begins; the first character whose place is not decided
     while True:
         n_characters = read_characters(view, text, chunk, stop, groups, places)
         after = n_characters - AHEAD + 1

@@ -166,8 +166,14 @@ def byte_lanes_in_products(typingctx, pointer, i, products, places):
     return types.int64(pointer, types.int64, products, places), codegen
 
 
+def can_permute(context: Any) -> bool:
+    """Say whether the processor that is compiled for looks up each of 64 bytes in 128 in one instruction."""
+    _, _, features = context.codegen().magic_tuple()
+    return "+avx512vbmi" in features.split(",")
+
+
 def _permuted(builder: Any, vector: Any, pairs: Any) -> Any:
-    """Emit the translation as two instructions of processors that can permute 128 bytes."""
+    """Emit a translation as a look-up in a table of 128 bytes."""
     table = [functools.reduce(operator.xor, (c for s, c in pairs if s <= byte), 0) for byte in range(128)]
     low, high = (ir.Constant(_BYTES, table[i : i + BYTE_LANES]) for i in (0, BYTE_LANES))
     permute = cgutils.get_or_insert_function(
@@ -175,6 +181,12 @@ def _permuted(builder: Any, vector: Any, pairs: Any) -> Any:
     )
     is_ascii = builder.icmp_signed(">=", vector, _NOTHING)
     return builder.select(is_ascii, builder.call(permute, [low, vector, high]), _NOTHING)
+
+
+def _changed(builder: Any, vector: Any, translated: Any, start: Any, change: Any) -> Any:
+    """Emit the change of all bytes from `start` on."""
+    reached = builder.icmp_signed(">=", vector, start)  # cheaper than unsigned
+    return builder.xor(translated, builder.select(reached, change, _NOTHING))
 
 
 @twin(_py_translate_byte_lanes)
@@ -190,24 +202,19 @@ def translate_byte_lanes(typingctx, source, i, ranges, target, j):
 
     def codegen(context, builder, signature, values):
         vector = builder.load(_bytes_at(builder, values[0], values[1]), align=1)
-        if isinstance(ranges, ConstantType) and "+avx512vbmi," in context.codegen().magic_tuple()[2]:
-            builder.store(_permuted(builder, vector, ranges.value), _bytes_at(builder, values[3], values[4]), align=1)
-            return NONE
-
-        def changed(translated, start, change):
-            reached = builder.icmp_signed(">=", vector, start)  # cheaper than unsigned
-            return builder.xor(translated, builder.select(reached, change, _NOTHING))
-
-        if isinstance(ranges, ConstantType):
+        if isinstance(ranges, ConstantType) and can_permute(context):
+            translated = _permuted(builder, vector, ranges.value)
+        elif isinstance(ranges, ConstantType):
             translated = _NOTHING
             for pair in ranges.value:
-                translated = changed(translated, *(ir.Constant(_BYTES, [byte] * BYTE_LANES) for byte in pair))
+                bytes_of_pair = (ir.Constant(_BYTES, [byte] * BYTE_LANES) for byte in pair)
+                translated = _changed(builder, vector, translated, *bytes_of_pair)
         else:
             starts, changes, n = (builder.extract_value(values[2], part) for part in range(3))
             result = cgutils.alloca_once_value(builder, _NOTHING)
             with cgutils.for_range(builder, n) as loop:
                 quads = (_splat_at(builder, each, loop.index) for each in (starts, changes))
-                builder.store(changed(builder.load(result), *quads), result)
+                builder.store(_changed(builder, vector, builder.load(result), *quads), result)
             translated = builder.load(result)
         builder.store(translated, _bytes_at(builder, values[3], values[4]), align=1)
         return NONE

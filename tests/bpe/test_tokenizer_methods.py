@@ -138,6 +138,32 @@ def test_a_batch_in_stretches(tokenizer, book, monkeypatch):
     assert {row for row in rows if not row.isascii()} == {"é" * 900, "é\ud800" * 300}
 
 
+def test_one_thread_writes_ids_where_they_stay(tokenizer, book, monkeypatch):
+    monkeypatch.setattr(encode_module, "MOST_BYTES", 1000)  # the room grows a few times
+    monkeypatch.setattr(encode_module, "LEAST_BYTES", 100)
+    in_place = []
+
+    class Watched(encode_module._GrowingIds):
+        def add(self, ids):
+            in_place.append(np.may_share_memory(ids, self.room(len(ids))))
+            super().add(ids)
+
+    monkeypatch.setattr(encode_module, "_GrowingIds", Watched)
+    batch = [*book[:30_000].split("\n\n"), *["\x01" * 3000] * 10, "", "the sea"]
+    expected = [number for text in batch for number in tokenizer.encode(text)]
+    for threads in (1, 2):
+        ids, offsets = tokenizer.encode_batch_to_numpy(batch, threads)
+        before = ids.copy()
+        assert ids.tolist() == expected
+        assert offsets[-1] == len(expected)
+        assert len(in_place) > 10
+        assert all(in_place) if threads == 1 else not any(in_place)
+        in_place.clear()
+        tokenizer.encode_batch_to_numpy(batch[::-1], threads)
+        assert (ids == before).all(), "nobody else writes to it"
+        in_place.clear()
+
+
 @pytest.mark.parametrize("text", ["the sea ", "die K\u00fcste ", "\u6d77 \U0001f30a"])
 def test_text_is_read_where_it_is(text):
     array = as_array(text * 1000)  # which nothing else holds

@@ -2,6 +2,9 @@
 
 import functools
 import operator
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -133,6 +136,25 @@ def test_translate_by_a_constant(pairs):
         byte_lanes._py_translate_byte_lanes(array, i, Constant(pairs), twin, 0)
         expected = translated_slowly(array, i, pairs)
         assert _translated(array, i, Constant(pairs)).tolist() == twin.tolist() == expected
+
+
+PLAIN = """
+import sys, pytest
+from numba.core.registry import cpu_target
+from structures.primitives import byte_lanes
+assert not byte_lanes.can_permute(cpu_target.target_context)
+sys.exit(pytest.main(sys.argv[1:]))
+"""
+
+
+def test_translate_on_a_processor_that_cannot_permute(tmp_path):
+    """The same test again, compiled for the plainest processor: then ranges are compared, one by one."""
+    plain = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "NUMBA_CACHE_DIR": str(tmp_path)}
+    chosen = [__file__, "-k", "test_translate_by_a_constant", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    command = [sys.executable, "-c", PLAIN, "-q", *chosen]
+    ran = subprocess.run(command, env=os.environ | plain, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "3 passed" in ran.stdout
 
 
 @pytest.mark.parametrize(
