@@ -89,7 +89,7 @@ def cut_segment(view, data, start, stop, is_open, text_start, ends, n):
     place = start
     if view.has_windows:
         n_before = n
-        n = cut_bulk(view, data, start, stop, ends, n)
+        n = cut_bulk(view.windows, data, start, stop, ends, n)
         if n > n_before:
             place = np.int64(ends[n - 1])
     while place < stop:

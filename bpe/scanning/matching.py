@@ -67,7 +67,7 @@ def find_match(view, data, i, stop, is_open, entry):
 
     Parameters
     ----------
-    view : AutomatonView or View
+    view : AutomatonView or WindowsView
     data : (>= stop,) uint8
     i : int
     stop : int

@@ -104,19 +104,25 @@ class AutomatonView(NamedTuple):
     first_bucket: Any
 
 
-class View(NamedTuple):
-    """Pointers into the tables of an automaton and its windows; the windows may be constants."""
+class WindowsView(NamedTuple):
+    """Pointers to what cuts by windows; the windows may be constants, each with a type of its own."""
 
-    automaton: Any
     symbol_of: Any  # these four are those of the automaton
     next_entry: Any
     start_entry_of: Any
     n_symbols: Any
     group_of: Any
-    has_windows: Any
     ranges: Any  # as the automaton's, by the groups of the windows
     ends: Any  # products: the windows in which a piece ends, as `byte_lanes_in_products` takes them
     open: Any  # products: the windows that do not decide
+
+
+class View(NamedTuple):
+    """Pointers into tables."""
+
+    automaton: Any
+    has_windows: Any
+    windows: Any
 
 
 @inner
@@ -139,18 +145,17 @@ def view_of(self, failed, start):
         pointer_to(failed, 0),
         start >> BUCKET_SHIFT,
     )
-    return View(
-        automaton,
+    windows = WindowsView(
         automaton.symbol_of,
         automaton.next_entry,
         automaton.start_entry_of,
         automaton.n_symbols,
         pointer_to(self.group_of, 0),
-        self.n_ranges > 0 and self.n_hopes == 0,
         part_or(self.code, 0, ranges),
         part_or(self.code, 1, (products, 0, n_ends)),
         part_or(self.code, 2, (products, n_ends, self.n_products)),
     )
+    return View(automaton, self.n_ranges > 0 and self.n_hopes == 0, windows)
 
 
 def tables_of(
