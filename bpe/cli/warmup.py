@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -10,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from bpe.cli.app import main
+from bpe.cli.app import main, warn
 
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 SELECTIONS: tuple[Literal["heap", "buckets"], ...] = ("heap", "buckets")
 TIES: tuple[Literal["smallest", "lexicographic", "first"], ...] = ("smallest", "lexicographic", "first")
 TEXTS = ["the cat and the hat " * 50, "naïve 中文 123\n", "x" * 1000 + " " + "ab" * 500, "<|end|>"]
+HELPER = "from bpe.cli.warmup import use_encoding; use_encoding()"
 
 
 @main.command()
@@ -26,37 +30,79 @@ def warmup() -> None:
 
     Run it while an image of a container is built. The compiled code is kept on disk, in __pycache__ beside
     the sources or in the folder that NUMBA_CACHE_DIR names. Every later process loads it, and starts at once.
+    Where there are two processor cores, two processes compile.
 
     \b
     Example:
       bpe warmup
     """  # noqa: D301
-    from bpe.plain_splitting import everything_compiled
+    from bpe.threads import n_threads
 
     started = time.perf_counter()
-    with everything_compiled():
-        _use_all()
+    if n_threads(None) > 1:
+        _use_both()
+    else:
+        use_training()
+        use_encoding()
     click.echo(f"compiled, or loaded, in {time.perf_counter() - started:.1f} s", err=True)
 
 
-def _use_all() -> None:
+def _use_both() -> None:
+    """Use training here, and encoding in another process; here, too, if that process fails."""
+    with tempfile.TemporaryFile() as said:
+        helper = subprocess.Popen(
+            [sys.executable, "-c", HELPER],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            start_new_session=True,  # Ctrl-C arrives here only
+        )
+        try:
+            use_training()
+            code = helper.wait()
+        finally:
+            helper.kill()
+            helper.wait()
+        said.seek(0)
+        lines = said.read().decode(errors="replace").split("\n")
+    if code:
+        reason = next(filter(None, reversed(lines)), f"it ended with code {code}")
+        warn(f"the second process failed, and the first does its work: {reason}")
+        use_encoding()
+
+
+def use_training() -> None:
+    """Call what compiles the kernels of counting and training."""
+    from bpe.counting.word_counts import WordCounts
+    from bpe.plain_splitting import everything_compiled
+    from bpe.training import train
+
+    with everything_compiled():
+        counts = WordCounts.from_corpus(TEXTS * 50, "gpt2", ["<|end|>"], threads=2, progress=False)
+        counts += WordCounts.from_corpus([b"bytes \xff"], "gpt2", ["<|end|>"], progress=False)
+        for selection in SELECTIONS:
+            for ties in TIES:
+                train(counts, vocab_size=300, selection=selection, ties=ties, progress=False)
+
+
+def use_encoding() -> None:
+    """Call what compiles the kernels of all patterns, and of encoding."""
     from bpe.counting.word_counts import WordCounts
     from bpe.formats.ranks import merges_of
     from bpe.pattern import PATTERNS
+    from bpe.plain_splitting import everything_compiled
     from bpe.special_search import SpecialSearch
     from bpe.training import train
 
-    for pattern in PATTERNS:
-        WordCounts.from_corpus(TEXTS, pattern, ["<|end|>"], progress=False)
-    counts = WordCounts.from_corpus(TEXTS * 50, "gpt2", ["<|end|>"], threads=2, progress=False)
-    counts += WordCounts.from_corpus([b"bytes \xff"], "gpt2", ["<|end|>"], progress=False)
-    for selection in SELECTIONS:
-        for ties in TIES:
-            tokenizer = train(counts, vocab_size=300, selection=selection, ties=ties, progress=False)
-    _use(tokenizer)
-    _use(_of_sentencepiece())
-    SpecialSearch(frozenset(map(str, range(1000)))).split(b"1 2")  # so many: by an automaton
-    merges_of({value: bytes([value]) for value in range(256)})
+    tokenizer = train(TEXTS, vocab_size=300, special_tokens=["<|end|>"], progress=False)  # in plain Python
+    with everything_compiled():
+        _use(_of_sentencepiece())
+        _use(tokenizer)
+        SpecialSearch(frozenset(map(str, range(1000)))).split(b"1 2")  # so many: by an automaton
+        merges_of({value: bytes([value]) for value in range(256)})
+        for pattern in PATTERNS:
+            WordCounts.from_corpus(TEXTS, pattern, ["<|end|>"], progress=False)
 
 
 def _of_sentencepiece() -> Tokenizer:

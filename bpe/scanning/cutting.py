@@ -28,12 +28,12 @@ _ROOM = BYTE_LANES + 1  # the last lane is read with its neighbour
 
 
 @inner
-def next_hope(view, data, place, stop):
+def next_hope(automaton, data, place, stop):
     """Return a place, not before `place`, from which on :func:`skip_hopeless` goes on; many are skipped."""
     groups = local_bytes(_ROOM)
     while place + BYTE_LANES < stop and load_word(data, place) & BEYOND_ASCII == 0:
-        translate_byte_lanes(data, place, view.ranges, groups, 0)
-        found = byte_lanes_in_products(groups, 0, view.hopes, HOPED)
+        translate_byte_lanes(data, place, automaton.hope_ranges, groups, 0)
+        found = byte_lanes_in_products(groups, 0, automaton.hopes, HOPED)
         found |= byte_lanes_with(data, place, 0x80) | byte_lanes_with(data, place + 1, 0x80)
         n = lowest_lane(found)
         if n < BYTE_LANES - 1:  # the last lane has no neighbour among the groups
@@ -43,24 +43,24 @@ def next_hope(view, data, place, stop):
 
 
 @inner
-def skip_hopeless(view, data, place, stop):
+def skip_hopeless(automaton, data, place, stop):
     """Return the first place, not before `place`, where the first two characters may begin a match.
 
     It looks at ASCII only, and for patterns that do not look behind.
     """
-    if view.has_hopes:
-        place = next_hope(view, data, place, stop)
-    entry = view.start_entry_of[0]
+    if automaton.has_hopes:
+        place = next_hope(automaton, data, place, stop)
+    entry = automaton.start_entry_of[0]
     if entry & DELAY_MASK != 0:
         return place
-    symbol_of, row = view.symbol_of, entry >> ROW_SHIFT
+    symbol_of, row = automaton.symbol_of, entry >> ROW_SHIFT
     while place < stop and data[place] < 0x80:
-        entry = np.int64(view.next_entry[row + np.int64(symbol_of[data[place]])])
+        entry = np.int64(automaton.next_entry[row + np.int64(symbol_of[data[place]])])
         if entry & (ALIVE | DELAY_MASK) != 0:
             if entry & DELAY_MASK != 0 or place + 1 >= stop or data[place + 1] >= 0x80:
                 break
             symbol = np.int64(symbol_of[data[place + 1]])
-            if view.next_entry[(entry >> ROW_SHIFT) + symbol] & (ALIVE | DELAY_MASK) != 0:
+            if automaton.next_entry[(entry >> ROW_SHIFT) + symbol] & (ALIVE | DELAY_MASK) != 0:
                 break
         place += 1
     return place
@@ -84,23 +84,24 @@ def cut_segment(view, data, start, stop, is_open, text_start, ends, n):
         It has room for ``stop - start`` more elements.
     n : int
     """
+    automaton = view.automaton
     gap = -1  # where the characters without a match begin
     place = start
     if view.has_windows:
         n_before = n
-        n = cut_bulk(view, data, start, stop, ends, n)
+        n = cut_bulk(view.windows, data, start, stop, ends, n)
         if n > n_before:
             place = np.int64(ends[n - 1])
     while place < stop:
-        before = symbol_before(view, data, place, text_start) if view.looks_behind else 0
-        end = find(view, data, place, stop, is_open, view.start_entry_of[before])
+        before = symbol_before(automaton, data, place, text_start) if automaton.looks_behind else 0
+        end = find(automaton, data, place, stop, is_open, automaton.start_entry_of[before])
         if end == place:
             # An empty match is not a piece, but it ends the gap before it.
             if gap >= 0:
                 ends[n] = place
                 n += 1
                 gap = -1
-            end = find(view, data, place, stop, is_open, view.start_entry_not_empty_of[before])
+            end = find(automaton, data, place, stop, is_open, automaton.start_entry_not_empty_of[before])
         if end == UNDECIDED:
             break
         if end == NO_MATCH:
@@ -110,8 +111,8 @@ def cut_segment(view, data, start, stop, is_open, text_start, ends, n):
             if width == 0 and is_open:
                 break
             place += max(width, 1)
-            if not view.looks_behind:
-                place = skip_hopeless(view, data, place, stop)
+            if not automaton.looks_behind:
+                place = skip_hopeless(automaton, data, place, stop)
         else:
             if gap >= 0:
                 ends[n] = place

@@ -22,12 +22,12 @@ def end_of_gap(self, data, start, stop, failed):
     failed : uint8 array
         As for :func:`bpe.scanning.cutting.cut`.
     """
-    text, view = pointer_to(data, 0), view_of(self, failed, start)
+    text, automaton = pointer_to(data, 0), view_of(self, failed, start).automaton
     place = start
     while place < stop:
-        end = find(view, text, place, stop, True, view.start_entry_of[0])
+        end = find(automaton, text, place, stop, True, automaton.start_entry_of[0])
         if end == place:  # empty: the gap before it is a piece already
-            end = find(view, text, place, stop, True, view.start_entry_not_empty_of[0])
+            end = find(automaton, text, place, stop, True, automaton.start_entry_not_empty_of[0])
         width = decode(text, place, stop)[1]
         if end != NO_MATCH or width == 0:
             return place

@@ -48,17 +48,17 @@ def decode(data, i, stop):
 
 
 @inner
-def symbol_before(view, data, i, start):
+def symbol_before(automaton, data, i, start):
     """Return the symbol of the character that ends at byte `i`; at `start`, the symbol of the edge."""
     if i <= start:
-        return view.n_symbols
+        return automaton.n_symbols
     for width in range(min(4, i - start), 1, -1):
         character, found = decode(data, i - width, i)
         if found == width:
-            return np.int64(view.symbol_of[character])
+            return np.int64(automaton.symbol_of[character])
     if data[i - 1] < 0x80:
-        return np.int64(view.symbol_of[data[i - 1]])
-    return np.int64(view.symbol_of[0xDC00 + np.int64(data[i - 1])])
+        return np.int64(automaton.symbol_of[data[i - 1]])
+    return np.int64(automaton.symbol_of[0xDC00 + np.int64(data[i - 1])])
 
 
 @inner
@@ -67,7 +67,7 @@ def find_match(view, data, i, stop, is_open, entry):
 
     Parameters
     ----------
-    view : View
+    view : AutomatonView or WindowsView
     data : (>= stop,) uint8
     i : int
     stop : int

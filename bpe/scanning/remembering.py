@@ -24,47 +24,47 @@ def n_failed(start: int, stop: int, tail_bytes: int) -> int:
 
 
 @inner
-def find(view, data, i, stop, is_open, entry):
+def find(automaton, data, i, stop, is_open, entry):
     """Find a match as :func:`bpe.scanning.matching.find_match` does, in linear time for all matches."""
-    if view.tail_bytes == 0:
-        return find_match(view, data, i, stop, is_open, entry)
-    return find_once(view, data, i, stop, is_open, entry)
+    if automaton.tail_bytes == 0:
+        return find_match(automaton, data, i, stop, is_open, entry)
+    return find_once(automaton, data, i, stop, is_open, entry)
 
 
 @inner
-def symbol_at(view, data, i, stop):
+def symbol_at(automaton, data, i, stop):
     """Return the symbol at byte `i`, and its width, which is 0 if `stop` may cut the character in two."""
     if i >= stop:
-        return view.n_symbols, 1
+        return automaton.n_symbols, 1
     character, width = decode(data, i, stop)
-    return np.int64(view.symbol_of[character]), width
+    return np.int64(automaton.symbol_of[character]), width
 
 
 @inner
-def set_at(view, before, i, entry):
+def set_at(automaton, before, i, entry):
     """Return where the set of byte `i` holds a state, as (byte, bit); (-1, 0) where none is remembered.
 
     The character before the byte began at byte `before`.
     """
     bucket = i >> BUCKET_SHIFT
-    tail = np.int64(view.tail_of[entry >> ROW_SHIFT])
+    tail = np.int64(automaton.tail_of[entry >> ROW_SHIFT])
     if bucket == before >> BUCKET_SHIFT or tail < 0:
         return -1, 0
-    return (bucket - view.first_bucket) * view.tail_bytes + (tail >> 3), 1 << (tail & 7)
+    return (bucket - automaton.first_bucket) * automaton.tail_bytes + (tail >> 3), 1 << (tail & 7)
 
 
 @inner
-def find_once(view, data, i, stop, is_open, entry):
+def find_once(automaton, data, i, stop, is_open, entry):
     """Find a match. End where another search has failed in the same state; remember what failed."""
     end = i if entry & DELAY_MASK else NO_MATCH
     before, long_before = i, i
     tail, tail_entry = i, entry  # after the last match found
     while entry & ALIVE and i <= stop:
-        symbol, width = symbol_at(view, data, i, stop)
+        symbol, width = symbol_at(automaton, data, i, stop)
         if is_open and (i == stop or width == 0):
             return UNDECIDED
         width = max(width, 1)
-        entry = np.int64(view.next_entry[(entry >> ROW_SHIFT) + symbol])
+        entry = np.int64(automaton.next_entry[(entry >> ROW_SHIFT) + symbol])
         delay = entry & DELAY_MASK
         if delay == 1:
             end = i + width
@@ -76,24 +76,24 @@ def find_once(view, data, i, stop, is_open, entry):
         if delay != 0:
             tail, tail_entry = i, entry
         elif i < stop:
-            byte, bit = set_at(view, before, i, entry)
-            if byte >= 0 and np.int64(view.failed[byte]) & bit:
+            byte, bit = set_at(automaton, before, i, entry)
+            if byte >= 0 and np.int64(automaton.failed[byte]) & bit:
                 break
     if tail >> BUCKET_SHIFT != i >> BUCKET_SHIFT:
-        remember(view, data, tail, min(i, stop), stop, tail_entry)
+        remember(automaton, data, tail, min(i, stop), stop, tail_entry)
     return end
 
 
 @inner
-def remember(view, data, i, end, stop, entry):
+def remember(automaton, data, i, end, stop, entry):
     """Remember the endless states of a tail that begins at byte `i` and ends at byte `end`."""
     while True:
-        symbol, width = symbol_at(view, data, i, stop)
+        symbol, width = symbol_at(automaton, data, i, stop)
         before = i
         i += max(width, 1)
         if i >= end:
             break
-        entry = np.int64(view.next_entry[(entry >> ROW_SHIFT) + symbol])
-        byte, bit = set_at(view, before, i, entry)
+        entry = np.int64(automaton.next_entry[(entry >> ROW_SHIFT) + symbol])
+        byte, bit = set_at(automaton, before, i, entry)
         if byte >= 0:
-            view.failed[byte] = np.int64(view.failed[byte]) | bit
+            automaton.failed[byte] = np.int64(automaton.failed[byte]) | bit

@@ -83,8 +83,11 @@ def _new_tables(typ, of_automaton, of_windows, of_tails, code):
     return self
 
 
-class View(NamedTuple):
-    """Pointers into the tables, for kernels: without references to count."""
+class AutomatonView(NamedTuple):
+    """Pointers into the tables of an automaton, for kernels: without references to count.
+
+    It has the same type for all tables, so that what searches is compiled once.
+    """
 
     symbol_of: Any
     next_entry: Any
@@ -92,43 +95,67 @@ class View(NamedTuple):
     start_entry_not_empty_of: Any
     n_symbols: Any
     looks_behind: Any
-    group_of: Any
-    has_windows: Any
     has_hopes: Any
+    hope_ranges: Any  # of ASCII characters with one group, as `translate_byte_lanes` takes them
     hopes: Any  # products, as `byte_lanes_in_products` takes them; windows and hopes are never both there
-    ranges: Any  # of ASCII characters with one group, as `translate_byte_lanes` takes them
-    ends: Any  # products: the windows in which a piece ends, as `byte_lanes_in_products` takes them
-    open: Any  # products: the windows that do not decide
     tail_of: Any
     tail_bytes: Any
     failed: Any  # what to remember: for each bucket of bytes a set of endless states
     first_bucket: Any
 
 
+class WindowsView(NamedTuple):
+    """Pointers to what cuts by windows; the windows may be constants, each with a type of its own."""
+
+    symbol_of: Any  # these four are those of the automaton
+    next_entry: Any
+    start_entry_of: Any
+    n_symbols: Any
+    group_of: Any
+    ranges: Any  # as the automaton's, by the groups of the windows
+    ends: Any  # products: the windows in which a piece ends, as `byte_lanes_in_products` takes them
+    open: Any  # products: the windows that do not decide
+
+
+class View(NamedTuple):
+    """Pointers into tables."""
+
+    automaton: Any
+    has_windows: Any
+    windows: Any
+
+
 @inner
 def view_of(self, failed, start):
     """Return a view of tables, to cut from byte `start` on. The caller keeps both arguments alive."""
-    starts, changes = pointer_to(self.range_starts, 0), pointer_to(self.range_changes, 0)
+    ranges = pointer_to(self.range_starts, 0), pointer_to(self.range_changes, 0), self.n_ranges
     products, n_ends = pointer_to(self.products, 0), self.n_ends
-    return View(
+    automaton = AutomatonView(
         pointer_to(self.symbol_of, 0),
         pointer_to(self.next_entry, 0),
         pointer_to(self.start_entry_of, 0),
         pointer_to(self.start_entry_not_empty_of, 0),
         self.n_symbols,
         self.looks_behind,
-        pointer_to(self.group_of, 0),
-        self.n_ranges > 0 and self.n_hopes == 0,
         self.n_hopes > 0,
+        ranges,
         (products, 0, self.n_hopes),
-        part_or(self.code, 0, (starts, changes, self.n_ranges)),
-        part_or(self.code, 1, (products, 0, n_ends)),
-        part_or(self.code, 2, (products, n_ends, self.n_products)),
         pointer_to(self.tail_of, 0),
         self.tail_bytes,
         pointer_to(failed, 0),
         start >> BUCKET_SHIFT,
     )
+    windows = WindowsView(
+        automaton.symbol_of,
+        automaton.next_entry,
+        automaton.start_entry_of,
+        automaton.n_symbols,
+        pointer_to(self.group_of, 0),
+        part_or(self.code, 0, ranges),
+        part_or(self.code, 1, (products, 0, n_ends)),
+        part_or(self.code, 2, (products, n_ends, self.n_products)),
+    )
+    return View(automaton, self.n_ranges > 0 and self.n_hopes == 0, windows)
 
 
 def tables_of(

@@ -1,6 +1,10 @@
-"""May the folder of the cache be trusted? Who writes to it chooses what this process runs.
+"""The folder of the cache: whether it may be trusted, and whose turn it is to write.
 
-numba's cache is made of pickles and machine code. So a folder that other users can write to is not used.
+numba's cache is made of pickles and machine code, and who writes to it chooses what this process runs. So a
+folder that other users can write to is not used.
+
+A process that adds code to the cache reads an index, and writes it again. Two at once would lose what one of
+them adds, so processes take turns.
 """
 
 from __future__ import annotations
@@ -8,7 +12,14 @@ from __future__ import annotations
 import functools
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # on Windows
+    fcntl = None  # type: ignore[assignment]
 
 
 @functools.cache
@@ -46,3 +57,34 @@ def others_may_write(folder: str, source: str) -> bool:
         return True
     # With the sticky bit, as in /tmp, nobody can replace what belongs to others.
     return bool(above.st_mode & stat.S_IWOTH and not above.st_mode & stat.S_ISVTX)
+
+
+@contextmanager
+def turn_to_write(folder: str) -> Iterator[None]:
+    """Wait until no other process writes to a cache folder, and let others wait while the context is open.
+
+    Parameters
+    ----------
+    folder : str
+        It exists. Where the system cannot lock a folder, as on Windows, nobody waits.
+
+    Complexity
+    ----------
+    O(1): three calls of the system.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, turn_to_write(folder):
+    ...     pass
+    """
+    if fcntl is None:
+        yield
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)  # which ends the turn

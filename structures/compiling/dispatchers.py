@@ -28,7 +28,13 @@ from numba.extending import models, register_model
 
 from structures.compiling.cache_folder import others_may_write
 from structures.compiling.digests import stamped
-from structures.compiling.inside_code import InnerCompiler, InsideCache, InsideCompiler, KernelCache
+from structures.compiling.inside_code import (
+    InnerCompiler,
+    InsideCache,
+    InsideCompiler,
+    KernelCache,
+    KernelCompiler,
+)
 from structures.compiling.late_code import LateCache, LateCompiler, emit_call
 from structures.compiling.numba_private import (
     CPUDispatcher,
@@ -302,10 +308,11 @@ class LateDispatcher(_QuietInsideDispatcher):
 
 # ------------------------------------------------------------------------------------------- making them
 _FOR_CALLERS = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": InsideCompiler}
+_FOR_PYTHON = {"no_cfunc_wrapper": True, "pipeline_class": KernelCompiler}
 _OPTIONS: dict[type[CPUDispatcher], dict[str, Any]] = {
-    KernelDispatcher: {},
-    QuietDispatcher: {"no_cfunc_wrapper": True},
-    InlinedDispatcher: {"no_cfunc_wrapper": True},
+    KernelDispatcher: {"pipeline_class": KernelCompiler},
+    QuietDispatcher: _FOR_PYTHON,
+    InlinedDispatcher: _FOR_PYTHON,
     _InsideDispatcher: _FOR_CALLERS,
     _QuietInsideDispatcher: _FOR_CALLERS,
     _InlinedInsideDispatcher: _FOR_CALLERS | {"forceinline": True},

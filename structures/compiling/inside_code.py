@@ -21,6 +21,7 @@ from typing import Any
 
 from llvmlite.binding import parse_bitcode
 
+from structures.compiling.cache_folder import turn_to_write
 from structures.compiling.numba_private import (
     Compiler,
     CompileResultCacheImpl,
@@ -28,6 +29,7 @@ from structures.compiling.numba_private import (
     JITCodeLibrary,
     compile_result,
 )
+from structures.compiling.quick_compiling import KnownOperators, fewer_collections
 
 
 class InsideLibrary(JITCodeLibrary):
@@ -48,7 +50,19 @@ class InnerLibrary(InsideLibrary):
         pass
 
 
-class InsideCompiler(Compiler):
+class KernelCompiler(Compiler):
+    """Compiles a kernel."""
+
+    def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):
+        known = KnownOperators(typingctx)
+        super().__init__(known, targetctx, library, args, return_type, flags, locals)
+
+    def compile_extra(self, func):
+        with fewer_collections():
+            return super().compile_extra(func)
+
+
+class InsideCompiler(KernelCompiler):
     """Compiles a kernel for compiled callers."""
 
     _library_class: type[InsideLibrary] = InsideLibrary
@@ -107,15 +121,18 @@ class _FilesWithKeys:
     """Files of numba's cache that say what they are the code of.
 
     Two processes that write at the same time choose names for their files by the index that each has read,
-    and may choose the same one. Then the index leads to other code than it says.
+    and may choose the same one. Then the index leads to other code than it says. So they take turns, where
+    the system lets them, and the keys tell where it does not.
     """
 
-    def __init__(self, files: Any) -> None:
+    def __init__(self, files: Any, folder: str) -> None:
         self._files = files
+        self._folder = folder
         self.flush = files.flush
 
     def save(self, key: Any, data: Any) -> None:
-        self._files.save(key, (key, data))
+        with turn_to_write(self._folder):
+            self._files.save(key, (key, data))
 
     def load(self, key: Any) -> Any:
         key_and_data = self._files.load(key)
@@ -127,7 +144,7 @@ class KernelCache(FunctionCache):
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
-        self._cache_file: Any = _FilesWithKeys(self._cache_file)
+        self._cache_file: Any = _FilesWithKeys(self._cache_file, self.cache_path)
 
 
 class InsideCache(KernelCache):

@@ -55,6 +55,9 @@ NAMES: dict[str, str] = {
     "numba.core.compiler:Flags.no_compile": "makes no machine code",
     "numba.core.compiler:CompileResult._reduce": "the parts of a compiled kernel that go to the cache",
     "numba.core.compiler:compile_result": "makes a compiled kernel of what the cache holds",
+    "numba.core.compiler:Compiler.compile_extra": "begins to compile a kernel",
+    "numba.core.typing.context:BaseContext.resolve_function_type": "remembered for operators of numbers",
+    "numba.core.types:Function.typing_key": "which operator it is",
     # Kernels that Python calls.
     "numba.core.registry:CPUDispatcher": "base of the kernels",
     "numba.core.registry:CPUDispatcher._cache": "where the cache is put",

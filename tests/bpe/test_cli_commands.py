@@ -5,9 +5,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import stat
 import subprocess
 import sys
+import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from click.testing import CliRunner
 import bpe
 from bpe import cli
 from bpe.cli import show as show_module
+from bpe.cli import warmup
 from bpe.cli.show import shown_tokens
 from bpe.formats.conversion import FORMATS, READ_ONLY
 from bpe.tokenizer import Tokenizer
@@ -292,10 +295,70 @@ def test_bench_refuses(folder):
     fails(run("bench", "plain.json", "empty.txt"), r"empty\.txt: empty")
 
 
+@pytest.fixture
+def uses(monkeypatch):
+    """What this process uses in a warmup, in which nothing is compiled; another process has work, too."""
+    used = []
+    monkeypatch.setattr(warmup, "use_training", lambda: used.append("training"))
+    monkeypatch.setattr(warmup, "use_encoding", lambda: used.append("encoding"))
+    monkeypatch.setattr(warmup, "HELPER", "import bpe")
+    monkeypatch.setattr("bpe.threads.n_threads", lambda threads: 2)
+    return used
+
+
+def test_warmup_with_two_processes(uses):
+    result = run("warmup")
+    assert result.exit_code == 0, result.output
+    assert uses == ["training"]
+    assert re.fullmatch(r"compiled, or loaded, in \d+\.\d s\n", result.stderr)
+
+
+def test_warmup_with_one_core(uses, monkeypatch):
+    monkeypatch.setattr("bpe.threads.n_threads", lambda threads: 1)
+    monkeypatch.setattr(warmup, "HELPER", "1 / 0")  # it is not run
+    result = run("warmup")
+    assert result.exit_code == 0, result.output
+    assert uses == ["training", "encoding"]
+    assert "warning" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("helper", "reason"),
+    [("1 / 0", "ZeroDivisionError: division by zero"), ("exit(3)", "it ended with code 3")],
+)
+def test_warmup_when_the_second_process_fails(uses, monkeypatch, helper, reason):
+    monkeypatch.setattr(warmup, "HELPER", helper)
+    result = run("warmup")
+    assert result.exit_code == 0, result.output
+    assert uses == ["training", "encoding"]
+    warning, _ = result.stderr.splitlines()
+    assert warning == f"bpe: warning: the second process failed, and the first does its work: {reason}"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_an_interrupt_ends_both_processes(uses, monkeypatch, tmp_path):
+    path = tmp_path / "process"
+    helper = (
+        f"import os, pathlib, time; pathlib.Path({str(path)!r}).write_text(str(os.getpid())); time.sleep(60)"
+    )
+    monkeypatch.setattr(warmup, "HELPER", helper)
+
+    def interrupted():
+        while not (path.exists() and path.read_text()):
+            time.sleep(0.01)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(warmup, "use_training", interrupted)
+    result = run("warmup")
+    assert (result.exit_code, result.stderr) == (130, "bpe: interrupted\n")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(path.read_text()), 0)
+
+
 def test_warmup(folder, tmp_path):
     """After a warmup, training and encoding compile nothing."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    if os.environ.get("WARMUP_FROM_NOTHING"):  # minutes
+    if os.environ.get("WARMUP_FROM_NOTHING"):  # half a minute
         environment["NUMBA_CACHE_DIR"] = str(tmp_path / "cache")
     program = [sys.executable, "-m", "bpe.cli"]
     result = subprocess.run([*program, "warmup"], env=environment, capture_output=True, text=True, check=True)

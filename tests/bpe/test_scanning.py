@@ -10,6 +10,7 @@ import pytest
 import regex
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from numba import njit
 
 import bpe
 from bpe.pattern import _IN_CODE as IN_CODE
@@ -17,7 +18,7 @@ from bpe.regular_expressions import split_by_expression
 from bpe.scanning.automaton import compile_automaton
 from bpe.scanning.scanner import Scanner, scanner_of
 from bpe.scanning.syntax import UnsupportedError, parse
-from bpe.scanning.tables import tables_of
+from bpe.scanning.tables import tables_of, view_of
 from bpe.scanning.windows import PLACES, derive_windows
 from bpe.text import as_bytes, as_text
 
@@ -422,3 +423,17 @@ def test_runs(name, unit):
     sources = sources_of(name)
     data = (unit * 5_000).encode()
     assert scanner_of(sources).split(data) == by_regex(sources, data)
+
+
+def test_searching_is_compiled_once_for_all_patterns():
+    """What searches takes a view of the automaton, whose type is that of all tables."""
+
+    @njit
+    def searches(tables, failed):
+        return view_of(tables, failed, 0).automaton.looks_behind
+
+    for name in ("gpt2", "cl100k", r"[a-z]+|\d+b"):
+        searches(bpe.Pattern.of(name).scanner._tables[0], np.zeros(0, np.uint8))
+    views = [compiled.signature.return_type for compiled in view_of.overloads.values()]
+    assert len(set(views)) >= 3
+    assert len({dict(zip(view.fields, view.types, strict=True))["automaton"] for view in views}) == 1

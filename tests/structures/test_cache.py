@@ -2,14 +2,19 @@
 
 import os
 import pickle
+import subprocess
+import sys
 import textwrap
+import threading
+import time
+from pathlib import Path
 
 import pytest
 from numba import types
 
 import structures as st
 from structures.base.struct_type import GoneType, _type_of
-from structures.compiling.cache_folder import others_may_write
+from structures.compiling.cache_folder import others_may_write, turn_to_write
 from structures.compiling.digests import DIGEST, package_digest
 from structures.compiling.stamps import read_back
 
@@ -398,6 +403,50 @@ def test_two_processes_compile_the_same_at_once(python, tmp_path):
     results = [python.finish(process).partition("found")[0] for process in started]
     assert results == ["64 (array([5]), array([7])) 4294967307 "] * 2
     assert python(textwrap.dedent(code), NUMBA_CACHE_DIR=str(tmp_path)).endswith("found 1\n")
+
+
+WRITER = """
+import sys
+from numba import types
+from cached import plus
+
+for n in range(1, 9):  # arguments that no other process compiles for
+    plus.compile((types.UniTuple(types.int64, int(sys.argv[1]) * 10 + n),))
+"""
+
+
+def test_two_processes_add_to_one_index(tmp_path):
+    """Nothing that one of them adds is lost."""
+    (tmp_path / "cached.py").write_text(
+        "from structures import kernel\n@kernel\ndef plus(x):\n    return x\n"
+    )
+    path = os.pathsep.join([str(tmp_path), str(Path(st.__file__).parent.parent)])
+    environment = {**os.environ, "PYTHONPATH": path, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(number)], env=environment) for number in range(4)
+    ]
+    assert [writer.wait() for writer in writers] == [0] * 4
+    (index,) = (tmp_path / "cache").rglob("*.plus-*.nbi")
+    with index.open("rb") as file:
+        pickle.load(file)  # the release of numba
+        _, entries = pickle.loads(file.read())
+    assert len(entries) == len(set(entries.values())) == 32
+
+
+def test_writers_wait_for_their_turn(tmp_path):
+    order = []
+
+    def write():
+        with turn_to_write(str(tmp_path)):
+            order.append("second")
+
+    thread = threading.Thread(target=write)
+    with turn_to_write(str(tmp_path)):
+        thread.start()
+        time.sleep(0.1)
+        order.append("first")
+    thread.join()
+    assert order == ["first", "second"]
 
 
 def test_a_file_with_other_code_is_not_used(python, tmp_path):
