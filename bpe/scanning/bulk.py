@@ -51,7 +51,7 @@ _INSIDE, _UNDECIDED = -1, -2
 
 
 @inner
-def first_character(view, word):
+def first_character(symbol_of, group_of, word):
     """Return the group and the width of the character with which the bytes of a word begin.
 
     A byte that is not of valid UTF-8 is a character by itself, without a group: 0.
@@ -70,7 +70,7 @@ def first_character(view, word):
     is_valid &= (character <= 0x10FFFF) & (character >> 11 != 0xD800 >> 11)
     if not is_valid:
         return 0, 1
-    return np.int64(view.group_of[view.symbol_of[character]]), width
+    return np.int64(group_of[symbol_of[character]]), width
 
 
 @inner
@@ -106,7 +106,7 @@ def read_characters(view, text, start, stop, groups, places):
         # One after the other, until eight bytes of ASCII follow.
         word = load_word(text, i)
         while (word & BEYOND_ASCII != 0) & (n < _MOST) & (i + 2 * _READ <= stop):
-            group, width = first_character(view, word)
+            group, width = first_character(view.steps.symbol_of, view.group_of, word)
             groups[BEHIND + n] = group
             places[n] = i
             n += 1
@@ -167,12 +167,12 @@ def drop_after(found, word, lane, n_words):
 
 
 @inner
-def decide(view, text, places, at, stop, found, unsure):
+def decide(steps, text, places, at, stop, found, unsure):
     """Decide the places that windows leave open: the automaton runs from the end before each of them.
 
     Parameters
     ----------
-    view : View
+    steps : StepsView
     text : pointer to uint8
     places : pointer to int64
     at : (int, int, int)
@@ -188,13 +188,13 @@ def decide(view, text, places, at, stop, found, unsure):
         place: the byte where the piece ends, behind all words, or :data:`_UNDECIDED`.
     """
     last, first, after = at
-    entry, n_words = view.start_entry_of[0], (after - first + BYTE_LANES - 1) // BYTE_LANES
+    entry, n_words = steps.start_entry_of[0], (after - first + BYTE_LANES - 1) // BYTE_LANES
     for word in range(n_words):
         while unsure[word] != 0:
             lane = lowest_lane(unsure[word])
             before, c = last_found(found, word, lane), first + word * BYTE_LANES + lane
             start = places[first + before] if before >= 0 else last
-            end = find_match(view, text, start, stop, True, entry)
+            end = find_match(steps, text, start, stop, True, entry)
             if end <= start or end >= places[after]:
                 drop_after(found, word, lane, n_words)
                 return _UNDECIDED if end <= start else end
@@ -238,7 +238,7 @@ def cut_bulk(view, text, start, stop, ends, n):
 
     Parameters
     ----------
-    view : View
+    view : WindowsView
     text : pointer to uint8
     start, stop : int
         A piece begins at `start`; the segment reaches `stop` at least.
@@ -265,7 +265,7 @@ def cut_bulk(view, text, start, stop, ends, n):
         if after <= first:
             return n
         n_words = look_at_all(view, groups, first, after, found, unsure)
-        end = decide(view, text, places, (last, first, after), stop, found, unsure)
+        end = decide(view.steps, text, places, (last, first, after), stop, found, unsure)
         for word in range(n_words):
             c = first + word * BYTE_LANES
             has_room = places[c] + _AT_ONCE <= stop

@@ -67,7 +67,7 @@ def find_match(view, data, i, stop, is_open, entry):
 
     Parameters
     ----------
-    view : AutomatonView or WindowsView
+    view : AutomatonView or StepsView
     data : (>= stop,) uint8
     i : int
     stop : int

@@ -104,13 +104,19 @@ class AutomatonView(NamedTuple):
     first_bucket: Any
 
 
-class WindowsView(NamedTuple):
-    """Pointers to what cuts by windows; the windows may be constants, each with a type of its own."""
+class StepsView(NamedTuple):
+    """The part of :class:`AutomatonView` that finds matches; windows need no more of it."""
 
-    symbol_of: Any  # these four are those of the automaton
+    symbol_of: Any
     next_entry: Any
     start_entry_of: Any
     n_symbols: Any
+
+
+class WindowsView(NamedTuple):
+    """Pointers to what cuts by windows; the windows may be constants, each with a type of its own."""
+
+    steps: Any
     group_of: Any
     ranges: Any  # as the automaton's, by the groups of the windows
     ends: Any  # products: the windows in which a piece ends, as `byte_lanes_in_products` takes them
@@ -146,10 +152,7 @@ def view_of(self, failed, start):
         start >> BUCKET_SHIFT,
     )
     windows = WindowsView(
-        automaton.symbol_of,
-        automaton.next_entry,
-        automaton.start_entry_of,
-        automaton.n_symbols,
+        StepsView(automaton.symbol_of, automaton.next_entry, automaton.start_entry_of, automaton.n_symbols),
         pointer_to(self.group_of, 0),
         part_or(self.code, 0, ranges),
         part_or(self.code, 1, (products, 0, n_ends)),
