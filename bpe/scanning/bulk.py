@@ -268,7 +268,7 @@ def cut_bulk(view, text, start, stop, ends, n):
         end = decide(view.steps, text, places, (last, first, after), stop, found, unsure)
         for word in range(n_words):
             c = first + word * BYTE_LANES
-            has_room = places[c] + _AT_ONCE <= stop
+            has_room = (places[c] + _AT_ONCE <= stop) & (c + BYTE_LANES <= n_characters)
             n = put_ends(places, c, found[word], has_room, ends, n)
         if end >= 0:
             ends[n] = end

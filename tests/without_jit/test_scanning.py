@@ -67,8 +67,11 @@ def steps(source, text, *, remembers=True):
     data = np.frombuffer(bytearray(text.encode()), np.uint8)
     failed = np.zeros(n_failed(0, len(data), scanner._tail_bytes[0]), np.uint8)
     view = view_of(scanner._tables[0], failed, 0)
-    counting = Counting(view.next_entry)
-    view = view._replace(next_entry=counting, tail_bytes=view.tail_bytes if remembers else 0)
+    counting = Counting(view.automaton.next_entry)
+    tail_bytes = view.automaton.tail_bytes if remembers else 0
+    automaton = view.automaton._replace(next_entry=counting, tail_bytes=tail_bytes)
+    windows = view.windows._replace(steps=view.windows.steps._replace(next_entry=counting))
+    view = view._replace(automaton=automaton, windows=windows)
     ends = np.empty(len(data) + 1, np.int32)
     n = cut_segment(view, data, 0, len(data), False, 0, ends, 0)
     found = [text[start:end] for start, end in zip([0, *ends[: n - 1]], ends[:n], strict=True)]
