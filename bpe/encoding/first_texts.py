@@ -96,7 +96,8 @@ class FirstTexts:
     ) -> None:
         self._split, self._make_encoder = split, make_encoder
         self._ids_of: dict[bytes, list[int]] = {}  # of pieces that were met
-        self._merge: Callable[[bytes], list[int]] | None = _merger_of(vocabulary)
+        self._vocabulary: Vocabulary | None = vocabulary  # None: compiled code has taken over
+        self._merge: Callable[[bytes], list[int]] | None = None  # made for the first text that is short
 
     def encode(self, data: bytes) -> list[int]:
         """Encode a text, as :meth:`bpe.encoding.encoder.Encoder.encode`."""
@@ -139,9 +140,10 @@ class FirstTexts:
         """Encode a text in plain Python; None if that is too much work."""
         global _done
         ids: list[int] = []
-        known, merge, work = self._ids_of, self._merge, len(data)
-        if merge is None or work > LONGEST_TEXT or _done + work > MOST_WORK:
+        known, vocabulary, work = self._ids_of, self._vocabulary, len(data)
+        if vocabulary is None or work > LONGEST_TEXT or _done + work > MOST_WORK:
             return None
+        merge = self._merge = self._merge or _merger_of(vocabulary)
         for piece in self._split(bytes(data)):
             found = known.get(piece)
             if found is None:
@@ -161,7 +163,7 @@ class FirstTexts:
         for name in ("encode", "encode_to_numpy", "count", "encode_segments"):
             vars(self)[name] = getattr(encoder, name)
         vars(self)["_encoder"], vars(self)["_compiled"] = encoder, lambda: encoder
-        self._merge, self._ids_of = None, {}  # which releases memory
+        self._vocabulary, self._merge, self._ids_of = None, None, {}  # which releases memory
         return encoder
 
 
