@@ -425,6 +425,17 @@ def test_runs(name, unit):
     assert scanner_of(sources).split(data) == by_regex(sources, data)
 
 
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k"])
+@pytest.mark.parametrize("unit", ["don't ", "     x", "123456", "\n \n  y", "é'ö", "x" * 1500, "'" * 70 + "s "])
+def test_the_edges_of_chunks(name, unit):
+    """What the windows leave open is decided where a chunk of characters ends, too."""
+    sources, in_code = sources_of(name), bpe.Pattern.of(name).scanner
+    for n in [*range(1018, 1034), *range(2040, 2060)]:
+        for fill in ("it is ", "é è "):
+            data = ((fill * n)[:n] + unit + fill * 250).encode()
+            assert in_code.split(data) == by_regex(sources, data)
+
+
 def test_searching_is_compiled_once_for_all_patterns():
     """What searches takes a view of the automaton, whose type is that of all tables."""
 
