@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import os
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,6 +21,11 @@ try:
     import fcntl
 except ImportError:  # on Windows
     fcntl = None  # type: ignore[assignment]
+
+LONGEST_WAIT = 5.0
+"""Seconds that a process waits for its turn; a turn takes some milliseconds."""
+
+_PAUSE = 0.002
 
 
 @functools.cache
@@ -63,6 +69,8 @@ def others_may_write(folder: str, source: str) -> bool:
 def turn_to_write(folder: str) -> Iterator[None]:
     """Wait until no other process writes to a cache folder, and let others wait while the context is open.
 
+    Nobody waits for more than :data:`LONGEST_WAIT`: the other process may be suspended.
+
     Parameters
     ----------
     folder : str
@@ -70,7 +78,7 @@ def turn_to_write(folder: str) -> Iterator[None]:
 
     Complexity
     ----------
-    O(1): three calls of the system.
+    O(1): three calls of the system, if nobody else writes.
 
     Examples
     --------
@@ -84,7 +92,17 @@ def turn_to_write(folder: str) -> Iterator[None]:
     opened = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):  # a file system without locks
-            fcntl.flock(opened, fcntl.LOCK_EX)
+            _lock(opened)
         yield
     finally:
         os.close(opened)  # which ends the turn
+
+
+def _lock(opened: int) -> None:
+    started = time.monotonic()
+    while time.monotonic() - started < LONGEST_WAIT:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(_PAUSE)

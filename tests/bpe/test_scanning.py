@@ -426,7 +426,9 @@ def test_runs(name, unit):
 
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k"])
-@pytest.mark.parametrize("unit", ["don't ", "     x", "123456", "\n \n  y", "é'ö", "x" * 1500, "'" * 70 + "s "])
+@pytest.mark.parametrize(
+    "unit", ["don't ", "     x", "123456", "\n \n  y", "é'ö", "x" * 1500, "'" * 70 + "s "]
+)
 def test_the_edges_of_chunks(name, unit):
     """What the windows leave open is decided where a chunk of characters ends, too."""
     sources, in_code = sources_of(name), bpe.Pattern.of(name).scanner

@@ -14,6 +14,7 @@ from numba import types
 
 import structures as st
 from structures.base.struct_type import GoneType, _type_of
+from structures.compiling import cache_folder
 from structures.compiling.cache_folder import others_may_write, turn_to_write
 from structures.compiling.digests import DIGEST, package_digest
 from structures.compiling.stamps import read_back
@@ -447,6 +448,15 @@ def test_writers_wait_for_their_turn(tmp_path):
         order.append("first")
     thread.join()
     assert order == ["first", "second"]
+
+
+def test_a_turn_that_does_not_end(tmp_path, monkeypatch):
+    """A process that is suspended while it writes, or whose fork lives on, keeps nobody waiting for long."""
+    monkeypatch.setattr(cache_folder, "LONGEST_WAIT", 0.1)
+    with turn_to_write(str(tmp_path)):
+        started = time.monotonic()
+        with turn_to_write(str(tmp_path)):
+            assert 0.1 <= time.monotonic() - started
 
 
 def test_a_file_with_other_code_is_not_used(python, tmp_path):
