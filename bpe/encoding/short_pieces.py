@@ -47,18 +47,16 @@ LENGTH_SHIFT = 56  # of the second word
 NO_WORD = (SHORT + 1) << LENGTH_SHIFT
 """The second word of all longer pieces."""
 
-_MASKS_OF = np.array(
-    [
-        (
-            *np.frombuffer((b"\xff" * length).ljust(2 * _WORD_BYTES, b"\0"), np.int64),
-            length << LENGTH_SHIFT,
-            0,
-        )
-        for length in range(SHORT + 1)
-    ]
-    + [(0, 0, NO_WORD, 0)]
-)
-"""By length of a piece: the bits of its bytes in two words, and its length, where the second word has it."""
+
+def _masks_of(length: int) -> tuple[int, ...]:
+    """Return the bits of the bytes of a piece, in two words, and its length, where the second word has it."""
+    bits = b"\xff" * length if length <= SHORT else b""
+    first, second = np.frombuffer(bits.ljust(2 * _WORD_BYTES, b"\0"), np.int64).tolist()
+    return first, second, length << LENGTH_SHIFT, 0
+
+
+_MASKS = np.array([*map(_masks_of, range(SHORT + 2))]).ravel()
+"""Four words for each length up to one that is too long."""
 
 
 def new_secret() -> tuple[int, int, int]:
@@ -106,7 +104,7 @@ def words_of(piece, length):
 @inner
 def words_at(text, start, length):
     """Return the words of a piece at a place where 16 bytes can be read; of a longer one, anything."""
-    masks = pointer_to(_MASKS_OF, ROW * smaller(length, SHORT + 1))
+    masks = pointer_to(_MASKS, ROW * smaller(length, SHORT + 1))
     first, second = load_word(text, start), load_word(text, start + _WORD_BYTES)
     return first & masks[0], second & masks[1] | masks[2]
 
