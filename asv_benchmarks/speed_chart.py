@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 import numpy as np
-from encoding_table import COMPARED, MEASURED_THERE, gigatokens_speed, parts_of, per_byte
+from encoding_table import COMPARED, MEASURED_THERE, parts_of, per_byte, side_by_side
 from same_ids import PATTERNS, Pair
 
 import bpe
@@ -25,14 +25,10 @@ NAME = "cl100k_base"
 MEASURED_IN_TOKENIZERS = 2  # parts
 
 
-def new_ones(folder: Path) -> bpe.Tokenizer:
-    return bpe.Tokenizer.from_tiktoken(folder / f"{NAME}.tiktoken", pattern=PATTERNS[NAME])
-
-
 def tokenizers_encoder(folder: Path) -> Callable[[str], np.ndarray]:
     """Return the encoder of tokenizers, for the same vocabulary."""
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    theirs = new_ones(folder).to_huggingface()
+    theirs = bpe.Tokenizer.from_tiktoken(folder / f"{NAME}.tiktoken", pattern=PATTERNS[NAME]).to_huggingface()
     return lambda part: np.array(theirs.encode(part).ids, np.uint32)
 
 
@@ -44,14 +40,9 @@ def speeds(folder: Path, file: Path, times: int) -> Iterator[tuple[str, float, f
     for part, ids in zip(parts, wanted, strict=False):
         pair.check(file.name, part, ids, pair.ours.encode_to_numpy(part, specials="ordinary"))
     pair.ours.encode_batch_to_numpy(parts, 1, specials="ordinary")  # so that all find the UTF-8 of a str made
-    ours = new_ones(folder)
-    _ = ours.merges  # found now, as others find theirs when they read the file
-
-    def encode(texts: list[str]) -> Any:
-        return ours.encode_batch_to_numpy(texts, 1, specials="ordinary")
-
-    yield "bpe", per_byte(encode, parts, 1), per_byte(encode, parts, times)
-    if others := gigatokens_speed(folder, NAME, parts, wanted, times):
+    ours, others = side_by_side(folder, NAME, parts, wanted, times)
+    yield "bpe", *ours[:2]
+    if others:
         yield "gigatoken", *others
     yield "tiktoken", *twice(pair.of_theirs, parts[:MEASURED_THERE])
     of_tokenizers = tokenizers_encoder(folder)
