@@ -30,6 +30,7 @@ from bpe.formats.byte_level import text_of as byte_text
 from bpe.plain_splitting import everything_compiled
 
 MOST = 3.0
+MEASURED = 3  # times at most
 REFUSAL_SECONDS, SMALL_REFUSAL_SECONDS = 1.0, 3.0  # small runs are made on machines of any speed
 NOISE = 0.005  # seconds, added to both times
 
@@ -497,8 +498,11 @@ def main(names: tuple[str, ...], small: bool) -> None:
         for n in (each.small_n,) if small else (each.n, 2 * each.n):
             ordinary, hostile = each.make(n)
             seconds_of(ordinary, 1), seconds_of(hostile, 1)
-            (usual, _), (spent, refusal) = seconds_of(ordinary, 3), seconds_of(hostile, 3)
-            ratio = (spent + NOISE) / (usual + NOISE)
+            for _ in range(MEASURED):  # again if it is too slow: something else may have slowed it down
+                (usual, _), (spent, refusal) = seconds_of(ordinary, 3), seconds_of(hostile, 3)
+                ratio = (spent + NOISE) / (usual + NOISE)
+                if refusal or ratio <= MOST:
+                    break
             verdict = (
                 "refused"
                 if refusal and spent < (SMALL_REFUSAL_SECONDS if small else REFUSAL_SECONDS)
