@@ -77,7 +77,7 @@ def encode_stretches(
         if isinstance(texts, ArrowTexts):
             bytes_there, ends_there = texts.stretch(first, last)
             if not _holds_any(bytes_there, rules.needles):
-                return engine.encoder.encode_segments(bytes_there, ends_there)
+                return engine.encoder.encode_segments(bytes_there, ends_there, room)
         row = _row_of(texts[first:last])
         if row and not any(needle in row for needle in needles):
             with suppress(UnicodeEncodeError):  # a lone surrogate
@@ -87,7 +87,7 @@ def encode_stretches(
         some = _bytes_of(texts[first:last], first, what)
         data = some[0] if len(some) == 1 else bytearray().join(some)
         if not any(needle in data for needle in rules.needles):
-            return engine.encoder.encode_segments(data, ends_of(some))
+            return engine.encoder.encode_segments(data, ends_of(some), room)
         for index in range(first, last):
             if any(needle in some[index - first] for needle in rules.needles):
                 rules.refuse(texts[index], f"{what} {index}")
@@ -129,7 +129,7 @@ def joined(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ids and offsets of all stretches as one array each; `length` is that of the texts."""
     all_ids, all_offsets, n = all_ids or _GrowingIds(), [np.zeros(1, np.int64)], 0
-    all_ids.room(length // 2 + MOST_BYTES)
+    all_ids.room(length // 2 + min(length, MOST_BYTES))
     for some, offsets in stretches:
         all_ids.add(some)
         all_offsets.append(offsets[1:] + n)

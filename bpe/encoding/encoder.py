@@ -394,7 +394,8 @@ class Encoder:
                 all_id_offsets.append(id_offsets)
         if room is None:
             ids.resize(n, refcheck=False)  # releases memory; a copy would take more
-        ids = ids[:n]
+        else:
+            ids = ids[:n]
         marks, id_offsets = np.concatenate(all_marks), np.concatenate(all_id_offsets)
         if spelled or self._symbols.are_tokens:
             return ids, marks, id_offsets

@@ -150,6 +150,7 @@ def test_one_thread_writes_ids_where_they_stay(tokenizer, book, monkeypatch):
 
     monkeypatch.setattr(encode_module, "_GrowingIds", Watched)
     batch = [*book[:30_000].split("\n\n"), *["\x01" * 3000] * 10, "", "the sea"]
+    batch += ["é" * 400, b"\xff the sea" * 200, "a\ud800"]  # read in other ways
     expected = [number for text in batch for number in tokenizer.encode(text)]
     for threads in (1, 2):
         ids, offsets = tokenizer.encode_batch_to_numpy(batch, threads)
@@ -162,6 +163,14 @@ def test_one_thread_writes_ids_where_they_stay(tokenizer, book, monkeypatch):
         tokenizer.encode_batch_to_numpy(batch[::-1], threads)
         assert (ids == before).all(), "nobody else writes to it"
         in_place.clear()
+
+
+def test_arrays_of_ids_are_their_own(tokenizer, book):
+    """Whoever gets one can change its size, as of any new array."""
+    for ids in (tokenizer.encode_to_numpy(book[:20_000]), tokenizer.encode_to_numpy("the sea")):
+        assert ids.flags.owndata
+    for threads in (1, 2):
+        assert tokenizer.encode_batch_to_numpy(["the sea", book[:20_000]], threads)[0].flags.owndata
 
 
 @pytest.mark.parametrize("text", ["the sea ", "die K\u00fcste ", "\u6d77 \U0001f30a"])
