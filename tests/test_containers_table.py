@@ -4,9 +4,8 @@ import importlib
 import re
 from pathlib import Path
 
-import pytest
-
 import structures  # noqa: F401  # loads numba: the command then leaves the choice of its cache be
+from tests.optional import required
 
 FOLDER = Path(__file__).parents[1] / "asv_benchmarks"
 ROW = re.compile(r"\| .* \| [\d.]+ (ns|µs|ms|s) \| [\d.]+ (ns|µs|ms|s) \|( [\d.]+ \|)?")
@@ -14,7 +13,7 @@ ROW = re.compile(r"\| .* \| [\d.]+ (ns|µs|ms|s) \| [\d.]+ (ns|µs|ms|s) \|( [\d
 
 def test_small(capsys, monkeypatch):
     for name in ("heapdict", "pqdict", "sortedcontainers"):
-        pytest.importorskip(name, reason="one of those compared with")
+        required(name)
     monkeypatch.syspath_prepend(FOLDER)
     importlib.import_module("containers_table").main(["--small"])
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
@@ -25,7 +24,7 @@ def test_small(capsys, monkeypatch):
 
 def test_sorted_small(capsys, monkeypatch):
     for name in ("heapdict", "pqdict", "sortedcontainers"):  # containers_table.py has the means
-        pytest.importorskip(name, reason="one of those compared with")
+        required(name)
     monkeypatch.syspath_prepend(FOLDER)
     importlib.import_module("sorted_table").main(["--small"])
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]

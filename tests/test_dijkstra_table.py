@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 import structures  # noqa: F401  # loads numba: the command then leaves the choice of its cache be
+from tests.optional import required
 
 FOLDER = Path(__file__).parents[1] / "asv_benchmarks"
 
 
 def test_small(capsys, monkeypatch):
-    pytest.importorskip("scipy", reason="one of those compared with")
+    required("scipy")
     monkeypatch.syspath_prepend(FOLDER)
     module = importlib.import_module("dijkstra_table")
     module.main(["--small"])
@@ -21,7 +22,7 @@ def test_small(capsys, monkeypatch):
 
 
 def test_no_figures_for_other_distances(monkeypatch):
-    pytest.importorskip("scipy", reason="one of those compared with")
+    required("scipy")
     monkeypatch.syspath_prepend(FOLDER)
     module = importlib.import_module("dijkstra_table")
     with pytest.raises(SystemExit, match="b: the distances are not those of a"):

@@ -8,11 +8,12 @@ import pytest
 from click.testing import CliRunner
 
 import bpe
+from tests.optional import required
 
 FOLDER = Path(__file__).parents[1] / "asv_benchmarks"
 BOOK = Path(__file__).parent / "data" / "treasure_island.txt"
 
-pytest.importorskip("tiktoken", reason="the one compared with")
+required("tiktoken")
 
 
 @pytest.fixture
@@ -54,8 +55,8 @@ def test_ids_that_differ(command, vocabularies):
 
 
 def test_speed_chart(command, vocabularies, tmp_path):
-    pytest.importorskip("matplotlib", reason="draws")
-    pytest.importorskip("tokenizers", reason="one of those compared with")
+    required("matplotlib")
+    required("tokenizers")
     chart = tmp_path / "speed.svg"
     module = importlib.import_module("speed_chart")
     result = CliRunner().invoke(module.main, [str(vocabularies), str(BOOK), str(chart), "--times", "1"])
@@ -67,7 +68,7 @@ def test_speed_chart(command, vocabularies, tmp_path):
 
 def test_pictures(command, vocabularies, tmp_path, monkeypatch):
     for package in ("matplotlib", "gigatoken", "tokenizers", "heapdict", "pqdict", "sortedcontainers"):
-        pytest.importorskip(package, reason="draws, or is compared with")
+        required(package)
     module = importlib.import_module("gallery_plots")
     for name, sizes in (("LENGTHS", [10, 1000]), ("SIZES", [100])):
         monkeypatch.setattr(module, name, sizes)

@@ -10,6 +10,7 @@ import pytest
 
 import bpe
 import structures  # noqa: F401  # loads numba: the commands then leave the choice of its cache be
+from tests.optional import required
 
 FOLDER = Path(__file__).parents[1] / "asv_benchmarks"
 ROW = re.compile(r"\| .* \| [\d.]+ (ns|µs) \| [\d.]+ (ns|µs) \| [\d.]+ \|")
@@ -21,7 +22,7 @@ ROW = re.compile(r"\| .* \| [\d.]+ (ns|µs) \| [\d.]+ (ns|µs) \| [\d.]+ \|")
 )
 def test_small(capsys, monkeypatch, command, needed, n_rows):
     for name in needed:
-        pytest.importorskip(name, reason="one of those compared with")
+        required(name)
     monkeypatch.syspath_prepend(FOLDER)
     importlib.import_module(command).main(["--small"])
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")][2:]
@@ -45,7 +46,7 @@ def test_figures_takes_all_tables():
 
 
 def test_cluster(capsys, monkeypatch, tmp_path):
-    pytest.importorskip("distributed", reason="counting on a cluster")
+    required("distributed")
     (tmp_path / "text.txt").write_text("the sea and the ship\n" * 100)
     monkeypatch.syspath_prepend(FOLDER)
     command = importlib.import_module("cluster_table").main
@@ -85,7 +86,7 @@ def test_start(capsys, monkeypatch, tmp_path):
 
 
 def test_loading(capsys, monkeypatch, tmp_path):
-    pytest.importorskip("tokenizers", reason="what is compared with")
+    required("tokenizers")
     path = tmp_path / "tokenizer.json"
     bpe.train(["low lower"], vocab_size=259, pattern="gpt2", progress=False).save_huggingface(path)
     monkeypatch.syspath_prepend(FOLDER)
@@ -96,7 +97,7 @@ def test_loading(capsys, monkeypatch, tmp_path):
 
 
 def test_loading_checks_ids(monkeypatch):
-    tokenizers = pytest.importorskip("tokenizers", reason="what is compared with")
+    tokenizers = required("tokenizers")
     monkeypatch.syspath_prepend(FOLDER)
     ours = bpe.train(["low lower"], vocab_size=259, pattern="gpt2", progress=False)
     other = bpe.train(["Hello, Hello"], vocab_size=259, pattern="gpt2", progress=False).to_huggingface()
@@ -108,7 +109,7 @@ def test_loading_checks_ids(monkeypatch):
 @pytest.fixture
 def wild(monkeypatch, tmp_path):
     """Return a command, and a folder of small tokenizers: of both kinds, and two that are damaged."""
-    pytest.importorskip("tokenizers", reason="what is compared with")
+    required("tokenizers")
     monkeypatch.syspath_prepend(FOLDER)
     module = importlib.import_module("wild_tokenizers")
     monkeypatch.setattr(module, "RUN", 20)
@@ -193,7 +194,7 @@ def test_wild_files_that_differ(wild):
 
 
 def test_parity(capsys, monkeypatch, tmp_path):
-    pytest.importorskip("tokenizers", minversion="0.23", reason="what is compared with")
+    required("tokenizers", minversion="0.23")
     monkeypatch.syspath_prepend(FOLDER)
     command = importlib.import_module("parity_table")
     titles = [title for _, title in command.LANGUAGES.values()]

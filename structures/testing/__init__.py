@@ -1,6 +1,7 @@
 """For tests of containers and of programs that use them: strategies, models, state machines, programs.
 
-This package needs ``hypothesis``; no other module of ``structures`` imports it.
+This package needs ``hypothesis``, which ``pip install 'bpe-structures[testing]'`` brings; no other module of
+``structures`` imports it.
 
 * :func:`keys`, :func:`counts`: hypothesis strategies, biased to where integer containers break
 * :class:`MapModel`, :class:`HeapModel`, :class:`IndexedHeapModel`, :class:`TokenModel`, :class:`PairModel`,
@@ -31,6 +32,12 @@ Examples
 >>> list(heap.items()) == model.items()
 True
 """
+
+try:
+    import hypothesis  # noqa: F401
+except ImportError as error:
+    message = "structures.testing requires hypothesis: pip install 'bpe-structures[testing]'"
+    raise ImportError(message) from error
 
 from structures.testing.indexed_machine import IndexedHeapMachine
 from structures.testing.int_sets import IntSetMachine, IntSetModel, SetOperation

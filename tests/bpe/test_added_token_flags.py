@@ -5,13 +5,15 @@ import time
 import unicodedata
 
 import pytest
-import tokenizers
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bpe.pipeline.added_tokens import AddedToken, AddedTokens, Part, two_searches
 from bpe.pipeline.normalizers import Normalizer
 from bpe.pipeline.tracked import Tracked
+from tests.optional import optional
+
+tokenizers = optional("tokenizers")
 
 words = st.sampled_from(
     ["a", "b", "A", "ab", "<", ">", " ", "  ", "\n", "\x1c", "\u2003", "é", "_", "-", "<a>", "\u200d"]

@@ -13,9 +13,10 @@ from bpe.cli import main
 from bpe.formats import huggingface
 from bpe.formats.conversion import differences, write
 from bpe.vocabulary import Vocabulary
+from tests.optional import optional
 
-tokenizers = pytest.importorskip("tokenizers")
-transformers = pytest.importorskip("transformers")
+tokenizers = optional("tokenizers")
+transformers = optional("transformers")
 
 WORDS = Vocabulary(
     [*(bytes([value]) for value in range(256)), b"ab", b"abc", b" a"], [(97, 98), (256, 99), (32, 97)], {}

@@ -5,14 +5,16 @@ import pickle
 import tracemalloc
 
 import numpy as np
-import pyarrow
 import pytest
-from pyarrow import parquet
 
 import bpe
 from bpe.arrow_texts import ArrowTexts, arrow_texts
 from bpe.corpus import sources
 from bpe.encoding import batches
+from tests.optional import optional
+
+pyarrow = optional("pyarrow")
+parquet = optional("pyarrow.parquet")
 
 TEXTS = ["the sea", "", "été", "of a ship 12", "the end", "x" * 50]
 TYPES = ["string", "large_string", "binary", "large_binary", "string_view", "binary_view"]

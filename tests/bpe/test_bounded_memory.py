@@ -19,6 +19,7 @@ from bpe import cli
 from bpe.corpus import reading
 from bpe.encoding.streams import encode_blocks
 from bpe.specials import Rules
+from tests.optional import required
 
 
 def run(*arguments, stdin=None):
@@ -79,12 +80,12 @@ def test_a_corpus_that_an_earlier_release_pickled_has_the_limit():
 
 def compressed(data, suffix):
     if suffix == ".zst":
-        return pytest.importorskip("zstandard").ZstdCompressor(level=19).compress(data)
+        return required("zstandard").ZstdCompressor(level=19).compress(data)
     return gzip.compress(data) if suffix else data
 
 
 def test_a_row_that_is_too_long(tmp_path):
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    arrow, parquet = required("pyarrow"), required("pyarrow.parquet")
     path = tmp_path / "x.parquet"
     parquet.write_table(arrow.table({"text": ["the sea", None, "a" * 5000]}), path)
     assert len(list(bpe.Corpus(path, max_record_bytes=5000).documents())) == 2
@@ -95,7 +96,7 @@ def test_a_row_that_is_too_long(tmp_path):
 
 
 def test_long_rows_are_read_a_few_at_a_time(tmp_path, monkeypatch):
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    arrow, parquet = required("pyarrow"), required("pyarrow.parquet")
     path = tmp_path / "x.parquet"
     parquet.write_table(arrow.table({"text": [f"{i}" * 1_000_000 for i in range(40)], "n": range(40)}), path)
     sizes, batches = [], parquet.ParquetFile.iter_batches

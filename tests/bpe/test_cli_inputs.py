@@ -5,17 +5,19 @@ import io
 import re
 from pathlib import Path
 
-import pyarrow
 import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner
-from pyarrow import parquet
 
 import bpe
 from bpe import cli
 from bpe.cli.first_look import oddity
 from bpe.cli.options import OTHER_NAMES, PATTERN_HELP, PATTERNS
 from bpe.pattern import _OTHER_NAMES
+from tests.optional import optional
+
+pyarrow = optional("pyarrow")
+parquet = optional("pyarrow.parquet")
 
 LINES = b'{"text": "the sea"}\n{"text": "the <|end|>"}\n'
 

@@ -2,14 +2,10 @@ import os
 import signal
 import time
 
-import dask
-import distributed
-import pyarrow
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyarrow import parquet
 
 import bpe
 from bpe import cli
@@ -20,6 +16,12 @@ from bpe.counting.clusters import _added, _count_part, _part_bytes, count_words
 from bpe.counting.pieces import count_corpus
 from bpe.counting.word_counts import WordCounts
 from structures import ByteCounter
+from tests.optional import optional
+
+dask = optional("dask")
+distributed = optional("distributed")
+pyarrow = optional("pyarrow")
+parquet = optional("pyarrow.parquet")
 
 pytestmark = pytest.mark.filterwarnings("default")  # the cluster gives warnings of its own
 

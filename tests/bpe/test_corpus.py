@@ -11,12 +11,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
-import pyarrow
 import pytest
-import zstandard
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from pyarrow import parquet
 
 import bpe
 from bpe import boundaries as cutting
@@ -24,6 +21,11 @@ from bpe.corpus import STDIN, Corpus
 from bpe.corpus.validity import clean_blocks, clean_document
 from bpe.special_search import SpecialSearch
 from bpe.text import as_bytes, as_text
+from tests.optional import optional
+
+pyarrow = optional("pyarrow")
+parquet = optional("pyarrow.parquet")
+zstandard = optional("zstandard")
 
 NAMES = list(bpe.PATTERNS)
 SPECIALS = frozenset(["<|a|>", "<|a|>\n<|b|>", " <| two words |> ", " <|", "\n\n", "b"])
@@ -504,6 +506,7 @@ PEAK = """
 import resource, sys
 from pathlib import Path
 from bpe.corpus import Corpus
+
 for name in sys.argv[2:]:
     __import__(name)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

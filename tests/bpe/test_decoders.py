@@ -4,13 +4,15 @@ import json
 import pickle
 
 import pytest
-import tokenizers
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bpe.formats.byte_level import text_of
 from bpe.pipeline import decoder_steps
 from bpe.pipeline.decoders import Decoder
+from tests.optional import optional
+
+tokenizers = optional("tokenizers")
 
 
 # ------------------------------------------------------------------------------------------------ strategies

@@ -14,9 +14,10 @@ import bpe
 from bpe.cli import main
 from bpe.dialects import translated
 from bpe.reference import encode_by_ranks_of_bytes
+from tests.optional import optional
 
-tokenizers = pytest.importorskip("tokenizers")
-tiktoken = pytest.importorskip("tiktoken")
+tokenizers = optional("tokenizers")
+tiktoken = optional("tiktoken")
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::RuntimeWarning")
 

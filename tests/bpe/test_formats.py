@@ -19,10 +19,11 @@ from bpe.formats.recognition import find
 from bpe.regular_expressions import check_expression
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import ALPHABETS, Vocabulary
+from tests.optional import optional, required
 
-tokenizers = pytest.importorskip("tokenizers")
-peer = pytest.importorskip("tiktoken")
-peer_files = pytest.importorskip("tiktoken.load")
+tokenizers = optional("tokenizers")
+peer = optional("tiktoken")
+peer_files = optional("tiktoken.load")
 
 BYTES = [bytes([value]) for value in range(256)]
 SEQUENCE = ["deepseek"]  # of several expressions
@@ -74,7 +75,7 @@ def test_other_programs_decode_alike(tokenizer, texts, tmp_path):
     encoding = tokenizer.to_tiktoken("mine")
     assert (encoding.name, encoding.n_vocab) == ("mine", tokenizer.vocab_size)
     assert peer_files.load_tiktoken_bpe(str(tmp_path / "tok.tiktoken")) == encoding._mergeable_ranks
-    transformers = pytest.importorskip("transformers")
+    transformers = required("transformers")
     last = transformers.PreTrainedTokenizerFast(tokenizer_file=str(tmp_path / "tokenizer.json"))
     assert len(last) == len(tokenizer.engine.vocabulary.bytes_of)
     for text in texts:

@@ -9,9 +9,10 @@ import bpe
 from bpe.formats import expressions
 from bpe.formats.expressions import DIALECTS, render
 from bpe.pattern import translated
+from tests.optional import optional
 
-tokenizers = pytest.importorskip("tokenizers")
-tiktoken = pytest.importorskip("tiktoken")
+tokenizers = optional("tokenizers")
+tiktoken = optional("tiktoken")
 
 NAMED = [
     source

@@ -14,9 +14,10 @@ from click.testing import CliRunner
 import bpe
 from bpe.formats.conversion import FORMATS, PROBE
 from bpe.tokenizer import Tokenizer
+from tests.optional import required
 
-pytest.importorskip("tiktoken")
-pytest.importorskip("tokenizers")
+required("tiktoken")
+required("tokenizers")
 
 FOLDER = Path(__file__).parents[2] / "asv_benchmarks"
 BYTES = [bytes([value]) for value in range(256)]

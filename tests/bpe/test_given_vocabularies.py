@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import bpe
 from bpe import reference
 from bpe.tokenizer import Tokenizer
+from tests.optional import required
 
 BYTES = [bytes([value]) for value in range(256)]
 TOKENS = [*BYTES, b"ab", b"abc"]
@@ -205,7 +206,7 @@ def test_idle_and_added_tokens():
 
 
 def test_what_a_file_held_besides_stays(tmp_path):
-    pytest.importorskip("tokenizers")
+    required("tokenizers")
     made(TOKENS, ["<s>"]).save_huggingface(tmp_path / "one.json")
     document = json.loads((tmp_path / "one.json").read_text())
     document |= {"normalizer": {"type": "NFC"}, "more": {"a": 1}}

@@ -10,8 +10,9 @@ from click.testing import CliRunner
 import bpe
 from bpe.cli import main
 from bpe.formats.byte_level import text_of
+from tests.optional import optional
 
-tokenizers = pytest.importorskip("tokenizers")
+tokenizers = optional("tokenizers")
 
 SPECIALS = ["<|endoftext|>", "<|pad|>", "[MASK]"]
 LIKE_THEIRS = {"alphabet": "gpt2", "special_first": True}

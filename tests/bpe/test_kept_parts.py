@@ -11,8 +11,9 @@ import bpe
 from bpe.cli import main
 from bpe.formats import huggingface
 from bpe.vocabulary import Vocabulary
+from tests.optional import optional
 
-tokenizers = pytest.importorskip("tokenizers")
+tokenizers = optional("tokenizers")
 
 WORDS = Vocabulary([*(bytes([value]) for value in range(256)), b"ab"], [(97, 98)], {"<s>": 257, "</s>": 258})
 TEMPLATE = {

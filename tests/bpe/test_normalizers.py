@@ -20,8 +20,9 @@ from bpe.pipeline import unicode_forms
 from bpe.pipeline.normalizers import Normalizer
 from bpe.pipeline.steps import MAX_DEPTH, MAX_STEPS, FromEntry, SearchPattern
 from bpe.pipeline.tracked import Tracked
+from tests.optional import optional, required
 
-tokenizers = pytest.importorskip("tokenizers")
+tokenizers = optional("tokenizers")
 
 # Characters that all tables know alike: since Unicode 3.2 they are what they are. Not private ones.
 KNOWN = [
@@ -260,7 +261,7 @@ def test_many_marks():
 @pytest.fixture(scope="module")
 def real_tables(tmp_path_factory):
     """The tables of SentencePiece."""
-    sentencepiece = pytest.importorskip("sentencepiece")
+    sentencepiece = required("sentencepiece")
     folder = tmp_path_factory.mktemp("sentencepiece")
     (folder / "text").write_text("hello world this is a text\n" * 50)
     found = []

@@ -14,9 +14,10 @@ from bpe.cli import main
 from bpe.formats import kept, model_folder, recognition, tekken
 from bpe.tokenizer import Tokenizer
 from tests.fuzz.damage import damaged
+from tests.optional import optional, required
 
-tiktoken = pytest.importorskip("tiktoken")
-tokenizers = pytest.importorskip("tokenizers")
+tiktoken = optional("tiktoken")
+tokenizers = optional("tokenizers")
 
 WORDS = r"\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+|\s+"
 TEXTS = ["", "the cat and the hat, 1234", "\n\n  tab\t日本語 é😀", "<s>[INST] x</s><SPECIAL_20>", " the" * 50]
@@ -397,7 +398,7 @@ def test_ids_that_change(folder, tmp_path):
 def test_transformers(folder, tmp_path, monkeypatch):
     """They read the folder, with the same ids and chats."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    transformers = pytest.importorskip("transformers")
+    transformers = required("transformers")
     tok = Tokenizer.open(folder)
     tok.save_huggingface(tmp_path / "again")
     messages = [{"role": "user", "content": "the cat"}]
@@ -419,7 +420,7 @@ def test_transformers(folder, tmp_path, monkeypatch):
 
 def test_transformers_read_a_new_folder(small, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    transformers = pytest.importorskip("transformers")
+    transformers = required("transformers")
     small.save_huggingface(tmp_path / "new")
     other = transformers.AutoTokenizer.from_pretrained(tmp_path / "new")
     for text in [*TEXTS, "it 's , all . I 'm"]:

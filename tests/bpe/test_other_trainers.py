@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import bpe
+from tests.optional import required
 
 COMMAND = Path(__file__).parents[2] / "asv_benchmarks" / "same_merges.py"
 
@@ -36,7 +37,7 @@ def texts(book):
 
 @pytest.mark.parametrize("name", ["rustbpe", "bpeasy", "gigatoken", "tokenizers"])
 def test_the_same_merges(name, command, book, tmp_path):
-    pytest.importorskip(name)
+    required(name)
     train, options = command.OTHERS[name]
     path = tmp_path / "corpus.txt"
     for text, vocab_size in texts(book):
@@ -47,7 +48,7 @@ def test_the_same_merges(name, command, book, tmp_path):
 
 
 def test_gigatoken_breaks_ties_as_tokenizers_does_unless_told_otherwise(command, book, tmp_path):
-    gigatoken = pytest.importorskip("gigatoken")
+    gigatoken = required("gigatoken")
     path = tmp_path / "corpus.txt"
     for text, vocab_size in texts(book):
         path.write_bytes(text.encode())
@@ -61,7 +62,7 @@ def test_gigatoken_breaks_ties_as_tokenizers_does_unless_told_otherwise(command,
 
 
 def test_tiktoken_takes_the_pair_that_is_met_first(book):
-    educational = pytest.importorskip("tiktoken._educational")
+    educational = required("tiktoken._educational")
     pattern = bpe.Pattern.of("gpt2")
     for text, vocab_size in texts(book[:5000]):
         trainer = bpe.Trainer(bpe.WordCounts.from_corpus([text], pattern), ties="first")

@@ -16,6 +16,7 @@ from bpe.formats.byte_level import text_of
 from bpe.training.languages import Languages, bytes_in
 from bpe.training.learner import LONGEST
 from bpe.training.start import fresh_start
+from tests.optional import required
 
 ENGLISH = bpe.WordCounts({"the": 90, "then": 80, "there": 70})
 GERMAN = bpe.WordCounts({"der": 3, "den": 2})
@@ -239,7 +240,7 @@ TEXTS = ["abc  ", "aab é€😀 ", "abcdefgh \n.,1", "aaaabbbccdé ", "xyzab"]
 
 
 def theirs(languages, n_merges, dev=None, ratios=None, **options):
-    tokenizers = pytest.importorskip("tokenizers", minversion="0.23")
+    tokenizers = required("tokenizers", minversion="0.23")
     tok = tokenizers.Tokenizer(tokenizers.models.BPE())
     tok.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     trainer = tokenizers.trainers.ParityBpeTrainer(num_merges=n_merges, show_progress=False, **options)

@@ -5,11 +5,13 @@ import pickle
 import tracemalloc
 
 import pytest
-import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe.pipeline.post_processors import PostProcessor
+from tests.optional import optional
+
+tokenizers = optional("tokenizers")
 
 TEXT = {"Sequence": {"id": "A", "type_id": 0}}
 NAMES = ["<s>", "</s>", "<x>"]

@@ -16,8 +16,9 @@ from bpe.pipeline.pre_tokenizers import PreTokenizer
 from bpe.pipeline.splits import BEHAVIORS, Split
 from bpe.pipeline.steps import SearchPattern
 from bpe.pipeline.tracked import Tracked
+from tests.optional import optional
 
-tokenizers = pytest.importorskip("tokenizers")
+tokenizers = optional("tokenizers")
 
 
 # ---------------------------------------------------------------------------------------------- entries

@@ -15,8 +15,9 @@ from bpe.encoding.symbols import ModelOptions, Symbols
 from bpe.formats.byte_level import text_of
 from bpe.pipeline.normalizers import Normalizer
 from bpe.vocabulary import Vocabulary
+from tests.optional import optional
 
-tokenizers = pytest.importorskip("tokenizers")
+tokenizers = optional("tokenizers")
 
 BYTE_TOKENS = [f"<0x{value:02X}>" for value in range(256)]
 SPACE = "▁"

@@ -16,6 +16,7 @@ from bpe.report import page_of
 from bpe.report.figures import categories_of, figures_of, sizes_of, times_of_merges
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
+from tests.optional import required
 
 
 def with_pattern(tokenizer, pattern):
@@ -156,7 +157,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    playwright = required("playwright.sync_api")
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
         pytest.skip("no Chromium is installed")

@@ -12,8 +12,6 @@ from functools import reduce
 from itertools import pairwise
 from operator import add, iadd
 
-import dask
-import distributed
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
@@ -31,6 +29,10 @@ from bpe.counting.run_edges import PARTS, cut_between_runs, joins
 from bpe.counting.weights import UNIT
 from bpe.special_search import SpecialSearch
 from bpe.training import boundless, with_superwords
+from tests.optional import optional
+
+dask = optional("dask")
+distributed = optional("distributed")
 
 SPECIAL = "<|x|>"
 SONG = "by the way, of the sea, by the way of the sea\nof the way by the sea 1234 by the way.\n"

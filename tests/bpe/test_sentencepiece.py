@@ -13,8 +13,9 @@ import bpe
 from bpe.formats import sentencepiece as ours
 from bpe.formats.protobuf import fields_of
 from tests.fuzz.damage import damaged
+from tests.optional import optional, required
 
-sentencepiece = pytest.importorskip("sentencepiece")
+sentencepiece = optional("sentencepiece")
 
 TREASURE = "tests/data/treasure_island.txt"
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
@@ -225,7 +226,7 @@ def test_vocabulary(pairs, name):
 @pytest.mark.parametrize("name", ["symbols", "bytes and symbols"])
 def test_saved(pairs, name, tmp_path, book):
     """As every tokenizer, it goes to other files and back."""
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = required("tokenizers")
     tok, theirs = pairs[name]
     tok.save(tmp_path / "t.json")
     tok.save_huggingface(tmp_path / "tokenizer.json")

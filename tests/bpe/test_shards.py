@@ -8,12 +8,14 @@ import sys
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from pyarrow import parquet
 
 import bpe
 from bpe import cli
 from bpe.corpus import id_files, manifest, shards
 from bpe.corpus.manifest import Manifest
+from tests.optional import optional
+
+parquet = optional("pyarrow.parquet")
 
 TEXTS = {"a.txt": "the sea", "b/a.txt": "of the sea", "b/c/é.txt.gz": "a ship", "empty.txt": ""}
 

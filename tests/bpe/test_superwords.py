@@ -26,6 +26,7 @@ from bpe.supermerges import with_first_merges, with_supermerges
 from bpe.training.boundless import Supermerges
 from bpe.training.superbpe import reader, superbpe_trainer, wide_pattern_of
 from structures import ByteCounter
+from tests.optional import required
 
 SPECIAL = "<|x|>"
 SONG = "by the way, of the sea, by the way of the sea\nof the way by the sea 1234 by the way.\n"
@@ -154,7 +155,7 @@ def test_superbpe_reads_files_and_documents_with_any_threads(tmp_path):
 
 
 def test_superbpe_gives_the_same_ids_in_tokenizers(tmp_path):
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = required("tokenizers")
     tok = bpe.train([SONG], 300, superwords="superbpe", first_merges=15)
     tok.save_huggingface(tmp_path / "tokenizer.json")
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))

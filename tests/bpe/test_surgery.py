@@ -19,6 +19,7 @@ from bpe.reference import learn_more, remove_least_used
 from bpe.surgery.prune import least_used, without
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
+from tests.optional import required
 
 END, PAD = "<|end|>", "<|pad|>"
 BYTES = [bytes([value]) for value in range(256)]
@@ -327,7 +328,7 @@ def test_tokens_that_are_texts_can_be_pruned_but_not_extended(tmp_path):
     assert least.merges == []
     assert least.decode(least.encode(text)) == text
     fewer.save_huggingface(tmp_path / "fewer.json")
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = required("tokenizers")
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "fewer.json"))
     assert theirs.encode(text, add_special_tokens=False).ids == fewer.encode(text)
 
@@ -364,8 +365,8 @@ def test_what_is_asked_for_must_make_sense(tokenizer, book):
 # ------------------------------------------------------------------------------------ the large comparison
 @pytest.fixture(scope="module")
 def command():
-    pytest.importorskip("tiktoken")
-    pytest.importorskip("tokenizers")
+    required("tiktoken")
+    required("tokenizers")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(Path(__file__).parents[2] / "asv_benchmarks")
         yield importlib.import_module("same_surgery")

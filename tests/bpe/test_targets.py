@@ -7,14 +7,16 @@ import struct
 from itertools import chain, pairwise
 
 import numpy as np
-import pyarrow
 import pytest
 from click.testing import CliRunner
-from pyarrow import parquet
 
 import bpe
 from bpe import cli
 from bpe.corpus import id_files, id_tables, megatron, output
+from tests.optional import optional
+
+pyarrow = optional("pyarrow")
+parquet = optional("pyarrow.parquet")
 
 TEXTS = ["the sea", "", "of the <|end|>", "a ship"]
 END = "<|end|>"

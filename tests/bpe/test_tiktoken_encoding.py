@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 import bpe
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
+from tests.optional import optional
 
-tiktoken = pytest.importorskip("tiktoken")
+tiktoken = optional("tiktoken")
 
 PARTS = [*" aethsx'\n1", "é", "漢", "😀", "\u0301", "the", " sea", "<|end|>", "<|endoftext|>", "<|"]
 texts = st.lists(st.sampled_from(PARTS), max_size=20).map("".join)

@@ -17,6 +17,7 @@ from bpe.formats import native
 from bpe.text import as_bytes, as_text
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
+from tests.optional import required
 
 thorough = settings(deadline=None, max_examples=300)
 BYTES = [bytes([value]) for value in range(256)]
@@ -30,7 +31,7 @@ choices = st.just("all") | st.sets(st.sampled_from([*SPECIALS, "no such token", 
 
 @pytest.fixture(scope="session")
 def oracle(tokenizer):
-    tiktoken = pytest.importorskip("tiktoken")
+    tiktoken = required("tiktoken")
     return tiktoken.Encoding(
         "tiny",
         pat_str=bpe.PATTERNS["gpt2"],

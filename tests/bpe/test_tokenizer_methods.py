@@ -20,6 +20,7 @@ from bpe.encoding import budget
 from bpe.text import as_text
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
+from tests.optional import required
 
 SPECIALS = ["<|end|>", "<|fim|>", "  <x> "]
 CHARACTERS = [
@@ -370,7 +371,7 @@ def test_decoding_where_ids_are_far_apart(greatest):
 @pytest.mark.parametrize("pattern", ["gpt2", "cl100k", "o200k", "qwen2"])
 def test_as_tiktoken(merges, pattern):
     tokenizer = of_pattern(merges, pattern)
-    pytest.importorskip("tiktoken")
+    required("tiktoken")
     oracle = tokenizer.to_tiktoken()
 
     @settings(max_examples=150)

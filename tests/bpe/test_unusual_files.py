@@ -10,8 +10,9 @@ import bpe
 from bpe.formats.byte_level import text_of
 from bpe.tokenizer import Tokenizer
 from tests.fuzz.damage import damaged
+from tests.optional import optional
 
-tiktoken = pytest.importorskip("tiktoken")
+tiktoken = optional("tiktoken")
 
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 TOKENS = [*(bytes([value]) for value in range(256)), b"th", b"the", b" the", b"zq"]

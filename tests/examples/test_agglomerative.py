@@ -1,8 +1,12 @@
 import agglomerative
 import numpy as np
 import pytest
-from scipy.cluster import hierarchy
-from scipy.spatial.distance import pdist, squareform
+
+from tests.optional import required
+
+hierarchy = required("scipy.cluster").hierarchy
+pdist = required("scipy.spatial.distance").pdist
+squareform = required("scipy.spatial.distance").squareform
 
 
 @pytest.mark.parametrize("method", ["average", "complete"])

@@ -3,7 +3,10 @@ from itertools import pairwise
 import least_cost
 import numpy as np
 import pytest
-from skimage.graph import MCP_Geometric
+
+from tests.optional import required
+
+MCP_Geometric = required("skimage.graph").MCP_Geometric
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 7), (7, 1), (30, 40), (83, 61)])

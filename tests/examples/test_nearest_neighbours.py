@@ -1,7 +1,10 @@
 import nearest_neighbours
 import numpy as np
 import pytest
-from scipy.spatial import cKDTree
+
+from tests.optional import required
+
+cKDTree = required("scipy.spatial").cKDTree
 
 
 def by_sorting(points, k):

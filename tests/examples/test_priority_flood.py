@@ -3,7 +3,10 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 import priority_flood
 import pytest
-from skimage.morphology import reconstruction
+
+from tests.optional import required
+
+reconstruction = required("skimage.morphology").reconstruction
 
 
 def with_heapq(elevation):

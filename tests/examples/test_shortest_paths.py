@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 import shortest_paths
 
-scipy_sparse = pytest.importorskip("scipy.sparse", reason="scipy is not installed")
-from scipy.sparse.csgraph import dijkstra  # noqa: E402
+from tests.optional import required
+
+dijkstra = required("scipy.sparse.csgraph").dijkstra
+
+scipy_sparse = required("scipy.sparse")
 
 
 def random_graph(rng, n_nodes, n_edges, integral):

@@ -6,6 +6,8 @@ import sliding_median
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.optional import required
+
 NUMBERS = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e300, 1e300), st.just(-0.0))
 
 
@@ -29,7 +31,7 @@ def test_a_long_series(width):
 
 
 def test_against_scipy():
-    pytest.importorskip("scipy", reason="one of those compared with")
+    required("scipy")
     series = np.random.default_rng(0).normal(size=5000)
     assert np.array_equal(sliding_median.sliding_median(series, 101), sliding_median.by_scipy(series, 101))
 
@@ -43,6 +45,6 @@ def test_what_is_refused():
 
 
 def test_the_command_runs(capsys):
-    pytest.importorskip("scipy", reason="one of those compared with")
+    required("scipy")
     sliding_median.main(["--small"])
     assert capsys.readouterr().out.count("SortedMap") == 2

@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
 import spanning_tree
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import minimum_spanning_tree
+
+from tests.optional import required
+
+coo_array = required("scipy.sparse").coo_array
+minimum_spanning_tree = required("scipy.sparse.csgraph").minimum_spanning_tree
 
 
 def random_graph(n, n_edges, weights):

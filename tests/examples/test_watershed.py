@@ -1,7 +1,11 @@
 import numpy as np
 import pytest
-import skimage.segmentation
 import watershed
+
+from tests.optional import required
+
+skimage = required("skimage")
+required("skimage.segmentation")
 
 
 def scene(kind, shape):

@@ -15,9 +15,6 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet
-import zstandard
 from click.testing import CliRunner
 
 import bpe
@@ -28,6 +25,12 @@ from bpe.tokenizer import Tokenizer
 from tests.fuzz import texts
 from tests.fuzz.damage import damaged, damaged_document, written
 from tests.fuzz.tokenizers import vocabulary
+from tests.optional import required
+
+pa = required("pyarrow")
+pyarrow = required("pyarrow")
+required("pyarrow.parquet")
+zstandard = required("zstandard")
 
 N_DAMAGES = 10
 _NAMES = {

@@ -14,6 +14,7 @@ from tests.fuzz import containers, patterns, texts
 from tests.fuzz.damage import damaged, damaged_document, written
 from tests.fuzz.misbehaving import case_of, crash, hang, hoard, right, wrong
 from tests.fuzz.workers import Case, Worker, outcome
+from tests.optional import required
 
 
 # ---------------------------------------------------------------------------------------------- a few cases
@@ -21,7 +22,7 @@ from tests.fuzz.workers import Case, Worker, outcome
 @pytest.mark.parametrize("kind", command.KINDS)
 def test_some_cases(kind, number):
     if kind == "steps":
-        pytest.importorskip("tokenizers")
+        required("tokenizers")
     told = outcome(Case(kind, 1, number))
     assert told == "", told
 

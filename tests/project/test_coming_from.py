@@ -8,8 +8,9 @@ import pytest
 
 import bpe
 import structures
+from tests.optional import required
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SECTION = re.compile(r"^([^\n]+)\n-{5,}\n(.+?)(?=^[^\n]+\n-{5,}|\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -52,14 +53,14 @@ def names(folder):
 @pytest.mark.parametrize("package", ["tiktoken", "tokenizers", "SentencePiece", "minbpe"])
 def test_calls_run(package, names):
     if package == "SentencePiece":
-        sentencepiece = pytest.importorskip("sentencepiece", reason="makes the model that is read")
+        sentencepiece = required("sentencepiece")
         sentencepiece.SentencePieceTrainer.train(
             input="text.txt", model_prefix="spm", model_type="bpe", vocab_size=200, hard_vocab_limit=False
         )
     assert len(CALLS[package]) > 5
     for call in CALLS[package]:
         if call == "tok.to_huggingface()":
-            pytest.importorskip("tokenizers", reason="whose object it is")
+            required("tokenizers")
         exec(call, names)
         names["ids"] = names["tok"].encode(TEXT)
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.optional import required
+
+ROOT = Path(__file__).parents[2]
 PROJECT = (ROOT / "pyproject.toml").read_text("utf-8")
 VERSION = re.search(r'^version = "(.+)"$', PROJECT, re.MULTILINE)[1]
 
@@ -33,7 +35,7 @@ def test_conda_installs_what_pip_does():
 
 
 def test_citation_and_recipe_are_yaml():
-    yaml = pytest.importorskip("yaml", reason="reads the two files")
+    yaml = required("yaml")
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert {"cff-version", "message", "title", "authors", "version"} <= citation.keys()
     assert yaml.safe_load((ROOT / ".ci" / "conda" / "recipe.yaml").read_text("utf-8"))["schema_version"] == 1

@@ -15,9 +15,10 @@ import pytest
 
 import bpe
 import structures
+from tests.optional import required
 
-ROOT = Path(__file__).parents[1]
-pytest.importorskip("sphinx", reason="sphinx is not installed")
+ROOT = Path(__file__).parents[2]
+required("sphinx")
 
 
 @pytest.fixture(scope="module")
