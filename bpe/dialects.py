@@ -97,7 +97,9 @@ _GROUP = re.compile(
     r"\((?:\?(?:(?P<look><?[=!])|(?P<atomic>>)|P?<\w+>|(?P<on>[ims]*)(?:-(?P<off>[ims]+))?:)|(?!\?))"
 )
 _FIRST_FLAGS = re.compile(r"\(\?([ims]+)\)")
-_QUANTIFIER = re.compile(r"(?:([?*+])|\{([0-9]*)(,?)([0-9]*)\})([?+]?)")
+_QUANTIFIER = re.compile(r"(?:([?*+])|\{(?=,?[0-9])([0-9]*)(,?)([0-9]*)\})([?+]?)")
+# To Oniguruma, "{" is text where no repetition is complete; but a number that is too great is an error.
+_TEXT_BRACE = re.compile(r"\{(?!(?:[0-9]+(?:,[0-9]*)?|,[0-9]+)\}|[0-9,]*[0-9]{6})")
 _SAME = frozenset("dDsSnrtfva")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;=?@[\\]^_`{|}~ ")
 _MOST = 1000  # of a counted repetition; engines differ in how many they allow
@@ -177,14 +179,10 @@ class _Reader:
         start = self.at
         found = self.take(_QUANTIFIER)
         if not found:
-            if self.source.startswith("{", self.at):
-                self.fail("'{'")
             return item
         sign, least, comma, most, suffix = found.groups()
         text, low = found.group(), 1 if sign == "+" else 0
         if sign is None:
-            if not least and not (comma and most):
-                self.fail(repr(text), start)
             low = int(least or "0")
             high = int(most) if most else low
             if high < low or max(low, high) > _MOST or (not most and not comma and not low) or most == "0":
@@ -205,7 +203,8 @@ class _Reader:
         before, self.run = self.run, ""
         if character == "(":
             return self.group(flags)
-        if character in "?*+{":
+        is_text = not self.is_rust and _TEXT_BRACE.match(self.source, at)
+        if character in "?*+{" and not is_text:
             self.fail(f"the sign {character!r}")
         if character == "[":
             text, self.at = self.sets.read(at, flags.any_case)
@@ -221,7 +220,7 @@ class _Reader:
         if character == ".":
             return _Part(".", *_ONE)
         return self.literal(
-            character, flags, at, before, "\\" + character if character in "]}" else character
+            character, flags, at, before, "\\" + character if character in "]{}" else character
         )
 
     def literal(self, character: str, flags: _Flags, at: int, before: str, text: str) -> _Part:

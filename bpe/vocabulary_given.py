@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
+from bpe.formats.kept import with_special
 from bpe.specials import check_specials
 from bpe.vocabulary import Vocabulary
 from bpe.vocabulary_checks import check_id, check_tokens
@@ -132,6 +133,7 @@ def with_special_tokens(words: Vocabulary, tokens: GivenSpecials) -> Vocabulary:
         special_tokens={**words.special_tokens, **new},
         idle_tokens={token: number for token, number in words.idle_tokens.items() if token not in new},
         whole_ids=tuple(number for number in words.whole_ids if number not in taken),
+        kept=with_special(words.kept, new),
     )
     words = more.vocabulary()
     if not taken & {*parts.others}:

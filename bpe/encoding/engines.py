@@ -35,7 +35,7 @@ def engine_of(vocabulary: Vocabulary, pattern: Pattern) -> Engine:
     >>> [engine_of(each, Pattern.of("gpt2")).is_prepared for each in (words, kept)]
     [False, True]
     """
-    if vocabulary.kept:
+    if vocabulary.kept or vocabulary.added_tokens:
         from bpe.encoding.preparation import Preparation
         from bpe.encoding.prepared import PreparedEngine
 
@@ -70,7 +70,7 @@ def changes_text(vocabulary: Vocabulary) -> bool:
     >>> changes_text(Vocabulary([bytes([value]) for value in range(256)], [], {}))
     False
     """
-    if not vocabulary.kept:
+    if not vocabulary.kept and not vocabulary.added_tokens:
         return False
     from bpe.encoding.preparation import Preparation
 

@@ -7,17 +7,19 @@ are in :mod:`bpe.pipeline`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from bpe.encoding.symbols import BYTES, ModelOptions
 from bpe.formats.kept import from_text
 from bpe.formats.pattern_entries import byte_level, pattern_like
 from bpe.pattern import Pattern
-from bpe.pipeline.added_tokens import AddedToken, overlap
+from bpe.pipeline.added_tokens import AddedToken, hides, overlap
 from bpe.pipeline.decoders import Decoder
 from bpe.pipeline.normalizers import Normalizer
 from bpe.pipeline.pre_tokenizers import PreTokenizer
+from bpe.specials import NO_TOKENS
 from bpe.vocabulary import NO_ID, Vocabulary
 
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
@@ -36,6 +38,9 @@ class Preparation(NamedTuple):
     added : tuple of AddedToken
         Special and added tokens, with their flags.
     options : ModelOptions
+    passed : frozenset of str
+        Special tokens that are passed over where they are text, so that no added token is found inside of
+        them: all, if one could be; else none.
 
     Examples
     --------
@@ -52,6 +57,7 @@ class Preparation(NamedTuple):
     decoder: Decoder | None
     added: tuple[AddedToken, ...]
     options: ModelOptions
+    passed: frozenset[str] = NO_TOKENS
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> Preparation | None:
@@ -75,7 +81,7 @@ class Preparation(NamedTuple):
         ----------
         O(n) for what is kept and n added tokens.
         """
-        if not vocabulary.kept:
+        if not vocabulary.kept and not vocabulary.added_tokens:
             return None
         kept = from_text(vocabulary.kept)
         document, model = kept["document"], kept["model"]
@@ -96,12 +102,14 @@ class Preparation(NamedTuple):
         )
         is_plain = normalizer.is_nothing and pre_tokenizer is None and decoder.is_byte_level
         is_plain = is_plain and options == BYTES
-        if is_plain and not any(t.single_word or t.lstrip or t.rstrip for t in added) and not overlap(added):
+        passed = _passed(added, vocabulary, normalizer)
+        is_plain = is_plain and not passed and not overlap(added)
+        if is_plain and not any(t.single_word or t.lstrip or t.rstrip for t in added):
             return None
         # tokenizers decodes a normalized token to its normalized text.
         are_same = all(normalizer(token.content) == token.content for token in added if token.normalized)
         is_joined = not is_text and decoder.is_byte_level and are_same
-        return cls(normalizer, pre_tokenizer, None if is_joined else decoder, added, options)
+        return cls(normalizer, pre_tokenizer, None if is_joined else decoder, added, options, passed)
 
     def expressions(self) -> Iterator[str]:
         """Return the regular expressions of the file that the ``regex`` package runs."""
@@ -128,6 +136,19 @@ def cutting_pattern(
     if fuses or model.get("end_of_word_suffix") or not pre_tokenizer.is_byte_level:
         return None
     return pattern_like(pre_tokenizer)
+
+
+def _passed(
+    added: Iterable[AddedToken], vocabulary: Vocabulary, normalizer: Callable[[str], str]
+) -> frozenset[str]:
+    """Return the special tokens, if they hide added ones of the same search where they are text."""
+    texts: dict[tuple[bool, bool], list[str]] = defaultdict(list)  # of special and added tokens, by search
+    for token in added:
+        text = normalizer(token.content) if token.normalized else token.content
+        if text:
+            texts[token.normalized, token.content in vocabulary.special_tokens].append(text)
+    is_hidden = any(hides(texts[search, True], texts[search, False]) for search in (False, True))
+    return frozenset(vocabulary.special_tokens) if is_hidden else NO_TOKENS
 
 
 def _options_of(model: dict[str, Any], words: Vocabulary, is_text: bool) -> ModelOptions:

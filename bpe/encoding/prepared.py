@@ -118,7 +118,9 @@ class PreparedEngine(Engine):
 
     def _searches_for(self, tokens: frozenset[str]) -> tuple[AddedTokens, AddedTokens]:
         steps = self.preparation
-        return two_searches((token for token in steps.added if token.content in tokens), steps.normalizer)
+        passed = steps.passed - tokens
+        sought = (token for token in steps.added if token.content in tokens | passed)
+        return two_searches(sought, steps.normalizer, passed)
 
     def _numbered_ids(self, tokens: frozenset[str]) -> np.ndarray:
         """Return the ids of tokens by their numbers in the search for them."""

@@ -186,6 +186,41 @@ def with_ids(kept: str, new_id: Callable[[int], int]) -> str:
     return to_text(parts)
 
 
+def with_special(kept: str, special_tokens: Mapping[str, int]) -> str:
+    """Return what is kept, with special tokens in ``added_tokens_decoder`` too, where a file has that.
+
+    Parameters
+    ----------
+    kept : str
+    special_tokens : mapping from str to int
+
+    Returns
+    -------
+    str
+
+    Complexity
+    ----------
+    O(n).
+
+    Examples
+    --------
+    >>> kept = with_special('{"files": {"tokenizer_config.json": {"added_tokens_decoder": {}}}}', {"<s>": 7})
+    >>> from_text(kept)["files"]["tokenizer_config.json"]["added_tokens_decoder"]["7"]["content"]
+    '<s>'
+    """
+    parts = from_text(kept)
+    decoder = parts["files"].get("tokenizer_config.json", {}).get("added_tokens_decoder")
+    if not isinstance(decoder, dict):
+        return kept
+    flags = dict.fromkeys(("lstrip", "normalized", "rstrip", "single_word"), False)
+    for token, number in special_tokens.items():
+        entry = decoder.get(str(number))
+        if not isinstance(entry, dict) or entry.get("content") != token:
+            entry = {"content": token, **flags}
+        decoder[str(number)] = {**entry, "special": True}
+    return to_text(parts)
+
+
 def _renumbered(entry: Any, new_id: Callable[[int], int]) -> Any:
     """Return a post-processor with other ids: those in "ids", "cls" and "sep"."""
     if isinstance(entry, list):

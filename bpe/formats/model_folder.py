@@ -8,7 +8,10 @@
 =============================  ============================================================================
 
 None of them changes the ids of a text. They are kept as they are (the part "files" of
-:mod:`bpe.formats.kept`), and written back.
+:mod:`bpe.formats.kept`), and written back; but special tokens that are new are put into
+``added_tokens_decoder``, by which ``transformers`` goes. An ``auto_map`` names Python code, which is neither
+kept nor written: it is left out, and the class is ``PreTrainedTokenizerFast`` then, which reads the
+``tokenizer.json``.
 """
 
 from __future__ import annotations
@@ -25,10 +28,11 @@ from bpe.formats.kept import FILES, MAX_FILES, from_text, to_text
 from bpe.vocabulary import Vocabulary
 
 TOKENIZER = "tokenizer.json"
+CONFIG = "tokenizer_config.json"
 
 # What is written, if no such file is kept. No role of a token, such as the end of a text, can be guessed.
 _USUAL: dict[str, Any] = {
-    "tokenizer_config.json": {
+    CONFIG: {
         "clean_up_tokenization_spaces": False,  # transformers would take spaces out of decoded texts
         "tokenizer_class": "PreTrainedTokenizerFast",
     },
@@ -135,6 +139,11 @@ def write_files(vocabulary: Vocabulary, folder: str | os.PathLike[str], tokenize
     OSError
         A file cannot be written. Each file is the old one or the new one, never a part.
 
+    Warns
+    -----
+    UserWarning
+        An ``auto_map`` is left out.
+
     Complexity
     ----------
     O(n) for n bytes in the files.
@@ -148,8 +157,16 @@ def write_files(vocabulary: Vocabulary, folder: str | os.PathLike[str], tokenize
     ...     sorted(path.name for path in Path(folder, "model").iterdir())
     ['special_tokens_map.json', 'tokenizer.json', 'tokenizer_config.json']
     """
+    files = _USUAL | from_text(vocabulary.kept)["files"]
+    if files[CONFIG].pop("auto_map", None) is not None:
+        files[CONFIG]["tokenizer_class"] = _USUAL[CONFIG]["tokenizer_class"]
+        warnings.warn(
+            f"auto_map of {CONFIG} left out: it names files of Python, which are not written",
+            UserWarning,
+            stacklevel=5,
+        )
     Path(folder).mkdir(exist_ok=True)
-    for name, content in (_USUAL | from_text(vocabulary.kept)["files"]).items():
+    for name, content in files.items():
         text = content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
         atomic_write(Path(folder, name), text.encode())
     atomic_write(Path(folder, TOKENIZER), tokenizer_json)

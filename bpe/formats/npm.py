@@ -8,6 +8,10 @@ r"""The encoders of the npm packages ``tiktoken`` and ``@anthropic-ai/tokenizer`
 
 The rank of a token is its id. Merges follow from the ranks (:mod:`bpe.formats.ranks`). A number of all ids,
 ``explicit_n_vocab``, says nothing new, and is left out.
+
+A file does not say what a program does to a text before. ``@anthropic-ai/tokenizer`` normalizes it by NFKC:
+its ``claude.json`` is known by its special tokens, and gets this step. All other files are read as npm's
+``tiktoken`` reads them, without one.
 """
 
 from __future__ import annotations
@@ -16,11 +20,14 @@ import re
 from typing import Any
 
 from bpe.formats.json_text import need
+from bpe.formats.kept import to_text
 from bpe.formats.tiktoken import parse
 from bpe.pattern import Pattern
 from bpe.vocabulary import Vocabulary
 
 ENTRIES = ("pat_str", "special_tokens", "bpe_ranks")
+
+_OF_CLAUDE = {"<EOT>": 0, "<META>": 1, "<META_START>": 2, "<META_END>": 3, "<SOS>": 4}
 
 _RUN = re.compile(r"! ([0-9]{1,10}) ")
 
@@ -69,6 +76,10 @@ def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
         words = parse(_lines_of(ranks), special_tokens)
     except ValueError as error:
         raise ValueError(f"bpe_ranks: {error}") from None
+    if special_tokens == _OF_CLAUDE:  # special tokens are looked for after this step, too
+        normalized = {token: {"normalized": True} for token in special_tokens}
+        steps = {"document": {"normalizer": {"type": "NFKC"}}, "added_tokens": normalized}
+        words = words.keeping(to_text(steps))
     return words, pattern
 
 

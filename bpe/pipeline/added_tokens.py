@@ -5,7 +5,8 @@ the others, in the normalized stretches between those. The others are normalized
 looked for. :func:`two_searches` makes both searches.
 
 One search goes from left to right. Where several tokens begin, it takes the longest, and goes on after its
-end. Then the flags of the token count:
+end. A special token that is to be text is passed over: no token that begins inside of it is found. Then the
+flags of the token count:
 
 ``single_word``
     The token is not taken if a word character (a letter, mark, digit, connector or joiner) is right before
@@ -25,12 +26,13 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Set
 from typing import NamedTuple
 
 from bpe.pipeline.text_changes import WHITE_SPACE
 from bpe.regular_expressions import when_needed
 from bpe.special_search import search_for
+from bpe.specials import NO_TOKENS
 
 _WORD_CHARACTER = when_needed(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
 _NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
@@ -66,13 +68,15 @@ class AddedTokens:
     normalize : callable, optional
         From str to str: what is looked for in place of a token. If this is empty, the token is never found.
         If it is the same for several tokens, the first of them is found; ``tokenizers`` takes any.
+    passed : set of str
+        Which of the tokens are passed over where they are found: they are text.
 
     Attributes
     ----------
     token_of : dict from str to AddedToken
         The token of each text that is looked for.
     has_flags : bool
-        Some token has a flag that decides where it is found.
+        Some token has a flag that decides where it is found, or is passed over.
     takes_spaces_before : bool
         Some token has the flag `lstrip`.
     reach : int
@@ -94,12 +98,20 @@ class AddedTokens:
     Part(start=17, end=18, token=None)
     """
 
-    def __init__(self, tokens: Iterable[AddedToken], normalize: Callable[[str], str] | None = None) -> None:
+    def __init__(
+        self,
+        tokens: Iterable[AddedToken],
+        normalize: Callable[[str], str] | None = None,
+        passed: Set[str] = NO_TOKENS,
+    ) -> None:
         self.token_of: dict[str, AddedToken] = {}
         for token in tokens:
             self.token_of.setdefault(normalize(token.content) if normalize else token.content, token)
         self.token_of.pop("", None)
-        self.has_flags = any(t.single_word or t.lstrip or t.rstrip for t in self.token_of.values())
+        self._passed = passed
+        self.has_flags = any(
+            t.single_word or t.lstrip or t.rstrip or t.content in passed for t in self.token_of.values()
+        )
         self.takes_spaces_before = any(t.lstrip for t in self.token_of.values())
         self._search = search_for(frozenset(self.token_of))
         self.reach = self._search.reach
@@ -143,9 +155,9 @@ class AddedTokens:
         """Apply the flags of tokens; `taken`: where the last one ends."""
         spaces_end = 0  # where the last white space after one ends
         for start, end in spans:
-            token = self.token_of[text[start:end]]
-            if token.single_word and is_in_word(text, start, end):
+            if self.is_rejected(text, start, end):
                 continue
+            token = self.token_of[text[start:end]]
             if token.lstrip:
                 start = taken + len(text[taken:start].rstrip(WHITE_SPACE))
             if token.rstrip:
@@ -156,6 +168,11 @@ class AddedTokens:
             if start < end:
                 yield Part(start, end, token.content)
                 taken = end
+
+    def is_rejected(self, text: str, start: int, end: int) -> bool:
+        """Return whether a text that :meth:`matches` finds is no token: in a word, or passed over."""
+        token = self.token_of[text[start:end]]
+        return token.content in self._passed or (token.single_word and _is_in_word(text, start, end))
 
     def matches(self, text: str) -> Iterator[tuple[int, int]]:
         """Find the tokens as they are written, in characters; no flag counts yet."""
@@ -170,7 +187,7 @@ class AddedTokens:
             yield start, n_characters
 
 
-def is_in_word(text: str, start: int, end: int) -> bool:
+def _is_in_word(text: str, start: int, end: int) -> bool:
     """Say whether a word character is right before or after a stretch of a text."""
     before, after = text[start - 1 : start], text[end : end + 1]  # the first is empty where start is 0
     return _has_word_character(before) or _has_word_character(after)
@@ -182,7 +199,7 @@ def _has_word_character(text: str) -> bool:
 
 
 def two_searches(
-    tokens: Iterable[AddedToken], normalize: Callable[[str], str]
+    tokens: Iterable[AddedToken], normalize: Callable[[str], str], passed: Set[str] = NO_TOKENS
 ) -> tuple[AddedTokens, AddedTokens]:
     """Return the search in the given text, and the one in the normalized stretches.
 
@@ -191,6 +208,8 @@ def two_searches(
     tokens : iterable of AddedToken
     normalize : callable
         From str to str: the normalizer.
+    passed : set of str
+        Which of the tokens are passed over where they are found.
 
     Returns
     -------
@@ -209,16 +228,15 @@ def two_searches(
     """
     given = tuple(tokens)
     return (
-        AddedTokens(token for token in given if not token.normalized),
-        AddedTokens((token for token in given if token.normalized), normalize),
+        AddedTokens((token for token in given if not token.normalized), None, passed),
+        AddedTokens((token for token in given if token.normalized), normalize, passed),
     )
 
 
 def overlap(tokens: Iterable[AddedToken]) -> bool:
     """Say whether a token of the first search can begin inside one of the second.
 
-    If none can, one search for all tokens finds the same as two, where no normalizer changes the text. For
-    very long tokens, which would take long to tell, the answer is that one can.
+    If none can, one search for all tokens finds the same as two, where no normalizer changes the text.
 
     Parameters
     ----------
@@ -230,7 +248,7 @@ def overlap(tokens: Iterable[AddedToken]) -> bool:
 
     Complexity
     ----------
-    O(n log k) comparisons for n characters of k tokens, of :data:`MOST_COMPARED` characters at most.
+    As :func:`hides`.
 
     Examples
     --------
@@ -238,20 +256,48 @@ def overlap(tokens: Iterable[AddedToken]) -> bool:
     True
     """
     given = tuple(tokens)
-    first = sorted(token.content for token in given if not token.normalized)
     second = [token.content for token in given if token.normalized]
-    if not first or not second:
+    return hides(second, [token.content for token in given if not token.normalized])
+
+
+def hides(outer: Collection[str], inner: Collection[str]) -> bool:
+    """Return whether one of some texts can begin inside one of others, or where a longer one does.
+
+    For very long texts, which would take long to tell, the answer is that one can.
+
+    Parameters
+    ----------
+    outer, inner : collection of str
+
+    Returns
+    -------
+    bool
+
+    Complexity
+    ----------
+    O(n log k) comparisons for n characters of `outer` and k texts of `inner`, of :data:`MOST_COMPARED`
+    characters at most.
+
+    Examples
+    --------
+    >>> hides(["<ab>"], ["b"]), hides(["<ab>"], ["<ab><"])
+    (True, False)
+    """
+    if not outer or not inner:
         return False
+    first = sorted(inner)
     shortest = [first[0]]  # without those that begin with another one
-    for token in first:
-        if not token.startswith(shortest[-1]):
-            shortest.append(token)
-    reach = max(map(len, first))
-    if sum(min(len(token), reach) * len(token) for token in second) > MOST_COMPARED:
+    for text in first:
+        if not text.startswith(shortest[-1]):
+            shortest.append(text)
+    reach, begins = max(map(len, first)), {text[:1] for text in first}
+    if sum(min(len(text), reach) * len(text) for text in outer) > MOST_COMPARED:
         return True
-    for token in second:
-        for start in range(len(token)):
-            rest = token[start : start + reach]
+    for text in outer:
+        for start, character in enumerate(text):
+            if character not in begins:
+                continue
+            rest = text[start : start + reach]
             place = bisect_right(shortest, rest)
             if place and rest.startswith(shortest[place - 1]):
                 return True

@@ -6,8 +6,8 @@
     parts           one | <end> | two        up to the last place from which no token can change
 
 A place is *free* where both parts, searched each by itself, have the tokens of the whole: it is in no token,
-and in no text that is a token but for its flag ``single_word``. Neither is such a text right beside it, which
-might be taken for a token if its neighbour were gone.
+and in no text that is rejected: that would be a token but for its flag ``single_word``, or is passed over.
+Neither is such a text right beside it, which might be taken for a token if its neighbour were gone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from enum import Enum
 
-from bpe.pipeline.added_tokens import AddedTokens, Part, is_in_word
+from bpe.pipeline.added_tokens import AddedTokens, Part
 from bpe.pipeline.text_changes import WHITE_SPACE
 
 MOST_PLACES = 1024
@@ -92,10 +92,7 @@ class TokenCuts:
         return max(last, 0)
 
     def _is_rejected(self, i: int) -> bool:
-        """Say whether a text is a token but for its flag ``single_word``."""
-        start, end = self._spans[i]
-        is_single = self._search.token_of[self._text[start:end]].single_word
-        return is_single and is_in_word(self._text, start, end)
+        return self._search.is_rejected(self._text, *self._spans[i])
 
     def is_free(self, place: int) -> bool:
         """Say whether both sides of a place have the tokens of the whole; the place is inside no part."""

@@ -82,14 +82,14 @@ def extended(
     whole = {words.bytes_of[number] for number in words.whole_ids}
     if whole:
         counts = counts.filter(lambda word, count: word not in whole)
-    plain = words.keeping("").taking_whole(())
+    plain = words.keeping("").taking_whole(()).with_added_tokens(())
     trainer = bpe.Trainer.resume(bpe.Tokenizer._of(plain, pattern), counts, keep_ids=True, **options)
     trainer.run(words.size + n, progress=progress)
     n_learned = len(trainer.log) - len(words.pairs)
     if n_learned < n:
         raise ValueError(f"the text gives {n_learned} more tokens, not {n}: ask for fewer, or give more text")
     more = trainer.tokenizer().engine.vocabulary
-    more = more.with_idle_tokens(words.idle_tokens)
+    more = more.with_idle_tokens(words.idle_tokens).with_added_tokens(words.added_tokens)
     return more.keeping(words.kept).taking_whole(words.whole_ids), new_id_of
 
 

@@ -3,10 +3,13 @@
 import json
 import pickle
 import random
+from itertools import chain
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import bpe
 from bpe.cli import main
@@ -93,10 +96,10 @@ def test_every_way_of_encoding(both, tmp_path):
 @pytest.mark.parametrize("text", [TEXT, "a    b </think></think> é  </thin<tool>  ", "   " * 5])
 def test_intervals(both, text):
     tok, _ = both
-    for given in (text, text.encode()):
-        counter = tok.interval_counter(given)
-        parts = [(i, j) for i in range(len(given) + 1) for j in range(i, len(given) + 1)]
-        wanted = [len(tok.encode_ordinary(given[i:j])) for i, j in parts]
+    for whole in (text, text.encode()):
+        counter = tok.interval_counter(whole)
+        parts = [(i, j) for i in range(len(whole) + 1) for j in range(i, len(whole) + 1)]
+        wanted = [len(tok.encode_ordinary(whole[i:j])) for i, j in parts]
         assert counter.count_many(*zip(*parts, strict=True)).tolist() == wanted
 
 
@@ -120,6 +123,53 @@ def test_tokens_that_overlap(seed, tmp_path):
             assert tok.encode(text, allowed_special="all") == peer.encode(text).ids, (text, entries)
         n_prepared += tok.engine.is_prepared
     assert 5 < n_prepared < 35
+
+
+def test_a_special_token_that_is_text_hides_an_added_one(tmp_path):
+    """Here and in tokenizers; and what follows from it: files, pickles, other tokens."""
+    entries = entry(259, "<ax>", True), entry(260, "ax"), entry(261, "x><")
+    tok, peer = loaded(tmp_path / "tokenizer.json", *entries)
+    peer.encode_special_tokens = True
+    tok.save(tmp_path / "tok.json")
+    more, _ = tok.extend(["xyz xyz"], 1)
+    assert (more.special_tokens, more.added_tokens) == (tok.special_tokens, tok.added_tokens)
+    copies = bpe.Tokenizer.load(tmp_path / "tok.json"), pickle.loads(pickle.dumps(tok)), more
+    for text in ("<ax>ax", "<ab><", "ab><ab>", "a<ab", "<ax>" * 2000):
+        wanted = peer.encode(text).ids
+        for each in (tok, *copies):
+            assert each.encode_ordinary(text) == each.encode(text, disallowed_special=()) == wanted
+    assert tok.encode("<ax>ax", allowed_special="all") == [259, 260]
+    other, peer = loaded(tmp_path / "tokenizer.json", entries[0], entry(260, "ax", normalized=True))
+    peer.encode_special_tokens = True
+    assert other.encode_ordinary("<ax>ax") == peer.encode("<ax>ax").ids == [60, 260, 62, 260]
+
+
+few = st.text("abx<> ", min_size=2, max_size=4).filter(lambda token: token not in ("ab", "abc", " a"))
+some_entries = st.dictionaries(few, st.tuples(*[st.booleans()] * 5), min_size=2, max_size=6).map(
+    lambda given: [
+        entry(
+            259 + i, token, flags[0], normalized=flags[1], single_word=flags[2] and flags[3], lstrip=flags[4]
+        )
+        for i, (token, flags) in enumerate(given.items())
+    ]
+)
+
+
+@settings(max_examples=60)
+@given(
+    some_entries, st.lists(st.text("abx<> ", min_size=1, max_size=20), min_size=1, max_size=9), st.booleans()
+)
+def test_special_tokens_as_text(entries, texts, is_changed):
+    replace = {"type": "Replace", "pattern": {"String": "b"}, "content": "bx"}
+    steps = {"normalizer": replace} if is_changed else {}
+    data = json.dumps(document(*entries, **steps))
+    tok, peer = bpe.Tokenizer._of(*huggingface.parse(data.encode())), tokenizers.Tokenizer.from_str(data)
+    peer.encode_special_tokens = True
+    for text in texts:
+        wanted, stream = peer.encode(text).ids, tok.stream_encoder(disallowed_special=())
+        assert tok.encode_ordinary(text) == wanted
+        assert tok.encode_with_offsets(text, specials="ordinary")[0].tolist() == wanted
+        assert [*chain.from_iterable(map(stream.feed, text)), *stream.finish()] == wanted
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Expressions of tiktoken's and tokenizers' engines: the same pieces, or a refusal that names the place."""
 
 import base64
+import itertools
 import pickle
 import random
 import re
@@ -28,8 +29,8 @@ PLAIN = SEAMS.translate(dict.fromkeys(map(ord, "[]^-")))
 ESCAPES = r"\d \s \w \W \S \D \h \H \p{L} \p{Lu} \p{^Ll} \P{N} \P{Ll} \p{Han} \n \. \x{e9} \u0061 \e \v"
 RANGES = r"a-k a-z A-Z Ͱ-Ͽ 0-9 +-- a-c-e \x41-\x{5a} - & ~ | $"
 NAMES = "alpha ^space upper punct word digit lower graph print alnum cntrl blank xdigit ascii"
-ODD = r"\R \X \N \O \< \K \G \pL \u{61} \141 \é \y \k<a> \1 \m (?#c) a{b ] } \p{Greek=L} \p{Foo} [[:foo:]]"
-SIGNS = "? * + {2} {1,2} {,2} {2,} +? *? ?? {1,2}? {2}? ++ *+ ?+ {2}+ {1,2}+ ** {0} {,}"
+ODD = r"\R \X \N \O \< \K \G \pL \u{61} \141 \é \y \k<a> \1 \m (?#c) {2} ] } \p{Greek=L} \p{Foo} [[:foo:]]"
+SIGNS = "? * + {2} {1,2} {,2} {2,} +? *? ?? {1,2}? {2}? ++ *+ ?+ {2}+ {1,2}+ ** {0} {5000}"
 GROUPS = "( (?: (?i: (?m: (?s: (?i-m: (?-i: (?> (?<n> (?im: (?x: (?= (?! (?<= (?<!"
 
 
@@ -269,6 +270,33 @@ def test_dialects_of_patterns():
 @pytest.mark.parametrize("dialect", ["rust", "oniguruma"])
 def test_what_is_refused(source, message, dialect):
     with pytest.raises(ValueError, match=message):
+        bpe.Pattern(source, dialect)
+
+
+def test_a_brace_that_is_text():
+    """Oniguruma takes "{" as text where no repetition is complete; all short expressions are tried."""
+    n_read = 0
+    for signs in (signs for n in range(1, 5) for signs in itertools.product("a{},2", repeat=n)):
+        source = "".join(signs)
+        try:
+            ours = bpe.Pattern(source, "oniguruma")
+        except ValueError:
+            continue
+        split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(source), "isolated")
+        for text in ("a{2}a{,}aa{2,{{}", "a{,2aa{a}{a2,2}", source, f"a{source}{source}"):
+            theirs = [piece for piece, _ in split.pre_tokenize_str(text)]
+            assert ours._split_by_regex(text) == theirs, (source, text)
+        n_read += "{" in source
+    assert n_read > 400
+    assert bpe.Pattern("x{y}|(?i:a{)", "oniguruma").split("x{y}A{") == ["x{y}", "A{"]
+
+
+@pytest.mark.parametrize(
+    ("source", "dialect"),
+    [(each, "oniguruma") for each in ("{2}", "{,2}", "a|{2,}", "a{100001", "a{2,100001")] + [("a{", "rust")],
+)
+def test_a_brace_that_is_an_error(source, dialect):
+    with pytest.raises(ValueError, match=r"the sign '\{' at character"):
         bpe.Pattern(source, dialect)
 
 

@@ -418,6 +418,56 @@ def test_transformers(folder, tmp_path, monkeypatch):
     assert other.apply_chat_template(messages, tokenize=False) == "jinja"
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda tok: tok.with_special_tokens(["<|new|>", "<|end|>"]),
+        lambda tok: tok.with_special_tokens(["<|new|>"]).prune(TEXTS, vocab_size=300)[0],
+        lambda tok: tok.extend([TEXTS[1] * 9], 2)[0].with_special_tokens({"<|new|>": 500}),
+        lambda tok: tok.truncated(390).with_special_tokens(["<|new|>"]),
+    ],
+    ids=["special tokens", "pruned", "extended", "truncated"],
+)
+@pytest.mark.filterwarnings("ignore:added_tokens_decoder of the tokenizer")
+def test_special_tokens_of_classes(small, change, tmp_path, monkeypatch):
+    """Some classes of transformers know the special tokens of added_tokens_decoder only."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    transformers = pytest.importorskip("transformers")
+    small.save_huggingface(tmp_path / "old")
+    entry = {"content": "<|end|>", "lstrip": False, "normalized": False, "special": True}
+    config = {"added_tokens_decoder": {"399": entry}, "eos_token": "<|end|>"}
+    for cls in ("Qwen2Tokenizer", "GPT2Tokenizer", "PreTrainedTokenizerFast"):
+        written(config | {"tokenizer_class": cls}, tmp_path / "old" / "tokenizer_config.json")
+        tok = change(Tokenizer.open(tmp_path / "old"))
+        tok.save_huggingface(tmp_path / "new")
+        other = transformers.AutoTokenizer.from_pretrained(tmp_path / "new")
+        text = "the cat<|new|> and<|end|> the hat"
+        ids = tok.encode(text, allowed_special="all")
+        assert {tok.special_tokens["<|new|>"], tok.special_tokens["<|end|>"]} < {*ids}
+        assert other.encode(text) == ids
+        assert other.decode(ids, skip_special_tokens=True) == "the cat and the hat"
+        table = contents(tmp_path / "new")["tokenizer_config.json"].get("added_tokens_decoder", {})
+        assert entry in table.values() or not table
+
+
+@pytest.mark.parametrize("cls", ["ChatTokenizer", "Qwen2Tokenizer"])
+@pytest.mark.parametrize(
+    "named", [["x.ChatTokenizer", None], {"AutoTokenizer": ["a/b--x.ChatTokenizer", None]}]
+)
+def test_code_is_left_out(folder, cls, named, tmp_path, monkeypatch):
+    """The files of Python that auto_map names are not written, and AutoTokenizer would look for them."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    transformers = pytest.importorskip("transformers")
+    written(CONFIG | {"auto_map": named, "tokenizer_class": cls}, folder / "tokenizer_config.json")
+    tok = Tokenizer.open(folder)
+    with pytest.warns(UserWarning, match=r"auto_map of tokenizer_config\.json left out"):
+        tok.save_huggingface(tmp_path / "new")
+    assert contents(tmp_path / "new")["tokenizer_config.json"] == CONFIG
+    other = transformers.AutoTokenizer.from_pretrained(tmp_path / "new", trust_remote_code=True)
+    text = "the cat<|end|>"
+    assert other.encode(text) == tok.encode(text, allowed_special="all")
+
+
 def test_transformers_read_a_new_folder(small, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     transformers = required("transformers")

@@ -3,6 +3,7 @@
 import base64
 import json
 import random
+import unicodedata
 
 import pytest
 
@@ -44,6 +45,25 @@ def test_as_tiktoken_does(tmp_path):
         assert tok.encode(text, allowed_special="all") == ids
         assert tok.decode(ids) == text
     assert (tok.pattern.name, tok.special_tokens) == ("gpt2", {"<a>": 0})
+
+
+def test_the_normalizer_of_claude(tmp_path):
+    """The package @anthropic-ai/tokenizer applies NFKC to a text, which its file does not say."""
+    special_tokens = {"<EOT>": 0, "<META>": 1, "<META_START>": 2, "<META_END>": 3, "<SOS>": 4}
+    given = document(5, special_tokens=special_tokens)
+    tok = Tokenizer.open(written(given, tmp_path / "claude.json"))
+    ranks = {token: 5 + i + 10 * (i >= 250) for i, token in enumerate(TOKENS)}
+    peer = tiktoken.Encoding("c", pat_str=GPT2, mergeable_ranks=ranks, special_tokens=special_tokens)
+    tok.save(tmp_path / "tok.json")
+    tok.save_huggingface(tmp_path / "tokenizer.json")
+    found = [tok, Tokenizer.load(tmp_path / "tok.json"), Tokenizer.open(tmp_path / "tokenizer.json")]
+    for text in ("\u2122", "\uff54he \ufb01 e\u0301\u00bd", "the<EOT>\uff1cMETA_END\uff1e<SOS", ""):
+        ids = peer.encode(unicodedata.normalize("NFKC", text), allowed_special="all")
+        assert [each.encode(text, allowed_special="all") for each in found] == [ids] * 3
+    with pytest.raises(ValueError, match="the format tiktoken has no place for"):
+        tok.save_tiktoken(tmp_path / "r.tiktoken")
+    other = Tokenizer.open(written(document(5, special_tokens={"<EOT>": 0}), tmp_path / "other.json"))
+    assert other.count("\u2122") == 3
 
 
 @pytest.mark.parametrize(
