@@ -66,25 +66,6 @@ def test_growth(capfd, monkeypatch):
     assert rows == ["IntMap", "MaxHeap", "MinHeap"]
 
 
-def test_first_use(capsys, monkeypatch):
-    """One use, in processes of its own; what it takes depends on the machine."""
-    monkeypatch.syspath_prepend(FOLDER)
-    importlib.import_module("first_use_table").main(["--small"])
-    output = capsys.readouterr().out
-    assert re.search(r"^\| IntMap( \| -?[\d.]+){2} \|$", output, re.MULTILINE)
-    assert re.search(r"^An empty heap inside `@njit`: \d+ ns\.$", output, re.MULTILINE)
-
-
-def test_start(capsys, monkeypatch, tmp_path):
-    path = tmp_path / "tokens.tiktoken"
-    bpe.train(["low lower"], vocab_size=259, pattern="gpt2", progress=False).save_tiktoken(path)
-    monkeypatch.syspath_prepend(FOLDER)
-    importlib.import_module("start_table").main([str(path), "gpt2", "--small"])
-    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")][2:]
-    assert len(rows) == 7
-    assert all(re.fullmatch(r"\| .* \| -?[\d.]+ \| -?[\d.]+ \| -?\d+ \|", row) for row in rows), rows
-
-
 def test_loading(capsys, monkeypatch, tmp_path):
     required("tokenizers")
     path = tmp_path / "tokenizer.json"
