@@ -91,6 +91,7 @@ _SPELLINGS: dict[tuple[str, ...], str] = {
     (r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",): "gpt2"
 }
 _OTHER_NAMES = {"r50k_base": "gpt2", "p50k_base": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k"}
+_NAMES = frozenset({*PATTERNS, *_OTHER_NAMES})
 _IN_CODE = frozenset().union(*_NAME_OF)  # these few have machine code of their own
 # The other engines read these as the package does.
 READ_ALIKE = {source for sources, name in _NAME_OF.items() if name != "none" for source in sources}
@@ -480,7 +481,8 @@ def split(pattern: str | Iterable[str] | Pattern, text: str) -> list[str]:
     Raises
     ------
     ValueError
-        There is no pattern of the name, or an expression is invalid.
+        There is no pattern of the name, or an expression is invalid. Or the text is the name of a pattern and
+        the pattern is none: the arguments are swapped.
     TypeError
         The text is not a str, or the pattern none of these.
     TimeoutError
@@ -497,4 +499,9 @@ def split(pattern: str | Iterable[str] | Pattern, text: str) -> list[str]:
     """
     if not isinstance(text, str):
         raise TypeError(f"text must be str, not {type(text).__name__}; for bytes: Pattern.split_bytes")
+    if text in _NAMES and isinstance(pattern, str) and pattern not in _NAMES:
+        raise ValueError(
+            f"the pattern comes first: split({text!r}, text). To split the text {text!r} by an expression, "
+            "use Pattern.of(expression).split(text)"
+        )
     return Pattern.of(pattern).split(text)
