@@ -8,7 +8,8 @@ huggingface  ``tokenizer.json``, ``*.hf.json``, or the folder of a      a token 
              model (:mod:`bpe.formats.model_folder`)                    same text
 tiktoken     ``*.tiktoken``                                             pattern, special and added tokens:
                                                                         given again when it is read, all
-                                                                        of them as special; merges in an
+                                                                        of them as special, unless it is
+                                                                        a published file; merges in an
                                                                         order that is not that of the ids
 gpt2         a folder with ``vocab.json`` and ``merges.txt``, or the    any pattern but GPT-2's; which tokens
              first of these                                             are special, where it does not
@@ -30,8 +31,11 @@ a warning names it (:mod:`bpe.formats.kept`).
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import importlib
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -181,7 +185,8 @@ def of_content(
     format : str
         One of :data:`FORMATS` and :data:`READ_ONLY`.
     pattern, special_tokens, dialect : optional
-        For a rank file, which has none. Other formats bring their own.
+        For a rank file, which has none; those of published ones are known
+        (:data:`bpe.formats.tiktoken.PUBLISHED`). Other formats bring their own.
     compiled_only : bool
         Refuse a pattern that is not compiled, as :meth:`bpe.Pattern.of` does, and steps with expressions
         that the ``regex`` package runs.
@@ -193,7 +198,13 @@ def of_content(
     Raises
     ------
     ValueError
-        It is damaged or something else; or the format brings what was given.
+        It is damaged or something else; or the format brings what was given. Or the pattern of a published
+        rank file is another one.
+
+    Warns
+    -----
+    UserWarning
+        A rank file that is not a published one is read without special tokens: once in a process.
 
     Complexity
     ----------
@@ -205,10 +216,7 @@ def of_content(
     [(104, 105)]
     """
     if format == "tiktoken":
-        if pattern is None:
-            raise PatternNeeded("a rank file has no split pattern: say which, such as cl100k for cl100k_base")
-        vocabulary = _module_of(format).parse(content, special_tokens or {})
-        own = Pattern.of(pattern, dialect)
+        vocabulary, own = _of_ranks(content, pattern, special_tokens, dialect)
     elif pattern is not None or special_tokens:
         raise ValueError(f"the format {format} brings its own pattern and special tokens: leave these out")
     elif format == "gpt2":
@@ -222,6 +230,39 @@ def of_content(
     if vocabulary.size >= _LARGE:
         give_back()
     return vocabulary, Pattern.of(own, compiled_only=compiled_only)
+
+
+def _of_ranks(
+    content: bytes, pattern: Any, special_tokens: Mapping[str, int] | None, dialect: Dialect
+) -> tuple[Vocabulary, Pattern]:
+    """Return the tokenizer of a rank file, with what is known of it where nothing else is given."""
+    module = _module_of("tiktoken")
+    known = module.PUBLISHED.get(hashlib.sha256(content).hexdigest())
+    if pattern is None and known is None:
+        raise PatternNeeded("a rank file has no split pattern: say which, such as cl100k for cl100k_base")
+    own = Pattern.of(known.pattern) if pattern is None else Pattern.of(pattern, dialect)
+    if known and own != Pattern.of(known.pattern):
+        raise ValueError(
+            f"the rank file of {known.name}, which is split by {known.pattern!r}, not by {own.spec!r:.200}: "
+            "leave the pattern out"
+        )
+    if special_tokens is None and known:
+        special_tokens = known.special_tokens
+    vocabulary = module.parse(content, special_tokens or {})
+    if special_tokens is None:
+        _warn_without_special_tokens()
+    return vocabulary, own
+
+
+@functools.cache
+def _warn_without_special_tokens() -> None:
+    """Warn once in a process."""
+    warnings.warn(
+        "a rank file holds no special tokens, and none were given: strings such as <|endoftext|> are "
+        "ordinary text. Pass special_tokens={token: id} (bpe convert: --special), or {} if there are none",
+        UserWarning,
+        stacklevel=6,
+    )
 
 
 def _refuse_expressions(vocabulary: Vocabulary) -> None:
