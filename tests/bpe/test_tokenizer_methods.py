@@ -3,6 +3,7 @@
 import copy
 import ctypes
 import functools
+import inspect
 import pickle
 import random
 import threading
@@ -397,6 +398,26 @@ def test_options_of_the_wrong_type(tokenizer):
             for verb in (tokenizer.encode, tokenizer.encode_to_numpy, tokenizer.count):
                 with pytest.raises(TypeError, match=f"{name} must be 'all' or a collection of str, not"):
                     verb("a", **{name: wrong})
+
+
+def test_options_that_there_are_not(tokenizer):
+    """The method that was called is named, not one that it calls."""
+    methods = inspect.getmembers(Tokenizer, inspect.isfunction)
+    taking = [name for name, method in methods if "special" in inspect.signature(method).parameters]
+    others = {"encode_with_dropout": (0.5,), "encode_files": ("out.bin",), "encode_shards": ("out",)}
+    others |= {"truncate": (5,), "stream_encoder": None, "appendable_encoder": None}
+    for name in taking:
+        more = others.get(name, ())
+        given = () if more is None else ("text", *more)
+        seed = {"seed": 1} if name == "encode_with_dropout" else {}
+        message = rf"^Tokenizer\.{name}\(\) got an unexpected keyword argument 'foo'$"
+        with pytest.raises(TypeError, match=message):
+            getattr(tokenizer, name)(*given, **seed, foo=1)
+    assert len(taking) == 13
+    with pytest.raises(TypeError, match=r"encode_batch\(\) .* 'num_threads'\. Did you mean 'threads'\?$"):
+        tokenizer.encode_batch(["text"], num_threads=2)
+    with pytest.raises(TypeError, match=r"count\(\) .* 'allow_special'\. Did you mean 'allowed_special'\?$"):
+        tokenizer.count("text", allow_special="all")
 
 
 @pytest.mark.parametrize("pattern", ["gpt2", "cl100k", "none", r"\w+|\W"])
