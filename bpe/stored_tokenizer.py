@@ -347,10 +347,8 @@ class StoredTokenizer:
                     found = find(path).format
             if found == "native":
                 raise
-            raise ValueError(
-                f"{os.fspath(path)}: its format is {found}, and load reads what save wrote: "
-                "Tokenizer.open reads all formats"
-            ) from None
+            remedy = "load reads what save wrote; Tokenizer.open reads all formats"
+            raise ValueError(f"{os.fspath(path)}: its format is {found}: {remedy}") from None
 
     @classmethod
     def open(

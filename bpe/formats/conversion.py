@@ -31,11 +31,8 @@ a warning names it (:mod:`bpe.formats.kept`).
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import importlib
 import os
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -216,7 +213,11 @@ def of_content(
     [(104, 105)]
     """
     if format == "tiktoken":
-        vocabulary, own = _of_ranks(content, pattern, special_tokens, dialect)
+        module = _module_of(format)
+        known = module.published(content)
+        if pattern is None and known is None:
+            raise PatternNeeded("a rank file has no split pattern: say which, such as cl100k for cl100k_base")
+        vocabulary, own = module.of_file(content, known, pattern, special_tokens, dialect)
     elif pattern is not None or special_tokens:
         raise ValueError(f"the format {format} brings its own pattern and special tokens: leave these out")
     elif format == "gpt2":
@@ -230,39 +231,6 @@ def of_content(
     if vocabulary.size >= _LARGE:
         give_back()
     return vocabulary, Pattern.of(own, compiled_only=compiled_only)
-
-
-def _of_ranks(
-    content: bytes, pattern: Any, special_tokens: Mapping[str, int] | None, dialect: Dialect
-) -> tuple[Vocabulary, Pattern]:
-    """Return the tokenizer of a rank file, with what is known of it where nothing else is given."""
-    module = _module_of("tiktoken")
-    known = module.PUBLISHED.get(hashlib.sha256(content).hexdigest())
-    if pattern is None and known is None:
-        raise PatternNeeded("a rank file has no split pattern: say which, such as cl100k for cl100k_base")
-    own = Pattern.of(known.pattern) if pattern is None else Pattern.of(pattern, dialect)
-    if known and own != Pattern.of(known.pattern):
-        raise ValueError(
-            f"the rank file of {known.name}, which is split by {known.pattern!r}, not by {own.spec!r:.200}: "
-            "leave the pattern out"
-        )
-    if special_tokens is None and known:
-        special_tokens = known.special_tokens
-    vocabulary = module.parse(content, special_tokens or {})
-    if special_tokens is None:
-        _warn_without_special_tokens()
-    return vocabulary, own
-
-
-@functools.cache
-def _warn_without_special_tokens() -> None:
-    """Warn once in a process."""
-    warnings.warn(
-        "a rank file holds no special tokens, and none were given: strings such as <|endoftext|> are "
-        "ordinary text. Pass special_tokens={token: id} (bpe convert: --special), or {} if there are none",
-        UserWarning,
-        stacklevel=6,
-    )
 
 
 def _refuse_expressions(vocabulary: Vocabulary) -> None:

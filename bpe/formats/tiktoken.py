@@ -14,17 +14,20 @@ from __future__ import annotations
 
 import base64
 import binascii
+import functools
+import hashlib
 import re
 import string
+import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bpe.formats.expressions import render
 from bpe.formats.kept import warn_lost
 from bpe.formats.limits import check_longest
 from bpe.formats.ranks import check_no_idle, check_ranks, vocabulary_of_ranks
-from bpe.pattern import PATTERNS, Pattern
+from bpe.pattern import PATTERNS, Dialect, Pattern
 from bpe.supermerges import refuse_supermerges
 from bpe.vocabulary import NO_ID, Vocabulary
 
@@ -136,7 +139,47 @@ p50k_edit, o200k_base and not o200k_harmony, Llama 3 as Meta's ``llama_models`` 
 """
 
 
+def published(data: bytes) -> Published | None:
+    """Return what is known of a rank file."""
+    return PUBLISHED.get(hashlib.sha256(data).hexdigest())
+
+
 # -------------------------------------------------------------------------------------- reading and writing
+def of_file(
+    data: bytes,
+    known: Published | None,
+    pattern: Any,
+    special_tokens: Mapping[str, int] | None,
+    dialect: Dialect,
+) -> tuple[Vocabulary, Pattern]:
+    """Return the tokenizer of a rank file, with what is known of it where nothing else is given."""
+    if known is None:
+        own = Pattern.of(pattern, dialect)
+    else:
+        own = Pattern.of(known.pattern)
+        if pattern is not None and (given := Pattern.of(pattern, dialect)) != own:
+            raise ValueError(
+                f"the rank file of {known.name}, which is split by {known.pattern!r}, not by "
+                f"{given.spec!r:.200}: leave the pattern out"
+            )
+        special_tokens = known.special_tokens if special_tokens is None else special_tokens
+    vocabulary = parse(data, special_tokens or {})
+    if special_tokens is None:
+        _warn_without_special_tokens()
+    return vocabulary, own
+
+
+@functools.cache
+def _warn_without_special_tokens() -> None:
+    """Warn once in a process."""
+    warnings.warn(
+        "a rank file holds no special tokens, and none were given: strings such as <|endoftext|> are "
+        "ordinary text. Pass special_tokens={token: id} (bpe convert: --special), or {} if there are none",
+        UserWarning,
+        stacklevel=6,  # the caller of Tokenizer.open
+    )
+
+
 def parse(data: bytes, special_tokens: Mapping[str, int] = MappingProxyType({})) -> Vocabulary:
     r"""Read a rank file.
 

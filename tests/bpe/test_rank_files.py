@@ -8,7 +8,8 @@ from click.testing import CliRunner
 
 import bpe
 from bpe.cli import main
-from bpe.formats import conversion
+from bpe.formats import tiktoken
+from bpe.formats.conversion import PROBE
 from bpe.formats.tiktoken import PUBLISHED, Published
 
 OPENERS = {"open": bpe.Tokenizer.open, "from_tiktoken": bpe.Tokenizer.from_tiktoken}
@@ -67,9 +68,9 @@ def test_commands(published, monkeypatch):
 @pytest.fixture
 def fresh():
     """The warning is given once in a process: forget that it was."""
-    conversion._warn_without_special_tokens.cache_clear()
+    tiktoken._warn_without_special_tokens.cache_clear()
     yield
-    conversion._warn_without_special_tokens.cache_clear()
+    tiktoken._warn_without_special_tokens.cache_clear()
 
 
 @pytest.mark.parametrize("opened", OPENERS.values(), ids=OPENERS)
@@ -111,4 +112,4 @@ def test_what_is_published_is_what_tiktoken_says(monkeypatch):
         known = PUBLISHED[digests[-1]]
         assert (known.name, known.special_tokens) == (name, theirs["special_tokens"])
         pattern = bpe.Pattern(theirs["pat_str"], dialect="rust")
-        assert pattern.split(conversion.PROBE) == bpe.split(known.pattern, conversion.PROBE)
+        assert pattern.split(PROBE) == bpe.split(known.pattern, PROBE)
