@@ -496,7 +496,5 @@ def split(pattern: str | Iterable[str] | Pattern, text: str) -> list[str]:
     if not isinstance(text, str):
         raise TypeError(f"text must be str, not {type(text).__name__}; for bytes: Pattern.split_bytes")
     if text in _NAMES and isinstance(pattern, str) and pattern not in _NAMES:
-        raise ValueError(
-            f"the pattern comes first: split({text!r}, text), or Pattern.of(...).split({text!r})"
-        )
+        raise ValueError(f"the pattern comes first: split({text!r}, text), or Pattern.of(...).split(text)")
     return Pattern.of(pattern).split(text)
