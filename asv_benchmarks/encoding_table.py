@@ -67,7 +67,7 @@ def gigatoken(folder: Path, name: str) -> Callable[[list[str]], Any] | None:
 
 def new_tokenizer(folder: Path, name: str) -> Callable[[int], Callable[[list[str]], Any]]:
     """Return, by number of threads, what encodes texts by a new tokenizer, which has met no word yet."""
-    new = bpe.Tokenizer.from_tiktoken(folder / f"{name}.tiktoken", pattern=PATTERNS[name])
+    new = bpe.Tokenizer.from_tiktoken(folder / f"{name}.tiktoken", pattern=PATTERNS[name], special_tokens={})
     _ = new.merges  # found now, as others find theirs when they read the file
     return lambda threads: lambda texts: new.encode_batch_to_numpy(texts, threads, specials="ordinary")
 
@@ -140,11 +140,15 @@ def calls(pair: Pair, text: str, times: int) -> Iterator[str]:
 def loading(folder: Path, name: str, times: int) -> str:
     """Return a line about loading."""
     ranks = folder / f"{name}.tiktoken"
-    took = best(lambda: bpe.Tokenizer.from_tiktoken(ranks, pattern=PATTERNS[name]), times)
+
+    def opened() -> bpe.Tokenizer:
+        return bpe.Tokenizer.from_tiktoken(ranks, pattern=PATTERNS[name], special_tokens={})
+
+    took = best(opened, times)
     there = best(lambda: Pair(folder, name), times) - took  # which loads both
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch, "tok.json")
-        bpe.Tokenizer.from_tiktoken(ranks, pattern=PATTERNS[name]).save(path)
+        opened().save(path)
         native = best(lambda: bpe.Tokenizer.load(path), times)
     return (
         f"load {name}: rank file {took * 1e3:.0f} ms, native file {native * 1e3:.0f} ms; "

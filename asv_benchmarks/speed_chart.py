@@ -28,7 +28,8 @@ MEASURED_IN_TOKENIZERS = 2  # parts
 def tokenizers_encoder(folder: Path) -> Callable[[str], np.ndarray]:
     """Return the encoder of tokenizers, for the same vocabulary."""
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    theirs = bpe.Tokenizer.from_tiktoken(folder / f"{NAME}.tiktoken", pattern=PATTERNS[NAME]).to_huggingface()
+    path, pattern = folder / f"{NAME}.tiktoken", PATTERNS[NAME]
+    theirs = bpe.Tokenizer.from_tiktoken(path, pattern=pattern, special_tokens={}).to_huggingface()
     return lambda part: np.array(theirs.encode(part).ids, np.uint32)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from first_use_table import ONE_LINE, never_compiled, run, warm
 
 MEMORY = "; print(int(open('/proc/self/statm').read().split()[1]) * 4096 / 1e6)"
-OPEN = "import bpe; tok = bpe.Tokenizer.open({path!r}, pattern={pattern!r})"
+OPEN = "import bpe; tok = bpe.Tokenizer.open({path!r}, pattern={pattern!r}, special_tokens={{}})"
 PROSE = "' '.join(f'The sea was calm, and {{i}} of {{i * 7919 %% 4001}} men slept.' for i in range(%d))"
 STEPS = {
     "numba by itself": "import sys; sys.path.append({folder!r}); import one_line; one_line.f(1)",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from bpe.progress import Progress
-from bpe.specials import SpecialOptions
+from bpe.specials import Rules, SpecialOptions
 from bpe.stored_tokenizer import PathLike, StoredTokenizer
 
 if TYPE_CHECKING:
@@ -19,6 +21,16 @@ if TYPE_CHECKING:
 
 class CorpusEncoder(StoredTokenizer):
     """What a tokenizer has to do with corpora."""
+
+    def _rules(self, method: str, special: SpecialOptions) -> Rules:
+        """Return the rules of a call; a TypeError names the method that was called."""
+        for name in special:
+            if name not in SpecialOptions.__annotations__:
+                own = inspect.signature(getattr(self, method)).parameters.keys() - {"special"}
+                close = difflib.get_close_matches(name, [*own, *SpecialOptions.__annotations__], n=1)
+                hint = f". Did you mean {close[0]!r}?" if close else ""
+                raise TypeError(f"Tokenizer.{method}() got an unexpected keyword argument {name!r}{hint}")
+        return self.engine.rules_of(**special)
 
     def encode_files(
         self,
@@ -68,7 +80,7 @@ class CorpusEncoder(StoredTokenizer):
             self.engine,
             corpus,
             out,
-            self.engine.rules_of(**special),
+            self._rules("encode_files", special),
             to=to,
             end_token=end_token,
             dtype=dtype,
@@ -111,6 +123,7 @@ class CorpusEncoder(StoredTokenizer):
         """
         from bpe.corpus.shards import encode_shards
 
+        self._rules("encode_shards", special)  # raises here, not in a worker
         return encode_shards(
             self.engine,
             corpus,

@@ -91,6 +91,8 @@ _SPELLINGS: dict[tuple[str, ...], str] = {
     (r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",): "gpt2"
 }
 _OTHER_NAMES = {"r50k_base": "gpt2", "p50k_base": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k"}
+_NAMES = frozenset({*PATTERNS, *_OTHER_NAMES})
+_KNOWN = f"Named patterns: {', '.join(PATTERNS)}"
 _IN_CODE = frozenset().union(*_NAME_OF)  # these few have machine code of their own
 # The other engines read these as the package does.
 READ_ALIKE = {source for sources, name in _NAME_OF.items() if name != "none" for source in sources}
@@ -126,10 +128,6 @@ def _scanner(sources: tuple[str, ...]) -> Scanner | None:
         stacklevel=3,
     )
     return None
-
-
-def _known() -> str:
-    return f"Named patterns: {', '.join(PATTERNS)}"
 
 
 # ------------------------------------------------------------------------------------------------- pattern
@@ -180,14 +178,14 @@ class Pattern:
     def __init__(self, sources: str | Iterable[str], dialect: Dialect = "regex") -> None:
         given = (sources,) if isinstance(sources, str) else tuple(sources)
         if not given or not all(given):
-            raise ValueError(f"a pattern needs an expression that is not empty. {_known()}")
+            raise ValueError(f"a pattern needs an expression that is not empty. {_KNOWN}")
         try:
             sources = tuple(translated(source, dialect) for source in given)
             check_expressions(sources)
             for source in (each for each in sources if each not in _IN_CODE):  # these are valid
                 compiled(source)
         except ValueError as error:
-            raise ValueError(f"{error}. {_known()}") from None
+            raise ValueError(f"{error}. {_KNOWN}") from None
         object.__setattr__(self, "sources", sources)
 
     def __repr__(self) -> str:
@@ -251,7 +249,7 @@ class Pattern:
                 return cls(_SOURCES_OF[name])
             if re.fullmatch("[A-Za-z0-9_-]+", pattern):
                 raise ValueError(
-                    f"unknown pattern {pattern!r:.100}. {_known()}. "
+                    f"unknown pattern {pattern!r:.100}. {_KNOWN}. "
                     f"Where a regular expression is meant, write '(?:{pattern})'"
                 )
             pattern = [pattern]
@@ -262,7 +260,7 @@ class Pattern:
                     cls(_SOURCES_OF[_SPELLINGS[sources]]) if sources in _SPELLINGS else cls(sources, dialect)
                 )
         raise TypeError(
-            f"a pattern must be a name, a regular expression or a list of these, not {pattern!r}. {_known()}"
+            f"a pattern must be a name, a regular expression or a list of these, not {pattern!r}. {_KNOWN}"
         )
 
     @property
@@ -480,7 +478,7 @@ def split(pattern: str | Iterable[str] | Pattern, text: str) -> list[str]:
     Raises
     ------
     ValueError
-        There is no pattern of the name, or an expression is invalid.
+        There is no pattern of the name, an expression is invalid, or the arguments are swapped.
     TypeError
         The text is not a str, or the pattern none of these.
     TimeoutError
@@ -497,4 +495,6 @@ def split(pattern: str | Iterable[str] | Pattern, text: str) -> list[str]:
     """
     if not isinstance(text, str):
         raise TypeError(f"text must be str, not {type(text).__name__}; for bytes: Pattern.split_bytes")
+    if text in _NAMES and isinstance(pattern, str) and pattern not in _NAMES:
+        raise ValueError(f"the pattern comes first: split({text!r}, text), or Pattern.of(...).split(text)")
     return Pattern.of(pattern).split(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bpe.encoding.decoding import join_tokens
@@ -332,8 +332,23 @@ class StoredTokenizer:
 
     @classmethod
     def load(cls, path: PathLike, *, compiled_only: bool = False) -> Self:
-        """Read a tokenizer that :meth:`save` wrote; ValueError names the place where the file is damaged."""
-        return cls._read(path, "native", compiled_only=compiled_only)
+        """Read a tokenizer that :meth:`save` wrote; ValueError names the place where the file is damaged.
+
+        :meth:`open` reads all formats.
+        """
+        try:
+            return cls._read(path, "native", compiled_only=compiled_only)
+        except (ValueError, IsADirectoryError):
+            from bpe.formats.recognition import find
+
+            found = "native"
+            with suppress(ValueError, OSError):
+                if os.path.isfile(path) or os.path.isdir(path):  # a pipe cannot be read again
+                    found = find(path).format
+            if found == "native":
+                raise
+            remedy = "load reads what save wrote; Tokenizer.open reads all formats"
+            raise ValueError(f"{os.fspath(path)}: its format is {found}: {remedy}") from None
 
     @classmethod
     def open(
@@ -355,7 +370,7 @@ class StoredTokenizer:
             tiktoken, an encoder of npm's tiktoken; or a folder with a ``tokenizer.json``, which is read
             first, a ``tekken.json``, a ``tokenizer.model`` or GPT-2's two files.
         pattern, special_tokens, dialect : optional
-            For a rank file, which has none: as for :meth:`from_tiktoken`.
+            For a rank file: as for :meth:`from_tiktoken`.
         compiled_only : bool
             Refuse a pattern that is not compiled, as :meth:`bpe.Pattern.of` does, and steps with
             expressions that the ``regex`` package runs.
@@ -368,14 +383,15 @@ class StoredTokenizer:
         ------
         ValueError
             It is in no format that is known, or is damaged; the message names the place. Or it is a rank
-            file, and `pattern` is missing.
+            file, and `pattern` is missing, or another one than that of a published file.
         OSError
             It cannot be read.
 
         Warns
         -----
         UserWarning
-            The file has something that is kept, but not applied.
+            The file has something that is kept, but not applied. Or it is a rank file that is not a published
+            one, and `special_tokens` is missing; this is said once in a process.
 
         Complexity
         ----------
@@ -402,11 +418,17 @@ class StoredTokenizer:
         cls,
         path: PathLike,
         *,
-        pattern: str | Iterable[str] | Pattern,
-        special_tokens: Mapping[str, int] = MappingProxyType({}),
+        pattern: str | Iterable[str] | Pattern | None = None,
+        special_tokens: Mapping[str, int] | None = None,
         dialect: Dialect = "regex",
     ) -> Self:
-        """Read a rank file of tiktoken, which holds no pattern or special tokens; its dialect is "rust"."""
+        """Read a rank file of tiktoken, which holds no pattern or special tokens; its dialect is "rust".
+
+        Those of published files are known by the SHA-256 of the file: r50k_base (GPT-2), p50k_base,
+        cl100k_base, o200k_base, Llama 3, Llama 4 and Qwen. Special tokens that you give take the place of
+        theirs, and ``{}`` leaves them out; another pattern is a ValueError. For any other file, a missing
+        pattern is a ValueError, and missing special tokens are a warning, once in a process.
+        """
         return cls._read(path, "tiktoken", pattern=pattern, special_tokens=special_tokens, dialect=dialect)
 
     @classmethod

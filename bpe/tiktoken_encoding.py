@@ -32,6 +32,11 @@ class TiktokenEncoding:
     tokenizer : Tokenizer
     name : str
 
+    Raises
+    ------
+    TypeError
+        It is not a Tokenizer, such as the path of one.
+
     Attributes
     ----------
     tokenizer : Tokenizer
@@ -49,6 +54,11 @@ class TiktokenEncoding:
     __module__ = "bpe"
 
     def __init__(self, tokenizer: Tokenizer, name: str = "bpe") -> None:
+        if not isinstance(tokenizer, Tokenizer):
+            raise TypeError(
+                f"a TiktokenEncoding takes a Tokenizer, not {type(tokenizer).__name__}: "
+                "Tokenizer.open(path) reads one from a file"
+            )
         self.tokenizer, self.name = tokenizer, name
 
     def __repr__(self) -> str:

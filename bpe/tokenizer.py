@@ -153,7 +153,7 @@ class Tokenizer(CorpusEncoder):
 
     def encode_to_numpy(self, text: str | bytes, **special: Unpack[SpecialOptions]) -> np.ndarray:
         """Encode a text to an array, ``(n,) uint32``; else as :meth:`encode`."""
-        return self.engine.encode(utf8_of(text), text, self.engine.rules_of(**special))
+        return self.engine.encode(utf8_of(text), text, self._rules("encode_to_numpy", special))
 
     def encode_with_offsets(
         self, text: str | bytes, **special: Unpack[SpecialOptions]
@@ -174,7 +174,7 @@ class Tokenizer(CorpusEncoder):
         >>> tok.encode_with_offsets("low\u00e9")
         (array([257, 195, 169], dtype=uint32), array([0, 3, 3]), array([3, 4, 4]))
         """
-        return offsets.encode_with_offsets(self.engine, text, self.engine.rules_of(**special))
+        return offsets.encode_with_offsets(self.engine, text, self._rules("encode_with_offsets", special))
 
     def encode_with_dropout(
         self, text: str | bytes, dropout: float, *, seed: int, **special: Unpack[SpecialOptions]
@@ -199,7 +199,9 @@ class Tokenizer(CorpusEncoder):
         >>> [tok.encode_with_dropout("low", 0.5, seed=seed) for seed in (1, 2, 3)]
         [[257], [257], [108, 111, 119]]
         """
-        return encode_with_dropout(self.engine, text, dropout, seed, self.engine.rules_of(**special))
+        return encode_with_dropout(
+            self.engine, text, dropout, seed, self._rules("encode_with_dropout", special)
+        )
 
     # ------------------------------------------------------------------------------------- many texts
     def encode_batch(
@@ -215,7 +217,7 @@ class Tokenizer(CorpusEncoder):
         >>> bpe.train(["low"], vocab_size=256).encode_batch(["hi", b"you"])
         [[104, 105], [121, 111, 117]]
         """
-        return batches.encode_batch(self.engine, texts, threads, self.engine.rules_of(**special))
+        return batches.encode_batch(self.engine, texts, threads, self._rules("encode_batch", special))
 
     def encode_batch_to_numpy(
         self, texts: Iterable[str | bytes], threads: int | None = None, **special: Unpack[SpecialOptions]
@@ -228,7 +230,9 @@ class Tokenizer(CorpusEncoder):
         offsets : (len(texts) + 1,) int64
             Those of text i are ``ids[offsets[i]:offsets[i + 1]]``.
         """
-        return batches.encode_batch_to_numpy(self.engine, texts, threads, self.engine.rules_of(**special))
+        return batches.encode_batch_to_numpy(
+            self.engine, texts, threads, self._rules("encode_batch_to_numpy", special)
+        )
 
     # ---------------------------------------------------------------------------------- text in parts
     def encode_iterable(
@@ -247,18 +251,18 @@ class Tokenizer(CorpusEncoder):
         >>> list(tok.encode_iterable(["low lo", "wer"]))
         [257, 32, 257, 101, 114]
         """
-        return encode_parts(self.engine, texts, self.engine.rules_of(**special))
+        return encode_parts(self.engine, texts, self._rules("encode_iterable", special))
 
     def stream_encoder(self, **special: Unpack[SpecialOptions]) -> StreamEncoder:
         """Return an encoder of a text that is fed in parts, with ``feed(text)`` and ``finish()``.
 
         Its ids are those of :meth:`encode` for the whole text, wherever it was cut.
         """
-        return StreamEncoder(self.engine, self.engine.rules_of(**special))
+        return StreamEncoder(self.engine, self._rules("stream_encoder", special))
 
     def appendable_encoder(self, **special: Unpack[SpecialOptions]) -> AppendableEncoder:
         """Return an encoder of a text that grows, with ``append(text)``, ``count()`` and ``ids()``."""
-        return AppendableEncoder(self.engine, self.engine.rules_of(**special))
+        return AppendableEncoder(self.engine, self._rules("appendable_encoder", special))
 
     # ------------------------------------------------------------------------------ numbers of tokens
     def count(self, text: str | bytes, limit: int | None = None, **special: Unpack[SpecialOptions]) -> int:
@@ -266,7 +270,7 @@ class Tokenizer(CorpusEncoder):
 
         With a limit only the beginning of the text is read, and looked through for special tokens.
         """
-        return budget.count(self.engine, text, limit, self.engine.rules_of(**special))
+        return budget.count(self.engine, text, limit, self._rules("count", special))
 
     def truncate(self, text: AnyStr, max_tokens: int, **special: Unpack[SpecialOptions]) -> AnyStr:
         """Return the beginning of a text that has at most so many tokens; the text itself if it has no more.
@@ -281,7 +285,7 @@ class Tokenizer(CorpusEncoder):
         >>> tok.truncate("low lower", 3), tok.truncate("\u00e9", 1)
         ('low low', '')
         """
-        return budget.truncate(self.engine, text, max_tokens, self.engine.rules_of(**special))
+        return budget.truncate(self.engine, text, max_tokens, self._rules("truncate", special))
 
     def interval_counter(self, text: str | bytes) -> IntervalCounter:
         """Return a counter of the tokens of any part of a text, encoded by itself; special tokens are text.

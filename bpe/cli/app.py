@@ -126,7 +126,8 @@ def main() -> None:
     """Train byte-pair-encoding tokenizers, encode and decode text.
 
     A TOKENIZER is what bpe train writes, a tokenizer.json of Hugging Face, a tekken.json, a .model file of
-    SentencePiece (BPE) or minbpe, GPT-2's vocab.json with merges.txt beside it, or a folder with one of them.
+    SentencePiece (BPE) or minbpe, GPT-2's vocab.json with merges.txt beside it, a published rank file of
+    tiktoken such as cl100k_base.tiktoken, or a folder with one of them.
 
     \b
     Example:
@@ -143,7 +144,7 @@ def main() -> None:
 
 # ------------------------------------------------------------------------------------------------ shared
 def load(path: str) -> Tokenizer:
-    """Read a tokenizer of any format; a rank file alone is not a tokenizer."""
+    """Read a tokenizer of any format; a rank file that is not a published one is not a tokenizer."""
     from bpe.formats.conversion import PatternNeeded
     from bpe.tokenizer import Tokenizer
 

@@ -118,7 +118,7 @@ def _describe(tokenizer: Tokenizer, n: int = 10) -> list[str]:
     "--pattern",
     type=PatternType(),
     metavar="NAME|REGEX",
-    help=f"For a rank file, which has no pattern. {PATTERN_HELP}",
+    help=f"For a rank file that is not a published one. {PATTERN_HELP}",
 )
 @pattern_dialect
 @click.option(
@@ -126,7 +126,7 @@ def _describe(tokenizer: Tokenizer, n: int = 10) -> list[str]:
     "specials",
     multiple=True,
     metavar="TOKEN=ID",
-    help="A special token, for a rank file, which has none. May be repeated.",
+    help="A special token, for a rank file. By default, those of a published file. May be repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
 def convert(
@@ -144,7 +144,8 @@ def convert(
     \b
     native         any other .json
     huggingface    tokenizer.json, *.hf.json; with --to, also the folder of a model
-    tiktoken       *.tiktoken, the ranks alone
+    tiktoken       *.tiktoken, the ranks alone; published files (r50k_base, cl100k_base, o200k_base, Llama 3,
+                   ...) are known, with their patterns and special tokens
     gpt2           a folder, or vocab.json (with merges.txt beside it)
     minbpe         *.model
     sentencepiece  *.model, of type BPE; read only
@@ -158,7 +159,8 @@ def convert(
     \b
     Example:
       bpe convert tok.json tokenizer.json
-      bpe convert cl100k_base.tiktoken tok.json --pattern cl100k --special '<|endoftext|>=100257'
+      bpe convert cl100k_base.tiktoken tok.json
+      bpe convert mine.tiktoken tok.json --pattern cl100k --special '<|end|>=50000'
       bpe convert tokenizer.json ranks.tiktoken
     """  # noqa: D301
     only_one_to_stdout(output, as_json)
@@ -215,7 +217,7 @@ def _parts_of(
     from bpe.formats.conversion import read as read_parts
     from bpe.formats.recognition import open_parts
 
-    given: dict[str, Any] = {"pattern": pattern, "special_tokens": special_tokens, "dialect": dialect}
+    given: dict[str, Any] = {"pattern": pattern, "special_tokens": special_tokens or None, "dialect": dialect}
     try:
         return read_parts(source, format, **given) if format else open_parts(source, **given)
     except PatternNeeded:

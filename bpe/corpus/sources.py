@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import index as as_index
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -17,6 +17,7 @@ from bpe.corpus.validity import Errors, check_errors, clean_blocks, clean_docume
 
 _Advance: TypeAlias = Callable[[int], object]
 Format: TypeAlias = Literal["text", "jsonl", "parquet"]
+_LOOKED_AT, _LONGEST_NAME = 100, 4096  # documents, characters
 _KIND_OF = {"text": ".txt", "jsonl": ".jsonl", "parquet": ".parquet"}
 
 
@@ -62,7 +63,7 @@ class Corpus:
         The sources are a bare str or bytes, or not an iterable, or the field is not a str.
     ValueError
         `errors` or `format` is not one of these, `max_record_bytes` is below 1, or a folder has no files of
-        a known format.
+        a known format. Or the str in a list are names of files, which would be read as texts.
     OSError
         A file is missing or cannot be examined.
 
@@ -125,6 +126,7 @@ class Corpus:
         if isinstance(items, ArrowTexts):
             self.n_bytes = int(items.ends[-1]) if len(items) else 0
         if isinstance(items, (list, tuple)):
+            _refuse_names(items)
             self._given = [Path(item) for item in items if isinstance(item, os.PathLike)]
             self._items = [part for item in items for part in _expanded(item)]
             sizes = [_size_of(item) for item in self._items]
@@ -419,6 +421,16 @@ def _in_blocks(document: bytes, block_bytes: int) -> Iterable[bytes]:
 
 
 __test__ = {"Corpus": Corpus}  # doctest passes over a class that has the name of another module
+
+
+def _refuse_names(items: Sequence[Any]) -> None:
+    """Raise a ValueError if all str among the first hundred items are names of files."""
+    texts = [item for item in items[:_LOOKED_AT] if isinstance(item, str)]
+    if texts and all(len(text) <= _LONGEST_NAME and os.path.isfile(text) for text in texts):
+        raise ValueError(
+            f"the documents are names of files, such as {texts[0]!r:.100}: a path must be pathlib.Path(...). "
+            "If the name itself is the text, give it as bytes"
+        )
 
 
 def _name_of(items: Any) -> str:

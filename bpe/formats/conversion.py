@@ -8,7 +8,8 @@ huggingface  ``tokenizer.json``, ``*.hf.json``, or the folder of a      a token 
              model (:mod:`bpe.formats.model_folder`)                    same text
 tiktoken     ``*.tiktoken``                                             pattern, special and added tokens:
                                                                         given again when it is read, all
-                                                                        of them as special; merges in an
+                                                                        of them as special, unless it is
+                                                                        a published file; merges in an
                                                                         order that is not that of the ids
 gpt2         a folder with ``vocab.json`` and ``merges.txt``, or the    any pattern but GPT-2's; which tokens
              first of these                                             are special, where it does not
@@ -181,7 +182,8 @@ def of_content(
     format : str
         One of :data:`FORMATS` and :data:`READ_ONLY`.
     pattern, special_tokens, dialect : optional
-        For a rank file, which has none. Other formats bring their own.
+        For a rank file, which has none; those of published ones are known
+        (:data:`bpe.formats.tiktoken.PUBLISHED`). Other formats bring their own.
     compiled_only : bool
         Refuse a pattern that is not compiled, as :meth:`bpe.Pattern.of` does, and steps with expressions
         that the ``regex`` package runs.
@@ -193,7 +195,13 @@ def of_content(
     Raises
     ------
     ValueError
-        It is damaged or something else; or the format brings what was given.
+        It is damaged or something else; or the format brings what was given. Or the pattern of a published
+        rank file is another one.
+
+    Warns
+    -----
+    UserWarning
+        A rank file that is not a published one is read without special tokens: once in a process.
 
     Complexity
     ----------
@@ -205,10 +213,11 @@ def of_content(
     [(104, 105)]
     """
     if format == "tiktoken":
-        if pattern is None:
+        module = _module_of(format)
+        known = module.published(content)
+        if pattern is None and known is None:
             raise PatternNeeded("a rank file has no split pattern: say which, such as cl100k for cl100k_base")
-        vocabulary = _module_of(format).parse(content, special_tokens or {})
-        own = Pattern.of(pattern, dialect)
+        vocabulary, own = module.of_file(content, known, pattern, special_tokens, dialect)
     elif pattern is not None or special_tokens:
         raise ValueError(f"the format {format} brings its own pattern and special tokens: leave these out")
     elif format == "gpt2":

@@ -6,24 +6,28 @@ A rank file has one line for each token: the bytes in base64, a space, and the r
     Ig== 1
 
 It does not hold merges: they follow from the ranks (:mod:`bpe.formats.ranks`). It does not hold the split
-pattern and the special tokens, either: the reader of the file must give them.
+pattern and the special tokens, either: those of published files, :data:`PUBLISHED`, are known, for others the
+reader of the file must give them.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import functools
+import hashlib
 import re
 import string
+import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bpe.formats.expressions import render
 from bpe.formats.kept import warn_lost
 from bpe.formats.limits import check_longest
 from bpe.formats.ranks import check_no_idle, check_ranks, vocabulary_of_ranks
-from bpe.pattern import PATTERNS, Pattern
+from bpe.pattern import PATTERNS, Dialect, Pattern
 from bpe.supermerges import refuse_supermerges
 from bpe.vocabulary import NO_ID, Vocabulary
 
@@ -34,6 +38,146 @@ if TYPE_CHECKING:
 _LINE = re.compile(rb"([A-Za-z0-9+/]+={0,2}|=) (\d{1,10})\r?")
 _EMPTY = b"="  # how Whisper writes a token without bytes
 _BASE64 = string.ascii_letters.encode() + string.digits.encode() + b"+/="
+
+
+# ---------------------------------------------------------------------------------------- published files
+class Published(NamedTuple):
+    """What a rank file does not hold: the pattern and the special tokens that it was published with."""
+
+    name: str
+    pattern: str
+    special_tokens: dict[str, int]
+
+
+def _from(first: int, *tokens: str) -> dict[str, int]:
+    """Return tokens with ids in their order."""
+    return {token: first + i for i, token in enumerate(tokens)}
+
+
+def _numbered(name: str, start: int, stop: int) -> list[str]:
+    return [f"<|{name}_{i}|>" for i in range(start, stop)]
+
+
+_FILL = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
+_END, _END_OF_PROMPT = "<|endoftext|>", "<|endofprompt|>"
+_RESERVED = "reserved_special_token"
+
+PUBLISHED: dict[str, Published] = {
+    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": Published(
+        "r50k_base", "gpt2", {_END: 50256}
+    ),
+    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": Published(
+        "p50k_base", "gpt2", {_END: 50256}
+    ),
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": Published(
+        "cl100k_base", "cl100k", {**_from(100257, _END, *_FILL), _END_OF_PROMPT: 100276}
+    ),
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": Published(
+        "o200k_base", "o200k", {_END: 199999, _END_OF_PROMPT: 200018}
+    ),
+    "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55": Published(
+        "Llama 3",
+        "llama3",
+        _from(
+            128000,
+            "<|begin_of_text|>",
+            "<|end_of_text|>",
+            *_numbered(_RESERVED, 0, 2),
+            "<|finetune_right_pad_id|>",
+            "<|step_id|>",
+            "<|start_header_id|>",
+            "<|end_header_id|>",
+            "<|eom_id|>",
+            "<|eot_id|>",
+            "<|python_tag|>",
+            "<|image|>",
+            *_numbered(_RESERVED, 2, 246),
+        ),
+    ),
+    "d0bdbaf59b0762c8c807617e2d8ea51420eb1b1de266df2495be755c8e0ed6ed": Published(
+        "Llama 4",
+        "o200k",
+        _from(
+            200000,
+            "<|begin_of_text|>",
+            "<|end_of_text|>",
+            *_FILL,
+            "<|header_start|>",
+            "<|header_end|>",
+            "<|eom|>",
+            "<|eot|>",
+            "<|step|>",
+            *_numbered(f"text_post_train_{_RESERVED}", 0, 6),
+            "<|python_start|>",
+            "<|python_end|>",
+            "<|finetune_right_pad|>",
+            *_numbered(f"text_post_train_{_RESERVED}", 8, 69),
+            "<|image_start|>",
+            "<|image_end|>",
+            *_numbered(f"vision_{_RESERVED}", 0, 2),
+            "<|tile_x_separator|>",
+            "<|tile_y_separator|>",
+            *_numbered(f"vision_{_RESERVED}", 2, 6),
+            "<|image|>",
+            *_numbered(f"vision_{_RESERVED}", 6, 7),
+            "<|patch|>",
+            *_numbered(f"vision_{_RESERVED}", 7, 1048),
+            *_numbered(f"reasoning_{_RESERVED}", 0, 8),
+            "<|reasoning_thinking_start|>",
+            "<|reasoning_thinking_end|>",
+            *_numbered(_RESERVED, 0, 904),
+        ),
+    ),
+    "b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186": Published(
+        "Qwen", "qwen2", _from(151643, _END, "<|im_start|>", "<|im_end|>", *_numbered("extra", 0, 205))
+    ),
+}
+"""Published rank files, by the SHA-256 of their content.
+
+Where several sets of special tokens go with one file, that of the base model is here: p50k_base and not
+p50k_edit, o200k_base and not o200k_harmony, Llama 3 as Meta's ``llama_models`` has it now.
+"""
+
+
+def published(data: bytes) -> Published | None:
+    """Return what is known of a rank file."""
+    return PUBLISHED.get(hashlib.sha256(data).hexdigest())
+
+
+# -------------------------------------------------------------------------------------- reading and writing
+def of_file(
+    data: bytes,
+    known: Published | None,
+    pattern: Any,
+    special_tokens: Mapping[str, int] | None,
+    dialect: Dialect,
+) -> tuple[Vocabulary, Pattern]:
+    """Return the tokenizer of a rank file, with what is known of it where nothing else is given."""
+    if known is None:
+        own = Pattern.of(pattern, dialect)
+    else:
+        own = Pattern.of(known.pattern)
+        if pattern is not None and (given := Pattern.of(pattern, dialect)) != own:
+            raise ValueError(
+                f"the rank file of {known.name}, which is split by {known.pattern!r}, not by "
+                f"{given.spec!r:.200}: leave the pattern out"
+            )
+        special_tokens = known.special_tokens if special_tokens is None else special_tokens
+    vocabulary = parse(data, special_tokens or {})
+    if special_tokens is None:
+        _warn_without_special_tokens()
+    return vocabulary, own
+
+
+@functools.cache
+def _warn_without_special_tokens() -> None:
+    """Warn once in a process."""
+    warnings.warn(
+        "a rank file holds no special tokens, and none were given: strings such as <|endoftext|> are "
+        "ordinary text. Pass special_tokens={token: id} (bpe convert: --special), or {} if there are none",
+        UserWarning,
+        stacklevel=6,  # the caller of Tokenizer.open
+    )
 
 
 def parse(data: bytes, special_tokens: Mapping[str, int] = MappingProxyType({})) -> Vocabulary:

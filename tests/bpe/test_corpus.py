@@ -177,6 +177,26 @@ def test_wrong_types(source, message):
         read(source)
 
 
+def test_names_of_files_that_would_be_read_as_texts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("book.txt", "b.txt"):
+        Path(name).write_text("low lower", "utf-8")
+    for names in (
+        ["book.txt"],
+        ("book.txt", "b.txt"),
+        ["book.txt"] * 100 + ["a text"],
+        ["b.txt", Path("b.txt")],
+    ):
+        with pytest.raises(ValueError, match=r"are names of files, such as '(book|b)\.txt': .*pathlib\.Path"):
+            Corpus(names)
+    with pytest.raises(ValueError, match="are names of files"):
+        bpe.train(["book.txt"], 260)
+    for texts in (["book.txt", "a text"], ["missing.txt"], ["a\0b"], ["x" * 5000], [""], []):
+        assert read(texts) == [text.encode() for text in texts]
+    assert read([b"book.txt"]) == [b"book.txt"]
+    assert read([Path("book.txt")]) == [b"low lower"]
+
+
 def test_wrong_options():
     with pytest.raises(ValueError, match=r"errors must be one of 'keep', 'strict', .*, not 'ignore'"):
         Corpus(["a"], errors="ignore")

@@ -14,7 +14,7 @@ from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
 from tests.fuzz.damage import damaged
 
-GIVEN = {"tiktoken": {"pattern": "gpt2"}}
+GIVEN = {"tiktoken": {"pattern": "gpt2", "special_tokens": {}}}
 NAMES = {"native": "t.json", "huggingface": "t.hf.json", "tiktoken": "t.tiktoken", "minbpe": "t.model"}
 
 

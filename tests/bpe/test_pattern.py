@@ -291,6 +291,15 @@ def test_errors(pattern, kind, message):
         bpe.split(pattern, "text")
 
 
+def test_swapped_arguments():
+    for name in ("gpt2", "cl100k_base"):
+        for text in ("Hello world", r"\w+", "one"):
+            with pytest.raises(ValueError, match=rf"the pattern comes first: split\('{name}', text\)"):
+                bpe.split(text, name)
+    assert bpe.split("gpt2", "cl100k") == ["cl", "100", "k"]
+    assert bpe.Pattern.of(r"\w+").split("gpt2") == bpe.split(bpe.Pattern.of(r"\w+"), "gpt2") == ["gpt2"]
+
+
 def test_bytes_are_refused():
     with pytest.raises(TypeError, match="split_bytes"):
         bpe.split("gpt2", b"text")

@@ -50,7 +50,7 @@ READERS = {
     "model": bpe.Tokenizer.from_minbpe,
     "json": bpe.Tokenizer.load,
     "hf.json": bpe.Tokenizer.from_huggingface,
-    "tiktoken": lambda path: bpe.Tokenizer.from_tiktoken(path, pattern="gpt2"),
+    "tiktoken": lambda path: bpe.Tokenizer.from_tiktoken(path, pattern="gpt2", special_tokens={}),
 }
 
 

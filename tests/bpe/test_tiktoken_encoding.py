@@ -143,6 +143,14 @@ def check_what_is_no_method(pair):
     assert mine.token_byte_values() == theirs.token_byte_values()
 
 
+def test_what_is_no_tokenizer(pair):
+    for wrong in ("tok.json", Path("tok.json"), pair[1], None):
+        with pytest.raises(
+            TypeError, match=rf"takes a Tokenizer, not {type(wrong).__name__}: Tokenizer\.open"
+        ):
+            bpe.TiktokenEncoding(wrong)
+
+
 def test_what_is_no_method(pair):
     check_what_is_no_method(pair)
     mine = pair[0]

@@ -14,6 +14,7 @@ import bpe
 from bpe import atomic_files as files
 from bpe import reference
 from bpe.formats import native
+from bpe.formats.conversion import write
 from bpe.text import as_bytes, as_text
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
@@ -437,6 +438,19 @@ def test_foreign_files(data, message, tmp_path):
     path = tmp_path / "tok.json"
     path.write_bytes(data)
     with pytest.raises(ValueError, match=message):
+        Tokenizer.load(path)
+
+
+@pytest.mark.parametrize("format", ["huggingface", "tiktoken", "gpt2", "minbpe", "folder"])
+def test_files_of_other_formats(format, tmp_path):
+    path = tmp_path / {"tiktoken": "a.tiktoken", "gpt2": "vocab.json", "minbpe": "a.model"}.get(
+        format, "tok.json"
+    )
+    tok = bpe.train(["low"], 257, alphabet="gpt2" if format == "gpt2" else "bytes", progress=False)
+    write(tok.engine.vocabulary, tok.pattern, path, "huggingface" if format == "folder" else format)
+    if format == "folder":
+        path, format = path.rename(tmp_path / "tokenizer.json").parent, "huggingface"
+    with pytest.raises(ValueError, match=rf"its format is {format}: .*; Tokenizer\.open reads all formats"):
         Tokenizer.load(path)
 
 

@@ -3,6 +3,7 @@
 import copy
 import ctypes
 import functools
+import inspect
 import pickle
 import random
 import threading
@@ -398,6 +399,26 @@ def test_options_of_the_wrong_type(tokenizer):
             for verb in (tokenizer.encode, tokenizer.encode_to_numpy, tokenizer.count):
                 with pytest.raises(TypeError, match=f"{name} must be 'all' or a collection of str, not"):
                     verb("a", **{name: wrong})
+
+
+def test_options_that_there_are_not(tokenizer):
+    """The method that was called is named, not one that it calls."""
+    n_taking = 0
+    for name, method in inspect.getmembers(tokenizer, inspect.ismethod):
+        parameters = inspect.signature(method).parameters
+        if "special" not in parameters or name.startswith("_"):
+            continue
+        n_taking += 1
+        needed = [key for key, each in parameters.items() if each.default is each.empty and key != "special"]
+        with pytest.raises(
+            TypeError, match=rf"^Tokenizer\.{name}\(\) got an unexpected keyword argument 'foo'$"
+        ):
+            method(**dict.fromkeys(needed, "text"), foo=1)
+    assert n_taking == 12
+    with pytest.raises(TypeError, match=r"encode_batch\(\) .* 'num_threads'\. Did you mean 'threads'\?$"):
+        tokenizer.encode_batch(["text"], num_threads=2)
+    with pytest.raises(TypeError, match=r"count\(\) .* 'allow_special'\. Did you mean 'allowed_special'\?$"):
+        tokenizer.count("text", allow_special="all")
 
 
 @pytest.mark.parametrize("pattern", ["gpt2", "cl100k", "none", r"\w+|\W"])

@@ -1,5 +1,6 @@
 """Each of our calls on the pages for people who come from other packages runs."""
 
+import hashlib
 import re
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 import bpe
 import structures
+from bpe.formats.tiktoken import PUBLISHED, Published
 from tests.optional import required
 
 ROOT = Path(__file__).parents[2]
@@ -36,9 +38,11 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def names(folder):
+def names(folder, monkeypatch):
     tok = bpe.train([TEXT], 310, pattern="cl100k", progress=False)
     tok.save_tiktoken("cl100k_base.tiktoken")
+    digest = hashlib.sha256(Path("cl100k_base.tiktoken").read_bytes()).hexdigest()
+    monkeypatch.setitem(PUBLISHED, digest, Published("cl100k_base", "cl100k", {"<|endoftext|>": 400}))
     tok.save_huggingface("tokenizer.json")
     return {
         "bpe": bpe,

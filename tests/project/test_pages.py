@@ -1,5 +1,6 @@
 """What the pages of docs/ say is so: Python runs, values in comments are right, commands run."""
 
+import hashlib
 import re
 import shlex
 import shutil
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 
 import bpe
 from bpe.cli import main
+from bpe.formats.tiktoken import PUBLISHED, Published
 from tests import test_readme
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +27,7 @@ def blocks_of(page):
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, monkeypatch):
     """A folder with the files that pages speak of as the reader's."""
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "data").symlink_to(ROOT / "tests" / "data", target_is_directory=True)
@@ -37,6 +39,8 @@ def folder(tmp_path):
     (tmp_path / "models").mkdir()
     tok.save_huggingface(tmp_path / "models" / "llama")
     tok.save_tiktoken(tmp_path / "cl100k_base.tiktoken")
+    digest = hashlib.sha256((tmp_path / "cl100k_base.tiktoken").read_bytes()).hexdigest()
+    monkeypatch.setitem(PUBLISHED, digest, Published("cl100k_base", "cl100k", {"<|endoftext|>": 400}))
     return tmp_path
 
 
