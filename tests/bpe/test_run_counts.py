@@ -472,13 +472,14 @@ def test_counts_of_one_kind_are_not_read_as_the_other(tmp_path):
 def test_writing_that_is_interrupted_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "some.runs"
     COUNTS.save(path)
+    others = bpe.count_runs([SONG])
 
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(atomic_files.os, "replace", stop)
-    with pytest.raises(KeyboardInterrupt):
-        bpe.count_runs([SONG]).save(path)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(atomic_files.os, "replace", stop)
+        others.save(path)
     assert bpe.RunCounts.load(path) == COUNTS
     assert os.listdir(tmp_path) == ["some.runs"]
 
