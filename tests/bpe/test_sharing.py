@@ -5,11 +5,15 @@ import os
 import pickle
 import sys
 import threading
+import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
 
 import bpe
+from bpe import plain_splitting
+from bpe.encoding import encoder_choice
 from bpe.tokenizer import Tokenizer
 from tests.forks import fork_and_run
 
@@ -53,6 +57,49 @@ def test_threads_share_a_tokenizer(tokenizer, fresh, batch):
         thread.join()
     assert len(results) == 12
     assert all(result == expected for result in results.values())
+
+
+class Slow:
+    """Makes an encoder, on threads other than the main one only after it is released."""
+
+    def __init__(self, monkeypatch):
+        self.n_begun, self.released, self._make = 0, threading.Event(), encoder_choice.encoder_of
+        monkeypatch.setattr(encoder_choice, "encoder_of", self)
+
+    def __call__(self, *arguments):
+        self.n_begun += 1
+        if threading.current_thread() is not threading.main_thread():
+            self.released.wait(60)
+        return self._make(*arguments)
+
+
+@pytest.mark.parametrize("is_plain_first", [False, True])
+def test_threads_that_come_together_make_one_encoder(tokenizer, fresh, monkeypatch, is_plain_first):
+    if is_plain_first:
+        monkeypatch.setattr(plain_splitting, "_n_refusing", 0)
+    text = "the sea " + "x" * 100
+    expected, slow = tokenizer.encode(text), Slow(monkeypatch)
+    with ThreadPoolExecutor(4) as pool:
+        found = [pool.submit(fresh.encode, text) for _ in range(4)]
+        wait(found, timeout=0.2)  # in vain: one of them makes it
+        slow.released.set()
+        assert [each.result() for each in found] == [expected] * 4
+    assert slow.n_begun == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_while_a_thread_makes_an_encoder(tokenizer, fresh, monkeypatch):
+    """The child makes its own, and does not wait for the thread, which is not there."""
+    expected, slow = tokenizer.encode("the sea"), Slow(monkeypatch)
+    thread = threading.Thread(target=fresh.encode, args=("the sea",))
+    thread.start()
+    try:
+        while not slow.n_begun:
+            time.sleep(0.001)
+        assert fork_and_run(lambda: 0 if fresh.encode("the sea") == expected else 2) == 0
+    finally:
+        slow.released.set()
+        thread.join()
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
