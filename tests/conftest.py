@@ -8,11 +8,15 @@ commands.
 """
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
 
 from bpe.plain_splitting import everything_compiled
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script; children inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("default", deadline=None, print_blob=True)
 settings.register_profile("mutation", deadline=None, print_blob=True, derandomize=True, database=None)
