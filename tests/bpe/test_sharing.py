@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import pickle
+import subprocess
 import sys
 import threading
 import time
@@ -100,6 +101,37 @@ def test_a_fork_while_a_thread_makes_an_encoder(tokenizer, fresh, monkeypatch):
     finally:
         slow.released.set()
         thread.join()
+
+
+AT_THE_END = """
+import atexit, sys, threading
+import bpe
+
+def use():
+    tok, text = bpe.Tokenizer.load(sys.argv[1]), open(sys.argv[2], encoding="utf-8").read()
+    found = len(tok.encode("ab" * 600_000)), *map(len, tok.encode_batch([text] * 3, threads=2))
+    print(found, *(bpe.WordCounts.from_corpus([text], threads=threads).total for threads in (1, 2, 3)))
+
+def use_later():
+    threading.main_thread().join()
+    use()
+"""
+
+
+@pytest.mark.parametrize("imports", ["", "import concurrent.futures.thread"])
+@pytest.mark.parametrize("how", ["atexit.register(use)", "threading.Thread(target=use_later).start()"])
+def test_as_the_process_ends(tokenizer, book, tmp_path, imports, how):
+    """Python starts no thread then: the work is done without."""
+    tokenizer.save(tmp_path / "tok.json")
+    (tmp_path / "book.txt").write_text(book, "utf-8")
+    code = imports + AT_THE_END + how
+    command = [sys.executable, "-W", "ignore:Numba extension", "-c", code]
+    done = subprocess.run(
+        [*command, tmp_path / "tok.json", tmp_path / "book.txt"], capture_output=True, text=True, check=True
+    )
+    found = len(tokenizer.encode("ab" * 600_000)), *[len(tokenizer.encode(book))] * 3
+    total = bpe.WordCounts.from_corpus([book]).total
+    assert (done.stdout, done.stderr) == (f"{found} {total} {total} {total}\n", "")
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
@@ -207,8 +239,6 @@ def test_pickles_are_of_their_class(merges):
 
 
 def test_decoding_loads_no_compiler(tokenizer, tmp_path):
-    import subprocess
-
     tokenizer.save(tmp_path / "tok.json")
     code = "import bpe, sys; t = bpe.Tokenizer.load(sys.argv[1])"
     code += "; t.decode([104, 105] * 100); t.stream_decoder().feed(3)"
