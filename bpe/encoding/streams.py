@@ -233,37 +233,9 @@ class StreamEncoder:
 def encode_blocks(
     engine: Engine, blocks: Iterable[bytes], rules: Rules, what: str = "text"
 ) -> Iterator[list[int]]:
-    """Encode a text that comes in blocks, as ``Tokenizer.encode`` does.
+    """Yield the ids of a text that comes in blocks, cut anywhere, as ``Tokenizer.encode`` returns them.
 
-    Parameters
-    ----------
-    engine : Engine
-    blocks : iterable of bytes
-        Cut from the whole anywhere.
-    rules : Rules
-    what : str
-        What to call the text in an error.
-
-    Yields
-    ------
-    list of int
-        Together, the ids of the whole.
-
-    Raises
-    ------
-    ValueError
-        The text holds a disallowed special token: the same one that is found in the whole.
-
-    Complexity
-    ----------
-    As ``Tokenizer.encode``; memory for some blocks.
-
-    Examples
-    --------
-    >>> import bpe
-    >>> engine = bpe.train(["low lower"], vocab_size=258, progress=False).engine
-    >>> list(encode_blocks(engine, [b"low lo", b"wer"], engine.default_rules))
-    [[257], [32, 257, 101, 114]]
+    A disallowed special token is a ValueError: the same one that is found in the whole.
     """
     stream = StreamEncoder(engine, Rules(rules.allowed.tokens, NO_TOKENS, rules.around, rules.always))
     last = b""
@@ -276,38 +248,7 @@ def encode_blocks(
 
 
 def encode_parts(engine: Engine, texts: Iterable[str | bytes], rules: Rules) -> Iterator[int]:
-    """Encode a text that comes in parts of any length, id by id.
-
-    Parameters
-    ----------
-    engine : Engine
-    texts : iterable of str or bytes
-        Cut from the whole anywhere.
-    rules : Rules
-
-    Yields
-    ------
-    int
-        The ids of the whole.
-
-    Raises
-    ------
-    TypeError
-        `texts` is a single text, or one of them is neither str nor bytes.
-    ValueError
-        The text holds a disallowed special token.
-
-    Complexity
-    ----------
-    As ``Tokenizer.encode``; memory for some blocks of text.
-
-    Examples
-    --------
-    >>> import bpe
-    >>> engine = bpe.train(["low lower"], vocab_size=258, progress=False).engine
-    >>> list(encode_parts(engine, ["low lo", b"wer"], engine.default_rules))
-    [257, 32, 257, 101, 114]
-    """
+    """Yield the ids of a text that comes in parts of any length, cut anywhere; a single text is an error."""
     if isinstance(texts, (str, bytes)):
         raise TypeError("texts is a single text: put it in a list, or use encode")
     return _ids_of_parts(StreamEncoder(engine, rules, "the text"), texts)
