@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -152,38 +153,39 @@ def replacing(target: Path, n_bytes: int | None = None) -> Iterator[BinaryIO]:
     ...     Path(folder, "file").read_bytes()
     b'some content'
     """
+    mode = _mode(target)
+    name = target.with_name(f".{target.name}.{secrets.token_urlsafe(6)}.tmp")
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+        # At no time may more people read it than the file that it replaces.
+        file = open(name, "xb", opener=partial(os.open, mode=0o666 if mode is None else mode))  # noqa: SIM115
     except FileNotFoundError:
         if target.parent.is_dir():  # such as /proc
             raise PermissionError(f"cannot write to {target.parent}: it takes no new files") from None
         raise FileNotFoundError(f"no such folder: {target.parent}") from None
     try:
-        file = os.fdopen(handle, "wb")
         try:
             with _telling_size(file, n_bytes):
                 yield file
                 file.flush()
-                os.fsync(handle)
+                os.fsync(file.fileno())
         finally:
             with suppress(OSError):  # it would write once more what could not be written
                 file.close()
-        os.chmod(name, _mode(target))
+        if mode is not None:
+            os.chmod(name, mode)
         os.replace(name, target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        name.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
 
 
-def _mode(target: Path) -> int:
-    """Return the permissions of the file, or those of a new file."""
+def _mode(target: Path) -> int | None:
+    """Return the permissions of a file; None if there is none."""
     try:
         return target.stat().st_mode & 0o777
     except FileNotFoundError:
-        mask = os.umask(0)  # it can be read only by setting it
-        os.umask(mask)
-        return 0o666 & ~mask
+        return None
 
 
 def _sync_folder(folder: Path) -> None:

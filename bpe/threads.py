@@ -11,8 +11,8 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -49,17 +49,48 @@ def n_threads(threads: int | None) -> int:
     return threads
 
 
+class _Crew(Executor):
+    """A pool of threads. The caller does the work if there are none, or no more can start as Python ends."""
+
+    def __init__(self, threads: int) -> None:
+        self._pool: Executor | None = None
+        if threads:
+            with suppress(RuntimeError):  # of the import, where Python ends
+                from concurrent.futures import ThreadPoolExecutor
+
+                self._pool = ThreadPoolExecutor(threads)
+
+    def submit(self, function: Callable[..., Result], /, *arguments: Any, **options: Any) -> Future[Result]:
+        try:
+            if self._pool is not None:
+                return self._pool.submit(function, *arguments, **options)
+        except RuntimeError as error:
+            if "interpreter shutdown" not in str(error):
+                raise
+        done: Future[Result] = Future()
+        try:
+            done.set_result(function(*arguments, **options))
+        except Exception as error:
+            done.set_exception(error)
+        return done
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait, cancel_futures=cancel_futures)
+
+
 @contextmanager
-def crew(threads: int) -> Iterator[ThreadPoolExecutor]:
+def crew(threads: int) -> Iterator[Executor]:
     """Threads for some work; an interrupt does not wait for what they are doing.
 
     Parameters
     ----------
     threads : int
+        Without any, and in ``atexit``, where Python starts none, the caller does what is submitted.
 
     Yields
     ------
-    ThreadPoolExecutor
+    Executor
 
     Examples
     --------
@@ -67,7 +98,7 @@ def crew(threads: int) -> Iterator[ThreadPoolExecutor]:
     ...     pool.submit(abs, -1).result()
     1
     """
-    pool = ThreadPoolExecutor(threads)
+    pool = _Crew(threads)
     try:
         yield pool
     except (Exception, GeneratorExit):

@@ -10,6 +10,7 @@ commands.
 """
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,9 @@ from hypothesis import settings
 
 HERE = Path(__file__).parent
 PROJECT = HERE / "project"
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script; children inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The first call of anything compiles it. For mutants every run draws the same examples, and none is kept.
 settings.register_profile("default", deadline=None, print_blob=True)

@@ -22,12 +22,11 @@ Patterns that are not compiled are split by the ``regex`` package, a document at
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import Executor, Future
 from contextlib import ExitStack
 from functools import partial
 from itertools import pairwise
-from typing import Any, TypeVar
 
 import numpy as np
 
@@ -39,8 +38,6 @@ from bpe.scanning.scanner import Scanner
 from bpe.special_search import search_for
 from bpe.threads import crew, in_background, n_threads
 from structures import ByteCounter, kernel
-
-T = TypeVar("T")
 
 BATCH_BYTES = 1 << 20
 """How much text a thread gets at a time."""
@@ -86,20 +83,11 @@ def _cut_range(
     return in_background(cut) if stop - start > _LONG_BYTES else cut()
 
 
-class _AtOnce(Executor):
-    """Runs what it is given at once."""
-
-    def submit(self, function: Callable[..., T], /, *args: Any, **options: Any) -> Future[T]:
-        done: Future[T] = Future()
-        done.set_result(function(*args, **options))
-        return done
-
-
 def _count_batches(scanner: Scanner, batcher: Batcher, threads: int) -> ByteCounter:
     """Count with one thread, or with one that cuts and one that counts."""
     counter = ByteCounter()
     rooms = deque([np.empty(0, np.int32)] * threads)  # used memory need not be cleared again
-    with crew(1) if threads > 1 else _AtOnce() as executor:
+    with crew(1 if threads > 1 else 0) as executor:
         counted: Future[None] | None = None
         batch = batcher.next()
         while batch:

@@ -17,6 +17,8 @@ module for one text, of :mod:`bpe.encoding.batches` for many texts, of the other
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
@@ -55,8 +57,7 @@ _LONG_TAIL = 64  # bytes; for fewer, a loop is quicker than numpy
 class _MadeOnce:  # used as a decorator, like property
     """A property that is computed at its first use, and an ordinary attribute from then on.
 
-    There is no lock, which a process that forks meanwhile would never see opened: two threads may both
-    compute the value, and either will do.
+    There is no lock: two threads may both compute the value, and either will do.
     """
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
@@ -69,9 +70,32 @@ class _MadeOnce:  # used as a decorator, like property
         return instance.__dict__.setdefault(self._name, self._function(instance))
 
 
+class _MadeByOne(_MadeOnce):
+    """One that takes long to compute: a thread that wants it meanwhile waits. It is computed only once."""
+
+    def __get__(self, instance: object | None, owner: type) -> Any:
+        with _making:
+            if instance is not None and self._name in vars(instance):
+                return vars(instance)[self._name]
+            return super().__get__(instance, owner)
+
+
+_making = threading.RLock()  # held while one is computed
+
+
+def _make_lock() -> None:
+    """Replace the lock in a forked process: the thread that holds it may not be there."""
+    global _making
+    _making = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_make_lock)
+
 if not TYPE_CHECKING:
-    made_once = _MadeOnce
+    made_once, made_by_one = _MadeOnce, _MadeByOne
 else:
+    from functools import cached_property as made_by_one
     from functools import cached_property as made_once
 
 
@@ -155,9 +179,10 @@ class Engine:
         """The encoder of ordinary text; of the first texts, one that needs nothing compiled."""
         from bpe.encoding.first_texts import first_texts_of
 
-        plain = first_texts_of(self.vocabulary, self.pattern, self._compiled_encoder)
-        return self._compiled_encoder() if plain is None else cast("Encoder", plain)
+        plain = first_texts_of(self.vocabulary, self.pattern, lambda: self._compiled_encoder)
+        return self._compiled_encoder if plain is None else cast("Encoder", plain)
 
+    @made_by_one
     def _compiled_encoder(self) -> Encoder:
         from bpe.encoding.encoder_choice import encoder_of  # loads the compiler
 

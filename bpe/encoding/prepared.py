@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bpe.encoding.decoding import checked_ids
-from bpe.encoding.engine import Engine, ends_of, made_once, put_around
+from bpe.encoding.engine import Engine, ends_of, made_by_one, made_once, put_around
 from bpe.encoding.preparation import Preparation
 from bpe.encoding.symbols import END
 from bpe.formats.byte_level import text_of
@@ -92,7 +92,7 @@ class PreparedEngine(Engine):
         self._searches = functools.lru_cache(maxsize=8)(self._searches_for)
         self._ids_of = functools.lru_cache(maxsize=8)(self._numbered_ids)
 
-    @made_once
+    @made_by_one
     def encoder(self) -> Encoder:
         """Return the encoder of words; it loads the compiler, which decoding does not need."""
         from bpe.encoding.encoder import Encoder

@@ -34,8 +34,20 @@ _SMALL, _SMALL_WITH_STEPS = 4096, 256  # bytes that are looked at every time
 _BLOCK = 1 << 16  # characters or bytes that are fed at once
 
 
+def _two_threads(shared: object) -> RuntimeError:
+    """Return the error of a call that comes while another thread's call of the same object runs.
+
+    Each call that runs has an item in the object's list ``_running``. A lock would take longer, and neither
+    copies nor a forked process could use it. The item is put there inside ``try``, for interrupts.
+    """
+    name = type(shared).__name__
+    return RuntimeError(f"two threads use one {name} at once: make one for each thread, or use a lock")
+
+
 class StreamEncoder:
     """Encodes a text that is fed in parts, cut anywhere; made by ``Tokenizer.stream_encoder``.
+
+    One thread uses it at a time: a call while another thread's call runs is a RuntimeError, and does nothing.
 
     Parameters
     ----------
@@ -55,6 +67,7 @@ class StreamEncoder:
     def __init__(self, engine: Engine, rules: Rules, name: str = "the stream") -> None:
         self._engine, self._rules, self._name = engine, rules, name
         self._inside = rules.within()
+        self._running: list[None] = []
         self._begin()
 
     def _begin(self) -> None:
@@ -96,6 +109,41 @@ class StreamEncoder:
         >>> bpe.train(["low lower"], vocab_size=258, progress=False).stream_encoder().feed("low lower l")
         [257, 32, 257, 101, 114]
         """
+        running = self._running
+        try:
+            running.append(None)
+            if len(running) > 1:
+                raise _two_threads(self)
+            return self._feed(text)
+        finally:
+            running.pop()
+
+    def finish(self) -> list[int]:
+        """Return the ids of what is left, and begin a new text.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> stream = bpe.train(["low lower"], vocab_size=258, progress=False).stream_encoder()
+        >>> stream.feed("low"), stream.finish(), stream.finish()
+        ([], [257], [])
+        """
+        return self._end(is_last=True)
+
+    def rest(self) -> list[int]:
+        """Return the ids of what is left if nothing follows; more may be fed afterwards.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> stream = bpe.train(["low lower"], vocab_size=258, progress=False).stream_encoder()
+        >>> stream.feed("low"), stream.rest(), stream.feed("er"), stream.rest()
+        ([], [257], [], [257, 101, 114])
+        """
+        return self._end(is_last=False)
+
+    # ------------------------------------------------------------------------------------------ parts
+    def _feed(self, text: str | bytes) -> list[int]:
         self._take(text)
         n_held = len(self._held)
         small = _SMALL_WITH_STEPS if self._rules.always else _SMALL
@@ -108,34 +156,23 @@ class StreamEncoder:
             ids, self._before_all = self._before_all + ids, []
         return ids
 
-    def finish(self) -> list[int]:
-        """Return the ids of what is left, and begin a new text.
-
-        Examples
-        --------
-        >>> import bpe
-        >>> stream = bpe.train(["low lower"], vocab_size=258, progress=False).stream_encoder()
-        >>> stream.feed("low"), stream.finish(), stream.finish()
-        ([], [257], [])
-        """
-        ids = self.rest()
-        self._begin()
-        return ids
-
-    def rest(self) -> list[int]:
-        """Return the ids of what is left if nothing follows; more may be fed afterwards.
-
-        Examples
-        --------
-        >>> import bpe
-        >>> stream = bpe.train(["low lower"], vocab_size=258, progress=False).stream_encoder()
-        >>> stream.feed("low"), stream.rest(), stream.feed("er"), stream.rest()
-        ([], [257], [], [257, 101, 114])
-        """
+    def _rest(self) -> list[int]:
         ids = self._ids_of(bytes(self._held) + self._partial + utf8_of(self._surrogate))
         return [*self._before_all, *ids, *self._rules.around[1]]
 
-    # ------------------------------------------------------------------------------------------ parts
+    def _end(self, is_last: bool) -> list[int]:
+        running = self._running
+        try:
+            running.append(None)
+            if len(running) > 1:
+                raise _two_threads(self)
+            ids = self._rest()
+            if is_last:
+                self._begin()
+            return ids
+        finally:
+            running.pop()
+
     def _take(self, text: str | bytes) -> None:
         more, surrogate = self._bytes_of(text)
         self._refuse(more)
@@ -196,37 +233,9 @@ class StreamEncoder:
 def encode_blocks(
     engine: Engine, blocks: Iterable[bytes], rules: Rules, what: str = "text"
 ) -> Iterator[list[int]]:
-    """Encode a text that comes in blocks, as ``Tokenizer.encode`` does.
+    """Yield the ids of a text that comes in blocks, cut anywhere, as ``Tokenizer.encode`` returns them.
 
-    Parameters
-    ----------
-    engine : Engine
-    blocks : iterable of bytes
-        Cut from the whole anywhere.
-    rules : Rules
-    what : str
-        What to call the text in an error.
-
-    Yields
-    ------
-    list of int
-        Together, the ids of the whole.
-
-    Raises
-    ------
-    ValueError
-        The text holds a disallowed special token: the same one that is found in the whole.
-
-    Complexity
-    ----------
-    As ``Tokenizer.encode``; memory for some blocks.
-
-    Examples
-    --------
-    >>> import bpe
-    >>> engine = bpe.train(["low lower"], vocab_size=258, progress=False).engine
-    >>> list(encode_blocks(engine, [b"low lo", b"wer"], engine.default_rules))
-    [[257], [32, 257, 101, 114]]
+    A disallowed special token is a ValueError: the same one that is found in the whole.
     """
     stream = StreamEncoder(engine, Rules(rules.allowed.tokens, NO_TOKENS, rules.around, rules.always))
     last = b""
@@ -239,38 +248,7 @@ def encode_blocks(
 
 
 def encode_parts(engine: Engine, texts: Iterable[str | bytes], rules: Rules) -> Iterator[int]:
-    """Encode a text that comes in parts of any length, id by id.
-
-    Parameters
-    ----------
-    engine : Engine
-    texts : iterable of str or bytes
-        Cut from the whole anywhere.
-    rules : Rules
-
-    Yields
-    ------
-    int
-        The ids of the whole.
-
-    Raises
-    ------
-    TypeError
-        `texts` is a single text, or one of them is neither str nor bytes.
-    ValueError
-        The text holds a disallowed special token.
-
-    Complexity
-    ----------
-    As ``Tokenizer.encode``; memory for some blocks of text.
-
-    Examples
-    --------
-    >>> import bpe
-    >>> engine = bpe.train(["low lower"], vocab_size=258, progress=False).engine
-    >>> list(encode_parts(engine, ["low lo", b"wer"], engine.default_rules))
-    [257, 32, 257, 101, 114]
-    """
+    """Yield the ids of a text that comes in parts of any length, cut anywhere; a single text is an error."""
     if isinstance(texts, (str, bytes)):
         raise TypeError("texts is a single text: put it in a list, or use encode")
     return _ids_of_parts(StreamEncoder(engine, rules, "the text"), texts)
@@ -325,7 +303,7 @@ def _refuse_before(horizon: int, text: bytes, search: SpecialSearch, n_done: int
 class AppendableEncoder:
     """A text that grows, and its ids; made by ``Tokenizer.appendable_encoder``.
 
-    Only what can still change is encoded again.
+    Only what can still change is encoded again. One thread uses it at a time, as a stream.
 
     Parameters
     ----------
@@ -346,6 +324,7 @@ class AppendableEncoder:
 
     def __init__(self, engine: Engine, rules: Rules) -> None:
         self._stream = StreamEncoder(engine, rules)
+        self._running: list[None] = []
         self._ids: list[int] = []
         self._rest: list[int] | None = None
 
@@ -376,27 +355,45 @@ class AppendableEncoder:
         >>> growing.count()
         1
         """
-        self._ids += self._stream.feed(text)
-        self._rest = None
+        running = self._running
+        try:
+            running.append(None)
+            if len(running) > 1:
+                raise _two_threads(self)
+            self._ids += self._stream._feed(text)
+            self._rest = None
+        finally:
+            running.pop()
 
     def count(self) -> int:
         """Return the number of ids of the text as it is now; O(1) if nothing was added since."""
-        return len(self._ids) + len(self._last_ids())
+        n_known, rest = self._parts()
+        return n_known + len(rest)
 
     def ids(self) -> list[int]:
         """Return the ids of the text as it is now: those that ``Tokenizer.encode`` gives for it."""
-        return self._ids + self._last_ids()
+        n_known, rest = self._parts()
+        return self._ids[:n_known] + rest
 
-    def _last_ids(self) -> list[int]:
-        if self._rest is None:
-            self._rest = self._stream.rest()
-        return self._rest
+    def _parts(self) -> tuple[int, list[int]]:
+        """Return how many ids no longer change, and those that follow them now."""
+        running = self._running
+        try:
+            running.append(None)
+            if len(running) > 1:
+                raise _two_threads(self)
+            if self._rest is None:
+                self._rest = self._stream._rest()
+            return len(self._ids), self._rest
+        finally:
+            running.pop()
 
 
 class StreamDecoder:
     r"""Decodes ids that come one after the other; made by ``Tokenizer.stream_decoder``.
 
-    A character comes out as soon as its last byte has come.
+    A character comes out as soon as its last byte has come. One thread uses it at a time, as a
+    stream of text.
 
     Parameters
     ----------
@@ -414,8 +411,10 @@ class StreamDecoder:
     def __init__(self, engine: Engine, errors: str) -> None:
         codecs.lookup_error(errors)
         self._engine = engine
-        self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
+        self._errors = errors
+        self._partial = b""  # a character that is not complete
         self._tokens = engine.decoder_stream()
+        self._running: list[None] = []
 
     def feed(self, ids: int | Iterable[int] | np.ndarray) -> str:
         """Take more ids; return the characters that are complete now.
@@ -445,7 +444,7 @@ class StreamDecoder:
         """
         one = [ids] if isinstance(ids, (int, np.integer)) else ids
         if self._tokens is not None:
-            return self._tokens.feed(cast("PreparedEngine", self._engine).texts_of(one))
+            return self._decode(cast("PreparedEngine", self._engine).texts_of(one), False)
         return self._decode(self._engine.decode(one), False)
 
     def finish(self) -> str:
@@ -463,12 +462,20 @@ class StreamDecoder:
         >>> stream.feed(0xC3), stream.finish()
         ('', '\ufffd')
         """
-        return self._decode(b"", True) if self._tokens is None else self._tokens.finish()
+        return self._decode(b"", True)
 
-    def _decode(self, data: bytes, is_last: bool) -> str:
-        state = self._decoder.getstate()
+    def _decode(self, given: Any, is_last: bool) -> str:
+        """Decode the bytes of tokens, or their texts where the decoder needs these."""
+        running = self._running
         try:
-            return self._decoder.decode(data, is_last)
-        except ValueError:
-            self._decoder.setstate(state)
-            raise
+            running.append(None)
+            if len(running) > 1:
+                raise _two_threads(self)
+            if self._tokens is not None:
+                return self._tokens.finish() if is_last else self._tokens.feed(given)
+            data = self._partial + given
+            text, n_taken = codecs.utf_8_decode(data, self._errors, is_last)
+            self._partial = data[n_taken:]
+            return text
+        finally:
+            running.pop()

@@ -171,6 +171,16 @@ class _CachedDispatcher(CPUDispatcher):
     def _make_cache(self) -> Any:
         return KernelCache(stamped(self.py_func))
 
+    def _compilation_chain_init_hook(self) -> None:
+        # numba lets other threads go on while the first one loads extensions, and fails where it looks for
+        # the type of a value while they register theirs.
+        with global_compiler_lock:
+            super()._compilation_chain_init_hook()
+
+    def typeof_pyval(self, val: Any) -> Any:  # called before anything is compiled, and seldom
+        self._compilation_chain_init_hook()
+        return super().typeof_pyval(val)
+
 
 _remedies_given: set[str] = set()
 

@@ -61,6 +61,7 @@ NAMES: dict[str, str] = {
     # Kernels that Python calls.
     "numba.core.registry:CPUDispatcher": "base of the kernels",
     "numba.core.registry:CPUDispatcher._cache": "where the cache is put",
+    "numba.core.registry:CPUDispatcher._compilation_chain_init_hook": "loads extensions, on one thread",
     "numba.core.registry:CPUDispatcher._compile_for_args": "where Python's call of an inner kernel arrives",
     "numba.core.registry:CPUDispatcher._insert": "lets calls with narrow integers find the code at once",
     "numba.core.registry:CPUDispatcher._numba_type_": "the type that compiled callers see",
@@ -68,6 +69,7 @@ NAMES: dict[str, str] = {
     "numba.core.registry:CPUDispatcher.compile": "compiles for wide integers in place of narrow ones",
     "numba.core.registry:CPUDispatcher.overloads": "the code for each of the argument types",
     "numba.core.registry:CPUDispatcher.targetctx": "where calls of kernels are registered",
+    "numba.core.registry:CPUDispatcher.typeof_pyval": "the type of an argument, once extensions are loaded",
     "numba.core.compiler_lock:global_compiler_lock": "held while code is registered",
     "numba.core.registry:cpu_target": "what the compiler knows, told anew after an import in its midst",
     "numba.core.types:int64._code": "a type as numba's quick look at arguments knows it",

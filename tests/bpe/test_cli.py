@@ -21,6 +21,7 @@ from bpe import cli
 from bpe.cli.app import human
 from bpe.corpus.output import Output
 from bpe.tokenizer import Tokenizer
+from tests.forks import Child
 
 COMMANDS = sorted(cli.main.commands)
 
@@ -575,17 +576,17 @@ class TestProcesses:
 
     @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
     def test_interrupt(self, folder):
-        process = subprocess.Popen(
+        with Child(
             command("train", "-", "--vocab-size", 300, "-o", "new.json"),
             stdin=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-        )
-        process.stdin.write("some text\n" * 100_000)  # more than a pipe can hold: the process is reading
-        process.stdin.flush()
-        time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        ) as process:
+            process.stdin.write("some text\n" * 100_000)  # more than a pipe can hold: the process is reading
+            process.stdin.flush()
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=30)
         assert process.returncode == 130
         assert errors == "bpe: interrupted: nothing was learned yet, new.json was not written\n"
         assert "new.json" not in os.listdir()
@@ -596,15 +597,15 @@ class TestProcesses:
         """After a run that ends in the middle, the same command completes the file."""
         part = (folder / "book.txt").read_bytes() * 200
         arguments = command("encode", "tok.json", "-", "-o", "ids.bin", "--threads", 1)
-        process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
         n_parts = 0
         note = Path("ids.bin.state")
-        while not note.exists() or json.loads(note.read_text() or "{}").get("n_bytes", 0) == 0:
-            process.stdin.write(part)
-            n_parts += 1
-            time.sleep(0.05)
-        process.send_signal(how)
-        _, errors = process.communicate(timeout=30)
+        with Child(arguments, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            while not note.exists() or json.loads(note.read_text() or "{}").get("n_bytes", 0) == 0:
+                process.stdin.write(part)
+                n_parts += 1
+                time.sleep(0.05)
+            process.send_signal(how)
+            _, errors = process.communicate(timeout=30)
         assert process.returncode == (130 if how == signal.SIGINT else -how)
         if how == signal.SIGINT:
             assert errors.split(b"\n") == [
@@ -621,14 +622,13 @@ class TestProcesses:
     @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
     def test_broken_pipe(self, folder):
         (folder / "long.txt").write_text("the sea " * 100_000)
-        process = subprocess.Popen(
+        with Child(
             command("encode", "tok.json", "long.txt"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-        process.stdout.read(10)
-        process.stdout.close()
-        assert process.wait(timeout=30) in (0, 1), "0 if all was written before"
-        assert process.stderr.read() == b""
-        process.stderr.close()
+        ) as process:
+            process.stdout.read(10)
+            process.stdout.close()
+            assert process.wait(timeout=30) in (0, 1), "0 if all was written before"
+            assert process.stderr.read() == b""
 
     @pytest.mark.parametrize("quiet", [True, False])
     def test_bars_on_a_terminal(self, folder, quiet):
@@ -645,7 +645,7 @@ class TestProcesses:
             "--ties=first",  # which compiled code learns by: in plain Python, there is nothing to show
             *(["--quiet"] if quiet else []),
         ]
-        with subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=theirs) as process:
+        with Child(command(*arguments), stdout=subprocess.PIPE, stderr=theirs) as process:
             os.close(theirs)
             shown = io.BytesIO()
             try:

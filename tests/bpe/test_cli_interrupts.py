@@ -15,6 +15,7 @@ import bpe
 from bpe import cli
 from bpe.cli.signals import hearing_interrupts
 from bpe.tokenizer import Tokenizer
+from tests.forks import Child
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 ROOT = Path(bpe.__file__).resolve().parent.parent
@@ -104,11 +105,6 @@ def test_a_text_that_cannot_fill_the_vocabulary(folder, options, why):
 
 
 # --------------------------------------------------------------------------------------- at any moment
-def told(process):
-    output, errors = process.communicate(timeout=120)
-    return process.returncode, output, errors.decode()
-
-
 INTERRUPTED_IMPORT = """
 import importlib.abc, signal, sys
 module, sys.argv[:] = sys.argv[1], ["bpe", *sys.argv[2:]]
@@ -127,10 +123,10 @@ main(prog_name="bpe")
 def test_while_modules_are_imported(folder, name):
     command = [sys.executable, "-c", INTERRUPTED_IMPORT, name, "train", "book.txt", "--vocab-size", "300"]
     command.append("--ties=first")  # no rule of plain Python, which would load neither numba nor structures
-    process = subprocess.Popen([*command, "-o", "x.json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    code, output, errors = told(process)
-    assert (code, output) == (130, b"")
-    assert re.fullmatch(r"bpe: interrupted.*\n", errors)
+    with Child([*command, "-o", "x.json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        output, errors = process.communicate(timeout=120)
+    assert (process.returncode, output) == (130, b"")
+    assert re.fullmatch(rb"bpe: interrupted.*\n", errors)
 
 
 def test_in_the_first_moments(folder):
@@ -138,7 +134,7 @@ def test_in_the_first_moments(folder):
     command = [sys.executable, "-X", "importtime", "-m", "bpe.cli", "inspect", "missing.json"]
     for n_left in (1, 5, 10, 30):
         shown = []
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        with Child(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             for line in process.stderr:
                 n_left -= b"click" in line
                 if not n_left:

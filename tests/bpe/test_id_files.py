@@ -5,7 +5,6 @@ import json
 import os
 import random
 import signal
-import subprocess
 import sys
 import time
 from itertools import pairwise
@@ -17,6 +16,7 @@ import bpe
 from bpe.corpus import id_files as files
 from bpe.corpus import output
 from bpe.vocabulary import Vocabulary
+from tests.forks import Child
 
 ODD = {
     "looks ahead": r"[a-z]+(?=e)|\s+(?!\S)|\w",
@@ -329,7 +329,7 @@ def test_killed_at_random_moments(tokenizer, book, tmp_path):
     chance = random.Random(1)
     n_kills = 0
     while not out.exists():
-        with subprocess.Popen(command) as process:
+        with Child(command) as process:
             deadline = time.monotonic() + 60
             while not (out.parent / "ids.bin.state").exists() and process.poll() is None:
                 assert time.monotonic() < deadline

@@ -15,6 +15,7 @@ from bpe.counting import counts_file, pieces
 from bpe.encoding import encoder
 from bpe.threads import Unbroken, in_background, map_in_threads
 from bpe.training import learner, selection
+from tests.forks import Child
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 
@@ -234,6 +235,22 @@ def test_a_call_is_completed_or_never_begins():
             attempt()
 
 
+def test_where_the_tests_are_started_with_interrupts_ignored():
+    """As in the background of a script, and under nohup: they hear their own."""
+    test = f"{__file__}::{test_while_threads_work.__name__}"
+    shell = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", sys.executable, "-m", "pytest", "-q", test]
+    with Child([*shell, "-p", "no:cacheprovider"], stdout=subprocess.PIPE) as process:
+        output, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, output.decode()
+
+
+def test_a_child_that_a_test_gives_up_is_killed():
+    command = [sys.executable, "-c", "import time; time.sleep(1000)"]
+    with pytest.raises(subprocess.TimeoutExpired), Child(command) as process:
+        process.communicate(timeout=0.01)
+    assert process.returncode == -signal.SIGKILL
+
+
 COMMAND = """
 import sys, threading, time
 from bpe.training import learner
@@ -250,7 +267,7 @@ def test_the_command_ends_while_a_kernel_runs(tmp_path):
     (tmp_path / "text.txt").write_text("the sea")
     command = [sys.executable, "-c", COMMAND, "train", tmp_path / "text.txt", "--vocab-size", "260"]
     command.append("--ties=first")  # no rule of plain Python
-    with subprocess.Popen(
+    with Child(
         [*command, "-o", tmp_path / "tok.json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout.readline() == b"ready\n"
@@ -268,7 +285,7 @@ def test_killed_at_ten_random_moments_while_saving(book, tmp_path):
     generator = random.Random(7)
     for _ in range(10):
         command = [sys.executable, "-c", SAVE_FOR_EVER, book, str(target)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        with Child(command, stdout=subprocess.PIPE) as process:
             assert process.stdout.readline() == b"ready\n"
             time.sleep(generator.uniform(0, 0.2))
             process.kill()
@@ -286,7 +303,7 @@ def test_killed_at_ten_random_moments_of_the_command(book, tmp_path):
     target.write_bytes(old)
     generator = random.Random(11)
     for _ in range(10):
-        with subprocess.Popen([*command, target]) as process:
+        with Child([*command, target]) as process:
             # Most of the time goes to the start; what may break is at the end.
             time.sleep(seconds * generator.uniform(0.3, 1.1))
             process.kill()

@@ -17,6 +17,7 @@ import bpe
 from bpe import cli
 from bpe.corpus import id_files as files
 from bpe.corpus.output import Output
+from tests.forks import Child
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*an earlier run was not completed:RuntimeWarning")
 LIMIT = 400_000  # bytes of a file
@@ -39,7 +40,7 @@ def start(*arguments, stdout=None, is_unbuffered=False, limit=None, **options):
     def set_limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
-    return subprocess.Popen(
+    return Child(
         [sys.executable, *["-u"] * is_unbuffered, "-m", "bpe.cli", *arguments],
         stdout=stdout,
         stderr=subprocess.PIPE,
@@ -49,7 +50,8 @@ def start(*arguments, stdout=None, is_unbuffered=False, limit=None, **options):
 
 
 def ended(process):
-    _, errors = process.communicate(timeout=120)
+    with process:
+        _, errors = process.communicate(timeout=120)
     return process.returncode, errors.decode()
 
 

@@ -3,13 +3,18 @@
 import multiprocessing
 import os
 import pickle
+import subprocess
 import sys
 import threading
+import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
 
 import bpe
+from bpe import plain_splitting
+from bpe.encoding import encoder_choice
 from bpe.tokenizer import Tokenizer
 from tests.forks import fork_and_run
 
@@ -53,6 +58,80 @@ def test_threads_share_a_tokenizer(tokenizer, fresh, batch):
         thread.join()
     assert len(results) == 12
     assert all(result == expected for result in results.values())
+
+
+class Slow:
+    """Makes an encoder, on threads other than the main one only after it is released."""
+
+    def __init__(self, monkeypatch):
+        self.n_begun, self.released, self._make = 0, threading.Event(), encoder_choice.encoder_of
+        monkeypatch.setattr(encoder_choice, "encoder_of", self)
+
+    def __call__(self, *arguments):
+        self.n_begun += 1
+        if threading.current_thread() is not threading.main_thread():
+            self.released.wait(60)
+        return self._make(*arguments)
+
+
+@pytest.mark.parametrize("is_plain_first", [False, True])
+def test_threads_that_come_together_make_one_encoder(tokenizer, fresh, monkeypatch, is_plain_first):
+    if is_plain_first:
+        monkeypatch.setattr(plain_splitting, "_n_refusing", 0)
+    text = "the sea " + "x" * 100
+    expected, slow = tokenizer.encode(text), Slow(monkeypatch)
+    with ThreadPoolExecutor(4) as pool:
+        found = [pool.submit(fresh.encode, text) for _ in range(4)]
+        wait(found, timeout=0.2)  # in vain: one of them makes it
+        slow.released.set()
+        assert [each.result() for each in found] == [expected] * 4
+    assert slow.n_begun == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_while_a_thread_makes_an_encoder(tokenizer, fresh, monkeypatch):
+    """The child makes its own, and does not wait for the thread, which is not there."""
+    expected, slow = tokenizer.encode("the sea"), Slow(monkeypatch)
+    thread = threading.Thread(target=fresh.encode, args=("the sea",))
+    thread.start()
+    try:
+        while not slow.n_begun:
+            time.sleep(0.001)
+        assert fork_and_run(lambda: 0 if fresh.encode("the sea") == expected else 2) == 0
+    finally:
+        slow.released.set()
+        thread.join()
+
+
+AT_THE_END = """
+import atexit, sys, threading
+import bpe
+
+def use():
+    tok, text = bpe.Tokenizer.load(sys.argv[1]), open(sys.argv[2], encoding="utf-8").read()
+    found = len(tok.encode("ab" * 600_000)), *map(len, tok.encode_batch([text] * 3, threads=2))
+    print(found, *(bpe.WordCounts.from_corpus([text], threads=threads).total for threads in (1, 2, 3)))
+
+def use_later():
+    threading.main_thread().join()
+    use()
+"""
+
+
+@pytest.mark.parametrize("imports", ["", "import concurrent.futures.thread"])
+@pytest.mark.parametrize("how", ["atexit.register(use)", "threading.Thread(target=use_later).start()"])
+def test_as_the_process_ends(tokenizer, book, tmp_path, imports, how):
+    """Python starts no thread then: the work is done without."""
+    tokenizer.save(tmp_path / "tok.json")
+    (tmp_path / "book.txt").write_text(book, "utf-8")
+    code = imports + AT_THE_END + how
+    command = [sys.executable, "-W", "ignore:Numba extension", "-c", code]
+    done = subprocess.run(
+        [*command, tmp_path / "tok.json", tmp_path / "book.txt"], capture_output=True, text=True, check=True
+    )
+    found = len(tokenizer.encode("ab" * 600_000)), *[len(tokenizer.encode(book))] * 3
+    total = bpe.WordCounts.from_corpus([book]).total
+    assert (done.stdout, done.stderr) == (f"{found} {total} {total} {total}\n", "")
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
@@ -160,8 +239,6 @@ def test_pickles_are_of_their_class(merges):
 
 
 def test_decoding_loads_no_compiler(tokenizer, tmp_path):
-    import subprocess
-
     tokenizer.save(tmp_path / "tok.json")
     code = "import bpe, sys; t = bpe.Tokenizer.load(sys.argv[1])"
     code += "; t.decode([104, 105] * 100); t.stream_decoder().feed(3)"

@@ -1,7 +1,9 @@
 """Text and ids that come in pieces, cut anywhere, are what they are as a whole."""
 
+import threading
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, settings
@@ -307,3 +309,41 @@ def test_what_an_iterable_must_be(tokenizer):
     assert list(tokenizer.encode_iterable([bytearray(b"the"), memoryview(b" sea")])) == tokenizer.encode(
         "the sea"
     )
+
+
+# ------------------------------------------------------------------------------------------------- threads
+@pytest.mark.parametrize(
+    ("kind", "first", "others", "last"),
+    [
+        ("stream_encoder", "feed", ["feed", "finish", "rest"], "finish"),
+        ("appendable_encoder", "append", ["append", "count", "ids"], "ids"),
+        ("stream_decoder", "feed", ["feed", "finish"], "finish"),
+    ],
+)
+def test_a_second_thread_meanwhile_is_an_error(tokenizer, monkeypatch, kind, first, others, last):
+    """And changes nothing, so that no text is lost or doubled."""
+    begun, released, text = threading.Event(), threading.Event(), "the sea and the land"
+    where, name = (streams.codecs, "utf_8_decode") if kind == "stream_decoder" else (streams, "utf8_of")
+    work = getattr(where, name)
+
+    def slow(*arguments):
+        if threading.current_thread() is not threading.main_thread():
+            begun.set()
+            released.wait(10)
+        return work(*arguments)
+
+    ids = tokenizer.encode(text)
+    monkeypatch.setattr(where, name, slow)
+    shared, given = getattr(tokenizer, kind)(), ids if kind == "stream_decoder" else text
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(getattr(shared, first), given)
+        try:
+            assert begun.wait(10)
+            for other in others:
+                with pytest.raises(RuntimeError, match=r"two threads use one [A-Za-z]+ at once"):
+                    getattr(shared, other)(*[given] * (other in ("feed", "append")))
+        finally:
+            released.set()
+    known = found.result() or given[:0]
+    rest = getattr(shared, last)()
+    assert [*known, *rest] == [*(text if kind == "stream_decoder" else ids)]

@@ -609,3 +609,21 @@ def test_atomic_write(tmp_path):
         files.atomic_write(tmp_path / "no" / "file", b"")
     files.atomic_write(os.devnull, b"gone")
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+
+
+def test_permissions_of_new_files(tmp_path, monkeypatch):
+    """The mask of the process is not touched, which other threads make files by."""
+    path = tmp_path / "file"
+    before = os.umask(0o027)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "umask", None)
+            files.atomic_write(path, b"new")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640
+        path.chmod(0o606)
+        with files.replacing(path):
+            (temporary,) = {*tmp_path.iterdir()} - {path}
+            assert stat.S_IMODE(temporary.stat().st_mode) == 0o600, "nobody else may read it meanwhile"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o606
+    finally:
+        os.umask(before)

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from tests.forks import Child
+
 DEPTH = int(os.environ.get("FUZZ_DEPTH", "1"))
 HERE = Path(__file__).parent
 MACHINES = settings(deadline=None, max_examples=40 * DEPTH, stateful_step_count=40, print_blob=True)
@@ -42,12 +44,13 @@ class Python:
     def start(self, code, path=HERE.parents[1], **environment):
         environment = {**os.environ, "PYTHONPATH": str(path), **environment}
         command = [sys.executable, "-W", "error", "-c", code]
-        return subprocess.Popen(
+        return Child(
             command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=path
         )
 
     def finish(self, process):
-        output, _ = process.communicate(timeout=540)
+        with process:
+            output, _ = process.communicate(timeout=540)
         assert process.returncode == 0, output
         return output
 

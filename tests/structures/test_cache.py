@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import subprocess
 import sys
 import textwrap
 import threading
@@ -18,6 +17,7 @@ from structures.compiling import cache_folder
 from structures.compiling.cache_folder import others_may_write, turn_to_write
 from structures.compiling.digests import DIGEST, package_digest
 from structures.compiling.stamps import read_back
+from tests.forks import Child
 
 
 # ------------------------------------------------------------------------------------------------ import
@@ -423,9 +423,7 @@ def test_two_processes_add_to_one_index(tmp_path):
     )
     path = os.pathsep.join([str(tmp_path), str(Path(st.__file__).parent.parent)])
     environment = {**os.environ, "PYTHONPATH": path, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER, str(number)], env=environment) for number in range(4)
-    ]
+    writers = [Child([sys.executable, "-c", WRITER, str(number)], env=environment) for number in range(4)]
     assert [writer.wait() for writer in writers] == [0] * 4
     (index,) = (tmp_path / "cache").rglob("*.plus-*.nbi")
     with index.open("rb") as file:

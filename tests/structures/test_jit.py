@@ -3,11 +3,15 @@
 import textwrap
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from numba import njit
+from numba.core import entrypoints
 from numba.core.errors import TypingError
+from numba.extending import typeof_impl
 
 import structures as st
 from structures import (
@@ -66,6 +70,46 @@ def test_kernels_release_the_interpreter():
                 thread.join()
                 return
     raise AssertionError("nothing was seen of a kernel before its end")
+
+
+@st.kernel
+def left_of(pair):
+    return pair.left
+
+
+@st.kernel
+def right_of(pair):
+    return pair.right
+
+
+def test_a_thread_waits_while_another_one_loads_extensions_of_numba(monkeypatch):
+    """Those register types; numba fails where it looks for a type meanwhile."""
+    loading, looking, loaded = threading.Event(), threading.Event(), threading.Event()
+
+    class Pair(NamedTuple):
+        left: int
+        right: int
+
+    class Watched(type):
+        def __subclasscheck__(cls, other):
+            looking.set()
+            loaded.wait(10)
+            return False
+
+    def load():
+        if loading.is_set():
+            return
+        typeof_impl.register(Watched("First", (), {}), lambda *_: None)
+        loading.set()
+        looking.wait(0.2)  # in vain: nobody looks yet
+        typeof_impl.register(type("Second", (), {}), lambda *_: None)
+        loaded.set()
+
+    monkeypatch.setattr(entrypoints, "init_all", load)
+    with ThreadPoolExecutor(2) as executor:
+        first = executor.submit(left_of, Pair(1, 2))
+        assert loading.wait(10)
+        assert (executor.submit(right_of, Pair(1, 2)).result(), first.result()) == (2, 1)
 
 
 # ------------------------------------------------------------------------------------------ quiet kernels
