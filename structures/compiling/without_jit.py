@@ -77,9 +77,9 @@ def interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
-        if not any(isinstance(each, structref.StructRefProxy) for each in arguments):
-            return function(*arguments, **named)  # called by another kernel
-        with np.errstate(over="ignore"):  # products of hashes wrap around
+        with np.errstate(over="ignore", invalid="ignore"):  # as compiled code, where products of hashes wrap
+            if not any(isinstance(each, structref.StructRefProxy) for each in arguments):
+                return function(*arguments, **named)  # called by another kernel
             return _for_python(function(*map(_opened, arguments), **named))
 
     return call

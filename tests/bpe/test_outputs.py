@@ -6,6 +6,7 @@ import random
 import re
 import subprocess
 import sys
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
@@ -55,6 +56,17 @@ def ended(process):
 
 def run(*arguments, stdin=None):
     return CliRunner().invoke(cli.main, [str(argument) for argument in arguments], input=stdin)
+
+
+@contextmanager
+def room(n_bytes):
+    """Give each file so many bytes."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 # --------------------------------------------------------------------------------------- standard output
@@ -122,14 +134,29 @@ def test_a_disk_that_is_full_names_the_file(folder):
 def test_the_last_ids_do_not_fit(tmp_path):
     """They are fewer than a block of the system: ``ndarray.tofile`` would lose them without an error."""
     output = Output(tmp_path / "ids.bin", np.dtype("<u2"), "work")
-    with pytest.raises(OSError, match=r"ids\.bin"), output:  # noqa: PT012
-        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
-        try:
-            output.write(np.arange(505), [505])  # less than a block of the system
-            output.save_state()
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with pytest.raises(OSError, match=r"ids\.bin"), output, room(1000):  # noqa: PT012
+        output.write(np.arange(505), [505])  # less than a block of the system
+        output.save_state()
+
+
+@pytest.mark.parametrize("n_bytes", [0, 500, 900])
+@pytest.mark.parametrize("n_ids", [500, 50_000])
+def test_a_disk_with_little_room_keeps_nothing_that_is_useless(tmp_path, n_bytes, n_ids):
+    with pytest.raises(OSError, match=r"File too large.*ids\.bin"), room(n_bytes):  # noqa: PT012
+        with Output(tmp_path / "ids.bin", np.dtype("<u2"), "work") as output:
+            output.write(np.zeros(n_ids), [n_ids])
+            output.finish()
+    assert not os.listdir(tmp_path)
+
+
+def test_a_disk_with_no_room_at_all(folder, tokenizer):
+    before = set(os.listdir())
+    for name in ("ids.bin", "ids.npy", "ids.idx"):
+        with pytest.raises(OSError, match=r"File too large.*/ids\."), room(0):
+            tokenizer.encode_files(Path("book.txt"), name)
+        assert set(os.listdir()) == before
+    with pytest.raises(OSError, match=r"File too large: 'ids/shards\.jsonl'"), room(0):
+        tokenizer.encode_shards(Path("book.txt"), "ids")
 
 
 # ------------------------------------------------------------------------- files of others, beside the ids
