@@ -28,7 +28,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from bpe.atomic_files import naming_output, replace_file
+from bpe.atomic_files import followed, naming_output, replace_file
 from bpe.corpus.locks import BUSY, is_locked, lock
 from bpe.corpus.notes import State, holds, must_be_plain, note_of, read_note, why_anew
 
@@ -57,6 +57,12 @@ def offsets_path(path: str | os.PathLike[str]) -> Path:
     'corpus.offsets.npy'
     """
     return Path(path).with_suffix(".offsets.npy")
+
+
+def files_of(path: str | os.PathLike[str]) -> tuple[Path, Path]:
+    """Return the file of ids that a path leads to, and that of its offsets."""
+    target = followed(path)
+    return target, offsets_path(target)
 
 
 def npy_header(dtype: np.dtype, n: int) -> bytes:
@@ -181,9 +187,9 @@ class Output:
         finisher: Callable[[Path, Path], None] | None = None,
         is_kept: bool = True,
     ) -> None:
-        self._path, self._dtype = Path(os.path.realpath(path)), dtype
+        self._dtype = dtype
         self._finisher, self._is_kept = finisher, is_kept
-        self.offsets_path = offsets_path(self._path)
+        self._path, self.offsets_path = files_of(path)
         self._state_path = self._path.with_name(f"{self._path.name}.state")
         self._header_bytes = _HEADER_BYTES if self._path.suffix == ".npy" else 0
         for aside in (self._state_path, part_of(self._path), part_of(self.offsets_path)):
