@@ -117,6 +117,7 @@ TRIALS = {
         Trial("ids in a pipe, as a file", "bpe encode tok.json book.txt -o -"),
         Trial("ids with an unknown name", "bpe encode tok.json book.txt -o ids.csv"),
         Trial("a second file of ids beside them", "bpe encode tok.json book.txt -o ids.npy"),
+        Trial("the text that is read", "bpe count book.txt -o book.txt"),
         Trial("a folder that is not there", "bpe count book.txt -o no/c"),
         Trial("a folder", "bpe count book.txt -o books"),
         Trial("a folder that takes no files", "bpe count book.txt -o /proc/c"),

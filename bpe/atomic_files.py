@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
@@ -64,7 +66,7 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     Raises
     ------
     OSError
-        The file cannot be written; an existing file is unchanged.
+        The file cannot be written; an existing file is unchanged. Or symbolic links lead in a circle.
 
     Complexity
     ----------
@@ -79,7 +81,7 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     ...     path.read_bytes()
     b'content'
     """
-    target = Path(os.path.realpath(path))
+    target = followed(path)
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder: a file name is needed")
     if target.exists() and not target.is_file():  # a pipe or a device: there is nothing to replace
@@ -88,6 +90,36 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
         return
     with naming_output(path):
         replace_file(target, data)
+
+
+def followed(path: str | os.PathLike[str]) -> Path:
+    """Return where a path leads, through symbolic links; ``OSError`` where they lead in a circle."""
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fspath(path))
+    return target
+
+
+def refuse_inputs(
+    outputs: Iterable[str | os.PathLike[str]], inputs: Iterable[str | os.PathLike[str]]
+) -> None:
+    """Raise ``ValueError`` if a file that is to be written is one that is read, by this name or another.
+
+    The input "-" is standard input. Devices, pipes and folders may be both.
+    """
+    found = ((path, os.stat(path)) for path in outputs if os.path.isfile(path))
+    replaced = {(status.st_dev, status.st_ino): path for path, status in found}
+    for path in inputs if replaced else ():
+        name = os.fspath(path)
+        try:
+            status = os.stat(sys.stdin.fileno() if name == "-" else path)
+        except (OSError, ValueError, AttributeError):  # it is missing or closed, as reading it will say
+            continue
+        output = replaced.get((status.st_dev, status.st_ino))
+        if output is not None:
+            is_same = os.path.abspath(output) == os.path.abspath(name)
+            other = "" if is_same else f" ({'standard input' if name == '-' else name})"
+            raise ValueError(f"{output} is a file that is read{other}: name another output")
 
 
 def replace_file(target: Path, data: bytes) -> None:

@@ -51,7 +51,7 @@ class CorpusEncoder(StoredTokenizer):
         Files .parquet and .arrow are tables with a row for each document (:mod:`bpe.corpus.id_tables`), and
         need the extra ``parquet``. The same call resumes a run that was killed or interrupted, if the corpus
         is the same. No file is at its place before it is complete. Offsets of another file of ids are not
-        replaced: a FileExistsError.
+        replaced: a FileExistsError. A file that is read is not replaced, either: a ValueError.
 
         Parameters
         ----------

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bpe import __version__
+from bpe.atomic_files import followed, refuse_inputs
 from bpe.cli.compiling import watching_compiler
 from bpe.cli.signals import hearing_interrupts
 from bpe.cli.standard import open_standard_streams
@@ -143,18 +144,27 @@ def main() -> None:
 
 
 # ------------------------------------------------------------------------------------------------ shared
-def load(path: str) -> Tokenizer:
-    """Read a tokenizer of any format; a rank file that is not a published one is not a tokenizer."""
+def load(path: str, *outputs: str | None) -> Tokenizer:
+    """Read a tokenizer of any format that is not one of the outputs; of rank files, a published one."""
     from bpe.formats.conversion import PatternNeeded
     from bpe.tokenizer import Tokenizer
 
     try:
-        return Tokenizer.open(path)
+        loaded = Tokenizer.open(path)
+        keep_tokenizer(path, *filter(None, outputs))
+        return loaded
     except PatternNeeded:
         raise ValueError(
             f"{path}: a rank file has no split pattern: "
             f"bpe convert {path} tok.json --pattern NAME gives it one"
         ) from None
+
+
+def keep_tokenizer(path: str, *outputs: str | Path) -> None:
+    """Raise if an output is the file of a tokenizer that is read, or that in its folder."""
+    from bpe.formats.recognition import file_in
+
+    refuse_inputs(outputs, [file_in(Path(path)) if Path(path).is_dir() else path])
 
 
 def read(file: str) -> bytes:
@@ -177,7 +187,7 @@ def need_output(output: str, *, is_folder: bool = False) -> None:
         if is_folder:
             raise click.UsageError("a folder cannot be written to standard output: name it")
         return
-    path = Path(output).resolve()
+    path = followed(output)
     folder = path if is_folder and path.exists() else path.parent
     if path.is_dir() and not is_folder:
         raise IsADirectoryError(f"{output} is a folder: a file name is needed")

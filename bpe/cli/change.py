@@ -77,8 +77,8 @@ def extend(
       bpe extend tok.json letter.txt -n 50 -o more.json
     """  # noqa: D301
     _need_outputs(output, map_file)
-    loaded = load(tokenizer)
-    corpus = _corpus_of(paths, reading, is_quiet=quiet)
+    loaded = load(tokenizer, output, map_file)
+    corpus = _corpus_of(paths, reading, (output, map_file), is_quiet=quiet)
     shown = progress_of("extending", "", quiet=quiet, lines=progress)
     options: dict[str, Any] = {"min_count": min_count, "threads": threads, "progress": shown}
     _write(loaded, loaded.extend(corpus, n_more, **options), output, map_file, is_quiet=quiet)
@@ -115,18 +115,21 @@ def prune(
     if vocab_size is None and min_count is None:
         raise click.UsageError("say what to remove: --vocab-size, --min-count, or both")
     _need_outputs(output, map_file)
-    loaded = load(tokenizer)
-    corpus = _corpus_of(paths, reading, is_quiet=quiet)
+    loaded = load(tokenizer, output, map_file)
+    corpus = _corpus_of(paths, reading, (output, map_file), is_quiet=quiet)
     shown = progress_of("pruning", "", quiet=quiet, lines=progress)
     size: dict[str, Any] = {"vocab_size": vocab_size, "min_count": min_count}
     changed = loaded.prune(corpus, **size, threads=threads, progress=shown)
     _write(loaded, changed, output, map_file, is_quiet=quiet)
 
 
-def _corpus_of(paths: Sequence[str], reading: dict[str, Any], *, is_quiet: bool) -> Any:
+def _corpus_of(
+    paths: Sequence[str], reading: dict[str, Any], outputs: Sequence[str | None], *, is_quiet: bool
+) -> Any:
     from bpe.corpus import Corpus
 
     corpus = Corpus([Path(path) for path in paths], **reading)
+    corpus.refuse_outputs(*filter(None, outputs))
     if not is_quiet:
         warn_of_odd_texts(corpus)
     return corpus

@@ -128,7 +128,7 @@ def encode(
         options.update(rules, scheduler=scheduler)
         write_shards(load(tokenizer), corpus, output, options, as_json=as_json)
         return
-    summary = _write_ids(load(tokenizer), corpus, output, rules, options, is_quiet=quiet)
+    summary = _write_ids(load(tokenizer, output), corpus, output, rules, options, is_quiet=quiet)
     if as_json:
         click.echo(json.dumps(summary))
     elif not quiet:

@@ -1,4 +1,4 @@
-"""What the compiler takes: a line where somebody waits for it, and times without it.
+"""What the compiler takes: a line that says what somebody waits for, and times without it.
 
 The first use of a function compiles it; later processes load it from a cache on disk. Numba tells when it
 compiles: in events that come from any thread, and from within each other. What is measured is the time in
@@ -24,7 +24,14 @@ from typing import Any
 import click
 
 SAID_AFTER = 0.3  # seconds of compiling
-LINE = "bpe: compiling, once; some 10 s"
+LINE = "bpe: compiling {}, once; some {} s"
+PARTS = {
+    "bpe.scanning": ("the splitting of text", 5),
+    "bpe.counting": ("the counting", 5),
+    "bpe.training": ("the trainer", 10),
+    "bpe.encoding": ("the encoder", 10),
+}
+"""What has a line, by package: its name, and how many seconds it takes on one core. The rest takes less."""
 EVENTS = "numba.core.event"
 KIND = "numba:compile"
 
@@ -42,8 +49,10 @@ class Watch:
         self._lock = threading.Lock()
         self._n_open = 0
         self._since = self._before = 0.0
+        self._seconds_of = dict.fromkeys(PARTS, 0.0)
+        self._part = ""  # of what is being compiled
         self._timer: threading.Timer | None = None
-        self._is_said = is_quiet
+        self._said: set[str] = {*PARTS} if is_quiet else set()
 
     @property
     def seconds(self) -> float:
@@ -51,15 +60,17 @@ class Watch:
         with self._lock:
             return self._before + (time.perf_counter() - self._since if self._n_open else 0.0)
 
-    def begin(self) -> None:
-        """Note that a compilation begins."""
+    def begin(self, module: str = "") -> None:
+        """Note that the compilation of a function of a module begins."""
         with self._lock:
             self._n_open += 1
             if self._n_open > 1:
                 return
             self._since = time.perf_counter()
-            if not self._is_said:
-                self._timer = threading.Timer(max(SAID_AFTER - self._before, 0.0), self._say)
+            self._part = ".".join(module.split(".")[:2])
+            if self._part in self._seconds_of.keys() - self._said:
+                wait = max(SAID_AFTER - self._seconds_of[self._part], 0.0)
+                self._timer = threading.Timer(wait, self._say, [self._part])
                 self._timer.daemon = True
                 self._timer.start()
 
@@ -69,18 +80,21 @@ class Watch:
             self._n_open -= 1
             if self._n_open:
                 return
-            self._before += time.perf_counter() - self._since
+            seconds = time.perf_counter() - self._since
+            self._before += seconds
+            if self._part in self._seconds_of:
+                self._seconds_of[self._part] += seconds
             if self._timer:
                 self._timer.cancel()
                 self._timer = None
 
-    def _say(self) -> None:
+    def _say(self, part: str) -> None:
         with self._lock:
-            if self._is_said or not self._n_open:
+            if part in self._said or not self._n_open:
                 return
-            self._is_said = True
+            self._said.add(part)
         with suppress(OSError, ValueError):  # a standard error that is full or closed
-            click.echo(LINE, err=True)
+            click.echo(LINE.format(*PARTS[part]), err=True)
 
 
 _watches: list[Watch] = []  # of commands that run, the last the innermost
@@ -142,7 +156,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
         class Listener(events.Listener):  # type: ignore[misc]
             def on_start(self, event: Any) -> None:
-                watch.begin()
+                watch.begin(event.data["dispatcher"].py_func.__module__)
 
             def on_end(self, event: Any) -> None:
                 watch.end()

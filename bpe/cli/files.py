@@ -13,6 +13,7 @@ import click
 from bpe.cli.app import (
     STDOUT,
     human,
+    keep_tokenizer,
     load,
     main,
     name_of,
@@ -178,6 +179,9 @@ def convert(
     is_folder = write_as == "gpt2" and Path(output).name != "vocab.json"
     is_folder |= write_as == "huggingface" and output != STDOUT and is_folder_of_model(output)
     need_output(output, is_folder=is_folder)
+    if output != STDOUT:
+        names = {"gpt2": "vocab.json", "huggingface": "tokenizer.json"}
+        keep_tokenizer(source, Path(output, names[write_as]) if is_folder else output)
     with naming(output), tempfile.TemporaryDirectory() as folder:
         trial = Path(folder, "trial" if is_folder else "trial.json")
         write(words, split_by, trial, write_as)

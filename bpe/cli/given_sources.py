@@ -10,19 +10,30 @@ from typing import Any
 
 import click
 
+from bpe.atomic_files import refuse_inputs
 from bpe.cli.first_look import warn_of_odd_texts
 from bpe.counting.kinds import kind_of_counts
 
 
 def source_of(
-    paths: Sequence[str], pattern: str | None, specials: Sequence[str], *, is_quiet: bool, **reading: Any
+    paths: Sequence[str],
+    output: str,
+    pattern: str | None,
+    specials: Sequence[str],
+    *,
+    is_quiet: bool,
+    **reading: Any,
 ) -> Any:
-    """Return the corpus of some paths, or the sum of the counts if these are files of counts."""
+    """Return the corpus of some paths, or the sum of the counts if these are files of counts.
+
+    The output is none of the files.
+    """
     from bpe.corpus import Corpus
 
     is_counts = [kind_of_counts(path) is not None for path in paths]
     if not any(is_counts):
         corpus = Corpus([Path(path) for path in paths], **reading)
+        corpus.refuse_outputs(output)
         if not is_quiet:
             warn_of_odd_texts(corpus)
         return corpus
@@ -33,6 +44,7 @@ def source_of(
         )
     if pattern is not None or specials:
         raise ValueError("files of counts already have a pattern and special tokens: leave out the options")
+    refuse_inputs([output], paths)
     _check_kinds(paths)
     total = _loaded(paths[0])
     for path in paths[1:]:
@@ -63,9 +75,9 @@ def _loaded(path: str) -> Any:
 
 
 def sources_of(
-    paths: Sequence[str], temperature: float | None, is_plain: bool
+    paths: Sequence[str], output: str, temperature: float | None, is_plain: bool
 ) -> tuple[dict[str, Any], dict[str, float]] | None:
-    """Return files of counts by name, and their weights; None where no weights are given.
+    """Return files of counts by name, none of which is the output, and their weights; None without weights.
 
     `is_plain` says whether there are no options that files of counts do not take.
     """
@@ -92,6 +104,7 @@ def sources_of(
     from bpe.counting.weights import temperature_weights
 
     names = [*weights] or paths
+    refuse_inputs([output], names)
     _check_kinds(names)
     sources = {name: _loaded(name) for name in names}
     if temperature is not None:

@@ -46,13 +46,14 @@ def report(tokenizer: str, file: str, output: str, quiet: bool, progress: bool, 
     """  # noqa: D301
     only_one_to_stdout(output, as_json)
     need_output(output)
-    from bpe.atomic_files import atomic_write
+    from bpe.atomic_files import atomic_write, refuse_inputs
     from bpe.formats.conversion import naming
     from bpe.report import page_of
 
     watch = Stopwatch()
     shown = progress_of("measuring", "B", quiet=quiet, lines=progress)
-    loaded = load(tokenizer)
+    loaded = load(tokenizer, output)
+    refuse_inputs([output], [file])
     data = read(file)
     with naming(name_of(file)):
         page = page_of(loaded, data, Path(tokenizer).name, Path(name_of(file)).name, shown)

@@ -116,7 +116,7 @@ def count(
     if superword_parts is not None and not runs:
         raise ValueError("--superword-parts is for --runs: give that, too")
     watch, shown = Stopwatch(), progress_of("counting", "B", quiet=quiet, lines=progress)
-    found = source = source_of(paths, pattern, specials, is_quiet=quiet, **reading)
+    found = source = source_of(paths, output, pattern, specials, is_quiet=quiet, **reading)
     n_bytes = None
     if isinstance(source, Corpus):
         n_bytes = source.n_bytes
@@ -269,7 +269,7 @@ def train(
         return counts
 
     try:
-        source, weights = _given(paths, temperature, pattern, specials, is_quiet=quiet, **reading)
+        source, weights = _given(paths, output, temperature, pattern, specials, is_quiet=quiet, **reading)
         split_by = Pattern.of(pattern or "gpt2", dialect)
         n_merges = _checked(given, source, specials, vocab_size)  # before the long work
         is_text = isinstance(source, Corpus)
@@ -322,6 +322,7 @@ def _with_superwords(
 
 def _given(
     paths: Sequence[str],
+    output: str,
     temperature: float | None,
     pattern: str | None,
     specials: Sequence[str],
@@ -330,8 +331,8 @@ def _given(
     **reading: Any,
 ) -> tuple[Any, dict[str, float] | None]:
     """Return what to train on, and the weights of files of counts if there are any."""
-    weighed = sources_of(paths, temperature, pattern is None and not specials)
-    return weighed or (source_of(paths, pattern, specials, is_quiet=is_quiet, **reading), None)
+    weighed = sources_of(paths, output, temperature, pattern is None and not specials)
+    return weighed or (source_of(paths, output, pattern, specials, is_quiet=is_quiet, **reading), None)
 
 
 def _checked(given: SuperwordOptions, source: Any, specials: Sequence[str], vocab_size: int) -> int:

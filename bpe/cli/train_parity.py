@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from bpe.atomic_files import refuse_inputs
 from bpe.cli.app import main, name_of_output, need_output, warn, written
 from bpe.cli.options import progress_option, quiet_option, training_options
 from bpe.cli.progress_lines import progress_of
@@ -120,6 +121,7 @@ def train_parity(
         if name in languages:
             raise ValueError(f"{path}: there is a language {name!r} already; files need different names")
         languages[name] = _counts_of(path)
+    refuse_inputs([output], [*paths, *(item.partition("=")[2] for item in dev)])
     tokenizer = train(
         languages,
         vocab_size,

@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from bpe.atomic_files import followed
 from bpe.boundaries import decided
 from bpe.corpus.id_tables import origins_path, save_origins
 from bpe.corpus.notes import State
-from bpe.corpus.output import ASIDE, Output
+from bpe.corpus.output import ASIDE, Output, files_of, part_of
 from bpe.corpus.sources import Corpus, CorpusLike
 from bpe.corpus.targets import IdFormat, Target
 from bpe.encoding.batches import encode_stretches, joined
@@ -116,12 +117,15 @@ def encode_files(
         raise IsADirectoryError(f"{path} is a folder: a file name is needed")
     if path.name.endswith(ASIDE):
         raise ValueError(f"{path}: names that end in {', '.join(ASIDE)} are for files beside the ids")
-    if not path.resolve().parent.is_dir():
-        raise FileNotFoundError(f"no such folder: {path.resolve().parent}")
+    if not followed(path).parent.is_dir():
+        raise FileNotFoundError(f"no such folder: {followed(path).parent}")
     target = Target.of(path, to)
     end_id = target.end_id(engine.vocabulary, end_token)
     target.check()
     source = Corpus.of(corpus)
+    beside = [each for path in files_of(target.ids_path) for each in (path, part_of(path))]
+    outputs = *beside, target.index_path, target.path
+    source.refuse_outputs(*outputs)
     key = _key(engine, source, rules, id_type, [] if end_id is None else [end_id], target.kind)
     is_kept = target.path == target.ids_path
     finisher = target.finisher(id_type)
@@ -132,6 +136,7 @@ def encode_files(
                 when_resumed(output.state.n_bytes)
             with progress_bar(progress, source.n_bytes, "B", "encoding") as advance:
                 _write(engine, output, source, advance, rules, end_id, n_threads(threads))
+            source.refuse_outputs(*outputs)  # once more: an iterable has been read by now
             if not is_kept:
                 save_origins(source.origins, target.ids_path)
             output.finish()

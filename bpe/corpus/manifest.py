@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -100,7 +101,7 @@ class Manifest:
             lock(self._file, self.path)
             self._read()
         except BaseException:
-            self._file.close()
+            self.__exit__()
             raise
 
     def _read(self) -> None:
@@ -173,4 +174,5 @@ class Manifest:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        with suppress(OSError):  # it would write once more what could not be written
+            self._file.close()

@@ -28,7 +28,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from bpe.atomic_files import naming_output, replace_file
+from bpe.atomic_files import followed, naming_output, replace_file
 from bpe.corpus.locks import BUSY, is_locked, lock
 from bpe.corpus.notes import State, holds, must_be_plain, note_of, read_note, why_anew
 
@@ -57,6 +57,12 @@ def offsets_path(path: str | os.PathLike[str]) -> Path:
     'corpus.offsets.npy'
     """
     return Path(path).with_suffix(".offsets.npy")
+
+
+def files_of(path: str | os.PathLike[str]) -> tuple[Path, Path]:
+    """Return the file of ids that a path leads to, and that of its offsets."""
+    target = followed(path)
+    return target, offsets_path(target)
 
 
 def npy_header(dtype: np.dtype, n: int) -> bytes:
@@ -181,9 +187,9 @@ class Output:
         finisher: Callable[[Path, Path], None] | None = None,
         is_kept: bool = True,
     ) -> None:
-        self._path, self._dtype = Path(os.path.realpath(path)), dtype
+        self._dtype = dtype
         self._finisher, self._is_kept = finisher, is_kept
-        self.offsets_path = offsets_path(self._path)
+        self._path, self.offsets_path = files_of(path)
         self._state_path = self._path.with_name(f"{self._path.name}.state")
         self._header_bytes = _HEADER_BYTES if self._path.suffix == ".npy" else 0
         for aside in (self._state_path, part_of(self._path), part_of(self.offsets_path)):
@@ -206,6 +212,7 @@ class Output:
             if is_left and not self.is_resumed:
                 why = why_anew(self._state_path, key)
                 warnings.warn(f"{path}: {_ANEW.format(why=why)}", RuntimeWarning, stacklevel=3)
+            stack.push(self)  # on an error it closes the files: by themselves they would raise another
             self._begin()
             if not self.is_resumed:
                 self._note_begun()
@@ -289,23 +296,27 @@ class Output:
             with open(self._state_path, "xb") as file:
                 file.write(note_of(self.state))
 
-    def _put(self, file: BinaryIO, data: Any) -> None:
-        """Write all of it, or raise an error that names the file."""
+    def _put(self, file: BinaryIO, data: Any, start: int | None = None) -> None:
+        """Write all of it, here or at the byte `start`, or raise an error that names the file."""
         with naming_output(self._path if file is self._ids else self.offsets_path, file):
+            if start is not None:
+                file.seek(start)  # this writes what is buffered
             file.write(data)
 
     def __enter__(self) -> Output:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Save the progress if the work ends early, and close the files."""
-        if kind is not None and not self.state.is_done:
+        """Save the progress if the work ends early, and close the files; remove what no run can continue."""
+        if kind is not None:
+            fresh = State(self.state.key)
             with suppress(OSError):  # the first error is the one to show
-                if self.state == State(self.state.key):
+                if not self.state.is_done and self.state != fresh:
+                    self.save_state()
+            with suppress(OSError):
+                if (read_note(self._state_path, fresh.key) or fresh) == fresh:
                     for path in (part_of(self._path), part_of(self.offsets_path), self._state_path):
                         path.unlink(missing_ok=True)
-                else:
-                    self.save_state()
         for file in (self._ids, self._offsets):
             with suppress(OSError):  # complete files are closed already
                 file.close()
@@ -388,8 +399,7 @@ class Output:
         A flush to the disk.
         """
         for file, header in zip((self._offsets, self._ids), self._headers, strict=True):
-            file.seek(0)
-            self._put(file, header)
+            self._put(file, header, 0)
         self.state.is_done = True
         self.save_state()
         self._ids.close()

@@ -119,6 +119,7 @@ def encode_shards(
     end_id = Target.of(f"x{ENDINGS[kind][0]}", kind).end_id(engine.vocabulary, end_token)
     source = Corpus.of(corpus)
     jobs = list(_jobs(source, out, ENDINGS[kind][0]))
+    source.refuse_outputs(*(out / job.output for job in jobs))
     reading = {name: getattr(source, name) for name in _READING}
     named = {
         "tokenizer": digest_of(engine).hexdigest(),

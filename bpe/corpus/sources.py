@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from bpe.arrow_texts import ArrowTexts, arrow_texts
+from bpe.atomic_files import refuse_inputs
 from bpe.corpus.reading import BLOCK_BYTES, FORMATS, STDIN, FilePart, blocks_of, kind_of, stamp_of
 from bpe.corpus.records import RECORD_BYTES, json_lines, parquet_rows
 from bpe.corpus.validity import Errors, check_errors, clean_blocks, clean_document
@@ -237,6 +238,14 @@ class Corpus:
         if not (isinstance(items, list) and all(isinstance(item, FilePart) for item in items)):
             raise ValueError(f"{self._name} holds documents, not files only")
         return items
+
+    def refuse_outputs(self, *outputs: str | os.PathLike[str]) -> None:
+        """Raise ``ValueError`` if a file that is to be written is one of the corpus, by this name or another.
+
+        Of an iterable, those files are known that have been read.
+        """
+        items = self._items if isinstance(self._items, list) else [part for _, part in self._begun]
+        refuse_inputs(outputs, (item.path for item in items if isinstance(item, FilePart)))
 
     def kind_of(self, path: Path) -> str:
         """Return what a file holds: `format`, or what its name says.

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from structures import pack_pair
 from structures.kernels import inner, multiply_fold, quiet
 
 _BITS_A_JOINT = 32
@@ -72,7 +71,8 @@ class Joints(NamedTuple):
 @inner
 def bit_of(joints, left, right):
     """Return which bit a pair has."""
-    folded = multiply_fold(pack_pair(left, right) ^ joints.secret[0], joints.secret[1])
+    pair = np.int64(left) << np.int64(32) | np.int64(right)  # any numbers: what is tied is not an id
+    folded = multiply_fold(pair ^ joints.secret[0], joints.secret[1])
     return np.int64(np.uint64(folded) >> np.uint64(joints.shift))
 
 

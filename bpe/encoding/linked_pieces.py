@@ -44,6 +44,7 @@ from structures.kernels import (
     fields_of,
     inner,
     int_map_type,
+    new,
     pointer_to,
     quiet,
 )
@@ -246,7 +247,7 @@ def set_arrays(self, arrays):
 @kernel
 def make_tables(packed_ranks, rank_of_pair, rank_of_bytes, id_of_rank, id_of_byte, whole):
     """Return the tables as one object."""
-    self = structref.new(rank_tables_type)
+    self = new(rank_tables_type)
     self.packed_ranks = packed_ranks
     self.rank_of_pair = rank_of_pair
     self.rank_of_bytes = rank_of_bytes
@@ -259,7 +260,7 @@ def make_tables(packed_ranks, rank_of_pair, rank_of_bytes, id_of_rank, id_of_byt
 @kernel
 def make_pieces(arrays, lists, chance, tables, in_order):
     """Return room for pieces, made of these parts."""
-    self = structref.new(linked_pieces_type)
+    self = new(linked_pieces_type)
     set_arrays(self, arrays)
     self.n_entries, self.first_of, self.waiting, self.somewhere = lists
     self.dropout, self.random = chance

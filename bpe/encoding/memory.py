@@ -52,6 +52,7 @@ from structures.kernels import (
     larger,
     local_words,
     lowest_lane,
+    new,
     pointer_to,
     prefetch,
     quiet,
@@ -120,7 +121,7 @@ structref.define_boxing(MemoryType, Memory)
 @kernel
 def new_memory(short, known, most_known, pool, tie, unknown, scratch):
     """Return what a thread encodes with."""
-    self = structref.new(memory_type)
+    self = new(memory_type)
     self.short_slots, self.short_secret = short
     self.short_shift = 64 - FEWEST_BITS
     self.n_short = 0

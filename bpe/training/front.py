@@ -17,7 +17,7 @@ from numba.experimental import structref
 
 from bpe.training.state import LENGTH, START
 from structures import kernel, pack_pair, unpack_pair
-from structures.kernels import StructType, fields_of, int_map_type
+from structures.kernels import StructType, fields_of, int_map_type, new
 
 LONG_LIST = 16  # postings
 
@@ -54,7 +54,7 @@ structref.define_boxing(FrontType, Front)
 @kernel
 def make_front(by_place, sign, n_stale, text, spells):
     """Return an empty front."""
-    self = structref.new(front_type)
+    self = new(front_type)
     self.entries = np.empty(0, np.int64)
     self.size = 0
     self.count = 0

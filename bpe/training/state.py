@@ -34,7 +34,7 @@ from numba import typeof, types
 from numba.experimental import structref
 
 from structures import CountBuckets, MaxHeap, PairIndex, TokenList, kernel
-from structures.kernels import StructType, fields_of
+from structures.kernels import StructType, fields_of, new
 
 START, LENGTH, WEIGHT, SIZE = range(4)  # of_token[..., token]; START is a place where its bytes are
 TOKEN_ROWS = 4
@@ -58,7 +58,7 @@ structref.define_boxing(StateType, State)
 @kernel
 def make_state(kind, tokens, index, queue, weights, numbers):
     """Return a state of type `kind`, of these parts; the others are missing."""
-    self = structref.new(kind)
+    self = new(kind)
     self.tokens = tokens
     self.index = index
     self.queue = queue

@@ -12,6 +12,7 @@ so that a missing key is a ``KeyError`` where compiled code reads 0.
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -58,7 +59,15 @@ class PlainContainer:
         self.remove(key)
 
 
+def _converted(convert: Callable[[Any], Any], items: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Convert the items of a tuple, which may be a named one."""
+    return getattr(items, "_make", tuple)(map(convert, items))
+
+
 def _opened(value: Any) -> Any:
+    """Return an argument as a kernel sees it."""
+    if isinstance(value, tuple):
+        return _converted(_opened, value)
     return value._meminfo if isinstance(value, structref.StructRefProxy) else value
 
 
@@ -68,8 +77,15 @@ def _for_python(value: Any) -> Any:
     if facade is not None:
         return facade._numba_box_(value.struct_type, value)
     if isinstance(value, tuple):
-        return tuple(map(_for_python, value))
+        return _converted(_for_python, value)
     return value.item() if isinstance(value, np.generic) else value
+
+
+class _Thread(threading.local):
+    in_kernel = False
+
+
+_thread = _Thread()
 
 
 def interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -77,10 +93,15 @@ def interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
-        if not any(isinstance(each, structref.StructRefProxy) for each in arguments):
-            return function(*arguments, **named)  # called by another kernel
-        with np.errstate(over="ignore"):  # products of hashes wrap around
-            return _for_python(function(*map(_opened, arguments), **named))
+        by_kernel = _thread.in_kernel
+        if by_kernel and not any(isinstance(each, structref.StructRefProxy) for each in arguments):
+            return function(*arguments, **named)
+        _thread.in_kernel = True
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # products of hashes wrap around
+                return _for_python(function(*map(_opened, arguments), **named))
+        finally:
+            _thread.in_kernel = by_kernel
 
     return call
 

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -78,6 +79,65 @@ def test_what_standard_output_does_not_take(folder):
     fails(run("convert", "tok.json", "-", "--to", "gpt2"), "bpe: a folder cannot be written to .*: name it")
     fails(run("convert", "tok.json", "-"), "bpe: -: the name does not tell the format.*: say which with --to")
     fails(run("count", "book.txt", "-o", "-", "--json"), "bpe: -o - and --json both write to standard .*")
+
+
+# ------------------------------------------------------------------------------ outputs that are read, too
+@pytest.mark.parametrize(
+    ("read", "command"),
+    [
+        ("book.txt", "train book.txt --vocab-size 270 -o"),
+        ("book.txt", "train *.txt --vocab-size 270 -o"),
+        ("a.counts", "train a.counts --vocab-size 270 -o"),
+        ("a.counts", "train a.counts=2 --vocab-size 270 -o"),
+        ("a.counts", "train-parity b.counts a.counts --ratio a=1 --ratio b=1 --vocab-size 270 -o"),
+        ("a.counts", "train-parity b.counts --dev b=a.counts --vocab-size 270 -o"),
+        ("book.txt", "count book.txt -o"),
+        ("a.counts", "count b.counts a.counts -o"),
+        ("book.txt", "extend tok.json book.txt -n 1 -o"),
+        ("tok.json", "extend tok.json book.txt -n 1 -o"),
+        ("book.npy", "extend tok.json book.npy -n 1 -o new.json --map"),
+        ("book.txt", "prune tok.json book.txt --min-count 1 -o"),
+        ("tok.json", "prune tok.json book.txt --min-count 1 -o"),
+        ("book.txt", "report tok.json --text book.txt -o"),
+        ("tok.json", "report tok.json --text book.txt -o"),
+        ("book.bin", "encode tok.json book.txt book.bin --quiet -o"),
+        ("tok.json", "convert tok.json"),
+        ("model/tokenizer.json", "convert model --to huggingface"),
+    ],
+)
+def test_an_output_that_is_read(folder, read, command):
+    counts = bpe.WordCounts({"word": 1})
+    counts.save("a.counts")
+    counts.save("b.counts")
+    shutil.copy("book.txt", "book.npy")
+    shutil.copy("book.txt", "book.bin")
+    Path("model").mkdir()
+    shutil.copy("tok.json", "model/tokenizer.json")
+    before, link, name = Path(read).read_bytes(), f"link{Path(read).suffix}", re.escape(read)
+    files = sorted(os.listdir())
+    fails(run(*command.split(), read), f"bpe: {name} is a file that is read: name another output")
+    for make in (os.symlink, os.link):
+        make(read, link)
+        fails(run(*command.split(), link), rf"bpe: {link} is a file that is read \({name}\): name another .*")
+        os.unlink(link)
+    assert (Path(read).read_bytes(), sorted(os.listdir())) == (before, files)
+
+
+def test_an_output_that_is_standard_input(folder):
+    with open("book.txt", "rb") as book:
+        command = [sys.executable, "-m", "bpe.cli", "count", "-", "-o", "book.txt"]
+        environment = {**os.environ, "PYTHONPATH": str(Path(bpe.__file__).parent.parent)}
+        result = subprocess.run(command, stdin=book, stderr=subprocess.PIPE, env=environment, check=False)
+    assert result.returncode == 2
+    assert result.stderr == b"bpe: book.txt is a file that is read (standard input): name another output\n"
+
+
+@pytest.mark.parametrize("command", ["count book.txt -o", "encode tok.json book.txt -o", "convert tok.json"])
+def test_a_link_that_leads_to_itself(folder, command):
+    os.symlink("loop.bin", "loop.bin")
+    problem = f"loop.bin: {os.strerror(errno.ELOOP)}"
+    fails(run(*command.split(), "loop.bin", *["--to", "native"] * ("convert" in command)), f"bpe: {problem}")
+    assert os.path.islink("loop.bin")
 
 
 # ---------------------------------------------------------------------------------- folders and full disks

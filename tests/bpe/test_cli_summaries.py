@@ -1,5 +1,6 @@
 """What the commands say at their end and meanwhile: summaries, JSON, progress, compiling."""
 
+import importlib.util
 import io
 import json
 import re
@@ -159,18 +160,39 @@ def test_compilations_that_nest_and_come_from_threads(monkeypatch):
 
 def test_a_line_while_it_compiles(monkeypatch, capsys):
     monkeypatch.setattr(compiling, "SAID_AFTER", 0.01)
-    for is_quiet, said in ((False, f"{compiling.LINE}\n"), (True, "")):
+    lines = [
+        "bpe: compiling the trainer, once; some 10 s",
+        "bpe: compiling the splitting of text, once; some 5 s",
+    ]
+    for is_quiet, said in ((False, lines), (True, [])):
         watch = Watch(is_quiet=is_quiet)
-        for _ in range(2):
-            watch.begin()
+        for module in ("bpe.training.runs", "structures", "bpe.scanning.cutting", "bpe.training.runs"):
+            watch.begin(module)
+            watch.begin("bpe.encoding.memory")  # within the other
             time.sleep(0.1)
             watch.end()
-        assert capsys.readouterr().err == said
+            watch.end()
+        assert capsys.readouterr().err.splitlines() == said
     monkeypatch.setattr(compiling, "SAID_AFTER", 60.0)
     watch = Watch(is_quiet=False)
-    watch.begin()
+    watch.begin("bpe.training.runs")
     watch.end()
     assert watch._timer is None
+
+
+def test_the_parts_that_have_a_line_are_packages():
+    assert all(importlib.util.find_spec(part).submodule_search_locations for part in compiling.PARTS)
+
+
+def kernel_of(part):
+    """A function that is compiled as if it stood in a part of the package."""
+    import numba
+
+    def kernel(x):
+        return x + 1
+
+    kernel.__module__ = f"{part}.kernels"
+    return numba.njit(kernel)
 
 
 def test_times_leave_compiling_out(monkeypatch):
@@ -184,7 +206,7 @@ def test_times_leave_compiling_out(monkeypatch):
         outer = Stopwatch()
         with watching_compiler(is_quiet=True):
             watch = Stopwatch()
-            assert numba.njit(lambda x: x + 1)(1) == 2
+            assert kernel_of("bpe.encoding")(1) == 2
             assert watch.compiling_seconds > 0.01
             assert watch.seconds < 2 + watch.compiling_seconds
         # Both hear of it, one after the other.
@@ -193,7 +215,7 @@ def test_times_leave_compiling_out(monkeypatch):
     with watching_compiler(is_quiet=False):
         pass
     assert [len(each) for each in numba.core.event._registered.values()] == n_listeners, "none is left"
-    assert said.getvalue() == compiling.LINE
+    assert said.getvalue() == "bpe: compiling the encoder, once; some 10 s"
 
 
 LOADED_LATER = """
@@ -202,7 +224,10 @@ compiling.SAID_AFTER = 0.0
 with compiling.watching_compiler(is_quiet=False) as watch:
     import numba
     assert watch.seconds == 0
-    numba.njit(lambda x: x + 1)(1)
+    def kernel(x):
+        return x + 1
+    kernel.__module__ = "bpe.counting.pieces"
+    numba.njit(kernel)(1)
 print(watch.seconds)
 """
 
@@ -211,5 +236,5 @@ def test_a_compiler_that_is_loaded_later(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.delenv("BPE_SAY_COMPILING")
     result = subprocess.run([sys.executable, "-c", LOADED_LATER], capture_output=True, text=True, check=True)
-    assert result.stderr == f"{compiling.LINE}\n"
+    assert result.stderr == "bpe: compiling the counting, once; some 5 s\n"
     assert float(result.stdout) > 0.01

@@ -6,6 +6,7 @@ import random
 import re
 import subprocess
 import sys
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
@@ -57,6 +58,17 @@ def ended(process):
 
 def run(*arguments, stdin=None):
     return CliRunner().invoke(cli.main, [str(argument) for argument in arguments], input=stdin)
+
+
+@contextmanager
+def room(n_bytes):
+    """Give each file so many bytes."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 # --------------------------------------------------------------------------------------- standard output
@@ -124,14 +136,68 @@ def test_a_disk_that_is_full_names_the_file(folder):
 def test_the_last_ids_do_not_fit(tmp_path):
     """They are fewer than a block of the system: ``ndarray.tofile`` would lose them without an error."""
     output = Output(tmp_path / "ids.bin", np.dtype("<u2"), "work")
-    with pytest.raises(OSError, match=r"ids\.bin"), output:  # noqa: PT012
-        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
-        try:
-            output.write(np.arange(505), [505])  # less than a block of the system
-            output.save_state()
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with pytest.raises(OSError, match=r"ids\.bin"), output, room(1000):  # noqa: PT012
+        output.write(np.arange(505), [505])  # less than a block of the system
+        output.save_state()
+
+
+@pytest.mark.parametrize("n_bytes", [0, 500, 900])
+@pytest.mark.parametrize("n_ids", [500, 50_000])
+def test_a_disk_with_little_room_keeps_nothing_that_is_useless(tmp_path, n_bytes, n_ids):
+    def write():
+        with room(n_bytes), Output(tmp_path / "ids.bin", np.dtype("<u2"), "work") as output:
+            output.write(np.zeros(n_ids), [n_ids])
+            output.finish()
+
+    with pytest.raises(OSError, match=r"File too large.*ids"):
+        write()
+    assert not os.listdir(tmp_path)
+
+
+def test_a_disk_with_no_room_at_all(folder, tokenizer):
+    before = set(os.listdir())
+    for name in ("ids.bin", "ids.npy", "ids.idx"):
+        with pytest.raises(OSError, match=r"File too large.*/ids\."), room(0):
+            tokenizer.encode_files(Path("book.txt"), name)
+        assert set(os.listdir()) == before
+    with pytest.raises(OSError, match=r"File too large: 'ids/shards\.jsonl'"), room(0):
+        tokenizer.encode_shards(Path("book.txt"), "ids")
+
+
+@pytest.mark.parametrize(
+    ("read", "out"),
+    [
+        ("a.bin", "a.bin"),
+        ("a.bin", "a.idx"),
+        ("a.idx", "a.bin"),
+        ("a.offsets.npy", "a.npy"),
+        ("a.bin.part", "a.bin"),
+    ],
+)
+def test_files_of_ids_do_not_replace_what_is_read(tokenizer, tmp_path, monkeypatch, read, out):
+    monkeypatch.chdir(tmp_path)
+    Path(read).write_text("the sea")
+    to = "megatron" if "idx" in read + out else None
+    corpora = [Path(read), ["the sea", Path(read)]]
+    if not read.endswith(".part"):
+        corpora.append(Path(name) for name in [read])  # which is known when it has been read
+    for corpus in corpora:
+        with pytest.raises(ValueError, match=re.escape(f"{read} is a file that is read: name another")):
+            tokenizer.encode_files(corpus, out, to=to)
+        assert Path(read).read_text() == "the sea"
+    link = Path("linked") / out  # of folders, too
+    link.parent.symlink_to(".")
+    with pytest.raises(ValueError, match=r"is a file that is read"):
+        tokenizer.encode_files(Path(read), link, to=to)
+
+
+def test_shards_do_not_replace_what_is_read(tokenizer, tmp_path):
+    paths = [tmp_path / "a.txt", tmp_path / "a.txt.bin"]
+    for path in paths:
+        path.write_text("the sea")
+    with pytest.raises(ValueError, match=r"a\.txt\.bin is a file that is read: name another"):
+        tokenizer.encode_shards(paths, tmp_path)
+    assert paths[1].read_text() == "the sea"
 
 
 # ------------------------------------------------------------------------- files of others, beside the ids

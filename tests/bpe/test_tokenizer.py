@@ -1,8 +1,10 @@
 import base64
+import errno
 import json
 import os
 import pickle
 import random
+import re
 import stat
 
 import numpy as np
@@ -587,6 +589,14 @@ def test_a_crash_leaves_the_old_file(step, tmp_path, monkeypatch):
         files.atomic_write(path, b"new")
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_link_that_leads_to_itself(tmp_path):
+    path = tmp_path / "loop"
+    path.symlink_to(path)
+    with pytest.raises(OSError, match=re.escape(f"{os.strerror(errno.ELOOP)}: '{path}'")):
+        files.atomic_write(path, b"new")
+    assert path.is_symlink()
 
 
 def test_atomic_write(tmp_path):
