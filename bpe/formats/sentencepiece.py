@@ -17,10 +17,10 @@ user-defined symbols            added tokens, which are looked for after the nor
 ``add_dummy_prefix``            the normalizer ``Prepend``, the decoder ``Strip``
 ==============================  ======================================================================
 
-The decoders of a ``tokenizer.json`` do not do all that SentencePiece does: one byte that is not part of UTF-8
+The decoders of a ``tokenizer.json`` do not do all that SentencePiece does. One byte that is not part of UTF-8
 makes a whole run of byte pieces U+FFFD, and the first space is dropped whichever piece brings it. So a decoder
-that does as SentencePiece is kept beside them (:mod:`bpe.formats.kept`). It is used here and in native files;
-a ``tokenizer.json`` that is written has the others alone.
+that does as SentencePiece is kept beside them (:mod:`bpe.formats.kept`), for use here and in native files. A
+``tokenizer.json`` that is written has the others alone.
 
 SentencePiece cuts a text nowhere but at user-defined symbols. The ids are the same as its ids, except:
 
