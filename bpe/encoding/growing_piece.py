@@ -1,0 +1,155 @@
+"""``GrowingPiece``: the ids of one long piece at the end of a text that grows, without encoding it again.
+
+::
+
+    piece      abcabcab|cabca|bcab+abc      + is new
+    kept       abcabcab|                    the ids before a boundary some bytes from the end
+    encoded             |cabcabcababc       the rest of the piece
+
+Merges of two texts side by side are independent if nothing is merged across the place between them. Whether
+something is, the token before the place and the one after it tell, by themselves: they are what they are
+because nothing was merged across their other ends, so that what their bytes alone are merged to is what
+happens in the whole. If something is, the boundary before it is tried, some more bytes from the end. How
+much the end of a piece changes depends on the vocabulary, not on the length of the piece.
+
+The pattern says where the piece ends. It is read on from the state that its automaton had, so that each byte
+is read once.
+"""
+
+from __future__ import annotations
+
+import codecs
+from bisect import bisect_right
+from typing import NamedTuple
+
+import numpy as np
+
+from bpe.buffers import code_points, widths_of
+from bpe.encoding.engine import Engine
+from bpe.scanning.automaton import NO_MATCH, Automaton
+
+_WINDOW = 64  # bytes before the end that are encoded again, at least
+
+
+class _Search(NamedTuple):
+    """A search for the end of a match, as :func:`bpe.scanning.matching.find_match` does it."""
+
+    state: int
+    place: int = 0  # all bytes before it are read
+    end: int = 0  # of the match that is found, if nothing follows
+    before: int = 0  # where the last character begins
+    long_before: int = 0  # and the one before it
+
+
+class GrowingPiece:
+    """The piece that a text begins with, as long as it has no end whatever follows.
+
+    Parameters
+    ----------
+    engine : Engine
+    automaton : Automaton
+        Of the one expression of the pattern, which covers every text and does not look behind.
+
+    Examples
+    --------
+    >>> import bpe
+    >>> engine = bpe.train(["low lower"], vocab_size=258, progress=False).engine
+    >>> piece = GrowingPiece(engine, engine.pattern.scanner.only_automaton)
+    >>> piece.parts(b"lo", b"")
+    ([256], 2)
+    >>> piece.parts(b"lower", b"")
+    ([257, 101, 114], 5)
+    >>> piece.parts(b"lower ", b"")
+    """
+
+    def __init__(self, engine: Engine, automaton: Automaton) -> None:
+        self._encoder, self._bytes_of = engine.encoder, engine.vocabulary.bytes_of
+        # A window must not be a token that is taken whole: the piece is longer.
+        whole = (len(self._bytes_of[number]) for number in engine.vocabulary.whole_ids)
+        self._window = max(_WINDOW, 1 + max(whole, default=0))
+        self._symbol_of = automaton.symbol_of
+        self._next_state = automaton.next_state.tolist()
+        self._delay_of, self._alive = automaton.delay_of.tolist(), automaton.alive.tolist()
+        self._start = int(automaton.start_of[0])
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget the piece: another text follows."""
+        self._search = _Search(self._start)
+        self._n_bytes = 0  # of the text at the last call
+        self._ids: list[int] = []  # of the piece, as it was then
+        self._ends: list[int] = []  # where the token of each ends
+
+    def parts(self, data: bytes | bytearray, after: bytes) -> tuple[list[int], int] | None:
+        """Return the ids of the piece, and where it ends, if nothing follows.
+
+        Parameters
+        ----------
+        data : bytes or bytearray
+            The text: that of the last call, and more.
+        after : bytes
+            What follows the text now, but may be something else at the next call.
+
+        Returns
+        -------
+        (list of int, int) or None
+            The list changes at the next call. None if the piece has an end whatever follows.
+        """
+        text, _ = codecs.utf_8_decode(bytes(data[self._search.place :]), "surrogateescape", False)
+        self._search = self._read(text, self._search)
+        if not self._alive[self._search.state]:
+            return None
+        rest = bytes(data[self._search.place :]) + after
+        end = self._end_of(self._read(rest.decode(errors="surrogateescape"), self._search))
+        self._encode(data, after, end)
+        self._n_bytes = len(data)
+        return self._ids, end
+
+    # ------------------------------------------------------------------------------------- the pattern
+    def _read(self, text: str, search: _Search) -> _Search:
+        """Go on with a search, up to the end of a text or of the search."""
+        state, place, end, before, long_before = search
+        characters = code_points(text)
+        symbols, widths = self._symbol_of[characters].tolist(), widths_of(characters).tolist()
+        for symbol, width in zip(symbols, widths, strict=True):
+            if not self._alive[state]:
+                break
+            state = self._next_state[state][symbol]
+            if (delay := self._delay_of[state]) != NO_MATCH:
+                end = (place + width, place, before, long_before)[delay]
+            place, before, long_before = place + width, place, before
+        return _Search(state, place, end, before, long_before)
+
+    def _end_of(self, search: _Search) -> int:
+        """Return where the match ends if the text ends here."""
+        if not self._alive[search.state]:
+            return search.end
+        delay = self._delay_of[self._next_state[search.state][-1]]
+        ends = search.place, search.place, search.before, search.long_before
+        return search.end if delay == NO_MATCH else ends[delay]
+
+    # -------------------------------------------------------------------------------------- the tokens
+    def _encode(self, data: bytes | bytearray, after: bytes, end: int) -> None:
+        """Make the ids those of the piece up to `end`."""
+        ids, ends = self._ids, self._ends
+        while ends and ends[-1] > min(end, self._n_bytes):
+            ids.pop()
+            ends.pop()
+        width = self._window
+        while True:
+            n = bisect_right(ends, ends[-1] - width) if ends else 0
+            start = ends[n - 1] if n else 0
+            new = self._ids_of(bytes(data[start:end]) + after[: max(end - len(data), 0)])
+            if n == 0 or self._are_apart(ids[n - 1], new[0]):
+                break
+            width *= 4
+        lengths = [len(self._bytes_of[number]) for number in new]
+        ids[n:], ends[n:] = new, (start + np.cumsum(lengths)).tolist()
+
+    def _are_apart(self, left: int, right: int) -> bool:
+        """Return whether no merge is across the place between two tokens."""
+        return self._ids_of(self._bytes_of[left] + self._bytes_of[right]) == [left, right]
+
+    def _ids_of(self, piece: bytes) -> list[int]:
+        edges = np.array([0, len(piece)], np.int32)
+        return self._encoder.encode_pieces(piece, edges, edges[1:])[0].tolist()
