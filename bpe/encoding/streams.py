@@ -1,4 +1,4 @@
-"""Text and ids that come in parts: a stream of text, a text that grows, a stream of ids.
+"""Text and ids that come in parts: a stream of text, a stream of ids.
 
 ::
 
@@ -15,8 +15,7 @@ special token, or the end. Where a tokenizer with steps can be cut, :mod:`bpe.en
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -29,7 +28,6 @@ from bpe.specials import NO_TOKENS, Rules, refusal
 from bpe.text import utf8_of
 
 if TYPE_CHECKING:
-    from bpe.encoding.growing_piece import GrowingPiece
     from bpe.encoding.prepared import PreparedEngine
 
 _SMALL, _SMALL_WITH_STEPS = 4096, 256  # bytes that are looked at every time
@@ -326,120 +324,6 @@ def _refuse_before(horizon: int, text: bytes, search: SpecialSearch, n_done: int
                 token = text[start:end].decode("utf-8", "surrogatepass")
                 raise refusal(token, f"byte {n_done + start}", what)
             break
-
-
-class AppendableEncoder:
-    """A text that grows, and its ids; made by ``Tokenizer.appendable_encoder``.
-
-    Only the end of the text, which can still change, is encoded again; but all of the last piece where a
-    tokenizer has steps or supermerges, or where its pattern is not one compiled expression that covers every
-    text and does not look behind.
-
-    Parameters
-    ----------
-    engine : Engine
-    rules : Rules
-
-    Examples
-    --------
-    >>> import bpe
-    >>> growing = bpe.train(["low lower"], vocab_size=258, progress=False).appendable_encoder()
-    >>> growing.append("low lo")
-    >>> growing.count(), growing.ids()
-    (3, [257, 32, 256])
-    >>> growing.append("w")
-    >>> growing.count(), growing.ids()
-    (3, [257, 32, 257])
-    """
-
-    def __init__(self, engine: Engine, rules: Rules) -> None:
-        self._stream = StreamEncoder(engine, rules)
-        self._ids: list[int] = []
-        self._rest: tuple[Sequence[int], ...] | None = None
-        self._piece: GrowingPiece | None = None  # made when it is needed first
-        self._begins = self._n_searched = 0  # byte of the text where the piece begins; searched for tokens
-
-    def append(self, text: str | bytes) -> None:
-        """Add text at the end.
-
-        Parameters
-        ----------
-        text : str or bytes
-            Cut from the whole anywhere; bytes may be cut inside a character.
-
-        Raises
-        ------
-        ValueError
-            A disallowed special token is complete now; nothing is added.
-        TypeError
-            The text is neither str nor bytes.
-
-        Complexity
-        ----------
-        As ``Tokenizer.encode``, all in all.
-
-        Examples
-        --------
-        >>> import bpe
-        >>> growing = bpe.train(["low lower"], vocab_size=258, progress=False).appendable_encoder()
-        >>> growing.append("low")
-        >>> growing.count()
-        1
-        """
-        self._ids += self._stream.feed(text)
-        self._rest = None
-
-    def count(self) -> int:
-        """Return the number of ids of the text as it is now; O(1) if nothing was added since."""
-        rest = self._last_ids()  # before the length: more ids may become known
-        return len(self._ids) + sum(map(len, rest))
-
-    def ids(self) -> list[int]:
-        """Return the ids of the text as it is now: those that ``Tokenizer.encode`` gives for it."""
-        rest = self._last_ids()
-        return [*self._ids, *chain.from_iterable(rest)]
-
-    def _last_ids(self) -> tuple[Sequence[int], ...]:
-        """Return the ids that may still change, in parts."""
-        if self._rest is None:
-            self._rest = self._long_piece() or (self._stream.rest(),)
-        return self._rest
-
-    def _long_piece(self) -> tuple[Sequence[int], ...] | None:
-        """Return the ids of what is held if it begins with a long piece that may grow; else None."""
-        stream = self._stream
-        if len(stream._held) <= _SMALL or stream._rules.always or stream._engine.vocabulary.n_super:
-            return None
-        if self._piece is None:
-            from bpe.encoding.growing_piece import GrowingPiece  # loads the compiler
-
-            scanner = stream._engine.pattern.scanner
-            automaton = scanner.only_automaton if scanner and scanner.covers else None
-            if automaton is None or automaton.looks_behind:
-                return None
-            self._piece = GrowingPiece(stream._engine, automaton)
-        found = self._parts(self._piece)
-        if found is None:  # it has an end: what is before need not be held
-            self._ids += stream._look()
-            found = self._parts(self._piece) if len(stream._held) > _SMALL else None
-        return found
-
-    def _parts(self, piece: GrowingPiece) -> tuple[Sequence[int], ...] | None:
-        stream = self._stream
-        held, after, search = stream._held, utf8_of(stream._surrogate), stream._rules.allowed
-        begins = stream._n_fed - len(held)
-        if begins != self._begins:
-            piece.begin()
-            self._begins = self._n_searched = begins
-        first = max(self._n_searched - begins - search.reach + 1, 0)
-        if search.tokens and any(True for _ in search.find_all(bytes(held[first:]) + after)):
-            return None
-        self._n_searched = stream._n_fed
-        if (found := piece.parts(held, after)) is None:
-            return None
-        ids, end = found
-        rest = bytes(held[end:]) + after[max(end - len(held), 0) :]
-        return stream._before_all, ids, stream._ids_of(rest), stream._rules.around[1]
 
 
 class StreamDecoder:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe
-from bpe.encoding import growing_piece, streams
+from bpe.encoding import appendable, streams
 from bpe.encoding.encoder import Encoder
 from bpe.special_search import SpecialSearch
 from bpe.text import utf8_of
@@ -117,7 +117,8 @@ def check_growing(tok, text, chance):
 def short_pieces_are_long():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(streams, "_SMALL", 6)
-        patch.setattr(growing_piece, "_WINDOW", 2)
+        patch.setattr(appendable, "_SHORT", 6)
+        patch.setattr(appendable, "_WINDOW", 2)
         yield
 
 
@@ -188,7 +189,7 @@ def test_a_growing_piece_takes_linear_work(tokenizer, merges, monkeypatch, name)
         counting(Encoder, method)
     counting(SpecialSearch, "find_all")
     counting(bpe.Pattern, "decided")
-    counting(growing_piece.GrowingPiece, "_read")
+    counting(appendable.GrowingPiece, "_read")
     chance = random.Random(name)
     work = []
     for size in (10_000, 40_000):

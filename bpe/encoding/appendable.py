@@ -1,6 +1,7 @@
-"""``GrowingPiece``: the ids of one long piece at the end of a text that grows, without encoding it again.
+"""``AppendableEncoder``: a text that grows, and its ids.
 
-::
+What a :class:`bpe.encoding.streams.StreamEncoder` holds is encoded again for each count. If that is a long
+piece, :class:`GrowingPiece` encodes its end alone::
 
     piece      abcabcab|cabca|bcab+abc      + is new
     kept       abcabcab|                    the ids before a boundary some bytes from the end
@@ -20,15 +21,133 @@ from __future__ import annotations
 
 import codecs
 from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from bpe.buffers import code_points, widths_of
 from bpe.encoding.engine import Engine
+from bpe.encoding.streams import StreamEncoder
 from bpe.scanning.automaton import NO_MATCH, Automaton
+from bpe.specials import Rules
+from bpe.text import utf8_of
 
+_SHORT = 4096  # bytes that are encoded again every time
 _WINDOW = 64  # bytes before the end that are encoded again, at least
+
+
+class AppendableEncoder:
+    """A text that grows, and its ids; made by ``Tokenizer.appendable_encoder``.
+
+    Only the end of the text, which can still change, is encoded again; but all of the last piece where a
+    tokenizer has steps or supermerges, or where its pattern is not one compiled expression that covers every
+    text and does not look behind.
+
+    Parameters
+    ----------
+    engine : Engine
+    rules : Rules
+
+    Examples
+    --------
+    >>> import bpe
+    >>> growing = bpe.train(["low lower"], vocab_size=258, progress=False).appendable_encoder()
+    >>> growing.append("low lo")
+    >>> growing.count(), growing.ids()
+    (3, [257, 32, 256])
+    >>> growing.append("w")
+    >>> growing.count(), growing.ids()
+    (3, [257, 32, 257])
+    """
+
+    def __init__(self, engine: Engine, rules: Rules) -> None:
+        self._stream = StreamEncoder(engine, rules)
+        self._ids: list[int] = []
+        self._rest: tuple[Sequence[int], ...] | None = None
+        self._piece: GrowingPiece | None = None  # made when it is needed first
+        self._begins = self._n_searched = 0  # byte of the text where the piece begins; searched for tokens
+
+    def append(self, text: str | bytes) -> None:
+        """Add text at the end.
+
+        Parameters
+        ----------
+        text : str or bytes
+            Cut from the whole anywhere; bytes may be cut inside a character.
+
+        Raises
+        ------
+        ValueError
+            A disallowed special token is complete now; nothing is added.
+        TypeError
+            The text is neither str nor bytes.
+
+        Complexity
+        ----------
+        As ``Tokenizer.encode``, all in all.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> growing = bpe.train(["low lower"], vocab_size=258, progress=False).appendable_encoder()
+        >>> growing.append("low")
+        >>> growing.count()
+        1
+        """
+        self._ids += self._stream.feed(text)
+        self._rest = None
+
+    def count(self) -> int:
+        """Return the number of ids of the text as it is now; O(1) if nothing was added since."""
+        rest = self._last_ids()  # before the length: more ids may become known
+        return len(self._ids) + sum(map(len, rest))
+
+    def ids(self) -> list[int]:
+        """Return the ids of the text as it is now: those that ``Tokenizer.encode`` gives for it."""
+        rest = self._last_ids()
+        return [*self._ids, *chain.from_iterable(rest)]
+
+    def _last_ids(self) -> tuple[Sequence[int], ...]:
+        """Return the ids that may still change, in parts."""
+        if self._rest is None:
+            self._rest = self._long_piece() or (self._stream.rest(),)
+        return self._rest
+
+    def _long_piece(self) -> tuple[Sequence[int], ...] | None:
+        """Return the ids of what is held if it begins with a long piece that may grow; else None."""
+        stream = self._stream
+        if len(stream._held) <= _SHORT or stream._rules.always or stream._engine.vocabulary.n_super:
+            return None
+        if self._piece is None:
+            scanner = stream._engine.pattern.scanner
+            automaton = scanner.only_automaton if scanner and scanner.covers else None
+            if automaton is None or automaton.looks_behind:
+                return None
+            self._piece = GrowingPiece(stream._engine, automaton)
+        found = self._parts(self._piece)
+        if found is None:  # it has an end: what is before need not be held
+            self._ids += stream._look()
+            found = self._parts(self._piece) if len(stream._held) > _SHORT else None
+        return found
+
+    def _parts(self, piece: GrowingPiece) -> tuple[Sequence[int], ...] | None:
+        stream = self._stream
+        held, after, search = stream._held, utf8_of(stream._surrogate), stream._rules.allowed
+        begins = stream._n_fed - len(held)
+        if begins != self._begins:
+            piece.begin()
+            self._begins = self._n_searched = begins
+        first = max(self._n_searched - begins - search.reach + 1, 0)
+        if search.tokens and any(True for _ in search.find_all(bytes(held[first:]) + after)):
+            return None
+        self._n_searched = stream._n_fed
+        if (found := piece.parts(held, after)) is None:
+            return None
+        ids, end = found
+        rest = bytes(held[end:]) + after[max(end - len(held), 0) :]
+        return stream._before_all, ids, stream._ids_of(rest), stream._rules.around[1]
 
 
 class _Search(NamedTuple):
