@@ -9,9 +9,10 @@ import numpy as np
 
 from bpe.corpus_encoder import CorpusEncoder
 from bpe.encoding import batches, budget, offsets
+from bpe.encoding.appendable import AppendableEncoder
 from bpe.encoding.dropout import encode_with_dropout
 from bpe.encoding.intervals import IntervalCounter
-from bpe.encoding.streams import AppendableEncoder, StreamDecoder, StreamEncoder, encode_parts
+from bpe.encoding.streams import StreamDecoder, StreamEncoder, encode_parts
 from bpe.progress import Progress
 from bpe.specials import Ordinary, SpecialOptions, Specials
 from bpe.text import utf8_of

@@ -494,6 +494,5 @@ class Vocabulary:
         for pair, merged in zip(self.merges, self.merged_ids, strict=True):
             others.update((number, self.bytes_of[number]) for number in pair if number not in known)
             known.update((*pair, merged))
-        known.update((*self.cut_tokens.values(), *self.idle_tokens.values()))
-        others.update((number, token) for number, token in self.bytes_of.items() if number not in known)
+        others.update((number, token) for token, number in self.id_of.items() if number not in known)
         return others

@@ -129,13 +129,17 @@ def with_special_tokens(words: Vocabulary, tokens: GivenSpecials) -> Vocabulary:
             raise ValueError(f"special token {token!r:.80} has id {old} already, and cannot get id {number}")
     taken = {*new.values()}
     parts = VocabularyParts.of(words)
+    needed = {*parts.pairs.ravel().tolist()}
     more = parts._replace(
+        # Characters stay tokens of ordinary text: where tokens are texts, merging begins with them.
+        others={
+            number: token
+            for number, token in parts.others.items()
+            if number not in taken or number in needed or len(token.decode(errors="replace")) == 1
+        },
         special_tokens={**words.special_tokens, **new},
         idle_tokens={token: number for token, number in words.idle_tokens.items() if token not in new},
         whole_ids=tuple(number for number in words.whole_ids if number not in taken),
         kept=with_special(words.kept, new),
     )
-    words = more.vocabulary()
-    if not taken & {*parts.others}:
-        return words
-    return VocabularyParts.of(words).vocabulary()  # without the others that are special now
+    return more.vocabulary()

@@ -140,6 +140,7 @@ class Engine:
             and mine.idle_tokens == theirs.idle_tokens
             and mine.n_super == theirs.n_super
             and mine.bytes_of == theirs.bytes_of
+            and mine.id_of == theirs.id_of
             and self.is_prepared == other.is_prepared
             and self._allowed_tokens() == other._allowed_tokens()
             and self._post_processor() == other._post_processor()

@@ -92,7 +92,7 @@ class Preparation(NamedTuple):
         if pre_tokenizer is not None and cutting_pattern(pre_tokenizer, model, vocabulary) is not None:
             pre_tokenizer = None
         options = _options_of(model, vocabulary, is_text)
-        decoder = Decoder.of(document.get("decoder", byte_level(use_regex=True)))
+        decoder = Decoder.of(kept["decoder"] or document.get("decoder", byte_level(use_regex=True)))
         flags = kept["added_tokens"]
         added = tuple(
             AddedToken(token, *(flags[token].get(key, False) for key in _FLAGS))

@@ -1,4 +1,4 @@
-"""Text and ids that come in parts: a stream of text, a text that grows, a stream of ids.
+"""Text and ids that come in parts: a stream of text, a stream of ids.
 
 ::
 
@@ -34,7 +34,7 @@ _SMALL, _SMALL_WITH_STEPS = 4096, 256  # bytes that are looked at every time
 _BLOCK = 1 << 16  # characters or bytes that are fed at once
 
 
-def _two_threads(shared: object) -> RuntimeError:
+def two_threads(shared: object) -> RuntimeError:
     """Return the error of a call that comes while another thread's call of the same object runs.
 
     Each call that runs has an item in the object's list ``_running``. A lock would take longer, and neither
@@ -113,7 +113,7 @@ class StreamEncoder:
         try:
             running.append(None)
             if len(running) > 1:
-                raise _two_threads(self)
+                raise two_threads(self)
             return self._feed(text)
         finally:
             running.pop()
@@ -149,6 +149,10 @@ class StreamEncoder:
         small = _SMALL_WITH_STEPS if self._rules.always else _SMALL
         if n_held > small and 2 * n_held < 3 * self._n_looked:
             return []
+        return self._look()
+
+    def _look(self) -> list[int]:
+        """Return the ids that are known now, and hold the rest."""
         ids, n_decided = self._known_ids()
         del self._held[:n_decided]
         self._n_looked = len(self._held)
@@ -165,7 +169,7 @@ class StreamEncoder:
         try:
             running.append(None)
             if len(running) > 1:
-                raise _two_threads(self)
+                raise two_threads(self)
             ids = self._rest()
             if is_last:
                 self._begin()
@@ -300,95 +304,6 @@ def _refuse_before(horizon: int, text: bytes, search: SpecialSearch, n_done: int
             break
 
 
-class AppendableEncoder:
-    """A text that grows, and its ids; made by ``Tokenizer.appendable_encoder``.
-
-    Only what can still change is encoded again. One thread uses it at a time, as a stream.
-
-    Parameters
-    ----------
-    engine : Engine
-    rules : Rules
-
-    Examples
-    --------
-    >>> import bpe
-    >>> growing = bpe.train(["low lower"], vocab_size=258, progress=False).appendable_encoder()
-    >>> growing.append("low lo")
-    >>> growing.count(), growing.ids()
-    (3, [257, 32, 256])
-    >>> growing.append("w")
-    >>> growing.count(), growing.ids()
-    (3, [257, 32, 257])
-    """
-
-    def __init__(self, engine: Engine, rules: Rules) -> None:
-        self._stream = StreamEncoder(engine, rules)
-        self._running: list[None] = []
-        self._ids: list[int] = []
-        self._rest: list[int] | None = None
-
-    def append(self, text: str | bytes) -> None:
-        """Add text at the end.
-
-        Parameters
-        ----------
-        text : str or bytes
-            Cut from the whole anywhere; bytes may be cut inside a character.
-
-        Raises
-        ------
-        ValueError
-            A disallowed special token is complete now; nothing is added.
-        TypeError
-            The text is neither str nor bytes.
-
-        Complexity
-        ----------
-        As ``Tokenizer.encode``, all in all.
-
-        Examples
-        --------
-        >>> import bpe
-        >>> growing = bpe.train(["low lower"], vocab_size=258, progress=False).appendable_encoder()
-        >>> growing.append("low")
-        >>> growing.count()
-        1
-        """
-        running = self._running
-        try:
-            running.append(None)
-            if len(running) > 1:
-                raise _two_threads(self)
-            self._ids += self._stream._feed(text)
-            self._rest = None
-        finally:
-            running.pop()
-
-    def count(self) -> int:
-        """Return the number of ids of the text as it is now; O(1) if nothing was added since."""
-        n_known, rest = self._parts()
-        return n_known + len(rest)
-
-    def ids(self) -> list[int]:
-        """Return the ids of the text as it is now: those that ``Tokenizer.encode`` gives for it."""
-        n_known, rest = self._parts()
-        return self._ids[:n_known] + rest
-
-    def _parts(self) -> tuple[int, list[int]]:
-        """Return how many ids no longer change, and those that follow them now."""
-        running = self._running
-        try:
-            running.append(None)
-            if len(running) > 1:
-                raise _two_threads(self)
-            if self._rest is None:
-                self._rest = self._stream._rest()
-            return len(self._ids), self._rest
-        finally:
-            running.pop()
-
-
 class StreamDecoder:
     r"""Decodes ids that come one after the other; made by ``Tokenizer.stream_decoder``.
 
@@ -470,7 +385,7 @@ class StreamDecoder:
         try:
             running.append(None)
             if len(running) > 1:
-                raise _two_threads(self)
+                raise two_threads(self)
             if self._tokens is not None:
                 return self._tokens.finish() if is_last else self._tokens.feed(given)
             data = self._partial + given

@@ -8,6 +8,7 @@ be written anyway is kept, as one JSON text that nobody looks into (``Vocabulary
      "model": {"unk_token": "<unk>"},               entries of its model
      "added_tokens": {"<think>": {"normalized": true}},
      "outside": ["<think>"],                        tokens that are not in model.vocab
+     "decoder": {...},                              used here in place of that of the file
      "files": {"tokenizer_config.json": {...}}}     of its folder (bpe.formats.model_folder)
 
 Native files and pickles carry it, too. Other formats have no place for it: :func:`warn_lost` says so.
@@ -23,7 +24,14 @@ from typing import Any
 from bpe.formats.json_text import need
 
 _DEEPEST = 100
-_PARTS = {"document": dict, "model": dict, "added_tokens": dict, "outside": list, "files": dict}
+_PARTS = {
+    "document": dict,
+    "model": dict,
+    "added_tokens": dict,
+    "outside": list,
+    "decoder": dict,
+    "files": dict,
+}
 
 FILES = {"tokenizer_config.json": dict, "special_tokens_map.json": dict, "chat_template.jinja": str}
 """The files of a folder that are kept, and what is in them."""

@@ -136,8 +136,13 @@ def _only_cut(
     return [
         token
         for token, is_used in zip(special_tokens, is_needed, strict=True)
-        if not is_used and not (is_text and len(token) == 1)
+        if not is_used and not _is_character(token, is_text)
     ]
+
+
+def _is_character(token: str, is_text: bool) -> bool:
+    """Return whether a token is what merging begins with, and so is found in texts without a search, too."""
+    return len(token) == 1 and (is_text or "!" <= token <= "~")  # others of one character spell another byte
 
 
 def _all_texts(texts: Any) -> list[bytes] | None:
@@ -185,7 +190,7 @@ def read_one_by_one(
     others = {text: number for text, number in ids.items() if text not in idle}
     needed = {text for pair in texts for text in (*pair, "".join(pair))}
     only_cut = {
-        token for token in special_tokens if token not in needed and not (is_text and len(token) == 1)
+        token for token in special_tokens if token not in needed and not _is_character(token, is_text)
     }
     token_bytes = tokens_of(others, only_cut, "model.vocab", spelled)
     words = Vocabulary(token_bytes, merges_of_texts(texts, ids, "model.merges"), special_tokens)

@@ -4,7 +4,7 @@
 
     {
     "format": "bpe-structures",
-    "version": 1,                             2, 3 or 4 if an earlier release could not read it
+    "version": 1,                             2 to 5 if an earlier release could not read it
     "pattern": "gpt2",                        a name, or a list of expressions
     "unicode": "17.0.0",                      the version that defined letters and numbers in training
     "special_tokens": {"<|endoftext|>": 512},
@@ -46,7 +46,7 @@ from bpe.pattern import Pattern
 from bpe.vocabulary import NO_ID, Vocabulary
 from bpe.vocabulary_parts import VocabularyParts, bytes_of_ids, ids_of_bytes
 
-FORMAT, VERSION = "bpe-structures", 4
+FORMAT, VERSION = "bpe-structures", 5
 _SINCE = {
     "added_tokens": 2,
     "kept": 2,
@@ -107,10 +107,12 @@ def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
     if parts.n_super:
         document["supermerges"] = parts.n_super
     document["version"] = max(_SINCE.get(key, 1) for key in document)
-    has_files = "files" in document.get("kept", {})
+    kept = document.get("kept", {})
     # Earlier releases refuse the first two, and would leave out the steps.
-    if NO_ID in vocabulary.byte_ids or has_files or changes_text(vocabulary):
+    if NO_ID in vocabulary.byte_ids or "files" in kept or changes_text(vocabulary):
         document["version"] = max(3, document["version"])
+    if "decoder" in kept:
+        document["version"] = 5
     return document
 
 

@@ -17,10 +17,14 @@ user-defined symbols            added tokens, which are looked for after the nor
 ``add_dummy_prefix``            the normalizer ``Prepend``, the decoder ``Strip``
 ==============================  ======================================================================
 
+The decoders of a ``tokenizer.json`` do not do all that SentencePiece does. One byte that is not UTF-8
+makes a run of byte pieces U+FFFD, and the first space is dropped whichever piece brings it. So a decoder
+that does as SentencePiece does is kept too (:mod:`bpe.formats.kept`), for use here and in native files. A
+``tokenizer.json`` that is written has the others alone.
+
 SentencePiece cuts a text nowhere but at user-defined symbols. The ids are the same as its ids, except:
 
 * a text that is one user-defined symbol, and nothing else, gets no ``▁`` before it;
-* with ``remove_extra_whitespaces``, a text that itself begins with ``▁`` may be decoded with more spaces;
 * ``Precompiled`` replaces clusters of combining characters in its own way (:mod:`bpe.pipeline.precompiled`).
 
 What programs put around the ids, such as ``<s>``, is not in the file: there is no post-processor.
@@ -38,6 +42,7 @@ from typing import Any, NamedTuple
 
 from bpe.formats.huggingface import of_document
 from bpe.formats.json_text import need
+from bpe.formats.kept import from_text, to_text
 from bpe.formats.protobuf import FieldValue, fields_of
 from bpe.pattern import Pattern
 from bpe.pipeline.normalizers import Normalizer
@@ -94,20 +99,22 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     ...
     ValueError: trainer_spec.model_type is Unigram: only BPE can be read
     """
-    return of_document(document_of(data))
-
-
-def document_of(data: bytes) -> dict[str, Any]:
-    """Return what a ``.model`` file says as the entries of a ``tokenizer.json``; as :func:`parse`."""
     pieces, trainer, normalizer = _parts_of(data)
+    words, pattern = of_document(_document_of(pieces, trainer, normalizer))
+    kept = from_text(words.kept) | {"decoder": _decoder(pieces, trainer, normalizer)}
+    return words.keeping(to_text(kept)), pattern
+
+
+def _document_of(pieces: list[_Piece], trainer: dict[str, Any], normalizer: dict[str, Any]) -> dict[str, Any]:
+    """Return what a file says as the entries of a ``tokenizer.json``."""
     vocab = {piece.text: number for number, piece in enumerate(pieces)}
-    unknown = next(piece.text for piece in pieces if piece.kind == _UNKNOWN)
+    unknown, surface = _unknown(pieces, trainer)
     symbols = [piece.text for piece in pieces if piece.kind == _USER_DEFINED]
     steps = _normalizers(normalizer, symbols)
     _check_symbols(symbols, steps, normalizer)
-    surface = trainer.get("unk_surface", " \u2047 ")
     has_bytes = bool(trainer.get("byte_fallback", 0))
     _check_bytes(pieces, has_bytes)
+    _check_characters(pieces)
     decoders: list[dict[str, Any]] = [
         _replacing({"Regex": rf"\A(?:{_literal(unknown)})\z"}, surface),
         _replacing({"String": SPACE}, " "),
@@ -267,9 +274,14 @@ def _normalizers(normalizer: dict[str, Any], symbols: list[str]) -> list[dict[st
     steps: list[dict[str, Any]] = []
     is_shortened = bool(normalizer.get("remove_extra_whitespaces", 1))
     if charsmap := normalizer.get("precompiled_charsmap"):
-        steps.append(
-            {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(charsmap).decode()},
-        )
+        characters = {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(charsmap).decode()}
+        changed = Normalizer.of(characters, "normalizer_spec")
+        # SentencePiece changes the two one by one, but Precompiled the cluster of both as the first of them.
+        line_end, first = changed("\r") + changed("\n"), changed("\r")
+        is_same = line_end == first or (is_shortened and {*line_end} == {*first} == {" "})
+        if changed("\r\n") == first and not is_same:
+            steps.append(_replacing({"String": "\r\n"}, line_end))
+        steps.append(characters)
     if is_shortened:
         steps += [_replacing({"Regex": r"\A +"}, ""), _replacing({"Regex": " {2,}"}, " ")]
     if normalizer.get("add_dummy_prefix", 1):
@@ -281,6 +293,32 @@ def _normalizers(normalizer: dict[str, Any], symbols: list[str]) -> list[dict[st
     if is_shortened:
         steps.append(_replacing({"Regex": rf"{SPACE}+\z"}, ""))
     return steps
+
+
+def _unknown(pieces: Iterable[_Piece], trainer: dict[str, Any]) -> tuple[str, str]:
+    """Return the unknown piece, and what it is decoded to."""
+    unknown = next(piece.text for piece in pieces if piece.kind == _UNKNOWN)
+    return unknown, trainer.get("unk_surface", " \u2047 ")
+
+
+def _decoder(pieces: list[_Piece], trainer: dict[str, Any], normalizer: dict[str, Any]) -> dict[str, Any]:
+    """Return the entry of the decoder that does as SentencePiece does."""
+    unknown, surface = _unknown(pieces, trainer)
+    is_shortened = bool(normalizer.get("remove_extra_whitespaces", 1))
+    has_bytes = any(piece.kind == _BYTE for piece in pieces)
+    return {
+        "type": "Sequence",
+        "decoders": [
+            _replacing({"Regex": rf"\A(?:{_literal(unknown)})\z"}, surface),
+            {
+                "type": "PieceSpaces",
+                "replacement": SPACE,
+                "minds_first": is_shortened or bool(normalizer.get("add_dummy_prefix", 1)),
+                "while_empty": is_shortened,
+            },
+            {"type": "PieceBytes" if has_bytes else "Fuse"},
+        ],
+    }
 
 
 def _check_symbols(symbols: list[str], steps: list[dict[str, Any]], normalizer: dict[str, Any]) -> None:
@@ -301,6 +339,24 @@ def _check_bytes(pieces: Iterable[_Piece], has_bytes: bool) -> None:
     for value in range(256):
         name = f"<0x{value:02X}>"
         need(name in found, f"trainer_spec.byte_fallback is set, and byte {value} has no piece {name!r}")
+
+
+def _check_characters(pieces: Iterable[_Piece]) -> None:
+    """Raise if SentencePiece merges a character that is no piece into one."""
+    normal = {piece.text for piece in pieces if piece.kind == _NORMAL}
+    symbols = {piece.text for piece in pieces if piece.kind == _USER_DEFINED}  # never merged
+    for number, piece in enumerate(pieces):
+        text = piece.text
+        if piece.kind != _NORMAL or len(text) == 1:
+            continue
+        for character, rest in ((text[0], text[1:]), (text[-1], text[:-1])):
+            is_symbol = rest in normal or (len(rest) == 1 and rest not in symbols)
+            if is_symbol and character not in normal and character not in symbols:
+                raise ValueError(
+                    f"pieces[{number}], {text!r:.80}, has the character {character!r}, which is no piece: "
+                    "SentencePiece merges it all the same, and here only pieces are merged. Give the "
+                    "character a piece of its own in the model"
+                )
 
 
 # ----------------------------------------------------------------------------------------------- merges

@@ -5,6 +5,9 @@ other. So the texts of all other tokens can be made in advance (:mod:`bpe.pipeli
 
 The others join: ``Fuse`` and ``ByteLevel`` join all tokens, ``ByteFallback`` joins runs of byte tokens.
 ``CTC`` drops a token that is like the one before.
+
+``PieceSpaces`` and ``PieceBytes`` are not known to ``tokenizers``: they decode as SentencePiece does
+(:mod:`bpe.formats.sentencepiece`).
 """
 
 from __future__ import annotations
@@ -44,9 +47,11 @@ class EachToken(Step):
     ----------
     minds_first, minds_last : bool
         Whether it treats the first token, or the last, in another way. No step minds both.
+    while_empty : bool
+        As long as the tokens before are nothing, the next one is treated as the first.
     """
 
-    minds_first = minds_last = False
+    minds_first = minds_last = while_empty = False
 
     @abstractmethod
     def change(self, token: str, is_first: bool, is_last: bool) -> str:
@@ -75,8 +80,11 @@ class EachToken(Step):
         ['a', ' b']
         """
         changed = [self.change(token, False, False) for token in tokens]
-        if tokens and is_first and self.minds_first:
-            changed[0] = self.change(tokens[0], True, False)
+        if is_first and self.minds_first:
+            for i, token in enumerate(tokens):
+                changed[i] = self.change(token, True, False)
+                if changed[i] or not self.while_empty:
+                    break
         if tokens and is_last and self.minds_last:
             changed[-1] = self.change(tokens[-1], False, True)
         return changed
@@ -178,6 +186,24 @@ class Metaspace(EachToken):
 
 
 @dataclass(frozen=True)
+class PieceSpaces(EachToken):
+    """Writes a character as a space; drops it where the text begins with it."""
+
+    replacement: str
+    minds_first: bool
+    while_empty: bool
+
+    @classmethod
+    def read(cls, entry: Entry, where: str) -> PieceSpaces:
+        """Read the step from its entry."""
+        flags = [value_of(entry, where, key, bool) for key in ("minds_first", "while_empty")]
+        return cls(_character(entry, where, "replacement"), *flags)
+
+    def change(self, token: str, is_first: bool, is_last: bool) -> str:
+        return (token.removeprefix(self.replacement) if is_first else token).replace(self.replacement, " ")
+
+
+@dataclass(frozen=True)
 class BPEDecoder(EachToken):
     """Writes the end of a word as a space; drops it in the last token."""
 
@@ -273,6 +299,33 @@ def byte_of(token: str) -> int | None:
     """
     found = _BYTE_TOKEN.fullmatch(token) if len(token) == 6 else None
     return int(found.group(1), 16) if found else None
+
+
+def bytes_of_piece(token: str) -> bytes:
+    """Return the byte that a byte token stands for, or the UTF-8 of another token."""
+    byte = byte_of(token)
+    return token.encode() if byte is None else bytes([byte])
+
+
+@dataclass(frozen=True)
+class PieceBytes(Step):
+    """Joins all tokens, byte tokens as bytes; each byte that is not part of UTF-8 becomes U+FFFD."""
+
+    @classmethod
+    def read(cls, entry: Entry, where: str) -> PieceBytes:
+        """Read the step from its entry."""
+        return cls()
+
+    def __call__(self, tokens: list[str]) -> list[str]:
+        return [unescaped(b"".join(map(bytes_of_piece, tokens)).decode(errors="surrogateescape"))]
+
+
+def unescaped(text: str) -> str:
+    """Return a text with U+FFFD for each byte that ``surrogateescape`` has let through."""
+    return _ESCAPED.sub("\ufffd", text)
+
+
+_ESCAPED = re.compile("[\udc80-\udcff]")
 
 
 @dataclass(frozen=True)
@@ -378,6 +431,9 @@ class CTC(Step):
 
 READERS: dict[str, Callable[[Entry, str], Step]] = {
     step.__name__: step.read
-    for step in (BPEDecoder, ByteFallback, ByteLevel, CTC, Fuse, Metaspace, Replace, Strip, WordPiece)
+    for step in (
+        *(BPEDecoder, ByteFallback, ByteLevel, CTC, Fuse, Metaspace, Replace, Strip, WordPiece),
+        *(PieceBytes, PieceSpaces),
+    )
 }
 """How each type of step is read: from the entry, and where it is."""

@@ -13,7 +13,16 @@ from __future__ import annotations
 import codecs
 from collections.abc import Sequence
 
-from bpe.pipeline.decoder_steps import ByteFallback, ByteLevel, Strip, byte_level_of, byte_of
+from bpe.pipeline.decoder_steps import (
+    ByteFallback,
+    ByteLevel,
+    PieceBytes,
+    Strip,
+    byte_level_of,
+    byte_of,
+    bytes_of_piece,
+    unescaped,
+)
 from bpe.pipeline.decoders import Decoder
 
 
@@ -44,13 +53,16 @@ class DecoderStream:
         self._strip = tail if isinstance(tail, Strip) and not tail.stop else None
         self.is_incremental = decoder.has_table and (not decoder.tail or self._strip is not None)
         self._minds_last = any(step.minds_last for step in decoder.head)
+        self._while_empty = any(step.while_empty for step in decoder.head)
+        self._is_pieces = decoder.join == (PieceBytes(),)
         self._begin()
 
     def _begin(self) -> None:
         self._held: list[str] = []  # tokens that are not decoded
         self._is_first = True
         self._run: list[str] = []  # byte tokens, after the head of the decoder
-        self._utf8 = codecs.getincrementaldecoder("utf-8")("replace")
+        errors = "surrogateescape" if self._is_pieces else "replace"
+        self._utf8 = codecs.getincrementaldecoder("utf-8")(errors)
         self._n_to_strip = self._strip.start if self._strip else 0
 
     def feed(self, tokens: Sequence[str]) -> str:
@@ -113,11 +125,13 @@ class DecoderStream:
 
     def _text(self, tokens: list[str], is_last: bool) -> str:
         texts = self._decoder.changed(tokens, self._is_first, is_last)
-        self._is_first = False
+        self._is_first = self._is_first and self._while_empty and not any(texts)
         return self._stripped(self._joined(texts, is_last))
 
     def _joined(self, texts: list[str], is_last: bool) -> str:
         join = self._decoder.join[:1]
+        if self._is_pieces:
+            return unescaped(self._utf8.decode(b"".join(map(bytes_of_piece, texts)), is_last))
         if join == (ByteLevel(),):
             return self._utf8.decode(b"".join(map(byte_level_of, texts)), is_last)
         if join == (ByteFallback(),):

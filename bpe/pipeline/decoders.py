@@ -24,17 +24,18 @@ from bpe.pipeline.decoder_steps import (
     ByteLevel,
     EachToken,
     Fuse,
+    PieceBytes,
     Spaced,
     Step,
     byte_level_of,
-    byte_of,
+    bytes_of_piece,
 )
 from bpe.pipeline.steps import FromEntry, flattened, unknown
 
 MAX_GROWTH = 1000
 """How many times as long as its tokens a text may become."""
 
-_JOINS = ((), (Fuse(),), (ByteLevel(),), (ByteFallback(), Fuse()))
+_JOINS = ((), (Fuse(),), (ByteLevel(),), (ByteFallback(), Fuse()), (PieceBytes(),))
 
 
 class Decoder(FromEntry):
@@ -278,18 +279,18 @@ class DecoderTable:
 
     def __init__(self, decoder: Decoder, tokens: Sequence[str]) -> None:
         self._decoder, self._tokens = decoder, [*tokens]
-        self._has_byte_tokens = decoder.join[:1] == (ByteFallback(),)
+        self._has_byte_tokens = decoder.join[:1] in ((ByteFallback(),), (PieceBytes(),))
         self._is_byte_level = decoder.join == (ByteLevel(),)
         self.minds_first = any(step.minds_first for step in decoder.head)
         self.minds_last = any(step.minds_last for step in decoder.head)
+        self._while_empty = any(step.while_empty for step in decoder.head)
         self.pieces = [*map(self._bytes_of, decoder.changed(self._tokens, False, False))]
 
     def _bytes_of(self, text: str) -> bytes:
         """Return the bytes of a text as the join takes them."""
         if self._is_byte_level:
             return byte_level_of(text)
-        byte = byte_of(text) if self._has_byte_tokens else None
-        return text.encode() if byte is None else bytes([byte])
+        return bytes_of_piece(text) if self._has_byte_tokens else text.encode()
 
     def piece(self, number: int, is_first: bool, is_last: bool) -> bytes:
         """Return the bytes of a token at a place of a text.
@@ -344,6 +345,11 @@ class DecoderTable:
         if parts:
             parts[0] = self.piece(numbers[0], True, len(parts) == 1)
             parts[-1] = self.piece(numbers[-1], len(parts) == 1, True)
+        if self._while_empty:
+            for i in range(1, len(parts)):
+                if parts[i - 1]:
+                    break
+                parts[i] = self.piece(numbers[i], True, i == len(parts) - 1)
         data = b"".join(parts)
         try:
             text = data.decode(errors="replace" if self._is_byte_level else "strict")

@@ -50,6 +50,8 @@ class Scanner:
         Whether it is certain that the matches of the first expression cover every text.
     looks_behind : bool
         Whether pieces depend on the character before them.
+    only_automaton : Automaton or None
+        That of the expression; None if there are several.
     cuts : Cuts
         Between which characters a text can be cut.
 
@@ -94,6 +96,7 @@ class Scanner:
         self.has_windows, self.remembers = all(has_windows), any(self._tail_bytes)
         self.covers = automata[0].covers
         self.looks_behind = any(automaton.looks_behind for automaton in automata)
+        self.only_automaton = automata[0] if len(automata) == 1 else None
         self.cuts = Cuts(automata)
 
     @property

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.cli import main
+from bpe.encoding import first_texts
 from bpe.formats import huggingface
+from bpe.formats.byte_level import text_of
 from bpe.formats.conversion import differences, write
 from bpe.vocabulary import Vocabulary
 from tests.optional import optional
@@ -309,3 +311,82 @@ def test_intervals_with_few_and_with_many_added_tokens(n):
     for start in range(0, len(text), 7):
         for stop in range(start, len(text) + 1, 5):
             assert counter.count(start, stop) == len(tok.encode_ordinary(text[start:stop]))
+
+
+# ------------------------------------------------------------------------ added tokens of one character
+@st.composite
+def files_with_characters(draw):
+    """Return a tokenizer.json whose added tokens are single characters, and texts that it has tokens for."""
+    is_byte_level, has_all, has_unk, has_bytes = (draw(st.booleans()) for _ in range(4))
+    characters = "ABCab" if is_byte_level else "ABCabé€"
+    vocab = [text_of(bytes([value])) for value in range(256)] if is_byte_level and has_all else []
+    vocab += [*draw(st.lists(st.sampled_from(characters), min_size=1)), *["<unk>"] * has_unk]
+    vocab += [f"<0x{value:02X}>" for value in range(256)] if has_bytes and not is_byte_level else []
+    known = [character for character in characters if character in vocab]
+    merges = draw(st.lists(st.tuples(*[st.sampled_from(known)] * 2), max_size=2, unique=True))
+    vocab += [*map("".join, merges), *draw(st.lists(st.text(characters, min_size=1, max_size=3), max_size=2))]
+    ids = {token: i for i, token in enumerate(dict.fromkeys(vocab))}
+    added, n_new = [], 0
+    for token in draw(st.lists(st.sampled_from(characters), min_size=1, max_size=3, unique=True)):
+        n_new += token not in ids
+        number = ids.get(token, len(ids) + n_new - 1)
+        flags = {key: draw(st.booleans()) for key in ("special", "single_word", "lstrip", "normalized")}
+        added.append(entry(number, token, **flags))
+    step = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": has_bytes}
+    split = {"type": "Split", "pattern": {"String": " "}, "behavior": "Removed", "invert": False}
+    document = {
+        "added_tokens": sorted(added, key=lambda each: each["id"]),
+        "normalizer": None,
+        "pre_tokenizer": step if is_byte_level else draw(st.sampled_from([None, split])),
+        "decoder": step if is_byte_level else {"type": "Fuse"},
+        "model": {
+            "type": "BPE",
+            "unk_token": "<unk>" if has_unk else None,
+            "byte_fallback": has_bytes and not is_byte_level,
+            "ignore_merges": draw(st.booleans()),
+            "fuse_unk": draw(st.booleans()),
+            "vocab": ids,
+            "merges": [f"{left} {right}" for left, right in merges],
+        },
+    }
+    # tokenizers leaves out what is unknown, without a token for it; here this is an error.
+    has_all = (has_all and is_byte_level) or has_unk or (has_bytes and not is_byte_level)
+    texts = st.text(characters + " x" if has_all else known, min_size=1, max_size=7)
+    return document, draw(st.lists(texts, min_size=4, max_size=4))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("characters")
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+@settings(max_examples=80, deadline=None)
+@given(case=files_with_characters())
+def test_characters_that_are_added_tokens(is_compiled, case, folder):
+    """They are found in texts where no added token is: by flags, or because special tokens are text."""
+    document, texts = case
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(document))
+    tok, peer = bpe.Tokenizer.from_huggingface(path), tokenizers.Tokenizer.from_file(str(path))
+    tok.save(folder / "native.json")
+    tok.save_huggingface(folder / "other.hf.json")
+    read = [bpe.Tokenizer.load(folder / "native.json"), bpe.Tokenizer.open(folder / "other.hf.json")]
+    assert read == [tok, tok]
+    for each in (tok, *read, pickle.loads(pickle.dumps(tok))):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(first_texts, "_done", first_texts.MOST_WORK if is_compiled else 0)
+            for options, is_text in (({"allowed_special": "all"}, False), ({"specials": "ordinary"}, True)):
+                peer.encode_special_tokens = is_text
+                wanted = [peer.encode(text).ids for text in texts]
+                assert [each.encode(text, **options) for text in texts] == wanted
+                assert each.encode_batch(texts, **options) == wanted
+
+
+def test_tokens_that_differ_in_what_texts_they_are_found_in():
+    """They have the same ids and bytes, but one of them encodes a text that the other one does not."""
+    tokens = {number: bytes([number]) for number in range(256)}
+    one = bpe.Tokenizer(token_bytes=tokens, merges=[], pattern="gpt2", special_tokens={"A": 65})
+    del tokens[65]
+    other = bpe.Tokenizer(token_bytes=tokens, merges=[], pattern="gpt2", special_tokens={"A": 65})
+    assert one != other

@@ -58,6 +58,7 @@ OPTIONS = {
         "bos_id": 0,
         "eos_id": -1,
     },
+    "spaces as they are": {"normalization_rule_name": "nmt_nfkc", "remove_extra_whitespaces": False},
     "casefold": {"normalization_rule_name": "nmt_nfkc_cf", "unk_surface": "?"},
 }
 
@@ -185,9 +186,7 @@ def agree(tok, theirs, text, name="bytes"):
         return
     ids = theirs.encode(text)
     assert tok.encode(text, specials="ordinary") == ids
-    is_shortened = OPTIONS[name].get("remove_extra_whitespaces", True)
-    if not (is_shortened and text.lstrip().startswith("▁")):
-        assert tok.decode(ids) == theirs.decode(ids)
+    assert tok.decode(ids) == theirs.decode(ids)
     assert tok.count(text, specials="ordinary") == len(ids)
 
 
@@ -288,6 +287,89 @@ def test_scores_that_are_the_same(tmp_path):
         agree(tok, theirs, " " * n + "ab")
 
 
+# The bytes of a space, a line end, é, an emoji and ▁, and some that begin no character.
+SOME_BYTES = [piece(f"<0x{value:02X}>", 0.0, BYTE) for value in range(256)]
+SOME_PIECES = ["▁", "a", "▁a", "▁▁", "b▁", "b"]
+SPACES = [(prefix, shortened) for prefix in (0, 1) for shortened in (0, 1)]
+IDS = st.lists(
+    st.sampled_from([0, *(1 + byte for byte in b" \n\xc3\xa9\xf0\x9f\x98\x80\xe2\x96\x81\xed\xa0\xff")])
+    | st.integers(257, 256 + len(SOME_PIECES)),
+    max_size=9,
+)
+
+
+@pytest.fixture(scope="module", params=SPACES, ids=str)
+def byte_models(request, tmp_path_factory):
+    prefix, shortened = request.param
+    pieces = [piece(text, -float(i)) for i, text in enumerate(SOME_PIECES)]
+    spaces = field(3, prefix) + field(4, shortened)
+    data = model(UNK, *SOME_BYTES, *pieces, trainer=field(35, 1), normalizer=spaces)
+    folder = tmp_path_factory.mktemp("models")
+    tok = read(data, folder)
+    tok.save(folder / "native.json")
+    return bpe.Tokenizer.load(folder / "native.json"), sentencepiece.SentencePieceProcessor(model_proto=data)
+
+
+@settings(max_examples=300, deadline=None)
+@given(ids=IDS)
+@example(ids=[1 + 0xA, 1 + 0xF0])  # a line end, and the first byte of an emoji
+@example(ids=[1 + 0x20, 257])  # a space that is no ▁
+@example(ids=[0, 258])  # the surface of <unk> begins with a space
+@example(ids=[257, 257, 259])
+def test_any_ids_are_decoded(byte_models, ids):
+    tok, theirs = byte_models
+    assert tok.decode(ids) == theirs.decode(ids)
+    stream = tok.stream_decoder()
+    assert "".join(map(stream.feed, ids)) + stream.finish() == theirs.decode(ids)
+
+
+def test_bytes_before_an_incomplete_character(pairs, tmp_path):
+    """A tokenizer.json of the same model decodes as tokenizers does, which loses the line end."""
+    tokenizers = pytest.importorskip("tokenizers")
+    tok, theirs = pairs["bytes"]
+    ids = [*theirs.encode("Hi"), *map(theirs.piece_to_id, ("<0x0A>", "<0xF0>"))]
+    assert tok.decode(ids) == theirs.decode(ids) == "Hi\n\ufffd"
+    tok.save_huggingface(tmp_path / "tokenizer.json")
+    other = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    assert other.decode(ids) == "Hi\ufffd\ufffd"
+    assert bpe.Tokenizer.open(tmp_path / "tokenizer.json").decode(ids) == "Hi\ufffd\ufffd"
+
+
+def test_names_of_bytes_without_bytes(tmp_path):
+    data = model(UNK, *map(piece, "a<0x41>"[:6]), piece("<0x41>", -1.0, NORMAL))
+    tok, theirs = read(data, tmp_path), sentencepiece.SentencePieceProcessor(model_proto=data)
+    assert tok.decode([1, len(theirs) - 1]) == theirs.decode([1, len(theirs) - 1]) == "a<0x41>"
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    pieces=st.lists(st.text("abc", min_size=1, max_size=3), min_size=1, max_size=8, unique=True),
+    kinds=st.lists(st.sampled_from([NORMAL, NORMAL, NORMAL, USER_DEFINED]), min_size=8, max_size=8),
+    texts=st.lists(st.text("abcd", max_size=8), min_size=5, max_size=5),
+)
+def test_any_pieces(tmp_path, pieces, kinds, texts):
+    made = [
+        piece(one, -float(i), kind if len(one) == 1 else NORMAL)
+        for i, (one, kind) in enumerate(zip(pieces, kinds, strict=False))
+    ]
+    theirs = sentencepiece.SentencePieceProcessor(model_proto=model(UNK, *made))
+    try:
+        tok = read(model(UNK, *made), tmp_path)
+    except ValueError as error:
+        assert "which is no piece: SentencePiece merges it" in str(error)  # noqa: PT017
+        return
+    for text in texts:
+        agree(tok, theirs, text)
+
+
+def test_pieces_that_are_never_made(tmp_path):
+    """A character that is no piece does no harm where SentencePiece does not merge it either."""
+    data = model(UNK, A, piece("d", 0.0, USER_DEFINED), piece("xyz"), piece("ad", -1.0), piece("da", -2.0))
+    tok, theirs = read(data, tmp_path), sentencepiece.SentencePieceProcessor(model_proto=data)
+    for text in ("ad", "dada", "xyz", "axyzd"):
+        agree(tok, theirs, text)
+
+
 # --------------------------------------------------------------------------------------------------- refused
 A = piece("a")
 REFUSED = {
@@ -319,6 +401,16 @@ REFUSED = {
     "a symbol that is changed": (
         model(UNK, A, piece("a▁", 0.0, USER_DEFINED), normalizer=field(4, 1)),
         "the normalizer makes 'a' of the user-defined symbol 'a▁'",
+    ),
+    "a character that is no piece": (
+        model(UNK, A, piece("xyz"), piece("ab", -1.0)),
+        r"pieces\[3\], 'ab', has the character 'b', which is no piece: SentencePiece merges it",
+    ),
+    "the first character": (model(UNK, A, piece("ba")), r"pieces\[2\], 'ba', has the character 'b'"),
+    "both characters": (model(UNK, A, piece("bc")), r"pieces\[2\], 'bc', has the character 'b'"),
+    "a control character": (
+        model(UNK, A, piece("b", 0.0, CONTROL), piece("ab")),
+        r"pieces\[3\], 'ab', has the character 'b'",
     ),
     "a symbol with a space": (
         model(UNK, A, piece("a b", 0.0, USER_DEFINED)),

@@ -1,16 +1,21 @@
 """Text and ids that come in pieces, cut anywhere, are what they are as a whole."""
 
+import random
 import threading
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe
-from bpe.encoding import streams
+from bpe.encoding import appendable, streams
+from bpe.encoding.encoder import Encoder
+from bpe.special_search import SpecialSearch
+from bpe.text import utf8_of
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
 
@@ -97,19 +102,108 @@ def test_cut_at_every_byte(any_tokenizer, options):
     assert [n for i in range(len(data)) for n in stream.feed(data[i : i + 1])] + stream.finish() == whole
 
 
-@settings(max_examples=100)
-@given(text=texts | odd_texts | datas, chance=st.randoms(use_true_random=False))
-def test_a_growing_text(any_tokenizer, text, chance):
-    growing = any_tokenizer.appendable_encoder(**ALLOWED)
+def check_growing(tok, text, chance):
+    growing = tok.appendable_encoder(**ALLOWED)
     known = text[:0]
     for part in cut_anywhere(text, chance):
         growing.append(part)
         known += part
-        expected = any_tokenizer.encode(known, **ALLOWED)
+        expected = tok.encode(known, **ALLOWED)
         assert growing.count() == len(expected)
         if chance.random() < 0.5:
             assert growing.ids() == expected
-    assert growing.ids() == any_tokenizer.encode(text, **ALLOWED)
+    assert growing.ids() == tok.encode(text, **ALLOWED)
+
+
+@contextmanager
+def short_pieces_are_long():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streams, "_SMALL", 6)
+        patch.setattr(appendable, "_SHORT", 6)
+        patch.setattr(appendable, "_WINDOW", 2)
+        yield
+
+
+@settings(max_examples=100)
+@given(text=texts | odd_texts | datas, chance=st.randoms(use_true_random=False))
+def test_a_growing_text(any_tokenizer, text, chance):
+    check_growing(any_tokenizer, text, chance)
+
+
+# Pieces with few ends in them.
+long_pieces = st.sampled_from(["the", "ab", " ", " \n", "é漢", "a1", "aA", "!<|", "'s", "😀"]).flatmap(
+    lambda alphabet: st.text(alphabet, min_size=20, max_size=60)
+)
+
+
+@settings(max_examples=100)
+@given(
+    text=st.tuples(long_pieces, texts | odd_texts, long_pieces).map("".join),
+    as_bytes=st.booleans(),
+    chance=st.randoms(use_true_random=False),
+)
+def test_a_growing_piece(any_tokenizer, text, as_bytes, chance):
+    with short_pieces_are_long():
+        check_growing(any_tokenizer, utf8_of(text) if as_bytes else text, chance)
+
+
+@settings(max_examples=200)
+@given(chance=st.randoms(use_true_random=False), text=st.text("abc", min_size=30, max_size=120))
+def test_a_growing_piece_by_any_merges(chance, text):
+    """Merges in any order, several that make one token, and tokens that are taken whole."""
+    tokens, pairs = [b"a", b"b", b"c"], []
+    for _ in range(chance.randrange(25)):
+        pair = chance.choice(tokens), chance.choice(tokens)
+        if pair not in pairs and len(b"".join(pair)) < 12:
+            pairs.append(pair)
+            tokens += [] if b"".join(pair) in tokens else [b"".join(pair)]
+    chance.shuffle(pairs)
+    whole = {text[i:j].encode() for i, j in [sorted(chance.sample(range(len(text)), 2)) for _ in range(3)]}
+    whole.add(text[: chance.randrange(1, 30)].encode())
+    known = [bytes([value]) for value in range(256)]
+    known += [token for token in [*tokens, *sorted(whole)] if len(token) > 1]
+    known = [*dict.fromkeys(known)]
+    words = Vocabulary(known, pairs, {})
+    words = words.taking_whole(words.id_of[token] for token in whole)
+    with short_pieces_are_long():
+        check_growing(Tokenizer._of(words, bpe.Pattern.of("none")), text, chance)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "none"])
+def test_a_growing_piece_takes_linear_work(tokenizer, merges, monkeypatch, name):
+    """Bytes are counted that are encoded, searched for tokens or cut, with a count after each part."""
+    tok = Tokenizer(
+        token_bytes=Vocabulary.assemble(merges), merges=merges, pattern=name, special_tokens={"<|end|>": 600}
+    )
+    n_done = 0
+
+    def counting(owner, method):
+        plain = getattr(owner, method)
+
+        def counted(self, data, *more):
+            nonlocal n_done
+            n_done += len(data)
+            return plain(self, data, *more)
+
+        monkeypatch.setattr(owner, method, counted)
+
+    for method in ("encode", "encode_pieces", "encode_segments"):
+        counting(Encoder, method)
+    counting(SpecialSearch, "find_all")
+    counting(bpe.Pattern, "decided")
+    counting(appendable.GrowingPiece, "_read")
+    chance = random.Random(name)
+    work = []
+    for size in (10_000, 40_000):
+        text = "".join(chance.choice("the sand"[: 3 + 5 * (name == "none")]) for _ in range(size))
+        growing, n_done = tok.appendable_encoder(allowed_special="all"), 0
+        for start in range(0, size, 100):
+            growing.append(text[start : start + 100])
+            growing.count()
+        work.append(n_done)
+        assert growing.ids() == tok.encode(text)
+    assert work[1] < 5 * work[0]
+    assert work[1] < 40 * 40_000
 
 
 @settings(max_examples=200)

@@ -374,7 +374,7 @@ def test_written_by_hand(tmp_path):
     ("changes", "message"),
     [
         ({"format": "another"}, '"format" is not'),
-        ({"version": 5}, "written by a newer release"),
+        ({"version": 6}, "written by a newer release"),
         ({"version": 0}, '"version" is 0'),
         ({"version": "1"}, '"version" is'),
         ({"version": True}, '"version" is True'),

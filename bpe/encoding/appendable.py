@@ -1,0 +1,289 @@
+"""``AppendableEncoder``: a text that grows, and its ids.
+
+What a :class:`bpe.encoding.streams.StreamEncoder` holds is encoded again for each count. If that is a long
+piece, :class:`GrowingPiece` encodes its end alone::
+
+    piece      abcabcab|cabca|bcab+abc      + is new
+    kept       abcabcab|                    the ids before a boundary some bytes from the end
+    encoded             |cabcabcababc       the rest of the piece
+
+Merges of two texts side by side are independent if nothing is merged across the place between them. Whether
+something is, the token before the place and the one after it tell, by themselves: they are what they are
+because nothing was merged across their other ends, so that what their bytes alone are merged to is what
+happens in the whole. If something is, the boundary before it is tried, some more bytes from the end. How
+much the end of a piece changes depends on the vocabulary, not on the length of the piece.
+
+The pattern says where the piece ends. It is read on from the state that its automaton had, so that each byte
+is read once.
+"""
+
+from __future__ import annotations
+
+import codecs
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from bpe.buffers import code_points, widths_of
+from bpe.encoding.engine import Engine
+from bpe.encoding.streams import StreamEncoder, two_threads
+from bpe.scanning.automaton import NO_MATCH, Automaton
+from bpe.specials import Rules
+from bpe.text import utf8_of
+
+_SHORT = 4096  # bytes that are encoded again every time
+_WINDOW = 64  # bytes before the end that are encoded again, at least
+
+
+class AppendableEncoder:
+    """A text that grows, and its ids; made by ``Tokenizer.appendable_encoder``.
+
+    Only the end of the text, which can still change, is encoded again; but all of the last piece where a
+    tokenizer has steps or supermerges, or where its pattern is not one compiled expression that covers every
+    text and does not look behind. One thread uses it at a time, as a stream.
+
+    Parameters
+    ----------
+    engine : Engine
+    rules : Rules
+
+    Examples
+    --------
+    >>> import bpe
+    >>> growing = bpe.train(["low lower"], vocab_size=258, progress=False).appendable_encoder()
+    >>> growing.append("low lo")
+    >>> growing.count(), growing.ids()
+    (3, [257, 32, 256])
+    >>> growing.append("w")
+    >>> growing.count(), growing.ids()
+    (3, [257, 32, 257])
+    """
+
+    def __init__(self, engine: Engine, rules: Rules) -> None:
+        self._stream = StreamEncoder(engine, rules)
+        self._running: list[None] = []
+        self._ids: list[int] = []
+        self._rest: tuple[Sequence[int], ...] | None = None
+        self._piece: GrowingPiece | None = None  # made when it is needed first
+        self._begins = self._n_searched = 0  # byte of the text where the piece begins; searched for tokens
+
+    def append(self, text: str | bytes) -> None:
+        """Add text at the end.
+
+        Parameters
+        ----------
+        text : str or bytes
+            Cut from the whole anywhere; bytes may be cut inside a character.
+
+        Raises
+        ------
+        ValueError
+            A disallowed special token is complete now; nothing is added.
+        TypeError
+            The text is neither str nor bytes.
+
+        Complexity
+        ----------
+        As ``Tokenizer.encode``, all in all.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> growing = bpe.train(["low lower"], vocab_size=258, progress=False).appendable_encoder()
+        >>> growing.append("low")
+        >>> growing.count()
+        1
+        """
+        running = self._running
+        try:
+            running.append(None)
+            if len(running) > 1:
+                raise two_threads(self)
+            self._ids += self._stream._feed(text)
+            self._rest = None
+        finally:
+            running.pop()
+
+    def count(self) -> int:
+        """Return the number of ids of the text as it is now; O(1) if nothing was added since."""
+        n_known, rest = self._now()
+        return n_known + sum(map(len, rest))
+
+    def ids(self) -> list[int]:
+        """Return the ids of the text as it is now: those that ``Tokenizer.encode`` gives for it."""
+        n_known, rest = self._now()
+        return [*self._ids[:n_known], *chain.from_iterable(rest)]
+
+    def _now(self) -> tuple[int, tuple[Sequence[int], ...]]:
+        """Return how many ids no longer change, and those that follow them now, in parts."""
+        running = self._running
+        try:
+            running.append(None)
+            if len(running) > 1:
+                raise two_threads(self)
+            if self._rest is None:
+                self._rest = self._long_piece() or (self._stream._rest(),)
+            return len(self._ids), self._rest  # in this order: more ids may have become known
+        finally:
+            running.pop()
+
+    def _long_piece(self) -> tuple[Sequence[int], ...] | None:
+        """Return the ids of what is held if it begins with a long piece that may grow; else None."""
+        stream = self._stream
+        if len(stream._held) <= _SHORT or stream._rules.always or stream._engine.vocabulary.n_super:
+            return None
+        if self._piece is None:
+            scanner = stream._engine.pattern.scanner
+            automaton = scanner.only_automaton if scanner and scanner.covers else None
+            if automaton is None or automaton.looks_behind:
+                return None
+            self._piece = GrowingPiece(stream._engine, automaton)
+        found = self._parts(self._piece)
+        if found is None:  # it has an end: what is before need not be held
+            self._ids += stream._look()
+            found = self._parts(self._piece) if len(stream._held) > _SHORT else None
+        return found
+
+    def _parts(self, piece: GrowingPiece) -> tuple[Sequence[int], ...] | None:
+        stream = self._stream
+        held, after, search = stream._held, utf8_of(stream._surrogate), stream._rules.allowed
+        begins = stream._n_fed - len(held)
+        if begins != self._begins:
+            piece.begin()
+            self._begins = self._n_searched = begins
+        first = max(self._n_searched - begins - search.reach + 1, 0)
+        if search.tokens and any(True for _ in search.find_all(bytes(held[first:]) + after)):
+            return None
+        self._n_searched = stream._n_fed
+        if (found := piece.parts(held, after)) is None:
+            return None
+        ids, end = found
+        rest = bytes(held[end:]) + after[max(end - len(held), 0) :]
+        return stream._before_all, ids, stream._ids_of(rest), stream._rules.around[1]
+
+
+class _Search(NamedTuple):
+    """A search for the end of a match, as :func:`bpe.scanning.matching.find_match` does it."""
+
+    state: int
+    place: int = 0  # all bytes before it are read
+    end: int = 0  # of the match that is found, if nothing follows
+    before: int = 0  # where the last character begins
+    long_before: int = 0  # and the one before it
+
+
+class GrowingPiece:
+    """The piece that a text begins with, as long as it has no end whatever follows.
+
+    Parameters
+    ----------
+    engine : Engine
+    automaton : Automaton
+        Of the one expression of the pattern, which covers every text and does not look behind.
+
+    Examples
+    --------
+    >>> import bpe
+    >>> engine = bpe.train(["low lower"], vocab_size=258, progress=False).engine
+    >>> piece = GrowingPiece(engine, engine.pattern.scanner.only_automaton)
+    >>> piece.parts(b"lo", b"")
+    ([256], 2)
+    >>> piece.parts(b"lower", b"")
+    ([257, 101, 114], 5)
+    >>> piece.parts(b"lower ", b"")
+    """
+
+    def __init__(self, engine: Engine, automaton: Automaton) -> None:
+        self._encoder, self._bytes_of = engine.encoder, engine.vocabulary.bytes_of
+        # A window must not be a token that is taken whole: the piece is longer.
+        whole = (len(self._bytes_of[number]) for number in engine.vocabulary.whole_ids)
+        self._window = max(_WINDOW, 1 + max(whole, default=0))
+        self._symbol_of = automaton.symbol_of
+        self._next_state = automaton.next_state.tolist()
+        self._delay_of, self._alive = automaton.delay_of.tolist(), automaton.alive.tolist()
+        self._start = int(automaton.start_of[0])
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget the piece: another text follows."""
+        self._search = _Search(self._start)
+        self._n_bytes = 0  # of the text at the last call
+        self._ids: list[int] = []  # of the piece, as it was then
+        self._ends: list[int] = []  # where the token of each ends
+
+    def parts(self, data: bytes | bytearray, after: bytes) -> tuple[list[int], int] | None:
+        """Return the ids of the piece, and where it ends, if nothing follows.
+
+        Parameters
+        ----------
+        data : bytes or bytearray
+            The text: that of the last call, and more.
+        after : bytes
+            What follows the text now, but may be something else at the next call.
+
+        Returns
+        -------
+        (list of int, int) or None
+            The list changes at the next call. None if the piece has an end whatever follows.
+        """
+        text, _ = codecs.utf_8_decode(bytes(data[self._search.place :]), "surrogateescape", False)
+        self._search = self._read(text, self._search)
+        if not self._alive[self._search.state]:
+            return None
+        rest = bytes(data[self._search.place :]) + after
+        end = self._end_of(self._read(rest.decode(errors="surrogateescape"), self._search))
+        self._encode(data, after, end)
+        self._n_bytes = len(data)
+        return self._ids, end
+
+    # ------------------------------------------------------------------------------------- the pattern
+    def _read(self, text: str, search: _Search) -> _Search:
+        """Go on with a search, up to the end of a text or of the search."""
+        state, place, end, before, long_before = search
+        characters = code_points(text)
+        symbols, widths = self._symbol_of[characters].tolist(), widths_of(characters).tolist()
+        for symbol, width in zip(symbols, widths, strict=True):
+            if not self._alive[state]:
+                break
+            state = self._next_state[state][symbol]
+            if (delay := self._delay_of[state]) != NO_MATCH:
+                end = (place + width, place, before, long_before)[delay]
+            place, before, long_before = place + width, place, before
+        return _Search(state, place, end, before, long_before)
+
+    def _end_of(self, search: _Search) -> int:
+        """Return where the match ends if the text ends here."""
+        if not self._alive[search.state]:
+            return search.end
+        delay = self._delay_of[self._next_state[search.state][-1]]
+        ends = search.place, search.place, search.before, search.long_before
+        return search.end if delay == NO_MATCH else ends[delay]
+
+    # -------------------------------------------------------------------------------------- the tokens
+    def _encode(self, data: bytes | bytearray, after: bytes, end: int) -> None:
+        """Make the ids those of the piece up to `end`."""
+        ids, ends = self._ids, self._ends
+        while ends and ends[-1] > min(end, self._n_bytes):
+            ids.pop()
+            ends.pop()
+        width = self._window
+        while True:
+            n = bisect_right(ends, ends[-1] - width) if ends else 0
+            start = ends[n - 1] if n else 0
+            new = self._ids_of(bytes(data[start:end]) + after[: max(end - len(data), 0)])
+            if n == 0 or self._are_apart(ids[n - 1], new[0]):
+                break
+            width *= 4
+        lengths = [len(self._bytes_of[number]) for number in new]
+        ids[n:], ends[n:] = new, (start + np.cumsum(lengths)).tolist()
+
+    def _are_apart(self, left: int, right: int) -> bool:
+        """Return whether no merge is across the place between two tokens."""
+        return self._ids_of(self._bytes_of[left] + self._bytes_of[right]) == [left, right]
+
+    def _ids_of(self, piece: bytes) -> list[int]:
+        edges = np.array([0, len(piece)], np.int32)
+        return self._encoder.encode_pieces(piece, edges, edges[1:])[0].tolist()
