@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from structures.base import operators  # noqa: F401  # numba must know them before it reads a function that has one
 from structures.compiling.numba_private import ALL_THERE
+from structures.primitives import hashing  # noqa: F401  # so it is with pack_pair and unpack_pair
 
 if TYPE_CHECKING:
     from structures.compiling.jit import kernel
