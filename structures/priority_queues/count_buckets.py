@@ -73,7 +73,7 @@ from structures import status
 from structures.base.counted import Counted
 from structures.base.facade import named_by_package
 from structures.base.keyed import NOTHING
-from structures.base.made_inside import makes_empty
+from structures.base.made_inside import class_method, makes_empty, must_be_entries
 from structures.base.struct_type import bind
 from structures.priority_queues.count_buckets_cells import (
     BUCKET,
@@ -93,6 +93,7 @@ from structures.priority_queues.count_buckets_cells import (
 )
 from structures.priority_queues.count_buckets_kernels import (
     CountBucketsType,
+    count_buckets_of,
     count_buckets_type,
     insert_many,
     keys_within,
@@ -496,5 +497,13 @@ class CountBuckets(Counted):
 
 
 bind(CountBucketsType, CountBuckets)
-makes_empty(CountBuckets, new_count_buckets)
+makes_empty(CountBuckets, new_count_buckets, "keys, counts")
+
+
+@class_method(CountBuckets, "from_arrays")
+def _from_arrays(cls, keys, counts):
+    must_be_entries(count_buckets_type, keys, "counts", counts)
+    return lambda cls, keys, counts: count_buckets_of(keys, counts)
+
+
 __test__ = named_by_package(CountBuckets)

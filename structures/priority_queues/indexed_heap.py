@@ -63,10 +63,22 @@ from numba import types
 from structures import status
 from structures.base.counted import Counted
 from structures.base.facade import named_by_package
-from structures.base.made_inside import constructor, must_be_integer
+from structures.base.made_inside import (
+    class_method,
+    constructor,
+    dtype_of_numbers,
+    must_be_entries,
+    must_be_integer,
+)
 from structures.base.struct_type import bind
 from structures.priority_queues.indexed_heap_invariants import assert_invariants
-from structures.priority_queues.indexed_heap_kernels import fill, is_by_age, new_indexed_heap, state
+from structures.priority_queues.indexed_heap_kernels import (
+    fill,
+    indexed_heap_of,
+    is_by_age,
+    new_indexed_heap,
+    state,
+)
 from structures.priority_queues.indexed_heap_type import (
     IndexedMaxHeapType,
     IndexedMinHeapType,
@@ -479,11 +491,31 @@ def _indexed_min_heap(n, dtype=np.int64, ties="key"):
 def _made(facade: Any, n: Any, dtype: Any, ties: Any) -> Any:
     """Return the code that makes a heap in compiled code."""
     must_be_integer(n, "n")
-    if isinstance(ties, types.Type):
-        raise TypeError('ties must be written in the call: "key" or "fifo"')
-    heap_type, by_age = facade.type(dtype), _by_age(ties)
+    heap_type, by_age = facade.type(dtype), _written_by_age(ties)
     zero, complement = heap_type.start
     return lambda n, dtype=np.int64, ties="key": new_indexed_heap(heap_type, n, zero, complement, by_age)
+
+
+def _written_by_age(ties: Any) -> int:
+    if isinstance(ties, types.Type):
+        raise TypeError('ties must be written in the call: "key" or "fifo"')
+    return _by_age(ties)
+
+
+@class_method(IndexedMaxHeap, "from_arrays")
+@class_method(IndexedMinHeap, "from_arrays")
+def _from_arrays(cls, keys, counts, n=None, ties="key"):
+    heap_type, by_age = cls.facade.type(dtype_of_numbers(counts, "counts")), _written_by_age(ties)
+    must_be_entries(heap_type, keys, "counts", counts)
+    zero, complement = heap_type.start
+    if n is None:
+        return lambda cls, keys, counts, n=None, ties="key": indexed_heap_of(
+            heap_type, zero, complement, by_age, keys, counts, -1
+        )
+    must_be_integer(n, "n")
+    return lambda cls, keys, counts, n=None, ties="key": indexed_heap_of(
+        heap_type, zero, complement, by_age, keys, counts, max(n, 0)
+    )
 
 
 __test__ = named_by_package(IndexedMaxHeap, IndexedMinHeap)
