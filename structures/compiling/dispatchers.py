@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ from structures.compiling.numba_private import (
     CPUDispatcher,
     DispatcherType,
     NullCache,
+    fix_returning_optional,
     global_compiler_lock,
 )
 from structures.compiling.stamps import leave_stamp
@@ -59,6 +61,12 @@ def widened(argument: Any) -> Any:
     return getattr(argument, "passed_as", None) or _WIDE.get(argument, argument)
 
 
+@contextmanager
+def _alone(context: Any, builder: Any, argument_types: Any, arguments: Any) -> Iterator[None]:
+    """Emit nothing around a call."""
+    yield
+
+
 class KernelType(DispatcherType):
     """numba type of a kernel."""
 
@@ -74,12 +82,23 @@ class KernelType(DispatcherType):
     def _leave_stamp(self, context: Any) -> None:
         leave_stamp(context, self.dispatcher.py_func.__module__.partition(".")[0])
 
-    def _call(self, overload: Any) -> Any:
+    def call_within(self, around: Any, sig: Any) -> Any:
+        """Return the lowering of a call that has to be made within what a context manager emits."""
+        return self._call(self.dispatcher.overloads[tuple(sig.args)], around)
+
+    def _call(self, overload: Any, around: Any = _alone) -> Any:
         """Return the lowering of a call to a compiled kernel."""
 
         def lower(context, builder, signature, arguments):
             self._leave_stamp(context)
-            return context.call_internal(builder, overload.fndesc, overload.signature, arguments)
+            callee = overload.signature
+            with around(context, builder, callee.args, arguments):
+                status, result = context.call_internal_no_propagate(
+                    builder, overload.fndesc, callee, arguments
+                )
+            with cgutils.if_unlikely(builder, status.is_error):
+                context.call_conv.return_status_propagate(builder, status)
+            return fix_returning_optional(context, builder, callee, status, result)
 
         lower.libs = (overload.library,)  # type: ignore[attr-defined]
         lower.signature = overload.signature  # type: ignore[attr-defined]
@@ -104,7 +123,7 @@ class QuietType(KernelType):
         # A kernel that can only return True has a literal type, which would hide the null value.
         return signature and signature.replace(return_type=types.unliteral(signature.return_type))
 
-    def _call(self, overload: Any) -> Any:
+    def _call(self, overload: Any, around: Any = _alone) -> Any:
         """Return the lowering of a call that gives the null value where the kernel raises."""
 
         def lower(context, builder, signature, arguments):
@@ -114,7 +133,10 @@ class QuietType(KernelType):
                 _cast(context, builder, argument, given, wanted)
                 for argument, given, wanted in zip(arguments, signature.args, callee.args, strict=True)
             ]
-            status, result = context.call_internal_no_propagate(builder, overload.fndesc, callee, arguments)
+            with around(context, builder, callee.args, arguments):
+                status, result = context.call_internal_no_propagate(
+                    builder, overload.fndesc, callee, arguments
+                )
             result = context.cast(builder, result, callee.return_type, signature.return_type)
             return builder.select(status.is_error, cgutils.get_null_value(result.type), result)
 

@@ -79,6 +79,8 @@ NAMES: dict[str, str] = {
     "numba.core.base:BaseContext.insert_func_defn": "registers one",
     "numba.core.base:BaseContext.call_internal": "a call that passes exceptions on",
     "numba.core.base:BaseContext.call_internal_no_propagate": "a call that does not",
+    "numba.core.callconv:CPUCallConv.return_status_propagate": "passes an exception on, after a lock is given back",
+    "numba.core.imputils:fix_returning_optional": "the result of a call that may be None",
     "numba.core.base:BaseContext.cast": "widens the arguments of a call",
     "numba.core.base:BaseContext.environment": "what is kept with the caller, for its stamp",
     "numba.core.lowering:Environment.consts": "where the stamp is put",
@@ -95,6 +97,11 @@ NAMES: dict[str, str] = {
     "numba.core.runtime.nrtdynmod:_meminfo_struct_type": "the address of the fields, read once before a loop",
     "numba.core.runtime.context:NRTContext.meminfo_alloc_aligned": "arrays that start with a cache line",
     "numba.core.cgutils:_StructProxy._get_ptr_by_name": "the address of a field, for claims",
+    # Loops of prange.
+    "numba.core.rewrites:Rewrite": "sees a function when its types are known",
+    "numba.core.rewrites:register_rewrite": "has it called",
+    "numba.core.analysis:compute_cfg_from_blocks": "finds the loops",
+    "numba.core.base:BaseContext.fndesc": "says whether the caller of a method is of this package",
     # The Python objects. Without these only classes that are derived from a container class do not work.
     "numba.experimental.structref:StructRefProxy._meminfo": "the pointer that a container object holds",
     "numba.experimental.structref:StructRefProxy._type": "the numba type of a container object",
@@ -134,9 +141,12 @@ ALL_THERE = not _PROBLEM
 if ALL_THERE:
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache  # noqa: F401
     from numba.core.codegen import JITCodeLibrary  # noqa: F401
+    from numba.core.analysis import compute_cfg_from_blocks  # noqa: F401
     from numba.core.compiler import Compiler, compile_result  # noqa: F401
     from numba.core.compiler_lock import global_compiler_lock  # noqa: F401
+    from numba.core.imputils import fix_returning_optional  # noqa: F401
     from numba.core.registry import CPUDispatcher, cpu_target  # noqa: F401
+    from numba.core.rewrites import Rewrite, register_rewrite  # noqa: F401
     from numba.core.runtime.nrtdynmod import _meminfo_struct_type as meminfo_struct_type  # noqa: F401
     from numba.core.typing.templates import AttributeTemplate  # noqa: F401
 
