@@ -129,9 +129,7 @@ def claim(c: Any, payloads: Sequence[Any]) -> Any:
 
 def _this_thread(builder: Any) -> Any:
     kind = ir.FunctionType(_WORD, [])
-    return builder.call(
-        cgutils.get_or_insert_function(builder.module, kind, "PyThread_get_thread_ident"), []
-    )
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, "PyThread_get_thread_ident"), [])
 
 
 def _claim_one(c: Any, payload: Any) -> Any:
@@ -219,20 +217,35 @@ def note_region(builder: Any, payload: Any) -> None:
     builder.store(builder.load(_region_word(builder)), payload._get_ptr_by_name("region"))
 
 
-def lock(builder: Any, payload: Any, changes: bool) -> Any:
-    """Emit code that locks a container where it has to; return a bit that says whether :func:`unlock` must."""
-    word_at, region_at = _region_word(builder), payload._get_ptr_by_name("region")
-    word = builder.load(word_at)
-    # The word changes only in calls that begin or end a region, before and after its threads run.
+def is_shared(builder: Any, payload: Any) -> Any:
+    """Emit what says whether there is a region, in which the container was not made."""
+    word = builder.load(_region_word(builder))
+    # It changes only in calls that begin or end a region, before and after its threads run.
     word.set_metadata("invariant.load", builder.module.add_metadata([]))
-    is_held = cgutils.alloca_once_value(builder, _BIT(0))
     is_region = builder.icmp_unsigned("!=", builder.trunc(word, _HALF), _HALF(0))
+    before = builder.block
     with cgutils.if_unlikely(builder, is_region):
-        made_elsewhere = builder.icmp_unsigned("!=", builder.load(region_at), word)
-        with builder.if_then(made_elsewhere):
-            holder_at = payload._get_ptr_by_name("locked_by")
-            builder.store(builder.call(_lock(builder.module), [region_at, holder_at, _BIT(changes)]), is_held)
-    return builder.load(is_held)
+        made_in = builder.load(payload._get_ptr_by_name("region"))
+        made_elsewhere = builder.icmp_unsigned("!=", made_in, word)
+        inside = builder.block
+    answer = builder.phi(_BIT)
+    answer.add_incoming(_BIT(0), before)
+    answer.add_incoming(made_elsewhere, inside)
+    return answer
+
+
+def lock(builder: Any, payload: Any, changes: bool) -> Any:
+    """Emit code that locks a container where it has to; return a bit: whether :func:`unlock` has to."""
+    is_needed = is_shared(builder, payload)
+    before = builder.block
+    with cgutils.if_unlikely(builder, is_needed):
+        fields = [payload._get_ptr_by_name(name) for name in ("region", "locked_by")]
+        is_taken = builder.call(_lock(builder.module), [*fields, _BIT(changes)])
+        inside = builder.block
+    is_held = builder.phi(_BIT)
+    is_held.add_incoming(_BIT(0), before)
+    is_held.add_incoming(is_taken, inside)
+    return is_held
 
 
 def unlock(builder: Any, payload: Any, is_held: Any) -> None:
@@ -254,10 +267,8 @@ def _lock(module: Any) -> Any:
     region_at, holder_at, changes = function.args
     builder = ir.IRBuilder(function.append_basic_block())
     word = builder.load_atomic(_region_word(builder), "monotonic", 8)
-    changed = builder.icmp_unsigned(
-        "==", builder.load_atomic(region_at, "monotonic", 8), builder.not_(word)
-    )
-    with builder.if_then(builder.not_(builder.or_(changes, changed))):
+    changed = builder.icmp_unsigned("==", builder.load_atomic(region_at, "monotonic", 8), builder.not_(word))
+    with cgutils.if_unlikely(builder, builder.not_(builder.or_(changes, changed))):
         builder.ret(_BIT(0))
     me = _this_thread(builder)
     again, wait, mine, end = (function.append_basic_block(each) for each in ("again", "wait", "mine", "end"))

@@ -1,11 +1,11 @@
 """Loops of ``prange``: a container from outside that the iterations change is refused; others get locks.
 
-numba runs the iterations of a ``prange`` in several threads. When it has found the types of a function, it asks
-:class:`ParallelLoops`, which looks at the loops that will be parallel:
+numba runs the iterations of a ``prange`` in several threads. When it has found the types of a function, it
+asks what is here, which looks at the loops that will be parallel:
 
 * A container that is the same in all iterations, and is changed in them, is a ``TypingError``.
-* Threads may come to one container by ways that cannot be seen: through another function, or a list that holds
-  it twice. So each loop is a region (:mod:`structures.base.claims`), in which calls take turns at a container.
+* Threads may come to one container by ways that cannot be seen: through another function, or a list that has
+  it twice. So each loop is a region (:mod:`structures.base.claims`): calls take turns at a container there.
 """
 
 from __future__ import annotations
@@ -29,8 +29,12 @@ _OF_PARTS = ("getattr", "getitem", "static_getitem", "typed_getitem", "cast")
 class SharedContainerError(TypingError):
     """Threads would change one container."""
 
-    def __str__(self) -> str:  # numba puts the name of its pass before other messages
-        return f"{self.msg}\n{self.loc.strformat()}"
+    def __init__(self, message: str, loc: Any) -> None:
+        super().__init__(message, loc)
+        self._shown = f"{message}\n{loc.strformat()}"
+
+    def __str__(self) -> str:  # numba would put the name of its pass first
+        return self._shown
 
 
 def _is_prange(statement: Any, typemap: Any) -> bool:
@@ -67,10 +71,10 @@ class _Body:
                 if name:
                     label = self._typemap[container.name].label
                     raise SharedContainerError(
-                        f"{label} {name} comes from outside of the prange and is changed in it by {verb}: make "
-                        "one in each iteration, or change parts[i] of a List with one for each iteration, and "
+                        f"{label} {name} comes from outside of the prange, and is changed in it by {verb}: "
+                        "make one in each iteration, or change parts[i] of a List that has one for each, and "
                         "put them together after the loop",
-                        loc=statement.loc,
+                        statement.loc,
                     )
 
     def _changed_by(self, statement: Any) -> Iterator[tuple[Any, str]]:
@@ -92,7 +96,7 @@ class _Body:
             yield container, verb
 
     def _outside(self, variable: Any, within: tuple[str, ...] = ()) -> str:
-        """Return the name of what has a value outside of the loop, empty if it is another in each iteration."""
+        """Return the name of what is the same in all iterations, empty if it is not."""
         if variable.name not in self._assigned:
             return variable.unversioned_name
         if variable.name in within:

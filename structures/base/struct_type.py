@@ -39,7 +39,7 @@ from numba.extending import (
     unbox,
 )
 
-from structures.base.claims import FIELDS, claim, give_back, lock, note_region, unlock
+from structures.base.claims import FIELDS, claim, give_back, is_shared, lock, note_region, unlock
 from structures.base.made_inside import name_type
 from structures.base.mistakes import check_arguments, check_verb
 from structures.compiling.digests import DIGEST
@@ -53,11 +53,22 @@ else:
     from structures.compiling.plain import for_python, overload_as_method
 
 
-_CHANGING_VERBS = frozenset(
-    """
-    add add_many assign clear compact discard drop improve merge pop pop_many pop_max pop_min push push_many
-    rebuild remove remove_many remove_range replace reserve set set_many setdefault sub update update_many
-    """.split()
+_CHANGING_VERBS = (
+    *(
+        "add",
+        "add_many",
+        "assign",
+        "clear",
+        "compact",
+        "discard",
+        "drop",
+        "improve",
+        "merge",
+        "pop",
+        "pop_many",
+    ),
+    *("pop_max", "pop_min", "push", "push_many", "rebuild", "remove", "remove_many", "remove_range"),
+    *("replace", "reserve", "set", "set_many", "setdefault", "sub", "update", "update_many"),
 )
 
 
@@ -356,25 +367,37 @@ def _borrowed_field(typ: BorrowedType, name: str) -> Any:
 _PACKAGE = __name__.partition(".")[0] + "."
 
 
-@functools.cache
-def _locked(owner: StructType, changes: bool) -> Any:
-    """Return the context manager that emits a lock around a call that is given a container first."""
+class _Lock:
+    """A lock around calls of a method, by others than this package: of the container, the first argument."""
+
+    def __init__(self, owner: StructType, only_reads: bool) -> None:
+        self._owner = owner
+        self.only_reads = only_reads
+
+    def _payload(self, context: Any, builder: Any, argument_types: Any, arguments: Any) -> Any:
+        caller, pointer = context.fndesc.modname, arguments[0]
+        if caller.startswith(_PACKAGE) and not caller.endswith(".operators"):
+            return None
+        if isinstance(argument_types[0], StructType):
+            pointer = borrow(context, builder, self._owner, pointer)
+        return payload_of(context, builder, self._owner.passed_as, pointer)
+
+    def is_needed(self, context, builder, argument_types, arguments):
+        payload = self._payload(context, builder, argument_types, arguments)
+        return is_shared(builder, payload) if payload else cgutils.false_bit
 
     @contextmanager
-    def around(context, builder, argument_types, arguments):
-        caller = context.fndesc.modname
-        if caller.startswith(_PACKAGE) and not caller.endswith(".operators"):
-            yield  # a method of this package calls another
-            return
-        pointer = arguments[0]
-        if isinstance(argument_types[0], StructType):
-            pointer = borrow(context, builder, owner, pointer)
-        payload = payload_of(context, builder, owner.passed_as, pointer)
-        is_held = lock(builder, payload, changes)
+    def block(self, context, builder, argument_types, arguments):
+        payload = self._payload(context, builder, argument_types, arguments)
+        is_held = payload and lock(builder, payload, not self.only_reads)
         yield
-        unlock(builder, payload, is_held)
+        if payload:
+            unlock(builder, payload, is_held)
 
-    return around
+
+@functools.cache
+def _lock(owner: StructType, only_reads: bool) -> _Lock:
+    return _Lock(owner, only_reads)
 
 
 def _lock_of(typ: Any, name: str) -> Any:
@@ -382,7 +405,7 @@ def _lock_of(typ: Any, name: str) -> Any:
     owner = getattr(typ, "owner", typ)
     if owner.is_of_rows:
         return None
-    return _locked(owner, name in owner.changing_verbs or name in owner.sorting_verbs)
+    return _lock(owner, name not in owner.changing_verbs and name not in owner.sorting_verbs)
 
 
 if ALL_THERE:

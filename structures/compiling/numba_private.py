@@ -79,7 +79,7 @@ NAMES: dict[str, str] = {
     "numba.core.base:BaseContext.insert_func_defn": "registers one",
     "numba.core.base:BaseContext.call_internal": "a call that passes exceptions on",
     "numba.core.base:BaseContext.call_internal_no_propagate": "a call that does not",
-    "numba.core.callconv:CPUCallConv.return_status_propagate": "passes an exception on, after a lock is given back",
+    "numba.core.callconv:CPUCallConv.return_status_propagate": "passes an exception on",
     "numba.core.imputils:fix_returning_optional": "the result of a call that may be None",
     "numba.core.base:BaseContext.cast": "widens the arguments of a call",
     "numba.core.base:BaseContext.environment": "what is kept with the caller, for its stamp",
@@ -139,9 +139,9 @@ ALL_THERE = not _PROBLEM
 """Whether kernels may be compiled with the help of the private names."""
 
 if ALL_THERE:
+    from numba.core.analysis import compute_cfg_from_blocks  # noqa: F401
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache  # noqa: F401
     from numba.core.codegen import JITCodeLibrary  # noqa: F401
-    from numba.core.analysis import compute_cfg_from_blocks  # noqa: F401
     from numba.core.compiler import Compiler, compile_result  # noqa: F401
     from numba.core.compiler_lock import global_compiler_lock  # noqa: F401
     from numba.core.imputils import fix_returning_optional  # noqa: F401
