@@ -40,7 +40,6 @@ from llvmlite import ir
 from llvmlite.binding import add_symbol
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 FIELDS = dict.fromkeys(("claimed_by", "n_claims", "region", "locked_by"), types.int64)
 """The fields of every container that claims and locks need."""
@@ -183,43 +182,21 @@ _memory = (ctypes.c_int64 * 16)()  # a cache line of its own, and what comes bef
 add_symbol(_REGION, -(-ctypes.addressof(_memory) // 64) * 64)
 
 
-def _region_word(builder: Any) -> Any:
+def region_word(builder: Any) -> Any:
     """Return the address of the region word."""
     if _REGION not in builder.module.globals:
         ir.GlobalVariable(builder.module, _WORD, _REGION)
     return builder.module.globals[_REGION]
 
 
-@intrinsic
-def enter_region(typingctx):
-    """Begin a region, and return 1."""
-
-    def codegen(context, builder, signature, arguments):
-        builder.atomic_rmw("add", _region_word(builder), _WORD(2**16 + 1), "seq_cst")
-        return _WORD(1)
-
-    return types.int64(), codegen
-
-
-@intrinsic
-def leave_region(typingctx, n):
-    """End `n` regions, 0 or 1, and return 0."""
-
-    def codegen(context, builder, signature, arguments):
-        builder.atomic_rmw("sub", _region_word(builder), arguments[0], "seq_cst")
-        return _WORD(0)
-
-    return types.int64(types.int64), codegen
-
-
 def note_region(builder: Any, payload: Any) -> None:
     """Emit code that notes in which region a new container is made."""
-    builder.store(builder.load(_region_word(builder)), payload._get_ptr_by_name("region"))
+    builder.store(builder.load(region_word(builder)), payload._get_ptr_by_name("region"))
 
 
 def is_shared(builder: Any, payload: Any) -> Any:
     """Emit what says whether there is a region, in which the container was not made."""
-    word = builder.load(_region_word(builder))
+    word = builder.load(region_word(builder))
     # It changes only in calls that begin or end a region, before and after its threads run.
     word.set_metadata("invariant.load", builder.module.add_metadata([]))
     is_region = builder.icmp_unsigned("!=", builder.trunc(word, _HALF), _HALF(0))
@@ -266,7 +243,7 @@ def _lock(module: Any) -> Any:
         function.attributes.add(attribute)
     region_at, holder_at, changes = function.args
     builder = ir.IRBuilder(function.append_basic_block())
-    word = builder.load_atomic(_region_word(builder), "monotonic", 8)
+    word = builder.load_atomic(region_word(builder), "monotonic", 8)
     changed = builder.icmp_unsigned("==", builder.load_atomic(region_at, "monotonic", 8), builder.not_(word))
     with cgutils.if_unlikely(builder, builder.not_(builder.or_(changes, changed))):
         builder.ret(_BIT(0))

@@ -14,15 +14,20 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from llvmlite.ir import IntType
 from numba import config, prange, types
-from numba.core import ir
 from numba.core.errors import TypingError
+from numba.extending import intrinsic
 
-from structures.base.claims import enter_region, leave_region
+from structures.base.claims import region_word
 from structures.base.struct_type import StructType
 from structures.compiling.numba_private import ALL_THERE
 
+if ALL_THERE:
+    from structures.compiling.numba_private import Rewrite, compute_cfg_from_blocks, ir, register_rewrite
+
 _NAMES_A_CONTAINER = re.compile("@[0-9a-f]{8}")  # the name of a type has those of its parts
+_WORD = IntType(64)
 _OF_PARTS = ("getattr", "getitem", "static_getitem", "typed_getitem", "cast")
 
 
@@ -112,6 +117,28 @@ class _Body:
         return ""
 
 
+@intrinsic
+def enter_region(typingctx):
+    """Begin a region, and return 1."""
+
+    def codegen(context, builder, signature, arguments):
+        builder.atomic_rmw("add", region_word(builder), _WORD(2**16 + 1), "seq_cst")
+        return _WORD(1)
+
+    return types.int64(), codegen
+
+
+@intrinsic
+def leave_region(typingctx, n):
+    """End `n` regions, 0 or 1, and return 0."""
+
+    def codegen(context, builder, signature, arguments):
+        builder.atomic_rmw("sub", region_word(builder), arguments[0], "seq_cst")
+        return _WORD(0)
+
+    return types.int64(types.int64), codegen
+
+
 class _ParallelLoops:
     """What numba asks about each function, once for each of its blocks."""
 
@@ -172,6 +199,4 @@ class _ParallelLoops:
 
 
 if ALL_THERE and not config.DISABLE_JIT:
-    from structures.compiling.numba_private import Rewrite, compute_cfg_from_blocks, register_rewrite
-
     register_rewrite("after-inference")(type("ParallelLoops", (_ParallelLoops, Rewrite), {}))

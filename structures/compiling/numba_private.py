@@ -12,7 +12,8 @@ the names, there is one warning, and kernels are compiled the documented way
 * A quiet kernel that raises, for instance because there is no memory, raises in compiled callers, too.
 * A user's cached function that makes its containers, and takes none, is not compiled again after an upgrade
   of this package (:mod:`structures.compiling.stamps`): delete its cache then.
-* Calls from several threads do not take turns (:mod:`structures.base.claims`): a container is for one thread.
+* Calls from several threads do not take turns (:mod:`structures.base.claims`), and a container that the
+  iterations of a ``prange`` change is not refused: it is for one thread.
 """
 
 from __future__ import annotations
@@ -101,6 +102,8 @@ NAMES: dict[str, str] = {
     "numba.core.rewrites:Rewrite": "sees a function when its types are known",
     "numba.core.rewrites:register_rewrite": "has it called",
     "numba.core.analysis:compute_cfg_from_blocks": "finds the loops",
+    "numba.core.ir:Expr": "what their statements compute",
+    "numba.core.ir:Assign": "calls are put before and behind them",
     "numba.core.base:BaseContext.fndesc": "says whether the caller of a method is of this package",
     # The Python objects. Without these only classes that are derived from a container class do not work.
     "numba.experimental.structref:StructRefProxy._meminfo": "the pointer that a container object holds",
@@ -139,6 +142,7 @@ ALL_THERE = not _PROBLEM
 """Whether kernels may be compiled with the help of the private names."""
 
 if ALL_THERE:
+    from numba.core import ir  # noqa: F401
     from numba.core.analysis import compute_cfg_from_blocks  # noqa: F401
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache  # noqa: F401
     from numba.core.codegen import JITCodeLibrary  # noqa: F401

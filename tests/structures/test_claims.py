@@ -377,8 +377,7 @@ def test_containers_that_threads_come_to_unseen(python):
             total = 0
             if n > 1:
                 for i in prange(n):
-                    total += use(counts, i)
-                    total += use(parts[np.int64(i) % 2], i)
+                    total += use(counts, i) + use(parts[np.int64(i) % 2], i)
             return total
 
         n, of_each = 4500, 9
