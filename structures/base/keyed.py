@@ -25,6 +25,13 @@ class KeyedType(StructType):
     number_parameters = ("count", "counts", "n", "value", "values", "delta", "deltas", "numbers", "default")
 
 
+@kernel
+def check_sizes(keys, numbers):
+    """Raise where there are not as many numbers as keys."""
+    if keys.size != numbers.size:
+        raise ValueError("keys and their numbers differ in length")
+
+
 @inner
 def _put_back(self, keys, before, was_in, n):
     """Undo the changes of the first `n` keys, the last one first."""

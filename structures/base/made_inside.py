@@ -22,6 +22,7 @@ from numba import config, types
 from numba.core.errors import TypingError
 from numba.extending import models, overload, overload_method, register_model, typeof_impl
 
+from structures.base.mistakes import check_arguments
 from structures.compiling import numba_private
 
 
@@ -37,6 +38,7 @@ class ClassType(types.Callable, types.Opaque):
     """numba type of a container class."""
 
     def __init__(self, facade: Any) -> None:
+        self.facade = facade
         self.constructor = lambda: None  # numba knows the overloads of the constructor by it
         super().__init__(name=f"class {facade.__name__}")
 
@@ -161,12 +163,38 @@ def must_be_integers(argument: Any, name: str) -> None:
         raise TypeError(f"{name} must be an array of integers with one dimension, not {argument}")
 
 
-def makes_empty(facade: Any, new: Any) -> None:
-    """Let compiled code call a class without arguments; the kernel `new` makes the container."""
+def dtype_of_numbers(argument: Any, name: str) -> np.dtype:
+    """Return the dtype of numbers for a container: float32, float64 or int64; raise for what is no array."""
+    is_array = isinstance(argument, types.Array) and argument.ndim == 1
+    if not (is_array and isinstance(argument.dtype, (types.Integer, types.Float))):
+        raise TypeError(f"{name} must be an array of numbers with one dimension, not {argument}")
+    if isinstance(argument.dtype, types.Integer):
+        return np.dtype(np.int64)
+    return np.dtype(np.float32 if argument.dtype == types.float32 else np.float64)
+
+
+def must_be_entries(container_type: Any, keys: Any, name: str, numbers: Any) -> None:
+    """Raise for keys and numbers that are no arrays, or not of what a container of a type holds."""
+    dtype_of_numbers(keys, "keys")
+    dtype_of_numbers(numbers, name)
+    check_arguments(container_type, ("keys", name), (keys, numbers))
+
+
+def only_empty(facade: Any, arguments: str) -> TypeError:
+    """Return the exception for initial items: compiled code makes an empty container, or one of arrays."""
+    name = facade.__name__
+    return TypeError(f"compiled code makes an empty {name}(), or {name}.from_arrays({arguments})")
+
+
+def makes_empty(facade: Any, new: Any, arguments: str) -> None:
+    """Let compiled code call a class without arguments; the kernel `new` makes the container.
+
+    `arguments` are those of ``from_arrays``, for the message.
+    """
 
     def overloaded(items=None):
         if items is not None:
-            raise TypeError(f"compiled code makes an empty {facade.__name__}: fill it afterwards")
+            raise only_empty(facade, arguments)
         return lambda items=None: new()
 
     constructor(facade)(overloaded)

@@ -18,10 +18,12 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import models, register_model
@@ -40,6 +42,7 @@ from structures.compiling.numba_private import (
     CPUDispatcher,
     DispatcherType,
     NullCache,
+    fix_returning_optional,
     global_compiler_lock,
 )
 from structures.compiling.stamps import leave_stamp
@@ -59,6 +62,20 @@ def widened(argument: Any) -> Any:
     return getattr(argument, "passed_as", None) or _WIDE.get(argument, argument)
 
 
+class _Nothing:
+    """What is around most calls of kernels; around those of methods is a lock, with these attributes."""
+
+    only_reads = False  # if so, code is emitted that asks whether a block is needed
+
+    @contextmanager
+    def block(self, context: Any, builder: Any, argument_types: Any, arguments: Any) -> Iterator[None]:
+        """Emit what comes before the call, and what comes after it."""
+        yield
+
+
+_NOTHING = _Nothing()
+
+
 class KernelType(DispatcherType):
     """numba type of a kernel."""
 
@@ -74,12 +91,23 @@ class KernelType(DispatcherType):
     def _leave_stamp(self, context: Any) -> None:
         leave_stamp(context, self.dispatcher.py_func.__module__.partition(".")[0])
 
-    def _call(self, overload: Any) -> Any:
+    def call_within(self, around: Any, sig: Any) -> Any:
+        """Return the lowering of a call with something around it."""
+        return self._call(self.dispatcher.overloads[tuple(sig.args)], around)
+
+    def _call(self, overload: Any, around: Any = _NOTHING) -> Any:
         """Return the lowering of a call to a compiled kernel."""
 
         def lower(context, builder, signature, arguments):
             self._leave_stamp(context)
-            return context.call_internal(builder, overload.fndesc, overload.signature, arguments)
+            callee = overload.signature
+            with around.block(context, builder, callee.args, arguments):
+                status, result = context.call_internal_no_propagate(
+                    builder, overload.fndesc, callee, arguments
+                )
+            with cgutils.if_unlikely(builder, status.is_error):
+                context.call_conv.return_status_propagate(builder, status)
+            return fix_returning_optional(context, builder, callee, status, result)
 
         lower.libs = (overload.library,)  # type: ignore[attr-defined]
         lower.signature = overload.signature  # type: ignore[attr-defined]
@@ -104,8 +132,39 @@ class QuietType(KernelType):
         # A kernel that can only return True has a literal type, which would hide the null value.
         return signature and signature.replace(return_type=types.unliteral(signature.return_type))
 
-    def _call(self, overload: Any) -> Any:
+    def _call(self, overload: Any, around: Any = _NOTHING) -> Any:
         """Return the lowering of a call that gives the null value where the kernel raises."""
+
+        def call(context, builder, arguments, around):
+            description, callee = overload.fndesc, overload.signature
+            with around.block(context, builder, callee.args, arguments):
+                status, result = context.call_internal_no_propagate(builder, description, callee, arguments)
+            return builder.select(status.is_error, cgutils.get_null_value(result.type), result)
+
+        def call_apart(context, builder, arguments):
+            # In the eyes of the compiler this only reads, so that a loop of searches keeps what it has read.
+            name = f"within.{overload.fndesc.llvm_func_name}"
+            if name not in builder.module.globals:
+                result_type = context.get_value_type(overload.signature.return_type)
+                kind = ir.FunctionType(result_type, [argument.type for argument in arguments])
+                function = ir.Function(builder.module, kind, name)
+                function.linkage = "linkonce_odr"
+                function.attributes.add("noinline")
+                inside = ir.IRBuilder(function.append_basic_block())
+                inside.ret(call(context, inside, function.args, around))
+            return builder.call(builder.module.globals[name], arguments, attrs=("readonly", "nounwind"))
+
+        def call_either_way(context, builder, arguments):
+            is_needed = around.is_needed(context, builder, overload.signature.args, arguments)
+            with builder.if_else(is_needed, likely=False) as (needed, not_needed):
+                with needed:
+                    apart, apart_block = call_apart(context, builder, arguments), builder.block
+                with not_needed:
+                    result, block = call(context, builder, arguments, _NOTHING), builder.block
+            merged = builder.phi(result.type)
+            merged.add_incoming(apart, apart_block)
+            merged.add_incoming(result, block)
+            return merged
 
         def lower(context, builder, signature, arguments):
             self._leave_stamp(context)
@@ -114,9 +173,11 @@ class QuietType(KernelType):
                 _cast(context, builder, argument, given, wanted)
                 for argument, given, wanted in zip(arguments, signature.args, callee.args, strict=True)
             ]
-            status, result = context.call_internal_no_propagate(builder, overload.fndesc, callee, arguments)
-            result = context.cast(builder, result, callee.return_type, signature.return_type)
-            return builder.select(status.is_error, cgutils.get_null_value(result.type), result)
+            if around.only_reads:
+                result = call_either_way(context, builder, arguments)
+            else:
+                result = call(context, builder, arguments, around)
+            return context.cast(builder, result, callee.return_type, signature.return_type)
 
         lower.libs = (overload.library,)  # type: ignore[attr-defined]
         lower.signature = overload.signature  # type: ignore[attr-defined]

@@ -51,10 +51,11 @@ from typing import Any
 import numpy as np
 
 from structures.base.facade import Facade, named_by_package
-from structures.base.made_inside import makes_empty
+from structures.base.made_inside import class_method, makes_empty, must_be_integers
 from structures.base.struct_type import bind
 from structures.hash_tables.byte_counter_kernels import (
     ByteCounterType,
+    byte_counter_of,
     byte_counter_type,
     equals,
     look_up,
@@ -496,5 +497,14 @@ class ByteCounter(Facade):
 
 
 bind(ByteCounterType, ByteCounter)
-makes_empty(ByteCounter, new_byte_counter)
+makes_empty(ByteCounter, new_byte_counter, "data, offsets, counts")
+
+
+@class_method(ByteCounter, "from_arrays")
+def _from_arrays(cls, data, offsets, counts):
+    for each, name in ((data, "data"), (offsets, "offsets"), (counts, "counts")):
+        must_be_integers(each, name)
+    return lambda cls, data, offsets, counts: byte_counter_of(data, offsets, counts)
+
+
 __test__ = named_by_package(ByteCounter)

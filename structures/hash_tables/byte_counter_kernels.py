@@ -384,6 +384,20 @@ def _update_many(self, data, offsets, counts):
     return status.OK, n_all
 
 
+@kernel
+def byte_counter_of(data, offsets, counts):
+    """Return a counter of arrays, or raise as the class in Python does; the counter is released then."""
+    self = new_byte_counter()
+    failure, _ = _update_many(self, data, offsets, counts)
+    if failure == status.OUT_OF_RANGE:
+        raise ValueError("there are not as many counts as words")
+    if failure == status.OVERFLOW:
+        raise OverflowError("a sum of counts does not fit int64")
+    if failure < 0:
+        raise MemoryError
+    return self
+
+
 @method(ByteCounterType, "merge")
 @kernel
 def _merge(self, other):

@@ -54,9 +54,9 @@ from numba import types
 
 from structures.base.facade import named_by_package
 from structures.base.keyed import NOTHING, Keyed
-from structures.base.made_inside import constructor
+from structures.base.made_inside import class_method, constructor, must_be_entries, only_empty
 from structures.base.struct_type import bind
-from structures.hash_tables.int_map_kernels import IntMapType, map_type, new_map, state
+from structures.hash_tables.int_map_kernels import IntMapType, map_of, map_type, new_map, state
 from structures.hash_tables.int_map_table import BUCKET, EMPTY, ROOM, capacity_of, locate
 from structures.primitives.secret import WORDS
 from structures.status import DTYPE_HINT, dtype_name, int64, int64_array
@@ -68,7 +68,8 @@ class IntMap(Keyed):
     Calls from several threads take turns (:mod:`structures.base.claims`). Inside ``@njit`` the same verbs are
     methods and operators. Nothing raises there, except when there is no memory for an array that is returned:
     a missing key reads as the default, and verbs that change the map return a status, below 0 for a failure.
-    A float for an integer is a typing error there. Inside ``@njit(parallel=True)`` a map is for one thread.
+    A float for an integer is a typing error there. The iterations of a ``prange`` may read a map from
+    outside, but not change it.
 
     Iteration is by ascending key, whatever the history. Nobody can choose keys that collide: the hash
     depends on a secret of the process.
@@ -309,10 +310,18 @@ bind(IntMapType, IntMap)
 @constructor(IntMap)
 def _int_map(items=None, dtype=None):
     if isinstance(items, types.Type):
-        raise TypeError("compiled code makes an empty IntMap: fill it afterwards")
+        raise only_empty(IntMap, "keys, values")
     made_type = IntMap.type(dtype if items is None else items)
     zero = made_type.start
     return lambda items=None, dtype=None: new_map(made_type, zero)
+
+
+@class_method(IntMap, "from_arrays")
+def _from_arrays(cls, keys, values, dtype=None):
+    made_type = IntMap.type(dtype)
+    must_be_entries(made_type, keys, "values", values)
+    zero = made_type.start
+    return lambda cls, keys, values, dtype=None: map_of(made_type, zero, keys, values)
 
 
 __test__ = named_by_package(IntMap)

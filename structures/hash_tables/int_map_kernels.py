@@ -12,7 +12,7 @@ from numba.experimental import structref
 
 from structures import status
 from structures.base.fields import swap_fields
-from structures.base.keyed import KeyedType
+from structures.base.keyed import KeyedType, check_sizes
 from structures.base.struct_type import fields_of, method, new, new_like
 from structures.compiling.jit import inlined, inner, kernel, late, quiet
 from structures.hash_tables.int_map_table import (
@@ -354,6 +354,16 @@ def _set_many(self, keys, values):
     for i in range(keys.size):
         _set(self, keys[i], values[i])
     return status.OK
+
+
+@kernel
+def map_of(typ, zero, keys, values):
+    """Return a map of arrays, or raise as the class in Python does; the map is released then."""
+    check_sizes(keys, values)
+    self = new_map(typ, zero)
+    if _set_many(self, keys, values) < 0:
+        raise MemoryError
+    return self
 
 
 @kernel

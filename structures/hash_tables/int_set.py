@@ -29,9 +29,16 @@ from typing import Any
 import numpy as np
 
 from structures.base.facade import Facade, named_by_package
-from structures.base.made_inside import makes_empty
+from structures.base.made_inside import class_method, constructor, must_be_integers
+from structures.base.mistakes import check_arguments
 from structures.base.struct_type import bind
-from structures.hash_tables.int_set_kernels import IntSetType, int_set_type, map_of, new_int_set
+from structures.hash_tables.int_set_kernels import (
+    IntSetType,
+    int_set_of,
+    int_set_type,
+    map_of,
+    new_int_set,
+)
 from structures.status import int64, int64_array
 
 
@@ -314,5 +321,27 @@ def _keys_of(keys: Any) -> Any:
 
 
 bind(IntSetType, IntSet)
-makes_empty(IntSet, new_int_set)
+
+
+@constructor(IntSet)
+def _int_set(keys=None):
+    if keys is None:
+        return lambda keys=None: new_int_set()
+    _must_be_keys(keys)
+    return lambda keys=None: int_set_of(keys)
+
+
+@class_method(IntSet, "from_array")
+@class_method(IntSet, "from_arrays")
+def _from_array(cls, keys):
+    _must_be_keys(keys)
+    return lambda cls, keys: int_set_of(keys)
+
+
+def _must_be_keys(keys: Any) -> None:
+    """Raise where the argument in compiled code is no array of keys."""
+    must_be_integers(keys, "keys")
+    check_arguments(int_set_type, ("keys",), (keys,))
+
+
 __test__ = named_by_package(IntSet)

@@ -97,6 +97,15 @@ def _update(self, keys):
     return status.OK
 
 
+@kernel
+def int_set_of(keys):
+    """Return a set of an array, or raise where there is no memory; the set is released then."""
+    self = new_int_set()
+    if _update(self, keys) < 0:
+        raise MemoryError
+    return self
+
+
 @method(IntSetType, "contains_many")
 @kernel
 def _contains_many(self, keys):

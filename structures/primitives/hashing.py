@@ -1,6 +1,7 @@
 """Mixing and packing of 64-bit keys.
 
-A pair of ids ``(left, right)`` is one int64 key, ``left << 32 | right``, so that keys sort as pairs do.
+A pair of ids ``(left, right)`` is one int64 key, ``(left << 32) + right``, so that keys sort as pairs do. It
+is a bijection between pairs of int32 and int64.
 
 A key is multiplied by a secret factor to 128 bits. The halves of the product are folded, and multiplied by
 another secret factor. The home is given by the top bits. One multiplication is not enough: the homes of a
@@ -24,11 +25,11 @@ from numba.extending import overload
 from structures.compiling.jit import inner
 from structures.primitives.secret import SECRET_WORDS
 from structures.primitives.simd import multiply_fold, pointer_to
-from structures.status import int64
+from structures.status import INT64_MIN, int64
 
 _HALF = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
-_LOW = np.int64(0xFFFFFFFF)
+_LOW, _SIGN = np.int64(0xFFFFFFFF), np.int64(2**31)
 MAX_ID = 2**31 - 1
 
 
@@ -79,12 +80,13 @@ def mix_two(word_0, word_1, secret, shift):
 
 @inner
 def _pack(left, right):
-    return (left << np.int64(32)) | right
+    return (left << np.int64(32)) + right
 
 
 @inner
 def _unpack(key):
-    return key >> np.int64(32), key & _LOW
+    right = ((key + _SIGN) & _LOW) - _SIGN
+    return (key - right) >> np.int64(32), right
 
 
 def pack_pair(left: int, right: int) -> int:
@@ -93,17 +95,18 @@ def pack_pair(left: int, right: int) -> int:
     Parameters
     ----------
     left, right : int
-        Ids in ``[0, 2**31)``.
+        Ids that fit int32.
 
     Returns
     -------
     int
-        ``left << 32 | right``, never negative.
+        ``(left << 32) + right``, not negative if no id is. It leaves int64, and wraps around, for a `left` of
+        ``-2**31`` and a negative `right`: these keys alone do not sort as the pairs do.
 
     Raises
     ------
     ValueError
-        An id is out of range. Inside ``@njit`` nothing is checked.
+        An id does not fit int32. Inside ``@njit`` nothing is checked.
 
     Complexity
     ----------
@@ -111,13 +114,14 @@ def pack_pair(left: int, right: int) -> int:
 
     Examples
     --------
-    >>> unpack_pair(pack_pair(7, 9))
-    (7, 9)
+    >>> unpack_pair(pack_pair(7, 9)), unpack_pair(pack_pair(3, -1))
+    ((7, 9), (3, -1))
     """
     left, right = int64(left, "left"), int64(right, "right")
-    if not (0 <= left <= MAX_ID and 0 <= right <= MAX_ID):
-        raise ValueError(f"pair ids must be in [0, 2**31), not ({left}, {right})")
-    return left << 32 | right
+    if not (-_SIGN <= left < _SIGN and -_SIGN <= right < _SIGN):
+        raise ValueError(f"pair ids must be in [-2**31, 2**31), not ({left}, {right})")
+    key = (left << 32) + right
+    return key if key >= INT64_MIN else key + 2**64
 
 
 def unpack_pair(key: int) -> tuple[int, int]:
@@ -126,16 +130,11 @@ def unpack_pair(key: int) -> tuple[int, int]:
     Parameters
     ----------
     key : int
-        A packed pair.
+        Any int64 is a packed pair.
 
     Returns
     -------
     (left, right) : tuple of int
-
-    Raises
-    ------
-    ValueError
-        :func:`pack_pair` did not make this key. Inside ``@njit`` nothing is checked.
 
     Complexity
     ----------
@@ -147,10 +146,9 @@ def unpack_pair(key: int) -> tuple[int, int]:
     (1, 2)
     """
     key = int64(key)
-    left, right = key >> 32, key & 0xFFFFFFFF
-    if left < 0 or right > MAX_ID:
-        raise ValueError(f"{key} is not a packed pair")
-    return left, right
+    right = ((key + 2**31) & 0xFFFFFFFF) - 2**31
+    left = (key - right) >> 32
+    return left if left <= MAX_ID else -(2**31), right
 
 
 @overload(pack_pair)

@@ -73,7 +73,7 @@ from structures import status
 from structures.base.counted import Counted
 from structures.base.facade import named_by_package
 from structures.base.keyed import NOTHING
-from structures.base.made_inside import makes_empty
+from structures.base.made_inside import class_method, makes_empty, must_be_entries
 from structures.base.struct_type import bind
 from structures.priority_queues.count_buckets_cells import (
     BUCKET,
@@ -93,6 +93,7 @@ from structures.priority_queues.count_buckets_cells import (
 )
 from structures.priority_queues.count_buckets_kernels import (
     CountBucketsType,
+    count_buckets_of,
     count_buckets_type,
     insert_many,
     keys_within,
@@ -110,8 +111,8 @@ class CountBuckets(Counted):
     multiset: a count of 0 removes the key, a count below 0 is an error. Unlike :class:`MaxHeap` it has
     both ends, finds the keys of any count, and moves a key by one in O(1); it takes more memory.
 
-    Calls from several threads take turns (:mod:`structures.base.claims`). Inside ``@njit(parallel=True)`` a
-    container is for one thread, which reads or writes: reading the smallest key of a bucket links its roots.
+    Calls from several threads take turns (:mod:`structures.base.claims`). The iterations of a ``prange`` may
+    read a container from outside, but not change it.
 
     Inside ``@njit`` the same verbs are methods and operators. Nothing raises there: a missing key has the
     count 0, an empty container gives 0 and ``(0, 0)`` (check ``len(b)`` first), and verbs that change it
@@ -496,5 +497,13 @@ class CountBuckets(Counted):
 
 
 bind(CountBucketsType, CountBuckets)
-makes_empty(CountBuckets, new_count_buckets)
+makes_empty(CountBuckets, new_count_buckets, "keys, counts")
+
+
+@class_method(CountBuckets, "from_arrays")
+def _from_arrays(cls, keys, counts):
+    must_be_entries(count_buckets_type, keys, "counts", counts)
+    return lambda cls, keys, counts: count_buckets_of(keys, counts)
+
+
 __test__ = named_by_package(CountBuckets)

@@ -5,6 +5,7 @@ from numba.experimental import structref
 
 from structures import status
 from structures.base.counted import CountedType
+from structures.base.keyed import check_sizes
 from structures.base.struct_type import fields_of, method, new, new_like
 from structures.compiling.jit import inner, kernel, late, quiet
 from structures.hash_tables.int_map_kernels import discard, find, int_map_type, new_map, put
@@ -45,6 +46,8 @@ from structures.status import INT64_MAX, INT64_MIN
 @structref.register
 class CountBucketsType(CountedType):
     """numba type of :class:`CountBuckets`."""
+
+    sorting_verbs = ("peek", "peek_min", "nlargest")
 
 
 count_buckets_type = CountBucketsType(
@@ -410,6 +413,19 @@ def insert_many(self, keys, counts):
         if failure < 0:
             return failure, i
     return status.OK, keys.size
+
+
+@kernel
+def count_buckets_of(keys, counts):
+    """Return a container of arrays, or raise as the class in Python does; the container is released then."""
+    check_sizes(keys, counts)
+    self = new_count_buckets()
+    failure, _ = insert_many(self, keys, counts)
+    if failure == status.DUPLICATE:
+        raise ValueError("a key is a duplicate")
+    if failure < 0:
+        raise MemoryError
+    return self
 
 
 @method(CountBucketsType, "clear")

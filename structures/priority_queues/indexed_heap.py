@@ -63,10 +63,22 @@ from numba import types
 from structures import status
 from structures.base.counted import Counted
 from structures.base.facade import named_by_package
-from structures.base.made_inside import constructor, must_be_integer
+from structures.base.made_inside import (
+    class_method,
+    constructor,
+    dtype_of_numbers,
+    must_be_entries,
+    must_be_integer,
+)
 from structures.base.struct_type import bind
 from structures.priority_queues.indexed_heap_invariants import assert_invariants
-from structures.priority_queues.indexed_heap_kernels import fill, is_by_age, new_indexed_heap, state
+from structures.priority_queues.indexed_heap_kernels import (
+    fill,
+    indexed_heap_of,
+    is_by_age,
+    new_indexed_heap,
+    state,
+)
 from structures.priority_queues.indexed_heap_type import (
     IndexedMaxHeapType,
     IndexedMinHeapType,
@@ -86,6 +98,8 @@ from structures.status import (
 
 
 def _by_age(ties: Any) -> int:
+    if isinstance(ties, types.Type):
+        raise TypeError('ties must be written in the call: "key" or "fifo"')
     if ties not in ("key", "fifo"):
         raise ValueError(f'ties must be "key" or "fifo", not {ties!r}')
     return int(ties == "fifo")
@@ -479,11 +493,19 @@ def _indexed_min_heap(n, dtype=np.int64, ties="key"):
 def _made(facade: Any, n: Any, dtype: Any, ties: Any) -> Any:
     """Return the code that makes a heap in compiled code."""
     must_be_integer(n, "n")
-    if isinstance(ties, types.Type):
-        raise TypeError('ties must be written in the call: "key" or "fifo"')
     heap_type, by_age = facade.type(dtype), _by_age(ties)
     zero, complement = heap_type.start
     return lambda n, dtype=np.int64, ties="key": new_indexed_heap(heap_type, n, zero, complement, by_age)
+
+
+@class_method(IndexedMaxHeap, "from_arrays")
+@class_method(IndexedMinHeap, "from_arrays")
+def _from_arrays(cls, keys, counts, n=None, ties="key"):
+    heap_type, by_age = cls.facade.type(dtype_of_numbers(counts, "counts")), _by_age(ties)
+    must_be_entries(heap_type, keys, "counts", counts)
+    must_be_integer(0 if n is None else n, "n")
+    start = *heap_type.start, by_age
+    return lambda cls, keys, counts, n=None, ties="key": indexed_heap_of(heap_type, start, keys, counts, n)
 
 
 __test__ = named_by_package(IndexedMaxHeap, IndexedMinHeap)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from structures import status
-from structures.base.keyed import AHEAD
+from structures.base.keyed import AHEAD, check_sizes
 from structures.base.struct_type import method, new, new_like
 from structures.compiling.jit import inner, kernel, late, quiet
 from structures.primitives.memory import are_equal, copy_prefix, new_words
@@ -409,6 +409,32 @@ def fill(self, keys, counts):
     build(self.ranks, self.winners, self.ages)
     self.size = keys.size
     return status.OK, keys.size
+
+
+@kernel
+def indexed_heap_of(typ, start, keys, counts, n):
+    """Return a heap of arrays, or raise as the class in Python does; the heap is released then."""
+    check_sizes(keys, counts)
+    n_keys = 0
+    if n is None:
+        for i in range(keys.size):
+            n_keys = larger(n_keys, keys[i] + 1)
+    else:
+        n_keys = larger(n, 0)
+    zero, complement, by_age = start
+    self = new_indexed_heap(typ, n_keys, zero, complement, by_age)
+    if self.n < n_keys:
+        raise MemoryError
+    failure, _ = fill(self, keys, counts)
+    if failure == status.OUT_OF_RANGE:
+        raise IndexError("a key is out of range")
+    if failure == status.NOT_A_NUMBER:
+        raise ValueError("a count is not a number")
+    if failure == status.DUPLICATE:
+        raise ValueError("a key is a duplicate")
+    if failure < 0:
+        raise MemoryError
+    return self
 
 
 @method(IndexedHeapType, "n_keys")

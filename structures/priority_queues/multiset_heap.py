@@ -58,7 +58,13 @@ from numba import types
 from structures import status
 from structures.base.counted import Counted
 from structures.base.facade import named_by_package
-from structures.base.made_inside import constructor
+from structures.base.made_inside import (
+    class_method,
+    constructor,
+    dtype_of_numbers,
+    must_be_entries,
+    only_empty,
+)
 from structures.base.struct_type import bind
 from structures.priority_queues.multiset_heap_blocks import (
     ALL,
@@ -76,6 +82,7 @@ from structures.priority_queues.multiset_heap_kernels import (
     MaxHeapType,
     MinHeapType,
     fill,
+    heap_of,
     heap_type,
     new_heap,
     state,
@@ -400,11 +407,20 @@ def _min_heap(items=None, dtype=None, ties="key"):
 def _made(facade: Any, items: Any, dtype: Any, ties: Any) -> Any:
     """Return the code that makes a heap in compiled code."""
     if isinstance(items, types.Type):
-        name = facade.__name__
-        raise TypeError(f"compiled code makes an empty {name}, or {name}.from_arrays(keys, counts)")
+        raise only_empty(facade, "keys, counts")
     heap_type = facade.type(dtype if items is None else items, ties)
     zero, complement = heap_type.start
     return lambda items=None, dtype=None, ties="key": new_heap(heap_type, zero, complement)
+
+
+@class_method(MaxHeap, "from_arrays")
+@class_method(MinHeap, "from_arrays")
+def _from_arrays(cls, keys, counts, ties="key"):
+    is_float = dtype_of_numbers(counts, "counts").kind == "f"
+    heap_type = cls.facade.type(np.float64 if is_float else np.int64, ties)
+    must_be_entries(heap_type, keys, "counts", counts)
+    zero, complement = heap_type.start
+    return lambda cls, keys, counts, ties="key": heap_of(heap_type, zero, complement, keys, counts)
 
 
 __test__ = named_by_package(MaxHeap, MinHeap)

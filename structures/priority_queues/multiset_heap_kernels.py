@@ -3,7 +3,7 @@
 import numpy as np
 
 from structures import status
-from structures.base.keyed import AHEAD
+from structures.base.keyed import AHEAD, check_sizes
 from structures.base.struct_type import method, new_like
 from structures.compiling.jit import inner, kernel, quiet
 from structures.hash_tables.int_map_kernels import find
@@ -50,7 +50,7 @@ from structures.priority_queues.multiset_heap_type import (
 )
 from structures.priority_queues.ties import is_first_come
 
-__all__ = ["MaxHeapType", "MinHeapType", "fill", "heap_type", "new_heap", "state"]
+__all__ = ["MaxHeapType", "MinHeapType", "fill", "heap_of", "heap_type", "new_heap", "state"]
 
 
 # ---------------------------------------------------------------------------------------- single keys
@@ -319,13 +319,28 @@ def fill(self, keys, counts):
         if is_first_come(self):
             self.table[KEYS * self.table[0] + i] = keys[i]
         open_slot(self.table, i)
-        rank = to_order(counts[i]) ^ self.complement
+        rank = to_order(as_count(counts[i], self.zero)) ^ self.complement
         write_entry(parts_of(self.table), i, rank, tie_of(self, keys[i]), i)
     self.map.size = n
     self.n_ids = n
     self.size = n
     heapify(parts_of(self.table), n)
     return status.OK, n
+
+
+@kernel
+def heap_of(typ, zero, complement, keys, counts):
+    """Return a heap of arrays, or raise as the class in Python does; the heap is released then."""
+    check_sizes(keys, counts)
+    self = new_heap(typ, zero, complement)
+    failure, _ = fill(self, keys, counts)
+    if failure == status.NOT_A_NUMBER:
+        raise ValueError("a count is not a number")
+    if failure == status.DUPLICATE:
+        raise ValueError("a key is a duplicate")
+    if failure < 0:
+        raise MemoryError
+    return self
 
 
 @method(HeapType, "to_arrays")

@@ -68,7 +68,13 @@ from numba import types
 
 from structures.base.facade import named_by_package
 from structures.base.keyed import NOTHING
-from structures.base.made_inside import constructor
+from structures.base.made_inside import (
+    class_method,
+    constructor,
+    dtype_of_numbers,
+    must_be_entries,
+    only_empty,
+)
 from structures.base.struct_type import bind
 from structures.sorted_maps.sorted_map_kernels import (
     SortedMapType,
@@ -77,6 +83,7 @@ from structures.sorted_maps.sorted_map_kernels import (
     sorted_map_type,
     state,
 )
+from structures.sorted_maps.sorted_map_many import sorted_map_of
 from structures.sorted_maps.sorted_map_order import Ordered
 from structures.sorted_maps.sorted_map_rows import (
     CHILD,
@@ -427,10 +434,22 @@ bind(SortedMapType, SortedMap)
 @constructor(SortedMap)
 def _sorted_map(items=None, dtype=None, key_dtype=None):
     if isinstance(items, types.Type):
-        raise TypeError("compiled code makes an empty SortedMap: fill it afterwards, as by set_many")
+        raise only_empty(SortedMap, "keys, values")
     map_type = SortedMap.type(dtype if items is None else items, key_dtype)
     key_zero, zero = map_type.start
     return lambda items=None, dtype=None, key_dtype=None: new_sorted_map(map_type, key_zero, zero)
+
+
+@class_method(SortedMap, "from_arrays")
+def _from_arrays(cls, keys, values):
+    wide = (
+        np.float64 if dtype_of_numbers(each, name).kind == "f" else np.int64
+        for each, name in ((values, "values"), (keys, "keys"))
+    )
+    map_type = SortedMap.type(*wide)
+    must_be_entries(map_type, keys, "values", values)
+    key_zero, zero = map_type.start
+    return lambda cls, keys, values: sorted_map_of(map_type, key_zero, zero, keys, values)
 
 
 __test__ = named_by_package(SortedMap)

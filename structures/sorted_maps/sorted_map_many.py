@@ -3,6 +3,7 @@
 import numpy as np
 
 from structures import status
+from structures.base.keyed import check_sizes
 from structures.base.operators import pairs_of
 from structures.base.struct_type import method
 from structures.compiling.jit import inner, kernel, quiet
@@ -17,6 +18,7 @@ from structures.sorted_maps.sorted_map_kernels import (
     first_leaf,
     have_rows,
     last_place,
+    new_sorted_map,
     order_of,
     place_of,
     reset,
@@ -396,6 +398,19 @@ def _set_many(self, keys, values):
     if _not_a_number(keys) < keys.size:
         return status.NOT_A_NUMBER
     return status.OK if _set_all(self, keys, values) else status.NO_MEMORY
+
+
+@kernel
+def sorted_map_of(typ, key_zero, zero, keys, values):
+    """Return a map of arrays, or raise as the class in Python does; the map is released then."""
+    check_sizes(keys, values)
+    self = new_sorted_map(typ, key_zero, zero)
+    failure = _set_many(self, keys, values)
+    if failure == status.NOT_A_NUMBER:
+        raise ValueError("a key is not a number")
+    if failure < 0:
+        raise MemoryError
+    return self
 
 
 @kernel

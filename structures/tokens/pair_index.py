@@ -43,7 +43,7 @@ import numpy as np
 from structures.base.facade import Facade, named_by_package
 from structures.base.made_inside import class_method, constructor
 from structures.base.struct_type import bind
-from structures.primitives.hashing import MAX_ID, pack_pair, unpack_pair
+from structures.primitives.hashing import MAX_ID
 from structures.status import int64, int64_array
 from structures.tokens.pair_index_kernels import (
     START,
@@ -171,7 +171,10 @@ class PairIndex(Facade):
 
     @staticmethod
     def _pair(left: int, right: int) -> tuple[int, int]:
-        return unpack_pair(pack_pair(left, right))
+        left, right = int64(left, "left"), int64(right, "right")
+        if not (0 <= left <= MAX_ID and 0 <= right <= MAX_ID):
+            raise ValueError(f"pair ids must be in [0, 2**31), not ({left}, {right})")
+        return left, right
 
     def __len__(self) -> int:
         return self._kernels.len(self)

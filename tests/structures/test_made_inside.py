@@ -199,9 +199,19 @@ def test_names_of_types_are_short_and_tell_types_apart():
 MISTAKES = {
     "st.MinHeap(np.float32)": "dtype must be int64 or float64, not float32",
     "st.MinHeap('word')": "dtype must be int64 or float64, not word",
-    "st.MaxHeap(TOKENS)": "compiled code makes an empty MaxHeap",
-    "st.IntMap(TOKENS)": "compiled code makes an empty IntMap: fill it afterwards",
-    "st.CountBuckets({1: 2})": "compiled code makes an empty CountBuckets",
+    "st.MaxHeap({1: 2})": r"makes an empty MaxHeap\(\), or MaxHeap.from_arrays\(keys, counts\)",
+    "st.IntMap(TOKENS)": r"makes an empty IntMap\(\), or IntMap.from_arrays\(keys, values\)",
+    "st.SortedMap(TOKENS)": r"makes an empty SortedMap\(\), or SortedMap.from_arrays\(keys, values\)",
+    "st.CountBuckets({1: 2})": r"an empty CountBuckets\(\), or CountBuckets.from_arrays\(keys, counts\)",
+    "st.ByteCounter({b'a': 1})": r"or ByteCounter.from_arrays\(data, offsets, counts\)",
+    "st.IntSet(TOKENS / 2)": r"keys must be an array of integers .* not array\(float64",
+    "st.MinHeap.from_arrays(5, TOKENS)": "keys must be an array of numbers with one dimension, not 5",
+    "st.MinHeap.from_arrays(TOKENS / 2, TOKENS)": "keys are float64, but must be an integer",
+    "st.MinHeap.from_arrays(TOKENS.astype(np.uint64), TOKENS)": r"pass keys.astype\(np.int64\)",
+    "st.MinHeap.from_arrays(TOKENS, TOKENS, 'age')": 'ties must be "key" or "fifo"',
+    "st.IntMap.from_arrays(TOKENS, TOKENS / 2)": "values are float64, but IntMap holds integers",
+    "st.CountBuckets.from_arrays(TOKENS, TOKENS / 2)": "counts are float64, but CountBuckets holds integers",
+    "st.IndexedMinHeap.from_arrays(TOKENS, TOKENS > 1)": "counts must be an array of numbers",
     "st.IndexedMinHeap(2.5)": "n must be an integer, not float64",
     "st.KBest(2.5, 1)": "n_rows must be an integer, not float64",
     "st.KBest(2, 'word')": "k must be an integer, not word",
@@ -216,6 +226,49 @@ MISTAKES = {
     "st.PairIndex.build(5)": "tokens must be a TokenList, not 5",
     "st.PairIndex.build(st.IntMap())": "tokens must be a TokenList, not IntMap",
 }
+
+
+# The calls that make a container of arrays: keys, numbers, the same as floats.
+OF_ARRAYS = {
+    "max": lambda k, n, x: st.MaxHeap.from_arrays(k, n),
+    "min of floats, by age": lambda k, n, x: st.MinHeap.from_arrays(k, x, ties="fifo"),
+    "indexed": lambda k, n, x: st.IndexedMinHeap.from_arrays(k, n),
+    "indexed, with room": lambda k, n, x: st.IndexedMaxHeap.from_arrays(k, x, 99, "fifo"),
+    "buckets": lambda k, n, x: st.CountBuckets.from_arrays(k, n),
+    "map": lambda k, n, x: st.IntMap.from_arrays(k, n),
+    "map to floats": lambda k, n, x: st.IntMap.from_arrays(k, x, np.float64),
+    "sorted": lambda k, n, x: st.SortedMap.from_arrays(k, n),
+    "sorted floats": lambda k, n, x: st.SortedMap.from_arrays(x, x),
+    "set": lambda k, n, x: st.IntSet(k),
+    "set of an array": lambda k, n, x: st.IntSet.from_array(k),
+    "words": lambda k, n, x: st.ByteCounter.from_arrays(WORD, OFFSETS[:2], n[:1]),
+}
+
+
+@pytest.mark.parametrize("name", OF_ARRAYS)
+def test_made_of_arrays(name):
+    make = OF_ARRAYS[name]
+    compiled = njit(make)
+    for n in (40, 0) if name != "words" else (40,):
+        keys, counts = np.arange(n)[::-1] * 2, np.arange(n) % 7
+        made = compiled(keys, counts, counts / 2)
+        made._check()
+        assert made == make(keys, counts, counts / 2)
+        assert made._numba_type_ == make(keys, counts, counts / 2)._numba_type_
+
+
+def test_arrays_that_make_no_container_are_refused():
+    make = njit(lambda keys, counts: len(st.MaxHeap.from_arrays(keys, counts)))
+    assert make(np.array([3, 1]), np.array([0.5, 2.5])) == 2
+    with pytest.raises(ValueError, match="a key is a duplicate"):
+        make(np.array([3, 3]), np.array([0.5, 2.5]))
+    with pytest.raises(ValueError, match="a count is not a number"):
+        make(np.array([3, 1]), np.array([0.5, np.nan]))
+    with pytest.raises(ValueError, match="differ in length"):
+        make(np.array([3, 1]), np.array([0.5]))
+    dense = njit(lambda keys, counts: len(st.IndexedMaxHeap.from_arrays(keys, counts, 3)))
+    with pytest.raises(IndexError, match="a key is out of range"):
+        dense(np.array([1, 3]), np.array([1, 2]))
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
@@ -382,8 +435,12 @@ def test_nothing_leaks(python):
         def refused(n_rows, k):
             return st.KBest(n_rows, k).n_rows
 
+        @njit
+        def of_arrays(keys):
+            return len(st.MaxHeap.from_arrays(keys, keys)) + len(st.IntSet(keys))
+
         def everything():
-            make(100), make(10), fail(5), many(100)
+            make(100), make(10), fail(5), many(100), of_arrays(np.arange(9))
             for n_rows, k in [(-1, 1), (1, 0), (2**45, 1)]:
                 try:
                     refused(n_rows, k)
@@ -396,5 +453,13 @@ def test_nothing_leaks(python):
         stats = rtsys.get_allocation_stats()
         assert stats.mi_alloc > 300
         assert (stats.alloc, stats.mi_alloc) == (stats.free, stats.mi_free), stats
+        for n in (2, 500):
+            try:
+                of_arrays(np.zeros(n, np.int64))
+            except ValueError:
+                continue
+            raise AssertionError(n)
+        stats = rtsys.get_allocation_stats()
+        assert stats.mi_alloc - stats.mi_free == 2, stats  # the arguments: numba never releases them
     """
     python(textwrap.dedent(code), NUMBA_NRT_STATS="1")
