@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from bpe.formats.byte_level import text_of
 from bpe.pipeline import decoder_steps
 from bpe.pipeline.decoders import Decoder
-from tests.optional import optional
+from tests.optional import required
 
-tokenizers = optional("tokenizers")
+tokenizers = required("tokenizers")
 
 
 # ------------------------------------------------------------------------------------------------ strategies

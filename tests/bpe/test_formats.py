@@ -109,6 +109,7 @@ def test_minbpe_by_hand():
 
 
 def test_what_tiktoken_cannot_hold_is_refused(tokenizer):
+    required("tiktoken")
     backwards = renumbered(tokenizer, [*range(256), *range(900, 256, -1)])
     dead = Tokenizer(token_bytes=[*BYTES, b"abc"], merges=[], pattern="gpt2")
     for tok, message in [
@@ -463,6 +464,7 @@ def test_merges_out_of_ranks(tokenizer, sort, tmp_path):
 
 def test_whole_tokens():
     """Whole tokens may be long; they are never found inside a piece; dropout can leave them out."""
+    required("tokenizers")
     long = b"xyz" * 100
     tok = Tokenizer._of(
         tiktoken.parse(rank_file([*BYTES, b"ab", b"abcd", long])), bpe.Pattern.of("whitespace")
@@ -620,6 +622,7 @@ def test_differences(tokenizer, tmp_path):
 
 @pytest.mark.parametrize("format", ["huggingface", "gpt2"])
 def test_files_that_other_programs_cannot_read(tokenizer, tmp_path, format):
+    required("tokenizers")
     parts = tokenizer.engine.vocabulary, tokenizer.pattern
     write(*parts, tmp_path / "new", format)
     assert set(encoders(*parts, tmp_path / "new", format)) == {"read back", "tokenizers"}
