@@ -14,17 +14,17 @@ from queue import SimpleQueue
 import click
 
 from tests.mutation.mutants import Mutant, mutants_of, sample
-from tests.mutation.targets import TARGETS, Target
+from tests.mutation.targets import TARGETS, Target, quick_of
 from tests.mutation.workshop import ROOT, Workshop
 
 EXPLAINED = Path(__file__).parent / "explained.json"
 KEY = ("path", "function", "line", "becomes", "nth")
-LEAST_CAUGHT = 0.95
+LEAST_CAUGHT = {"quick": 0.80, "all": 0.97}
 VERDICTS = ("caught", "hung", "survived")
 
 
-def chosen(size: int, seed: int, only: tuple[str, ...]) -> list[tuple[Mutant, Target]]:
-    """Return the sample, an equal share from every area."""
+def chosen(size: int, seed: int, only: tuple[str, ...], is_quick: bool) -> list[tuple[Mutant, Target]]:
+    """Return the sample, an equal share from every area, with the tests that are to notice."""
     mutants: dict[str, list[Mutant]] = {}
     target_of = {target.module: target for target in TARGETS}
     for target in TARGETS:
@@ -35,7 +35,8 @@ def chosen(size: int, seed: int, only: tuple[str, ...]) -> list[tuple[Mutant, Ta
         sampled += sample(each, size // len(mutants) + (i < size % len(mutants)), seed)
     sampled.sort(key=lambda mutant: (list(target_of).index(mutant.path), mutant.start))
     pairs = [(mutant, target_of[mutant.path]) for mutant in sampled]
-    return [pair for pair in pairs if not only or {pair[1].area, pair[1].module} & set(only)]
+    pairs = [pair for pair in pairs if not only or {pair[1].area, pair[1].module} & set(only)]
+    return [(mutant, quick_of(target)) for mutant, target in pairs] if is_quick else pairs
 
 
 def recorded(path: Path) -> dict[tuple, dict]:
@@ -57,14 +58,13 @@ def run_all(pairs: list[tuple[Mutant, Target]], folder: Path, workers: int, resu
     free: SimpleQueue[Workshop] = SimpleQueue()
     for i in range(workers):
         free.put(Workshop(folder / f"worker-{i}"))
-    lock, reasons = threading.Lock(), explanations()
+    lock = threading.Lock()
 
     def run(pair: tuple[Mutant, Target]) -> None:
         mutant, target = pair
         workshop = free.get()
         try:
-            stages = ("plain", "focused") if mutant.key in reasons else ("plain", "focused", "wide")
-            verdict, stage, seconds = workshop.verdict(mutant, target, stages)
+            verdict, stage, seconds = workshop.verdict(mutant, target)
         finally:
             free.put(workshop)
         record = {"key": mutant.key, "verdict": verdict, "stage": stage, "seconds": round(seconds, 1)}
@@ -88,8 +88,8 @@ def described(mutant: Mutant) -> str:
     return f"{mutant.path}:{mutant.number} {mutant.function}: {mutant.line}  ->  {mutant.becomes}"
 
 
-def report(pairs: list[tuple[Mutant, Target]], records: dict[tuple, dict]) -> bool:
-    """Print a table by module and what survived unexplained; say whether the tests are good enough."""
+def report(pairs: list[tuple[Mutant, Target]], records: dict[tuple, dict], least: float) -> bool:
+    """Print a table by module and what survived unexplained; return whether the tests are good enough."""
     reasons = explanations()
     counts: dict[str, Counter[str]] = {}
     unexplained = []
@@ -111,17 +111,16 @@ def report(pairs: list[tuple[Mutant, Target]], records: dict[tuple, dict]) -> bo
     for name, row in (*counts.items(), ("all", total)):
         click.echo(f"{name:42}" + "".join(f"{row[column]:11}" for column in columns))
     n_tested = sum(total[verdict] for verdict in VERDICTS)
-    n_wrong = n_tested - total["explained"]  # those that are right all the same need not be caught
-    share = (total["caught"] + total["hung"]) / n_wrong if n_wrong else 0.0
+    share = (total["caught"] + total["hung"]) / n_tested if n_tested else 0.0
     click.echo(
-        f"caught: {share:.1%} of {n_wrong} that are wrong; right all the same: {total['explained']}; "
+        f"caught: {share:.1%} of {n_tested}; survived, and explained: {total['explained']}; "
         f"not tested: {total['sampled'] - n_tested}"
     )
     for mutant in unexplained:
         click.echo(f"unexplained: {described(mutant)}")
         entry = {**dict(zip(KEY, mutant.key, strict=True)), "reason": ""}
         click.echo(f"  for {EXPLAINED.name}: {json.dumps(entry, ensure_ascii=False)}")
-    return not unexplained and share >= LEAST_CAUGHT and n_tested == total["sampled"]
+    return share >= least and n_tested == total["sampled"]
 
 
 @click.command(context_settings={"show_default": True})
@@ -137,24 +136,34 @@ def report(pairs: list[tuple[Mutant, Target]], records: dict[tuple, dict]) -> bo
 )
 @click.option("--table", is_flag=True, help="Test nothing; print what is known.")
 @click.option("--again", is_flag=True, help="Test those that survived once more.")
+@click.option("--quick", is_flag=True, help="Only the quick core is to notice.")
 def main(
-    only: tuple[str, ...], size: int, seed: int, workers: int, folder: Path, table: bool, again: bool
+    only: tuple[str, ...],
+    size: int,
+    seed: int,
+    workers: int,
+    folder: Path,
+    table: bool,
+    again: bool,
+    quick: bool,
 ) -> None:
     """Change the code in small wrong ways, and see whether the tests notice.
 
     ONLY names areas or modules, such as heaps or structures/base/keyed.py; all of them by default. What was
-    tested before is not tested again. The exit code is 1 if fewer than 95 % of the sampled mutants are
-    caught, or if one survives that explained.json does not explain.
+    tested before is not tested again. Mutants that survive because they are right all the same are explained
+    in explained.json, and count as survivors. The exit code is 1 if fewer than 97 % of the sample are
+    caught, with --quick fewer than 80 %.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    results = folder / "results.jsonl"
-    pairs = chosen(size, seed, only)
+    tests = "quick" if quick else "all"
+    results = folder / f"{tests}.jsonl"
+    pairs = chosen(size, seed, only, quick)
     known = recorded(results)
     if again:
         known = {key: record for key, record in known.items() if record["verdict"] != "survived"}
     if not table:
         run_all([pair for pair in pairs if pair[0].key not in known], folder, workers, results)
-    sys.exit(0 if report(pairs, recorded(results)) else 1)
+    sys.exit(0 if report(pairs, recorded(results), LEAST_CAUGHT[tests]) else 1)
 
 
 if __name__ == "__main__":

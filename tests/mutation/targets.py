@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -35,6 +36,24 @@ class Target(NamedTuple):
         The module comes last: pytest would import a second copy of it if its package were not imported yet.
         """
         return (*self.others, self.module) if self.others else (*self.focused, self.module)
+
+
+class QuickTarget(Target):
+    """A module and the quick core: those of its tests that are in it, then all."""
+
+    @property
+    def wide(self) -> tuple[str, ...]:
+        """The whole quick core."""
+        return self.others
+
+
+def quick_of(target: Target) -> QuickTarget:
+    """Return a module with the quick core as its tests."""
+    lines = (Path(__file__).parents[1] / "quick.txt").read_text("utf-8").splitlines()
+    quick = tuple(line for line in lines if line.startswith("tests/"))
+    named = {test.partition("::")[0] for test in (*target.plain, *target.focused, *target.others)}
+    near = tuple(test for test in quick if test.partition("::")[0] in named)
+    return QuickTarget(target.area, target.module, near, (), quick)
 
 
 S, B = "tests/structures/", "tests/bpe/"

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from tests.mutation import __main__ as command
 from tests.mutation.mutants import Mutant, mutants_of, sample
-from tests.mutation.targets import TARGETS
+from tests.mutation.targets import TARGETS, quick_of
 from tests.mutation.workshop import ROOT, _frozen, _imported
 
 TOY = '''"""Toys: 1 + 1."""
@@ -128,6 +128,13 @@ def test_the_files_of_the_table_are_there():
             assert (ROOT / path.partition("::")[0]).exists(), path
 
 
+def test_the_quick_core_of_a_module():
+    quick = quick_of(next(target for target in TARGETS if target.module.endswith("training/merging.py")))
+    assert quick.focused == ("tests/bpe/test_training.py",)
+    assert {*quick.focused, "tests/test_readme.py"} < {*quick.wide}
+    assert all((ROOT / path.partition("::")[0]).exists() for path in quick.wide)
+
+
 def test_imports():
     modules = {"a", "a.b", "a.c", "d"}
     assert _imported(b"import d\nfrom a import b", modules) == {"d", "a.b"}
@@ -157,19 +164,18 @@ def test_the_table(tmp_path, monkeypatch):
     explained = tmp_path / "explained.json"
     monkeypatch.setattr(command, "EXPLAINED", explained)
     explained.write_text("[]")
-    pairs = command.chosen(22, 0, ("heaps",))
+    pairs = command.chosen(22, 0, ("heaps",), False)
     (survivor, _), *others = pairs
     assert len(pairs) == 2
     records = [{"key": survivor.key, "verdict": "survived"}]
     records += [{"key": mutant.key, "verdict": "hung"} for mutant, _ in others]
-    (tmp_path / "results.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    (tmp_path / "all.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     run = CliRunner().invoke(command.main, ["heaps", "--sample", "22", "--table", "--folder", str(tmp_path)])
     assert run.exit_code == 1
     assert f"unexplained: {survivor.path}" in run.output
-    assert "caught: 50.0% of 2 that are wrong; right all the same: 0" in run.output
+    assert "caught: 50.0% of 2; survived, and explained: 0" in run.output
     entry = run.output[run.output.index("{") : run.output.index("}\n") + 1]
     explained.write_text(f"[{entry}]")
     run = CliRunner().invoke(command.main, ["heaps", "--sample", "22", "--table", "--folder", str(tmp_path)])
-    assert run.exit_code == 0
-    assert "caught: 100.0% of 1 that are wrong; right all the same: 1" in run.output
+    assert "caught: 50.0% of 2; survived, and explained: 1" in run.output
     assert "unexplained" not in run.output

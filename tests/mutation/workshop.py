@@ -31,7 +31,7 @@ COPIED = ("structures", "bpe", "tests", "pyproject.toml")
 NOT_COPIED = {"__pycache__", "mutation"}
 FROZEN = '\n\nDIGEST = "mutation"\n\n\ndef package_digest(package):\n    return "mutation"\n'
 COMPILED = re.compile(rb"^@(kernel|quiet|inner|method|njit)\b", re.MULTILINE)
-PYTEST = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--timeout-method=thread")
+PYTEST = ("-x", "-q", "-p", "no:cacheprovider", "-o", "faulthandler_exit_on_timeout=true")
 WITHOUT_JIT = {"NUMBA_DISABLE_JIT": "1"}
 # Products of hashes overflow, and numpy's scalars say so where no compiler is.
 OVERFLOWS = ("-W", "ignore:overflow encountered:RuntimeWarning")
@@ -118,7 +118,7 @@ class Workshop:
             **({} if cache == self.cache else {"PYTHONDONTWRITEBYTECODE": "1"}),
         }
         seconds = SECONDS_A_PLAIN_TEST if plain else SECONDS_A_TEST
-        options = [*PYTEST, f"--timeout={seconds}", *(OVERFLOWS if plain else ())]
+        options = [*PYTEST, "-o", f"faulthandler_timeout={seconds}", *(OVERFLOWS if plain else ())]
         start = time.perf_counter()
         with open(self.log, "wb") as log:
             process = subprocess.Popen(
@@ -136,7 +136,7 @@ class Workshop:
                 code = None
             finally:
                 _kill_group(process)
-        if code and b"+++ Timeout +++" in self.log.read_bytes()[-100_000:]:
+        if code and b"\nTimeout (" in self.log.read_bytes()[-100_000:]:
             code = None
         return code, time.perf_counter() - start
 
@@ -172,7 +172,7 @@ class Workshop:
         Returns
         -------
         verdict : {"caught", "hung", "survived"}
-        stage : {"plain", "focused", "wide"}
+        stage : str
             Of the last tests that were run.
         seconds : float
         """
