@@ -277,6 +277,7 @@ def _set_borrowed_field(context, builder, signature, arguments, attr):
 
 @intrinsic
 def _new(typingctx, struct_type):
+    """Allocate a container of a type, its fields all null; for kernels."""
     make = typingctx.resolve_value_type(structref.new)
     signature = make.get_call_type(typingctx, (struct_type,), {})
     made_type = signature.return_type
