@@ -48,6 +48,7 @@ from structures.compiling.without_jit import PlainContainer, give_compiled_verbs
 
 if ALL_THERE:
     from structures.base.bound_methods import resolve_attributes
+    from structures.compiling.dispatchers import NOTHING_AROUND
     from structures.compiling.numba_private import MemInfoPointer, meminfo_struct_type
 else:
     from structures.compiling.plain import for_python, overload_as_method
@@ -276,6 +277,7 @@ def _set_borrowed_field(context, builder, signature, arguments, attr):
 
 @intrinsic
 def _new(typingctx, struct_type):
+    """Allocate a container of a type, its fields all null; for kernels."""
     make = typingctx.resolve_value_type(structref.new)
     signature = make.get_call_type(typingctx, (struct_type,), {})
     made_type = signature.return_type
@@ -374,25 +376,26 @@ class _Lock:
         self._owner = owner
         self.only_reads = only_reads
 
+    def of_callers_in(self, context: Any) -> Any:
+        caller = context.fndesc.modname
+        is_inside = caller.startswith(_PACKAGE) and not caller.endswith(".operators")
+        return NOTHING_AROUND if is_inside else self
+
     def _payload(self, context: Any, builder: Any, argument_types: Any, arguments: Any) -> Any:
-        caller, pointer = context.fndesc.modname, arguments[0]
-        if caller.startswith(_PACKAGE) and not caller.endswith(".operators"):
-            return None
+        pointer = arguments[0]
         if isinstance(argument_types[0], StructType):
             pointer = borrow(context, builder, self._owner, pointer)
         return payload_of(context, builder, self._owner.passed_as, pointer)
 
     def is_needed(self, context, builder, argument_types, arguments):
-        payload = self._payload(context, builder, argument_types, arguments)
-        return is_shared(builder, payload) if payload else cgutils.false_bit
+        return is_shared(builder, self._payload(context, builder, argument_types, arguments))
 
     @contextmanager
     def block(self, context, builder, argument_types, arguments):
         payload = self._payload(context, builder, argument_types, arguments)
-        is_held = payload and lock(builder, payload, not self.only_reads)
+        is_held = lock(builder, payload, not self.only_reads)
         yield
-        if payload:
-            unlock(builder, payload, is_held)
+        unlock(builder, payload, is_held)
 
 
 @functools.cache

@@ -63,9 +63,13 @@ def widened(argument: Any) -> Any:
 
 
 class _Nothing:
-    """What is around most calls of kernels; around those of methods is a lock, with these attributes."""
+    """What is around most calls of kernels; around those of methods is a lock, which has these attributes."""
 
-    only_reads = False  # if so, code is emitted that asks whether a block is needed
+    only_reads = False  # if so, code is emitted that asks whether the block is needed
+
+    def of_callers_in(self, context: Any) -> Any:
+        """Return what is around the calls of the function that is compiled."""
+        return self
 
     @contextmanager
     def block(self, context: Any, builder: Any, argument_types: Any, arguments: Any) -> Iterator[None]:
@@ -73,7 +77,7 @@ class _Nothing:
         yield
 
 
-_NOTHING = _Nothing()
+NOTHING_AROUND = _Nothing()
 
 
 class KernelType(DispatcherType):
@@ -95,13 +99,13 @@ class KernelType(DispatcherType):
         """Return the lowering of a call with something around it."""
         return self._call(self.dispatcher.overloads[tuple(sig.args)], around)
 
-    def _call(self, overload: Any, around: Any = _NOTHING) -> Any:
+    def _call(self, overload: Any, around: Any = NOTHING_AROUND) -> Any:
         """Return the lowering of a call to a compiled kernel."""
 
         def lower(context, builder, signature, arguments):
             self._leave_stamp(context)
             callee = overload.signature
-            with around.block(context, builder, callee.args, arguments):
+            with around.of_callers_in(context).block(context, builder, callee.args, arguments):
                 status, result = context.call_internal_no_propagate(
                     builder, overload.fndesc, callee, arguments
                 )
@@ -132,35 +136,38 @@ class QuietType(KernelType):
         # A kernel that can only return True has a literal type, which would hide the null value.
         return signature and signature.replace(return_type=types.unliteral(signature.return_type))
 
-    def _call(self, overload: Any, around: Any = _NOTHING) -> Any:
+    def _call(self, overload: Any, around: Any = NOTHING_AROUND) -> Any:
         """Return the lowering of a call that gives the null value where the kernel raises."""
+        callee = overload.signature
+        result_type = types.unliteral(callee.return_type)
 
-        def call(context, builder, arguments, around):
-            description, callee = overload.fndesc, overload.signature
-            with around.block(context, builder, callee.args, arguments):
+        def call(context, builder, arguments, within):
+            description = overload.fndesc
+            with within.block(context, builder, callee.args, arguments):
                 status, result = context.call_internal_no_propagate(builder, description, callee, arguments)
+            result = context.cast(builder, result, callee.return_type, result_type)  # of a literal, not null
             return builder.select(status.is_error, cgutils.get_null_value(result.type), result)
 
-        def call_apart(context, builder, arguments):
+        def call_apart(context, builder, arguments, within):
             # In the eyes of the compiler this only reads, so that a loop of searches keeps what it has read.
             name = f"within.{overload.fndesc.llvm_func_name}"
             if name not in builder.module.globals:
-                result_type = context.get_value_type(overload.signature.return_type)
-                kind = ir.FunctionType(result_type, [argument.type for argument in arguments])
+                returned = context.get_value_type(result_type)
+                kind = ir.FunctionType(returned, [argument.type for argument in arguments])
                 function = ir.Function(builder.module, kind, name)
                 function.linkage = "linkonce_odr"
                 function.attributes.add("noinline")
                 inside = ir.IRBuilder(function.append_basic_block())
-                inside.ret(call(context, inside, function.args, around))
+                inside.ret(call(context, inside, function.args, within))
             return builder.call(builder.module.globals[name], arguments, attrs=("readonly", "nounwind"))
 
-        def call_either_way(context, builder, arguments):
-            is_needed = around.is_needed(context, builder, overload.signature.args, arguments)
+        def call_either_way(context, builder, arguments, within):
+            is_needed = within.is_needed(context, builder, callee.args, arguments)
             with builder.if_else(is_needed, likely=False) as (needed, not_needed):
                 with needed:
-                    apart, apart_block = call_apart(context, builder, arguments), builder.block
+                    apart, apart_block = call_apart(context, builder, arguments, within), builder.block
                 with not_needed:
-                    result, block = call(context, builder, arguments, _NOTHING), builder.block
+                    result, block = call(context, builder, arguments, NOTHING_AROUND), builder.block
             merged = builder.phi(result.type)
             merged.add_incoming(apart, apart_block)
             merged.add_incoming(result, block)
@@ -168,16 +175,14 @@ class QuietType(KernelType):
 
         def lower(context, builder, signature, arguments):
             self._leave_stamp(context)
-            callee = overload.signature
             arguments = [
                 _cast(context, builder, argument, given, wanted)
                 for argument, given, wanted in zip(arguments, signature.args, callee.args, strict=True)
             ]
-            if around.only_reads:
-                result = call_either_way(context, builder, arguments)
-            else:
-                result = call(context, builder, arguments, around)
-            return context.cast(builder, result, callee.return_type, signature.return_type)
+            within = around.of_callers_in(context)
+            if within.only_reads:
+                return call_either_way(context, builder, arguments, within)
+            return call(context, builder, arguments, within)
 
         lower.libs = (overload.library,)  # type: ignore[attr-defined]
         lower.signature = overload.signature  # type: ignore[attr-defined]
