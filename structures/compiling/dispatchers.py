@@ -65,8 +65,6 @@ def widened(argument: Any) -> Any:
 class _Nothing:
     """What is around most calls of kernels; around those of methods is a lock, which has these attributes."""
 
-    only_reads = False  # if so, code is emitted that asks whether the block is needed
-
     def of_callers_in(self, context: Any) -> Any:
         """Return what is around the calls of the function that is compiled."""
         return self
@@ -149,7 +147,6 @@ class QuietType(KernelType):
             return builder.select(status.is_error, cgutils.get_null_value(result.type), result)
 
         def call_apart(context, builder, arguments, within):
-            # In the eyes of the compiler this only reads, so that a loop of searches keeps what it has read.
             name = f"within.{overload.fndesc.llvm_func_name}"
             if name not in builder.module.globals:
                 returned = context.get_value_type(result_type)
@@ -159,7 +156,9 @@ class QuietType(KernelType):
                 function.attributes.add("noinline")
                 inside = ir.IRBuilder(function.append_basic_block())
                 inside.ret(call(context, inside, function.args, within))
-            return builder.call(builder.module.globals[name], arguments, attrs=("readonly", "nounwind"))
+            # In the eyes of the compiler it only reads, so that a loop of searches keeps what it has read.
+            attributes = ("nounwind", "readonly") if within.only_reads else ("nounwind",)
+            return builder.call(builder.module.globals[name], arguments, attrs=attributes)
 
         def call_either_way(context, builder, arguments, within):
             is_needed = within.is_needed(context, builder, callee.args, arguments)
@@ -180,9 +179,9 @@ class QuietType(KernelType):
                 for argument, given, wanted in zip(arguments, signature.args, callee.args, strict=True)
             ]
             within = around.of_callers_in(context)
-            if within.only_reads:
-                return call_either_way(context, builder, arguments, within)
-            return call(context, builder, arguments, within)
+            if within is NOTHING_AROUND:
+                return call(context, builder, arguments, within)
+            return call_either_way(context, builder, arguments, within)
 
         lower.libs = (overload.library,)  # type: ignore[attr-defined]
         lower.signature = overload.signature  # type: ignore[attr-defined]
