@@ -240,9 +240,26 @@ class Corpus:
         return items
 
     def refuse_outputs(self, *outputs: str | os.PathLike[str]) -> None:
-        """Raise ``ValueError`` if a file that is to be written is one of the corpus, by this name or another.
+        """Raise an error if a file that is to be written is one of the corpus, by this name or another.
 
-        Of an iterable, those files are known that have been read.
+        Parameters
+        ----------
+        *outputs : path
+            Those that do not exist yet replace nothing.
+
+        Raises
+        ------
+        ValueError
+            Of an iterable, those files are known that have been read.
+
+        Complexity
+        ----------
+        O(number of files).
+
+        Examples
+        --------
+        >>> import bpe
+        >>> bpe.Corpus(["some text"]).refuse_outputs("tok.json")
         """
         items = self._items if isinstance(self._items, list) else [part for _, part in self._begun]
         refuse_inputs(outputs, (item.path for item in items if isinstance(item, FilePart)))

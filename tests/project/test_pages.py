@@ -27,21 +27,26 @@ def blocks_of(page):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder with the files that pages speak of as the reader's."""
-    (tmp_path / "tests").mkdir()
-    (tmp_path / "tests" / "data").symlink_to(ROOT / "tests" / "data", target_is_directory=True)
-    (tmp_path / "shards").mkdir()
-    (tmp_path / "shards" / "017").symlink_to(ROOT / "tests" / "data", target_is_directory=True)
-    tok = bpe.train(["low lower lowest"], 260, special_tokens=["<|endoftext|>"], progress=False)
-    tok.save(tmp_path / "tok.json")
-    tok.save_huggingface(tmp_path / "tokenizer.json")
-    (tmp_path / "models").mkdir()
-    tok.save_huggingface(tmp_path / "models" / "llama")
-    tok.save_tiktoken(tmp_path / "cl100k_base.tiktoken")
-    digest = hashlib.sha256((tmp_path / "cl100k_base.tiktoken").read_bytes()).hexdigest()
-    monkeypatch.setitem(PUBLISHED, digest, Published("cl100k_base", "cl100k", {"<|endoftext|>": 400}))
+def texts(tmp_path):
+    """A folder with the texts that the README and pages speak of."""
+    for parent, name in (("tests", "data"), ("shards", "017")):
+        (tmp_path / parent).mkdir()
+        (tmp_path / parent / name).symlink_to(ROOT / "tests" / "data", target_is_directory=True)
     return tmp_path
+
+
+@pytest.fixture
+def folder(texts, monkeypatch):
+    """The same with the files that pages speak of as the reader's."""
+    tok = bpe.train(["low lower lowest"], 260, special_tokens=["<|endoftext|>"], progress=False)
+    tok.save(texts / "tok.json")
+    tok.save_huggingface(texts / "tokenizer.json")
+    (texts / "models").mkdir()
+    tok.save_huggingface(texts / "models" / "llama")
+    tok.save_tiktoken(texts / "cl100k_base.tiktoken")
+    digest = hashlib.sha256((texts / "cl100k_base.tiktoken").read_bytes()).hexdigest()
+    monkeypatch.setitem(PUBLISHED, digest, Published("cl100k_base", "cl100k", {"<|endoftext|>": 400}))
+    return texts
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -52,13 +57,11 @@ def test_python(page, folder, monkeypatch):
     test_readme.run(source, folder / f"{Path(page).stem}.py")
 
 
-def test_commands(tmp_path):
-    (tmp_path / "tests").mkdir()
-    (tmp_path / "tests" / "data").symlink_to(ROOT / "tests" / "data", target_is_directory=True)
+def test_commands(texts):
     readme = test_readme.commands_of(test_readme.BLOCKS)  # make the files that the pages go on with
     commands = test_readme.commands_of(block for page in PAGES for block in blocks_of(page))
     assert len(commands) >= 5
-    test_readme.run_commands(readme + commands, tmp_path)
+    test_readme.run_commands(readme + commands, texts)
 
 
 SMALLER = {"32000": "400", "30000": "300", "28000": "60", "1000": "20"}
