@@ -7,9 +7,10 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from structures.base import operators  # noqa: F401  # numba must know them before it reads a function that has one
+# numba must know these before it reads a function: operators, loops of prange, and pack_pair.
+from structures.base import operators, parallel_loops  # noqa: F401
 from structures.compiling.numba_private import ALL_THERE
-from structures.primitives import hashing  # noqa: F401  # so it is with pack_pair and unpack_pair
+from structures.primitives import hashing  # noqa: F401
 
 if TYPE_CHECKING:
     from structures.compiling.jit import kernel

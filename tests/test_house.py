@@ -122,7 +122,7 @@ def test_no_two_modules_of_one_name(package):
 @pytest.mark.parametrize("module", SOURCES)
 def test_modules_and_functions_are_short(module):
     source = SOURCES[module].read_text(encoding="utf-8")
-    assert len(source.splitlines()) <= 500
+    assert len(source.splitlines()) <= 520
     for node in ast.walk(TREES[module]):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             docstring = node.body[0] if ast.get_docstring(node) else None

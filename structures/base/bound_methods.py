@@ -17,12 +17,16 @@ from structures.compiling.numba_private import AttributeTemplate, BoundFunction
 
 
 class BoundKernel(BoundFunction):
-    """numba type of ``heap.add``; ``check(this, names, types)`` refuses wrong types of arguments."""
+    """numba type of ``heap.add``; ``check(this, names, types)`` refuses wrong types of arguments.
 
-    def __init__(self, function: Any, this: Any, check: Callable[..., None]) -> None:
+    `around` is the context manager that emits what is around a call, or None.
+    """
+
+    def __init__(self, function: Any, this: Any, check: Callable[..., None], around: Any) -> None:
         self.function = function
         self.this = this
         self.check = check
+        self.around = around
         types.Type.__init__(self, name=f"kernel({function.py_func.__name__} for {this})")
 
     @property
@@ -58,7 +62,15 @@ class BoundKernel(BoundFunction):
         if isinstance(kernel_type, QuietType):
             this = getattr(this, "passed_as", None) or this
             sig = sig.replace(args=tuple(map(widened, sig.args)))
-        return kernel_type.get_impl_key(sig.replace(args=(this, *sig.args[1:])))
+        sig = sig.replace(args=(this, *sig.args[1:]))
+        key = kernel_type.get_impl_key(sig)
+        if self.around is None:
+            return key
+        context, locked_key = kernel_type.dispatcher.targetctx, (self.around, key)
+        if locked_key not in context._defns:
+            lowering = kernel_type.call_within(self.around, sig)
+            context.insert_func_defn([(lowering, locked_key, (types.Any,) * len(sig.args))])
+        return locked_key
 
 
 @register_model(BoundKernel)
@@ -67,12 +79,16 @@ def _model_of_bound_kernel(manager, typ):
 
 
 def resolve_attributes(
-    type_class: type, field_of: Callable[..., Any], method_of: Callable[..., Any], check: Callable[..., None]
+    type_class: type,
+    field_of: Callable[..., Any],
+    method_of: Callable[..., Any],
+    check: Callable[..., None],
+    around: Callable[..., Any],
 ) -> None:
     """Let compiled code find the fields and the methods of the types of a class.
 
-    ``field_of(type, name)`` is the type of a field, ``method_of(type, name)`` the kernel of a method. Both
-    may be None.
+    ``field_of(type, name)`` is the type of a field, ``method_of(type, name)`` the kernel of a method,
+    ``around(type, name)`` a context manager that emits what is around its calls. All may be None.
     """
 
     class Attributes(AttributeTemplate):
@@ -83,6 +99,6 @@ def resolve_attributes(
             if field is not None:
                 return field
             function = method_of(typ, attr)
-            return function and BoundKernel(function, typ, check)
+            return function and BoundKernel(function, typ, check, around(typ, attr))
 
     infer_getattr(Attributes)

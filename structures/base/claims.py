@@ -12,7 +12,19 @@ A claim is one atomic instruction and takes some nanoseconds. Only a thread that
 waits as ``time.sleep`` does: other threads run, and Ctrl-C ends it. If it would wait for ever, it raises: two
 calls that each hold what the other wants, or a fork in the middle of a call of another thread.
 
-Compiled code does not claim: inside ``@njit(parallel=True)``, one container is for one thread.
+Compiled code does not claim. Where a ``prange`` runs, its *region*, calls of compiled code lock a container
+instead, for there several threads may come to one by ways that the compiler does not see. (What it sees, it
+refuses: :mod:`structures.base.parallel_loops`.) One word of the process says whether there is a region, and
+outside of regions a lock is one test of it::
+
+    region word   low 16 bits: how many regions there are; the others: how many there have been
+    region        of a container: the region word when it was made, which needs no lock in that region; or
+                  its complement, when a call in the region changed it
+    locked_by     0, or the number of the thread that is in a call
+
+In a region, a call that changes a container locks it. A call that reads it does so only if one that changes
+it was there: reading alone, threads do not wait. A read that begins before the first change, and is not over
+when a later one lets the container grow, is not protected.
 """
 
 from __future__ import annotations
@@ -25,14 +37,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from llvmlite import ir
+from llvmlite.binding import add_symbol
 from numba import types
 from numba.core import cgutils
 
-FIELDS = {"claimed_by": types.int64, "n_claims": types.int64}
-"""The fields of every container that claims need."""
+FIELDS = dict.fromkeys(("claimed_by", "n_claims", "region", "locked_by"), types.int64)
+"""The fields of every container that claims and locks need."""
 
 _SHORT, _LONG = 20e-6, 1e-3  # seconds between two looks
-_WORD, _BIT = ir.IntType(64), ir.IntType(1)
+_WORD, _HALF, _BIT = ir.IntType(64), ir.IntType(16), ir.IntType(1)
 
 _claim_wanted_by: dict[int, int] = {}
 """The address of the claim that a waiting thread wants, by the number of the thread."""
@@ -97,7 +110,7 @@ def wait_for_claim(address: int) -> None:
 
 
 def _pointers(payload: Any) -> tuple[Any, Any]:
-    return tuple(payload._get_ptr_by_name(name) for name in FIELDS)  # type: ignore[return-value]
+    return payload._get_ptr_by_name("claimed_by"), payload._get_ptr_by_name("n_claims")
 
 
 def claim(c: Any, payloads: Sequence[Any]) -> Any:
@@ -113,13 +126,15 @@ def claim(c: Any, payloads: Sequence[Any]) -> Any:
     return c.builder.load(failed)
 
 
+def _this_thread(builder: Any) -> Any:
+    kind = ir.FunctionType(_WORD, [])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, "PyThread_get_thread_ident"), [])
+
+
 def _claim_one(c: Any, payload: Any) -> Any:
     holder_at, n_at = _pointers(payload)
     builder = c.builder
-    get_thread = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(_WORD, []), "PyThread_get_thread_ident"
-    )
-    me = builder.call(get_thread, [])
+    me = _this_thread(builder)
     failed = cgutils.alloca_once(builder, _BIT)
     again, wait, mine, end = (
         builder.append_basic_block(f"claim.{name}") for name in ("again", "wait", "mine", "end")
@@ -159,3 +174,94 @@ def give_back(c: Any, payloads: Sequence[Any]) -> None:
         c.builder.store(n, n_at)
         with c.builder.if_then(c.builder.icmp_signed("==", n, _WORD(0))):
             c.builder.store_atomic(_WORD(0), holder_at, "release", 8)
+
+
+# ------------------------------------------------------------------------------------- locks in regions
+_REGION = "structures.region"
+_memory = (ctypes.c_int64 * 16)()  # a cache line of its own, and what comes before it
+add_symbol(_REGION, -(-ctypes.addressof(_memory) // 64) * 64)
+
+
+def region_word(builder: Any) -> Any:
+    """Return the address of the region word."""
+    if _REGION not in builder.module.globals:
+        ir.GlobalVariable(builder.module, _WORD, _REGION)
+    return builder.module.globals[_REGION]
+
+
+def note_region(builder: Any, payload: Any) -> None:
+    """Emit code that notes in which region a new container is made."""
+    builder.store(builder.load(region_word(builder)), payload._get_ptr_by_name("region"))
+
+
+def is_shared(builder: Any, payload: Any) -> Any:
+    """Emit what says whether there is a region, in which the container was not made."""
+    word = builder.load(region_word(builder))
+    # It changes only in calls that begin or end a region, before and after its threads run.
+    word.set_metadata("invariant.load", builder.module.add_metadata([]))
+    is_region = builder.icmp_unsigned("!=", builder.trunc(word, _HALF), _HALF(0))
+    before = builder.block
+    with cgutils.if_unlikely(builder, is_region):
+        made_in = builder.load(payload._get_ptr_by_name("region"))
+        made_elsewhere = builder.icmp_unsigned("!=", made_in, word)
+        inside = builder.block
+    answer = builder.phi(_BIT)
+    answer.add_incoming(_BIT(0), before)
+    answer.add_incoming(made_elsewhere, inside)
+    return answer
+
+
+def lock(builder: Any, payload: Any, changes: bool) -> Any:
+    """Emit code that locks a container where it has to; return a bit: whether :func:`unlock` has to."""
+    is_needed = is_shared(builder, payload)
+    before = builder.block
+    with cgutils.if_unlikely(builder, is_needed):
+        fields = [payload._get_ptr_by_name(name) for name in ("region", "locked_by")]
+        is_taken = builder.call(_lock(builder.module), [*fields, _BIT(changes)])
+        inside = builder.block
+    is_held = builder.phi(_BIT)
+    is_held.add_incoming(_BIT(0), before)
+    is_held.add_incoming(is_taken, inside)
+    return is_held
+
+
+def unlock(builder: Any, payload: Any, is_held: Any) -> None:
+    """Emit code that unlocks a container if it is held."""
+    with cgutils.if_unlikely(builder, is_held):
+        builder.store_atomic(_WORD(0), payload._get_ptr_by_name("locked_by"), "release", 8)
+
+
+def _lock(module: Any) -> Any:
+    """Return the function that waits for a lock; it returns whether it took it."""
+    name = "structures.lock"
+    if name in module.globals:
+        return module.globals[name]
+    pointer = _WORD.as_pointer()
+    function = ir.Function(module, ir.FunctionType(_BIT, [pointer, pointer, _BIT]), name)
+    function.linkage = "linkonce_odr"
+    for attribute in ("noinline", "cold"):
+        function.attributes.add(attribute)
+    region_at, holder_at, changes = function.args
+    builder = ir.IRBuilder(function.append_basic_block())
+    word = builder.load_atomic(region_word(builder), "monotonic", 8)
+    changed = builder.icmp_unsigned("==", builder.load_atomic(region_at, "monotonic", 8), builder.not_(word))
+    with cgutils.if_unlikely(builder, builder.not_(builder.or_(changes, changed))):
+        builder.ret(_BIT(0))
+    me = _this_thread(builder)
+    again, wait, mine, end = (function.append_basic_block(each) for each in ("again", "wait", "mine", "end"))
+    builder.branch(again)
+    builder.position_at_end(again)
+    holder = builder.extract_value(builder.cmpxchg(holder_at, _WORD(0), me, "acquire", "monotonic"), 0)
+    builder.cbranch(builder.icmp_unsigned("==", holder, _WORD(0)), mine, wait)
+    builder.position_at_end(wait)
+    give_way = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+    kind = ir.FunctionType(ir.IntType(32), [])
+    builder.call(cgutils.get_or_insert_function(module, kind, give_way), [])
+    builder.cbranch(builder.icmp_unsigned("==", holder, me), end, again)
+    builder.position_at_end(mine)
+    with builder.if_then(changes):
+        builder.store_atomic(builder.not_(word), region_at, "monotonic", 8)
+    builder.ret(_BIT(1))
+    builder.position_at_end(end)  # in a call of this thread, which unlocks it
+    builder.ret(_BIT(0))
+    return function

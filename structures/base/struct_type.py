@@ -15,8 +15,10 @@ reference-counted themselves. Two facts shape what kernels see of it.
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Collection, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
@@ -27,6 +29,7 @@ from numba.experimental import structref
 from numba.extending import (
     NativeValue,
     box,
+    intrinsic,
     lower_cast,
     lower_getattr_generic,
     lower_setattr_generic,
@@ -36,7 +39,7 @@ from numba.extending import (
     unbox,
 )
 
-from structures.base.claims import FIELDS, claim, give_back
+from structures.base.claims import FIELDS, claim, give_back, is_shared, lock, note_region, unlock
 from structures.base.made_inside import name_type
 from structures.base.mistakes import check_arguments, check_verb
 from structures.compiling.digests import DIGEST
@@ -45,9 +48,29 @@ from structures.compiling.without_jit import PlainContainer, give_compiled_verbs
 
 if ALL_THERE:
     from structures.base.bound_methods import resolve_attributes
+    from structures.compiling.dispatchers import NOTHING_AROUND
     from structures.compiling.numba_private import MemInfoPointer, meminfo_struct_type
 else:
     from structures.compiling.plain import for_python, overload_as_method
+
+
+_CHANGING_VERBS = (
+    *(
+        "add",
+        "add_many",
+        "assign",
+        "clear",
+        "compact",
+        "discard",
+        "drop",
+        "improve",
+        "merge",
+        "pop",
+        "pop_many",
+    ),
+    *("pop_max", "pop_min", "push", "push_many", "rebuild", "remove", "remove_many", "remove_range"),
+    *("replace", "reserve", "set", "set_many", "setdefault", "sub", "update", "update_many"),
+)
 
 
 # -------------------------------------------------------------------------------------------- types
@@ -83,6 +106,9 @@ class StructType(types.StructRef):
         return dict(self._plain_fields)
 
     number_parameters: Collection[str] = ()  # the parameters of methods that are counts or values
+    changing_verbs: Collection[str] = _CHANGING_VERBS  # no other method changes what a container holds
+    sorting_verbs: Collection[str] = ()  # these read, but change the arrays
+    is_of_rows = False  # whether threads may change it at the same time, each its own rows
 
     @property
     def float_parameters(self) -> Collection[str]:
@@ -249,7 +275,23 @@ def _set_borrowed_field(context, builder, signature, arguments, attr):
     setattr(payload, attr, value)
 
 
-new = PlainContainer if config.DISABLE_JIT else structref.new
+@intrinsic
+def _new(typingctx, struct_type):
+    """Allocate a container of a type, its fields all null; for kernels."""
+    make = typingctx.resolve_value_type(structref.new)
+    signature = make.get_call_type(typingctx, (struct_type,), {})
+    made_type = signature.return_type
+
+    def codegen(context, builder, signature, arguments):
+        made = context.get_function(make, signature)(builder, arguments)
+        pointer = borrow(context, builder, made_type, made)
+        note_region(builder, payload_of(context, builder, made_type.passed_as, pointer))
+        return made
+
+    return signature, codegen
+
+
+new = PlainContainer if config.DISABLE_JIT else _new
 """``new(struct_type)`` allocates a container, its fields all null; for kernels."""
 
 
@@ -261,7 +303,7 @@ def new_like(container: Any) -> Any:
 @overload(new_like)
 def _new_like(container):
     struct_type = getattr(container, "owner", container)
-    return lambda container: structref.new(struct_type)
+    return lambda container: _new(struct_type)
 
 
 # ------------------------------------------------------------------------------------------ methods
@@ -324,13 +366,63 @@ def _borrowed_field(typ: BorrowedType, name: str) -> Any:
     return field.passed_as if isinstance(field, StructType) else field
 
 
+_PACKAGE = __name__.partition(".")[0] + "."
+
+
+class _Lock:
+    """A lock around calls of a method, by others than this package: of the container, the first argument."""
+
+    def __init__(self, owner: StructType, only_reads: bool) -> None:
+        self._owner = owner
+        self.only_reads = only_reads
+
+    def of_callers_in(self, context: Any) -> Any:
+        caller = context.fndesc.modname
+        is_inside = caller.startswith(_PACKAGE) and not caller.endswith(".operators")
+        return NOTHING_AROUND if is_inside else self
+
+    def _payload(self, context: Any, builder: Any, argument_types: Any, arguments: Any) -> Any:
+        pointer = arguments[0]
+        if isinstance(argument_types[0], StructType):
+            pointer = borrow(context, builder, self._owner, pointer)
+        return payload_of(context, builder, self._owner.passed_as, pointer)
+
+    def is_needed(self, context, builder, argument_types, arguments):
+        return is_shared(builder, self._payload(context, builder, argument_types, arguments))
+
+    @contextmanager
+    def block(self, context, builder, argument_types, arguments):
+        payload = self._payload(context, builder, argument_types, arguments)
+        is_held = lock(builder, payload, not self.only_reads)
+        yield
+        unlock(builder, payload, is_held)
+
+
+@functools.cache
+def _lock(owner: StructType, only_reads: bool) -> _Lock:
+    return _Lock(owner, only_reads)
+
+
+def _lock_of(typ: Any, name: str) -> Any:
+    """Return what is around the calls of a method, None if nothing is."""
+    owner = getattr(typ, "owner", typ)
+    if owner.is_of_rows:
+        return None
+    return _lock(owner, name not in owner.changing_verbs and name not in owner.sorting_verbs)
+
+
 if ALL_THERE:
     resolve_attributes(
         StructType,
         lambda typ, name: None,  # structref finds the fields
         _method_of,
         check_arguments,
+        _lock_of,
     )
     resolve_attributes(
-        BorrowedType, _borrowed_field, lambda typ, name: _method_of(typ.owner, name), check_arguments
+        BorrowedType,
+        _borrowed_field,
+        lambda typ, name: _method_of(typ.owner, name),
+        check_arguments,
+        _lock_of,
     )

@@ -18,10 +18,12 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import models, register_model
@@ -40,6 +42,7 @@ from structures.compiling.numba_private import (
     CPUDispatcher,
     DispatcherType,
     NullCache,
+    fix_returning_optional,
     global_compiler_lock,
 )
 from structures.compiling.stamps import leave_stamp
@@ -59,6 +62,22 @@ def widened(argument: Any) -> Any:
     return getattr(argument, "passed_as", None) or _WIDE.get(argument, argument)
 
 
+class _Nothing:
+    """What is around most calls of kernels; around those of methods is a lock, which has these attributes."""
+
+    def of_callers_in(self, context: Any) -> Any:
+        """Return what is around the calls of the function that is compiled."""
+        return self
+
+    @contextmanager
+    def block(self, context: Any, builder: Any, argument_types: Any, arguments: Any) -> Iterator[None]:
+        """Emit what comes before the call, and what comes after it."""
+        yield
+
+
+NOTHING_AROUND = _Nothing()
+
+
 class KernelType(DispatcherType):
     """numba type of a kernel."""
 
@@ -74,12 +93,23 @@ class KernelType(DispatcherType):
     def _leave_stamp(self, context: Any) -> None:
         leave_stamp(context, self.dispatcher.py_func.__module__.partition(".")[0])
 
-    def _call(self, overload: Any) -> Any:
+    def call_within(self, around: Any, sig: Any) -> Any:
+        """Return the lowering of a call with something around it."""
+        return self._call(self.dispatcher.overloads[tuple(sig.args)], around)
+
+    def _call(self, overload: Any, around: Any = NOTHING_AROUND) -> Any:
         """Return the lowering of a call to a compiled kernel."""
 
         def lower(context, builder, signature, arguments):
             self._leave_stamp(context)
-            return context.call_internal(builder, overload.fndesc, overload.signature, arguments)
+            callee = overload.signature
+            with around.of_callers_in(context).block(context, builder, callee.args, arguments):
+                status, result = context.call_internal_no_propagate(
+                    builder, overload.fndesc, callee, arguments
+                )
+            with cgutils.if_unlikely(builder, status.is_error):
+                context.call_conv.return_status_propagate(builder, status)
+            return fix_returning_optional(context, builder, callee, status, result)
 
         lower.libs = (overload.library,)  # type: ignore[attr-defined]
         lower.signature = overload.signature  # type: ignore[attr-defined]
@@ -104,19 +134,54 @@ class QuietType(KernelType):
         # A kernel that can only return True has a literal type, which would hide the null value.
         return signature and signature.replace(return_type=types.unliteral(signature.return_type))
 
-    def _call(self, overload: Any) -> Any:
+    def _call(self, overload: Any, around: Any = NOTHING_AROUND) -> Any:
         """Return the lowering of a call that gives the null value where the kernel raises."""
+        callee = overload.signature
+        result_type = types.unliteral(callee.return_type)
+
+        def call(context, builder, arguments, within):
+            description = overload.fndesc
+            with within.block(context, builder, callee.args, arguments):
+                status, result = context.call_internal_no_propagate(builder, description, callee, arguments)
+            result = context.cast(builder, result, callee.return_type, result_type)  # of a literal, not null
+            return builder.select(status.is_error, cgutils.get_null_value(result.type), result)
+
+        def call_apart(context, builder, arguments, within):
+            name = f"within.{overload.fndesc.llvm_func_name}"
+            if name not in builder.module.globals:
+                returned = context.get_value_type(result_type)
+                kind = ir.FunctionType(returned, [argument.type for argument in arguments])
+                function = ir.Function(builder.module, kind, name)
+                function.linkage = "linkonce_odr"
+                function.attributes.add("noinline")
+                inside = ir.IRBuilder(function.append_basic_block())
+                inside.ret(call(context, inside, function.args, within))
+            # In the eyes of the compiler it only reads, so that a loop of searches keeps what it has read.
+            attributes = ("nounwind", "readonly") if within.only_reads else ("nounwind",)
+            return builder.call(builder.module.globals[name], arguments, attrs=attributes)
+
+        def call_either_way(context, builder, arguments, within):
+            is_needed = within.is_needed(context, builder, callee.args, arguments)
+            with builder.if_else(is_needed, likely=False) as (needed, not_needed):
+                with needed:
+                    apart, apart_block = call_apart(context, builder, arguments, within), builder.block
+                with not_needed:
+                    result, block = call(context, builder, arguments, NOTHING_AROUND), builder.block
+            merged = builder.phi(result.type)
+            merged.add_incoming(apart, apart_block)
+            merged.add_incoming(result, block)
+            return merged
 
         def lower(context, builder, signature, arguments):
             self._leave_stamp(context)
-            callee = overload.signature
             arguments = [
                 _cast(context, builder, argument, given, wanted)
                 for argument, given, wanted in zip(arguments, signature.args, callee.args, strict=True)
             ]
-            status, result = context.call_internal_no_propagate(builder, overload.fndesc, callee, arguments)
-            result = context.cast(builder, result, callee.return_type, signature.return_type)
-            return builder.select(status.is_error, cgutils.get_null_value(result.type), result)
+            within = around.of_callers_in(context)
+            if within is NOTHING_AROUND:
+                return call(context, builder, arguments, within)
+            return call_either_way(context, builder, arguments, within)
 
         lower.libs = (overload.library,)  # type: ignore[attr-defined]
         lower.signature = overload.signature  # type: ignore[attr-defined]

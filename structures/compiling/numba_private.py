@@ -12,7 +12,8 @@ the names, there is one warning, and kernels are compiled the documented way
 * A quiet kernel that raises, for instance because there is no memory, raises in compiled callers, too.
 * A user's cached function that makes its containers, and takes none, is not compiled again after an upgrade
   of this package (:mod:`structures.compiling.stamps`): delete its cache then.
-* Calls from several threads do not take turns (:mod:`structures.base.claims`): a container is for one thread.
+* Calls from several threads do not take turns (:mod:`structures.base.claims`), and a container that the
+  iterations of a ``prange`` change is not refused: it is for one thread.
 """
 
 from __future__ import annotations
@@ -79,6 +80,8 @@ NAMES: dict[str, str] = {
     "numba.core.base:BaseContext.insert_func_defn": "registers one",
     "numba.core.base:BaseContext.call_internal": "a call that passes exceptions on",
     "numba.core.base:BaseContext.call_internal_no_propagate": "a call that does not",
+    "numba.core.callconv:CPUCallConv.return_status_propagate": "passes an exception on",
+    "numba.core.imputils:fix_returning_optional": "the result of a call that may be None",
     "numba.core.base:BaseContext.cast": "widens the arguments of a call",
     "numba.core.base:BaseContext.environment": "what is kept with the caller, for its stamp",
     "numba.core.lowering:Environment.consts": "where the stamp is put",
@@ -95,6 +98,13 @@ NAMES: dict[str, str] = {
     "numba.core.runtime.nrtdynmod:_meminfo_struct_type": "the address of the fields, read once before a loop",
     "numba.core.runtime.context:NRTContext.meminfo_alloc_aligned": "arrays that start with a cache line",
     "numba.core.cgutils:_StructProxy._get_ptr_by_name": "the address of a field, for claims",
+    # Loops of prange.
+    "numba.core.rewrites:Rewrite": "sees a function when its types are known",
+    "numba.core.rewrites:register_rewrite": "has it called",
+    "numba.core.analysis:compute_cfg_from_blocks": "finds the loops",
+    "numba.core.ir:Expr": "what their statements compute",
+    "numba.core.ir:Assign": "calls are put before and behind them",
+    "numba.core.base:BaseContext.fndesc": "says whether the caller of a method is of this package",
     # The Python objects. Without these only classes that are derived from a container class do not work.
     "numba.experimental.structref:StructRefProxy._meminfo": "the pointer that a container object holds",
     "numba.experimental.structref:StructRefProxy._type": "the numba type of a container object",
@@ -132,11 +142,15 @@ ALL_THERE = not _PROBLEM
 """Whether kernels may be compiled with the help of the private names."""
 
 if ALL_THERE:
+    from numba.core import ir  # noqa: F401
+    from numba.core.analysis import compute_cfg_from_blocks  # noqa: F401
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache  # noqa: F401
     from numba.core.codegen import JITCodeLibrary  # noqa: F401
     from numba.core.compiler import Compiler, compile_result  # noqa: F401
     from numba.core.compiler_lock import global_compiler_lock  # noqa: F401
+    from numba.core.imputils import fix_returning_optional  # noqa: F401
     from numba.core.registry import CPUDispatcher, cpu_target  # noqa: F401
+    from numba.core.rewrites import Rewrite, register_rewrite  # noqa: F401
     from numba.core.runtime.nrtdynmod import _meminfo_struct_type as meminfo_struct_type  # noqa: F401
     from numba.core.typing.templates import AttributeTemplate  # noqa: F401
 

@@ -68,7 +68,8 @@ class IntMap(Keyed):
     Calls from several threads take turns (:mod:`structures.base.claims`). Inside ``@njit`` the same verbs are
     methods and operators. Nothing raises there, except when there is no memory for an array that is returned:
     a missing key reads as the default, and verbs that change the map return a status, below 0 for a failure.
-    A float for an integer is a typing error there. Inside ``@njit(parallel=True)`` a map is for one thread.
+    A float for an integer is a typing error there. The iterations of a ``prange`` may read a map from
+    outside, but not change it.
 
     Iteration is by ascending key, whatever the history. Nobody can choose keys that collide: the hash
     depends on a secret of the process.

@@ -70,6 +70,8 @@ class KBestType(StructType):
     """numba type of :class:`KBest`: one concrete type for each dtype of distances and of ids."""
 
     number_parameters = ("distance", "distances")
+    changing_verbs = ("clear", "merge")  # all rows
+    is_of_rows = True
 
     @property
     def float_parameters(self) -> Collection[str]:

@@ -111,8 +111,8 @@ class CountBuckets(Counted):
     multiset: a count of 0 removes the key, a count below 0 is an error. Unlike :class:`MaxHeap` it has
     both ends, finds the keys of any count, and moves a key by one in O(1); it takes more memory.
 
-    Calls from several threads take turns (:mod:`structures.base.claims`). Inside ``@njit(parallel=True)`` a
-    container is for one thread, which reads or writes: reading the smallest key of a bucket links its roots.
+    Calls from several threads take turns (:mod:`structures.base.claims`). The iterations of a ``prange`` may
+    read a container from outside, but not change it.
 
     Inside ``@njit`` the same verbs are methods and operators. Nothing raises there: a missing key has the
     count 0, an empty container gives 0 and ``(0, 0)`` (check ``len(b)`` first), and verbs that change it

@@ -47,6 +47,8 @@ from structures.status import INT64_MAX, INT64_MIN
 class CountBucketsType(CountedType):
     """numba type of :class:`CountBuckets`."""
 
+    sorting_verbs = ("peek", "peek_min", "nlargest")
+
 
 count_buckets_type = CountBucketsType(
     fields_of(

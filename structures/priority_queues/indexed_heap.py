@@ -98,6 +98,8 @@ from structures.status import (
 
 
 def _by_age(ties: Any) -> int:
+    if isinstance(ties, types.Type):
+        raise TypeError('ties must be written in the call: "key" or "fifo"')
     if ties not in ("key", "fifo"):
         raise ValueError(f'ties must be "key" or "fifo", not {ties!r}')
     return int(ties == "fifo")
@@ -491,31 +493,19 @@ def _indexed_min_heap(n, dtype=np.int64, ties="key"):
 def _made(facade: Any, n: Any, dtype: Any, ties: Any) -> Any:
     """Return the code that makes a heap in compiled code."""
     must_be_integer(n, "n")
-    heap_type, by_age = facade.type(dtype), _written_by_age(ties)
+    heap_type, by_age = facade.type(dtype), _by_age(ties)
     zero, complement = heap_type.start
     return lambda n, dtype=np.int64, ties="key": new_indexed_heap(heap_type, n, zero, complement, by_age)
-
-
-def _written_by_age(ties: Any) -> int:
-    if isinstance(ties, types.Type):
-        raise TypeError('ties must be written in the call: "key" or "fifo"')
-    return _by_age(ties)
 
 
 @class_method(IndexedMaxHeap, "from_arrays")
 @class_method(IndexedMinHeap, "from_arrays")
 def _from_arrays(cls, keys, counts, n=None, ties="key"):
-    heap_type, by_age = cls.facade.type(dtype_of_numbers(counts, "counts")), _written_by_age(ties)
+    heap_type, by_age = cls.facade.type(dtype_of_numbers(counts, "counts")), _by_age(ties)
     must_be_entries(heap_type, keys, "counts", counts)
-    zero, complement = heap_type.start
-    if n is None:
-        return lambda cls, keys, counts, n=None, ties="key": indexed_heap_of(
-            heap_type, zero, complement, by_age, keys, counts, -1
-        )
-    must_be_integer(n, "n")
-    return lambda cls, keys, counts, n=None, ties="key": indexed_heap_of(
-        heap_type, zero, complement, by_age, keys, counts, max(n, 0)
-    )
+    must_be_integer(0 if n is None else n, "n")
+    start = *heap_type.start, by_age
+    return lambda cls, keys, counts, n=None, ties="key": indexed_heap_of(heap_type, start, keys, counts, n)
 
 
 __test__ = named_by_package(IndexedMaxHeap, IndexedMinHeap)

@@ -412,18 +412,18 @@ def fill(self, keys, counts):
 
 
 @kernel
-def indexed_heap_of(typ, zero, complement, by_age, keys, counts, n):
-    """Return a heap of arrays, or raise as the class in Python does; the heap is released then.
-
-    Below 0, `n` stands for the greatest key and 1.
-    """
+def indexed_heap_of(typ, start, keys, counts, n):
+    """Return a heap of arrays, or raise as the class in Python does; the heap is released then."""
     check_sizes(keys, counts)
-    if n < 0:
-        n = 0
+    n_keys = 0
+    if n is None:
         for i in range(keys.size):
-            n = larger(n, keys[i] + 1)
-    self = new_indexed_heap(typ, n, zero, complement, by_age)
-    if self.n < n:
+            n_keys = larger(n_keys, keys[i] + 1)
+    else:
+        n_keys = larger(n, 0)
+    zero, complement, by_age = start
+    self = new_indexed_heap(typ, n_keys, zero, complement, by_age)
+    if self.n < n_keys:
         raise MemoryError
     failure, _ = fill(self, keys, counts)
     if failure == status.OUT_OF_RANGE:

@@ -268,8 +268,8 @@ def test_callers_that_make_their_containers_are_never_stale(python, installation
     # And a function that takes numbers and returns one.
     change(
         installation / "structures" / "primitives" / "hashing.py",
-        "(left << np.int64(32)) | right",
-        "(left << np.int64(32)) | (right + 1)",
+        "(left << np.int64(32)) + right",
+        "(left << np.int64(32)) + right + 1",
     )
     assert run() == "9 9 9 18 4 0 0 0 0 0\n"
 

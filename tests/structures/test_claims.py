@@ -1,6 +1,7 @@
-"""Threads of Python that share a container: they take turns, and nobody waits for ever."""
+"""Threads that share a container, of Python or of prange: they take turns, and nobody waits for ever."""
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -9,7 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from numba import njit, typed
+from numba import njit, prange, typed
+from numba.core.errors import TypingError
 
 import structures as st
 from structures.base.claims import wait_for_claim
@@ -246,3 +248,171 @@ def test_an_interrupt_ends_the_waiting(used):
     threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         container.add(5, 1)
+
+
+# ---------------------------------------------------------------------------------------- loops of prange
+def _change_an_item(m, n):
+    for i in prange(n):
+        m[i] += 1
+
+
+def _change_by_another_name(m, n):
+    for i in prange(n):
+        same = m
+        if i > 2:
+            same.add(i)
+
+
+def _change_by_a_method_from_outside(m, n):
+    add = m.add
+    for i in prange(n):
+        add(i)
+
+
+def _change_in_an_inner_loop(m, n):
+    for i in prange(n):
+        for j in range(i):
+            del m[j]
+
+
+def _change_the_first_of_a_list(m, n):
+    parts = typed.List([m])
+    for i in prange(n):
+        parts[0].add(i)
+
+
+def _change_in_a_closure(m, n):
+    def change(i):
+        m.add(i)
+
+    for i in prange(n):
+        change(i)
+
+
+def _change_all_rows(m, n):
+    q = st.KBest(3, 2)
+    for _ in prange(n):
+        q.clear()
+
+
+@pytest.mark.parametrize(
+    ("loop", "named"),
+    [
+        (_change_an_item, r"IntMap m .* \[key\] = \.\.\."),
+        (_change_by_another_name, "IntMap m .* add"),
+        (_change_by_a_method_from_outside, "IntMap m .* add"),
+        (_change_in_an_inner_loop, r"IntMap m .* del \[key\]"),
+        (_change_the_first_of_a_list, "IntMap parts .* add"),
+        (_change_in_a_closure, "IntMap m .* add"),
+        (_change_all_rows, r"KBest\(float32,int32\) q .* clear"),
+    ],
+)
+def test_a_container_that_iterations_change_is_refused(loop, named):
+    with pytest.raises(TypingError) as refused:
+        njit(parallel=True)(loop)(st.IntMap(), 10)
+    first_line = str(refused.value).splitlines()[0]
+    assert re.fullmatch(f"{named}: make one in each iteration, .* after the loop", first_line)
+    assert "test_claims.py" in str(refused.value)
+
+
+def test_what_is_not_parallel_may_change_one():
+    for loop in (_change_an_item, _change_by_another_name):
+        m = st.IntMap()
+        njit(loop)(m, 10)
+        assert len(m) > 5
+
+
+def test_what_iterations_may_do():
+    @njit(parallel=True)
+    def work(shared, parts, n):
+        sums = np.zeros(n, np.int64)
+        for i in prange(n):
+            own = st.IntMap()
+            for key in shared:
+                own.add(key, shared[key] + shared.get(i) + (i in shared))
+            mine = parts[np.int64(i)]
+            mine.add(i)
+            parts[np.int64(i)].add(i, 2)
+            sums[i] = own[5] + len(shared)
+        shared.add(999)
+        for _ in range(3):
+            shared.add(999)
+        return sums
+
+    n = 200
+    shared, parts = st.IntMap({5: 2, 7: 3}), typed.List([st.IntMap() for _ in range(n)])
+    sums = work(shared, parts, n)
+    assert sums.tolist() == [4 + shared.get(i) + (i in (5, 7)) for i in range(n)]
+    assert [dict(part.items()) for part in parts] == [{i: 3} for i in range(n)]
+    assert shared[999] == 4
+
+
+def test_containers_that_threads_come_to_unseen(python):
+    """Through another function, a list, a structure: calls take turns, and none is lost."""
+    code = """if True:
+        import numpy as np
+        from numba import njit, prange, set_num_threads
+        from numba.typed import List
+        import structures as st
+
+        @njit
+        def add(counts, i):
+            counts.add(i % 1500)
+            return (i % 1500 in counts) + len(counts)
+
+        @st.kernel(quiet=True)
+        def add_borrowed(counts, i):
+            counts.add(i % 1500)
+            return counts.get(i % 1500)
+
+        @njit
+        def put_and_take(heap, i):
+            heap[i % 1500] = i
+            heap.add(i)
+            heap.pop()
+            return heap.peek()[1]
+
+        @njit(parallel=True)
+        def run(use, counts, parts, n):
+            total = 0
+            if n > 1:
+                for i in prange(n):
+                    total += use(counts, i) + use(parts[np.int64(i) % 2], i)
+            return total
+
+        n, of_each = 4500, 9
+        for make in (st.IntMap, st.MaxHeap):
+            for use in (add, add_borrowed, put_and_take):
+                if make is st.IntMap and use is put_and_take:
+                    continue
+                for n_threads in (1, 2, 8):
+                    set_num_threads(n_threads)
+                    for _ in range(100):
+                        counts = make()
+                        run(use, counts, List([counts, counts]), n)
+                        if use is not put_and_take:
+                            assert set(counts.values().tolist()) == {2 * n // 1500}
+                    counts._check()
+        run(use, counts, List([counts]), 0)
+        assert use(counts, 5) > 0
+    """
+    python(code, NUMBA_NUM_THREADS="8")
+
+
+def test_every_verb_is_known_to_change_or_not():
+    reading = """
+        __iter__ ceiling ceiling_count ceiling_many contains contains_many copy count counts entry equals
+        flag floor floor_count floor_many get get_into get_many higher id_of items keys keys_at keys_in len
+        lower max_count min_count n_keys n_positions n_segments nbytes next nlargest nsmallest pairs peek
+        peek_max peek_min positions posting postings prefetch prev range_arrays rank rank_many row segment
+        segment_at segment_positions select size span stale_fraction ties to_array to_arrays token values
+        word worst
+    """
+    of_rows = {"push", "push_unchecked", "push_many", "set_flag", "sort"}
+    for name in st.__all__:
+        facade = getattr(st, name)
+        if isinstance(facade, type):
+            container_type = facade.type()
+            verbs = {verb for verb in vars(facade._kernels) if verb != "_change_many"}
+            changing = verbs - set(reading.split()) - (of_rows if container_type.is_of_rows else set())
+            assert changing == verbs & set(container_type.changing_verbs), name
