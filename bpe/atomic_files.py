@@ -213,7 +213,7 @@ def replacing(target: Path, n_bytes: int | None = None) -> Iterator[BinaryIO]:
 
 
 def _mode(target: Path) -> int | None:
-    """Return the permissions of a file; None if there is none."""
+    """Return the permissions of a file, or None if it does not exist."""
     try:
         return target.stat().st_mode & 0o777
     except FileNotFoundError:

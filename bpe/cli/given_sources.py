@@ -26,7 +26,7 @@ def source_of(
 ) -> Any:
     """Return the corpus of some paths, or the sum of the counts if these are files of counts.
 
-    The output is none of the files.
+    The output must not be one of the files.
     """
     from bpe.corpus import Corpus
 

@@ -195,27 +195,7 @@ def with_ids(kept: str, new_id: Callable[[int], int]) -> str:
 
 
 def with_special(kept: str, special_tokens: Mapping[str, int]) -> str:
-    """Return what is kept, with special tokens in ``added_tokens_decoder`` too, where a file has that.
-
-    Parameters
-    ----------
-    kept : str
-    special_tokens : mapping from str to int
-
-    Returns
-    -------
-    str
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> kept = with_special('{"files": {"tokenizer_config.json": {"added_tokens_decoder": {}}}}', {"<s>": 7})
-    >>> from_text(kept)["files"]["tokenizer_config.json"]["added_tokens_decoder"]["7"]["content"]
-    '<s>'
-    """
+    """Return what is kept, with special tokens in ``added_tokens_decoder``, too, where a file has that."""
     parts = from_text(kept)
     decoder = parts["files"].get("tokenizer_config.json", {}).get("added_tokens_decoder")
     if not isinstance(decoder, dict):

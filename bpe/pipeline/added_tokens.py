@@ -170,7 +170,7 @@ class AddedTokens:
                 taken = end
 
     def is_rejected(self, text: str, start: int, end: int) -> bool:
-        """Return whether a text that :meth:`matches` finds is no token: in a word, or passed over."""
+        """Return whether a text that :meth:`matches` finds is not a token, but in a word or passed over."""
         token = self.token_of[text[start:end]]
         return token.content in self._passed or (token.single_word and _is_in_word(text, start, end))
 

@@ -157,14 +157,14 @@ def must_be_integer(argument: Any, name: str) -> None:
 
 
 def must_be_integers(argument: Any, name: str) -> None:
-    """Raise for an argument of a constructor that is no array of integers."""
+    """Raise for an argument of a constructor that is not an array of integers."""
     is_array = isinstance(argument, types.Array) and argument.ndim == 1
     if not (is_array and isinstance(argument.dtype, types.Integer)):
         raise TypeError(f"{name} must be an array of integers with one dimension, not {argument}")
 
 
 def dtype_of_numbers(argument: Any, name: str) -> np.dtype:
-    """Return the dtype of numbers for a container: float32, float64 or int64; raise for what is no array."""
+    """Return the dtype of numbers for a container: float32, float64 or int64; raise if it is not an array."""
     is_array = isinstance(argument, types.Array) and argument.ndim == 1
     if not (is_array and isinstance(argument.dtype, (types.Integer, types.Float))):
         raise TypeError(f"{name} must be an array of numbers with one dimension, not {argument}")

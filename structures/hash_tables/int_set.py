@@ -339,7 +339,7 @@ def _from_array(cls, keys):
 
 
 def _must_be_keys(keys: Any) -> None:
-    """Raise where the argument in compiled code is no array of keys."""
+    """Raise if the argument in compiled code is not an array of keys."""
     must_be_integers(keys, "keys")
     check_arguments(int_set_type, ("keys",), (keys,))
 
