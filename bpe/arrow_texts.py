@@ -25,26 +25,7 @@ _ROWS = 1 << 14  # whose places are Python numbers at a time
 
 
 def arrow_texts(texts: Any) -> ArrowTexts | None:
-    """Return the rows of an Arrow column; None if this is none. Without one, ``pyarrow`` is not imported.
-
-    Parameters
-    ----------
-    texts : object
-
-    Returns
-    -------
-    ArrowTexts or None
-
-    Raises
-    ------
-    TypeError
-        The column is not text.
-
-    Examples
-    --------
-    >>> arrow_texts(["no", "column"]) is None
-    True
-    """
+    """Return the rows of an Arrow column; None if this is none. Without one, ``pyarrow`` is not imported."""
     if type(texts).__module__.partition(".")[0] != "pyarrow":
         return None
     pyarrow = sys.modules["pyarrow"]  # whoever has an array has imported it
@@ -66,32 +47,7 @@ class _Chunk:
 
 
 class ArrowTexts:
-    """The rows of a column; items are bytes, made when they are asked for.
-
-    Parameters
-    ----------
-    column : pyarrow.Array or pyarrow.ChunkedArray
-        Of type string, large_string, binary or large_binary; other strings are cast.
-
-    Attributes
-    ----------
-    ends : (rows,) int64
-        Where each row ends, if all stand in a row.
-    firsts : (chunks + 1,) int64
-        The number of the first row of each chunk, and that of all rows.
-
-    Raises
-    ------
-    TypeError
-        The column is not text.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> texts = ArrowTexts(pyarrow.array(["the", "sea", None])[1:])
-    >>> texts[0], len(texts), texts.ends.tolist(), texts.null
-    (b'sea', 2, [3, 3], 1)
-    """
+    """The rows of a column; items are bytes, made when they are asked for."""
 
     def __init__(self, column: Any) -> None:
         self._column = column
@@ -128,19 +84,7 @@ class ArrowTexts:
         return data.tobytes()
 
     def stretch(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows of one chunk in a row, without a copy, and where each of them ends.
-
-        Parameters
-        ----------
-        first, last : int
-            At least one row.
-
-        Returns
-        -------
-        data : (n_bytes,) uint8
-            Only to be read.
-        ends : (rows,) int64
-        """
+        """Return rows of one chunk in a row, without a copy, and where each of them ends."""
         number = int(np.searchsorted(self.firsts, first, "right")) - 1
         chunk, start = self._chunks[number], first - int(self.firsts[number])
         offsets = chunk.offsets[start : start + last - first + 1].astype(np.int64)

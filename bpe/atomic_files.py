@@ -15,23 +15,7 @@ from typing import BinaryIO
 
 @contextmanager
 def naming_output(path: str | os.PathLike[str], file: BinaryIO | None = None) -> Iterator[None]:
-    """Name a file in the errors of writing it, such as a full disk: the system does not.
-
-    Parameters
-    ----------
-    path : path
-    file : binary file, optional
-        What is open: an error then says how many bytes it has.
-
-    Examples
-    --------
-    >>> import errno
-    >>> with naming_output("ids.bin"):
-    ...     raise OSError(errno.ENOSPC, "No space left on device")
-    Traceback (most recent call last):
-    ...
-    OSError: [Errno 28] No space left on device: 'ids.bin'
-    """
+    """Name a file in the errors of writing it, such as a full disk: the system does not."""
     try:
         with nullcontext() if file is None else _telling_size(file):
             yield
@@ -54,33 +38,7 @@ def _telling_size(file: BinaryIO, n_bytes: int | None = None) -> Iterator[None]:
 
 
 def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a temporary file in the same folder, and rename it when it is complete.
-
-    Parameters
-    ----------
-    path : path
-        An existing file is replaced; its permissions are kept. If it is a symbolic link, the target of the
-        link is replaced.
-    data : bytes
-
-    Raises
-    ------
-    OSError
-        The file cannot be written; an existing file is unchanged. Or symbolic links lead in a circle.
-
-    Complexity
-    ----------
-    O(n), and a flush to the disk.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "file")
-    ...     atomic_write(path, b"content")
-    ...     path.read_bytes()
-    b'content'
-    """
+    """Write a temporary file in the same folder, and rename it when it is complete."""
     target = followed(path)
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder: a file name is needed")
@@ -123,68 +81,14 @@ def refuse_inputs(
 
 
 def replace_file(target: Path, data: bytes) -> None:
-    """Write a file, or replace one, in one step; a symbolic link is replaced itself, not its target.
-
-    Parameters
-    ----------
-    target : Path
-    data : bytes
-
-    Raises
-    ------
-    OSError
-        The file cannot be written; an existing file is unchanged.
-
-    Complexity
-    ----------
-    O(n), and a flush to the disk.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     replace_file(Path(folder, "file"), b"content")
-    ...     Path(folder, "file").read_bytes()
-    b'content'
-    """
+    """Write a file, or replace one, in one step; a symbolic link is replaced itself, not its target."""
     with replacing(target, len(data)) as file:
         file.write(data)
 
 
 @contextmanager
 def replacing(target: Path, n_bytes: int | None = None) -> Iterator[BinaryIO]:
-    """Open a temporary file in the same folder, which takes the place of `target` at the end.
-
-    Parameters
-    ----------
-    target : Path
-    n_bytes : int, optional
-        How many bytes will be written, for errors.
-
-    Yields
-    ------
-    binary file
-        After an error it is removed.
-
-    Raises
-    ------
-    OSError
-        The file cannot be written; an existing file is unchanged.
-
-    Complexity
-    ----------
-    A flush to the disk.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with replacing(Path(folder, "file")) as file:
-    ...         _ = file.write(b"some")
-    ...         _ = file.write(b" content")
-    ...     Path(folder, "file").read_bytes()
-    b'some content'
-    """
+    """Open a temporary file in the same folder, which takes the place of `target` at the end."""
     mode = _mode(target)
     name = target.with_name(f".{target.name}.{secrets.token_urlsafe(6)}.tmp")
     try:

@@ -34,25 +34,6 @@ def as_array(data: bytes | bytearray | str) -> np.ndarray:
     """Return bytes as an array without a copy. Kernels must only read it.
 
     Its type is that of a writable array, because the kernels are compiled for writable arrays.
-
-    Parameters
-    ----------
-    data : bytes, bytearray or str
-        A str that is not ASCII keeps its UTF-8, once made, as long as it lives: CPython does it.
-
-    Returns
-    -------
-    (n_bytes,) uint8
-
-    Raises
-    ------
-    UnicodeEncodeError
-        A str has a lone surrogate.
-
-    Examples
-    --------
-    >>> as_array("hi"), as_array(b"hi")
-    (array([104, 105], dtype=uint8), array([104, 105], dtype=uint8))
     """
     if isinstance(data, str):
         if sys.implementation.name != "cpython":

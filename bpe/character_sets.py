@@ -19,26 +19,7 @@ _CASED = r"[\p{Changes_When_Casemapped}\p{Changes_When_Casefolded}]"
 
 
 def members_of(source: str) -> np.ndarray:
-    r"""Return the set of an expression that matches single characters.
-
-    Parameters
-    ----------
-    source : str
-        An expression of the ``regex`` package.
-
-    Returns
-    -------
-    (0x110000,) bool
-
-    Complexity
-    ----------
-    O(code points).
-
-    Examples
-    --------
-    >>> np.flatnonzero(members_of("[a-c]")).tolist()
-    [97, 98, 99]
-    """
+    r"""Return the set of an expression that matches single characters."""
     edges = np.zeros(N_CODE_POINTS + 1, np.int8)
     ranges = ranges_of(source)
     edges[ranges[:, 0]] += 1
@@ -47,38 +28,14 @@ def members_of(source: str) -> np.ndarray:
 
 
 def range_of(first: int, last: int) -> np.ndarray:
-    """Return the set of the code points from `first` to `last`.
-
-    Examples
-    --------
-    >>> np.flatnonzero(range_of(97, 99)).tolist()
-    [97, 98, 99]
-    """
+    """Return the set of the code points from `first` to `last`."""
     members = np.zeros(N_CODE_POINTS, bool)
     members[first : last + 1] = True
     return members
 
 
 def with_cases(members: np.ndarray) -> np.ndarray:
-    """Return a set together with the other cases of its members, by Unicode's simple case folding.
-
-    Parameters
-    ----------
-    members : (0x110000,) bool
-
-    Returns
-    -------
-    (0x110000,) bool
-
-    Complexity
-    ----------
-    O(code points).
-
-    Examples
-    --------
-    >>> [hex(code) for code in np.flatnonzero(with_cases(range_of(0x6B, 0x6B)))]
-    ['0x4b', '0x6b', '0x212a']
-    """
+    """Return a set together with the other cases of its members, by Unicode's simple case folding."""
     found = members.copy()
     cased = _cased()
     if some := "".join(map(written, cased[members[cased]].tolist())):
@@ -98,25 +55,7 @@ def _cased() -> np.ndarray:
 
 
 def expression_of(members: np.ndarray) -> str:
-    r"""Return an expression of the ``regex`` package for a set: its ranges.
-
-    Parameters
-    ----------
-    members : (0x110000,) bool
-
-    Returns
-    -------
-    str
-
-    Complexity
-    ----------
-    O(code points).
-
-    Examples
-    --------
-    >>> expression_of(range_of(97, 99) | range_of(0xE9, 0xE9)), expression_of(range_of(1, 0))
-    ('[a-c\\u00e9]', '[^\\x00-\\U0010ffff]')
-    """
+    r"""Return an expression of the ``regex`` package for a set: its ranges."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], members, [False]]).astype(np.int8)))
     parts = [
         written(start) if end == start + 1 else f"{written(start)}-{written(end - 1)}"

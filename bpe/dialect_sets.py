@@ -87,29 +87,7 @@ _DEEPEST = 50
 
 
 def property_of(found: re.Match[str], is_rust: bool, at: int) -> str:
-    r"""Return the class of a property for the ``regex`` package.
-
-    Parameters
-    ----------
-    found : match of :data:`PROPERTY`
-    is_rust : bool
-    at : int
-        The place, for an error.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        The property is not one that all engines know by this name.
-
-    Examples
-    --------
-    >>> property_of(PROPERTY.match(r"\p{^greek}"), True, 0)
-    '\\P{Greek}'
-    """
+    r"""Return the class of a property for the ``regex`` package."""
     letter, negated, name, short = found.groups()
     known = _NAMES.get(re.sub(r"[\s_-]", "", short or name).lower())
     if known is None or (short and not is_rust):
@@ -132,19 +110,7 @@ class _Items(NamedTuple):
 
 
 class SetReader:
-    """Reads the sets of one expression.
-
-    Parameters
-    ----------
-    source : str
-    is_rust : bool
-        Rust's dialect, else Oniguruma's.
-
-    Examples
-    --------
-    >>> SetReader("[a-e&&[^c]]+", True).read(0, False)
-    ('(?:(?![c])[a-e])', 11)
-    """
+    """Reads the sets of one expression."""
 
     def __init__(self, source: str, is_rust: bool) -> None:
         self.source, self.is_rust = source, is_rust

@@ -31,35 +31,7 @@ DIALECTS = ("regex", "rust", "oniguruma")
 
 
 def translated(source: str, dialect: str) -> str:
-    r"""Translate an expression for the ``regex`` package.
-
-    Parameters
-    ----------
-    source : str
-        May be any text.
-    dialect : {"regex", "rust", "oniguruma"}
-        The engine that it is written for.
-
-    Returns
-    -------
-    str
-        The same text where both read it alike.
-
-    Raises
-    ------
-    ValueError
-        The expression is invalid, or a part of it has no equivalent; the message names the place. Or there is
-        no such dialect.
-
-    Complexity
-    ----------
-    O(n), and one run over all code points for each set that is written as ranges.
-
-    Examples
-    --------
-    >>> translated(r"[a-e&&[^c]]+|\s+$", "rust"), translated(r"\h|(?m:.)", "oniguruma")
-    ('(?:(?![c])[a-e])+|\\s+\\Z', '[0-9A-Fa-f]|(?s:.)')
-    """
+    r"""Translate an expression for the ``regex`` package."""
     if dialect not in DIALECTS:
         raise ValueError(f"dialect must be one of {', '.join(map(repr, DIALECTS))}, not {dialect!r:.50}")
     if dialect == "regex":

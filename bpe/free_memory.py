@@ -25,16 +25,7 @@ _n_keeping = 0
 
 
 def give_back() -> None:
-    """Return free memory to the system, where the C library is glibc; do nothing elsewhere.
-
-    Complexity
-    ----------
-    Some milliseconds.
-
-    Examples
-    --------
-    >>> give_back()
-    """
+    """Return free memory to the system, where the C library is glibc; do nothing elsewhere."""
     with contextlib.suppress(AttributeError, OSError, TypeError):  # no such function, or no such library
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -45,15 +36,6 @@ def keeping() -> Iterator[None]:
 
     Afterwards the memory is given back, and what the environment says holds again. It may be entered by
     several threads at once. Without that setting, or without glibc, nothing is changed.
-
-    Complexity
-    ----------
-    Some milliseconds.
-
-    Examples
-    --------
-    >>> with keeping():
-    ...     blocks = [bytes(1 << 20) for _ in range(3)]
     """
     given = os.environ.get(_THRESHOLD, "")
     if not given.isdecimal():

@@ -9,14 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Keep Python from searching many new objects for cycles, which takes most of the time.
-
-    Examples
-    --------
-    >>> with no_collection():
-    ...     gc.isenabled()
-    False
-    """
+    """Keep Python from searching many new objects for cycles, which takes most of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -7,32 +7,7 @@ from typing import Any
 
 
 def refuse_another(name: str, mark: str) -> None:
-    """Raise an error if Python finds another module of a name than ours.
-
-    Parameters
-    ----------
-    name : str
-        Of the top-level package, which is found and not imported.
-    mark : str
-        A name that stands in the source of ours, and hardly in that of another.
-
-    Raises
-    ------
-    ImportError
-        It says where the other module is. Where no source can be read, none is raised.
-
-    Complexity
-    ----------
-    One file is read.
-
-    Examples
-    --------
-    >>> refuse_another("structures", "IndexedMaxHeap")
-    >>> refuse_another("colorsys", "IndexedMaxHeap")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    ImportError: ...colorsys.py is not the module 'colorsys' of bpe-structures, but another of this name. ...
-    """
+    """Raise an error if Python finds another module of a name than ours."""
     try:
         spec: Any = PathFinder.find_spec(name)
         source = spec.loader.get_data(spec.origin)

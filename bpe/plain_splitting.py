@@ -18,14 +18,7 @@ _n_refusing = 0  # contexts of `everything_compiled` that are open
 
 @contextmanager
 def everything_compiled() -> Iterator[None]:
-    """Let compiled code do everything in this process, for texts of any size, while the context is open.
-
-    Examples
-    --------
-    >>> with everything_compiled():
-    ...     plain_splitter(Pattern.of("gpt2")) is None
-    True
-    """
+    """Let compiled code do everything in this process, for texts of any size, while the context is open."""
     global _n_refusing
     _n_refusing += 1
     try:
@@ -35,30 +28,7 @@ def everything_compiled() -> Iterator[None]:
 
 
 def plain_splitter(pattern: Pattern) -> Callable[[bytes], list[bytes]] | None:
-    r"""Return what cuts bytes into pieces as :meth:`bpe.Pattern.split_bytes` does, but compiles nothing.
-
-    Parameters
-    ----------
-    pattern : Pattern
-
-    Returns
-    -------
-    callable or None
-        None if the ``regex`` package may take long: the pattern has no name, or several expressions. None
-        also if every piece is a whole text, if everything is to be compiled, and in a Python without the GIL,
-        which that package may turn on again.
-
-    Complexity
-    ----------
-    O(1); what it returns takes O(n) for n bytes.
-
-    Examples
-    --------
-    >>> plain_splitter(Pattern.of("gpt2"))(b"one\xff two")
-    [b'one', b'\xff', b' two']
-    >>> plain_splitter(Pattern.of("[a-z]+")) is None
-    True
-    """
+    r"""Return what cuts bytes into pieces as :meth:`bpe.Pattern.split_bytes` does, but compiles nothing."""
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
     if pattern.name in (None, "none") or len(pattern.sources) > 1 or _n_refusing or not has_gil:
         return None

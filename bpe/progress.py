@@ -17,40 +17,6 @@ def progress_bar(
     """Report progress in the way that the `progress` argument of a public function asks for.
 
     Nothing is ever written to stdout.
-
-    Parameters
-    ----------
-    progress : bool or callable
-        True: a bar on stderr, if that is a terminal. False: nothing. A callable is called as
-        ``progress(done, total)`` after every advance; what it raises ends the work.
-    total : int or None
-        How much there is to do; None if it is not known.
-    unit : str
-        What is counted, such as "B" or "merges".
-    label : str
-        What is being done.
-
-    Yields
-    ------
-    callable
-        ``advance(n)`` says that `n` more units are done.
-
-    Raises
-    ------
-    TypeError
-        `progress` is neither a bool nor callable.
-
-    Complexity
-    ----------
-    O(1) for each advance.
-
-    Examples
-    --------
-    >>> with progress_bar(lambda done, total: print(done, total), 10, "B", "reading") as advance:
-    ...     advance(4)
-    ...     advance(6)
-    4 10
-    10 10
     """
     if callable(progress):
         yield _reporter(progress, total)

@@ -35,29 +35,7 @@ _MAY_HAVE_COMMENTS = re.compile(r"\(\?(?:#|[a-zA-Z0-9-]*x)")
 
 
 def check_expressions(sources: Sequence[str]) -> None:
-    """Raise if the expressions of a pattern are more, or larger, than a pattern can have.
-
-    Parameters
-    ----------
-    sources : sequence of str
-        As for :func:`check_expression`.
-
-    Raises
-    ------
-    ValueError
-        They are more than :data:`MAX_EXPRESSIONS`, or have too many characters or parts in all.
-
-    Complexity
-    ----------
-    O(n) for n characters.
-
-    Examples
-    --------
-    >>> check_expressions(["a"] * 33)
-    Traceback (most recent call last):
-    ...
-    ValueError: a pattern of 33 expressions: it has more than 32
-    """
+    """Raise if the expressions of a pattern are more, or larger, than a pattern can have."""
     if len(sources) > MAX_EXPRESSIONS:
         raise ValueError(f"a pattern of {len(sources)} expressions: it has more than {MAX_EXPRESSIONS}")
     if sum(map(len, sources)) > MAX_LENGTH:
@@ -70,37 +48,7 @@ def check_expressions(sources: Sequence[str]) -> None:
 
 @functools.lru_cache(maxsize=64)
 def check_expression(source: str) -> int:
-    """Raise if an expression is larger than a pattern can be.
-
-    Parameters
-    ----------
-    source : str
-        Any text; whether it is a valid expression is not checked here.
-
-    Returns
-    -------
-    int
-        The number of its parts.
-
-    Raises
-    ------
-    ValueError
-        The expression has more than :data:`MAX_LENGTH` characters, more than :data:`MAX_PARTS` parts, counted
-        repetitions written out, or groups deeper than :data:`MAX_DEPTH`.
-
-    Complexity
-    ----------
-    O(n) for n characters.
-
-    Examples
-    --------
-    >>> check_expression("[a-z]{1,3}")
-    3
-    >>> check_expression("(?:a{1000}){1000}")
-    Traceback (most recent call last):
-    ...
-    ValueError: the expression repeats too much at character 11: it has more than 100000 parts
-    """
+    """Raise if an expression is larger than a pattern can be."""
     if len(source) > MAX_LENGTH:
         raise ValueError(f"the expression has {len(source)} characters, which is more than {MAX_LENGTH}")
     may_have_comments = _MAY_HAVE_COMMENTS.search(source) is not None
@@ -151,13 +99,7 @@ def _times(found: re.Match[str]) -> int:
 
 @functools.lru_cache(maxsize=64)
 def compiled(source: str) -> regex.Pattern[str]:
-    """Compile an expression.
-
-    Raises
-    ------
-    ValueError
-        It is invalid or too large; the message says where.
-    """
+    """Compile an expression."""
     import regex
 
     check_expression(source)
@@ -171,22 +113,7 @@ def compiled(source: str) -> regex.Pattern[str]:
 
 
 def when_needed(source: str) -> Callable[[], regex.Pattern[str]]:
-    """Return a function that compiles an expression of ours at its first call.
-
-    Parameters
-    ----------
-    source : str
-
-    Returns
-    -------
-    callable
-
-    Examples
-    --------
-    >>> digits = when_needed("[0-9]+")
-    >>> digits().findall("ab12c3")
-    ['12', '3']
-    """
+    """Return a function that compiles an expression of ours at its first call."""
 
     @functools.cache
     def compiled_once() -> regex.Pattern[str]:
@@ -220,21 +147,6 @@ def one_limit(n_characters: int) -> Iterator[None]:
     """Give all expressions that run meanwhile, in this thread, the time of one text together.
 
     Without this, each stretch of a text has the time of a text, however many there are.
-
-    Parameters
-    ----------
-    n_characters : int
-        Of the text.
-
-    Complexity
-    ----------
-    O(1).
-
-    Examples
-    --------
-    >>> with one_limit(1_000_000):
-    ...     end_of_time("") == end_of_time("one of many stretches")
-    True
     """
     mark = _SHARED.set(_Limit(time.thread_time() + _seconds(n_characters), n_characters))
     try:
@@ -264,92 +176,20 @@ def end_of_time(text: str) -> float:
     """Return when work for a text has to stop, by the clock of ``time.thread_time``.
 
     Inside of :func:`one_limit` that is the same for all texts.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    float
-
-    Complexity
-    ----------
-    O(1).
-
-    Examples
-    --------
-    >>> end_of_time("") - time.thread_time() > SECONDS - 1
-    True
     """
     shared = _SHARED.get()
     return shared.end if shared else time.thread_time() + _seconds(len(text))
 
 
 def spans_of(source: str, text: str, end: float | None = None) -> list[tuple[int, int]]:
-    """Return where the matches of an expression are, in the order in which they are found.
-
-    Parameters
-    ----------
-    source, text : str
-    end : float, optional
-        When to stop; by default, :func:`end_of_time` of the text.
-
-    Returns
-    -------
-    list of (int, int)
-        The first character of each match, and the one after it.
-
-    Raises
-    ------
-    TimeoutError
-        It takes longer than :data:`SECONDS` allows.
-    MemoryError
-        The package needs more memory than it allows itself, which is 1 GiB.
-
-    Complexity
-    ----------
-    What the expression takes: exponential for some.
-
-    Examples
-    --------
-    >>> spans_of("[0-9]+", "ab12c3")
-    [(2, 4), (5, 6)]
-    """
+    """Return where the matches of an expression are, in the order in which they are found."""
     limits = _limits(end or end_of_time(text))
     with _explained(source, text):
         return [match.span() for match in compiled(source).finditer(text, **limits)]
 
 
 def divided(source: str, text: str, end: float | None = None) -> tuple[list[str], list[str]]:
-    """Return the stretches between the matches of an expression, and the matches.
-
-    Parameters
-    ----------
-    source, text : str
-    end : float, optional
-        When to stop; by default, :func:`end_of_time` of the text.
-
-    Returns
-    -------
-    stretches : list of str
-        One more than matches: before each of them, and after the last. They may be empty.
-    matches : list of str
-
-    Raises
-    ------
-    TimeoutError, MemoryError
-        As :func:`spans_of`.
-
-    Complexity
-    ----------
-    As :func:`spans_of`.
-
-    Examples
-    --------
-    >>> divided("[0-9]+", "ab12c3")
-    (['ab', 'c', ''], ['12', '3'])
-    """
+    """Return the stretches between the matches of an expression, and the matches."""
     expression, limits = compiled(f"({source})"), _limits(end or end_of_time(text))
     with _explained(source, text):
         parts = expression.split(text, **limits)
@@ -364,33 +204,7 @@ def _limits(end: float | None) -> dict[str, Any]:
 
 
 def split_by_expressions(sources: Sequence[str], text: str) -> list[str]:
-    """Cut a text by each expression in turn, as :func:`split_by_expression` does.
-
-    Parameters
-    ----------
-    sources : sequence of str
-    text : str
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    TimeoutError
-        It takes longer than :data:`SECONDS` allows.
-    MemoryError
-        The package needs more memory than it allows itself, which is 1 GiB.
-
-    Complexity
-    ----------
-    What the expressions take: exponential for some.
-
-    Examples
-    --------
-    >>> split_by_expressions(["[0-9]", "[a-z]"], "ab1c")
-    ['a', 'b', '1', 'c']
-    """
+    """Cut a text by each expression in turn, as :func:`split_by_expression` does."""
     end = end_of_time(text)
     pieces = [text] if text else []
     for source in sources:
@@ -400,24 +214,7 @@ def split_by_expressions(sources: Sequence[str], text: str) -> list[str]:
 
 
 def split_by_expression(source: str, text: str, end: float | None = None) -> list[str]:
-    """Return the matches of an expression and the stretches between them; none is empty.
-
-    Parameters
-    ----------
-    source, text : str
-    end : float, optional
-        When to stop, by the clock of ``time.thread_time``.
-
-    Raises
-    ------
-    TimeoutError
-        It takes longer.
-
-    Examples
-    --------
-    >>> split_by_expression("[0-9]", "ab1c")
-    ['ab', '1', 'c']
-    """
+    """Return the matches of an expression and the stretches between them; none is empty."""
     import regex
 
     expression = compiled(source)

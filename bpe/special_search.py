@@ -28,37 +28,6 @@ class SpecialSearch:
 
     Few tokens are found by a regular expression, many by an automaton, which is made here and compiled at its
     first use.
-
-    Parameters
-    ----------
-    tokens : frozenset of str
-        None is empty.
-
-    Attributes
-    ----------
-    tokens : frozenset of str
-    listed : list of bytes
-        The UTF-8 of each, in the order of their numbers.
-    needles : tuple of bytes
-        A text that holds a token holds one of these. They are few: tokens that begin alike share one; if too
-        many begin in different ways, the only needle is empty.
-    reach : int
-        Bytes of the longest token.
-
-    Raises
-    ------
-    ValueError
-        A token is empty, or all have 2 GiB together.
-
-    Complexity
-    ----------
-    O(n log k) for n bytes of k tokens. Memory: 13 bytes for each byte of the tokens, at most.
-
-    Examples
-    --------
-    >>> search = SpecialSearch(frozenset(["<|end|>", "<|fim|>"]))
-    >>> search.needles, search.split(b"one<|end|>two")
-    ((b'<|',), [b'one', b'<|end|>', b'two'])
     """
 
     def __init__(self, tokens: frozenset[str]) -> None:
@@ -76,101 +45,24 @@ class SpecialSearch:
         self._finder = _finder_of(self.listed)
 
     def may_find(self, data: bytes) -> bool:
-        """Say whether a text may hold a token; if not, it holds none.
-
-        Parameters
-        ----------
-        data : bytes
-
-        Returns
-        -------
-        bool
-            True for a long text and many tokens: to search is quicker than to look for each needle.
-
-        Complexity
-        ----------
-        O(n) for n bytes.
-
-        Examples
-        --------
-        >>> search = SpecialSearch(frozenset(["<|end|>", "<|fim|>"]))
-        >>> search.may_find(b"one <|two"), search.may_find(b"one < two")
-        (True, False)
-        """
+        """Say whether a text may hold a token; if not, it holds none."""
         if len(data) <= _SHORT:  # an expression takes a tenth of the time that all the needles take
             return self._any_needle(data) is not None
         is_few = isinstance(self._finder, TokenExpression)
         return not is_few or any(needle in data for needle in self._exact_needles)
 
     def find_all(self, data: bytes) -> Iterator[tuple[int, int]]:
-        """Find all tokens of a text, from left to right.
-
-        Parameters
-        ----------
-        data : bytes
-
-        Yields
-        ------
-        (start, end) : (int, int)
-
-        Complexity
-        ----------
-        O(n) for n bytes, whatever the tokens are. With the expression, a place takes at most
-        :data:`bpe.token_expression.MOST_STEPS` steps.
-
-        Examples
-        --------
-        >>> list(SpecialSearch(frozenset(["<a>"])).find_all(b"<a> <a>"))
-        [(0, 3), (4, 7)]
-        """
+        """Find all tokens of a text, from left to right."""
         return self._finder.spans(data) if self.may_find(data) else iter(())
 
     def numbered(self, data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Find all tokens of a text, as arrays.
-
-        Parameters
-        ----------
-        data : bytes
-
-        Returns
-        -------
-        starts, ends : (n,) int64
-        numbers : (n,) int64
-            Token i is ``listed[numbers[i]]``.
-
-        Complexity
-        ----------
-        As :meth:`find_all`.
-
-        Examples
-        --------
-        >>> SpecialSearch(frozenset(["<a>"])).numbered(b"<a> <a>")
-        (array([0, 4]), array([3, 7]), array([0, 0]))
-        """
+        """Find all tokens of a text, as arrays."""
         if self.may_find(data):
             return self._finder.numbered(data)
         return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
 
     def crossed(self, data: bytes) -> np.ndarray:
-        """Say for every place whether a token begins before it and ends after it.
-
-        Parameters
-        ----------
-        data : bytes
-
-        Returns
-        -------
-        (n_bytes + 1,) bool
-
-        Complexity
-        ----------
-        As :meth:`find_all`.
-
-        Examples
-        --------
-        >>> SpecialSearch(frozenset(["<a>"])).crossed(b"b<a>c").nonzero()[0]
-        array([2, 3])
-        """
+        """Say for every place whether a token begins before it and ends after it."""
         if not self.may_find(data):
             return np.zeros(len(data) + 1, bool)
         furthest = np.zeros(len(data) + 1, np.int64)  # the end of the tokens that begin before the place
@@ -179,40 +71,11 @@ class SpecialSearch:
         return np.maximum.accumulate(furthest) > np.arange(len(data) + 1)
 
     def horizon(self, n_bytes: int) -> int:
-        """Say from where on a token in `n_bytes` of text may go past their end, or give way to a longer one.
-
-        Examples
-        --------
-        >>> SpecialSearch(frozenset(["<a>"])).horizon(10)
-        8
-        """
+        """Return from where on a token in `n_bytes` of text may pass their end or yield to a longer one."""
         return min(n_bytes, max(0, n_bytes - self.reach + 1))
 
     def last_decided(self, data: bytes) -> tuple[int, int]:
-        """Say what the beginning of a longer text already tells about its tokens.
-
-        Parameters
-        ----------
-        data : bytes
-            More may follow it.
-
-        Returns
-        -------
-        (end, horizon) : (int, int)
-            `end` is where the last token ends that is known, whatever follows; 0 without one. No other token
-            begins before `horizon`.
-
-        Complexity
-        ----------
-        As :meth:`find_all`.
-
-        Examples
-        --------
-        >>> SpecialSearch(frozenset(["<|end|>"])).last_decided(b"one<|end|>two<")
-        (10, 10)
-        >>> SpecialSearch(frozenset(["<|end|>"])).last_decided(b"one<|end|>two or three")
-        (10, 16)
-        """
+        """Say what the beginning of a longer text already tells about its tokens."""
         horizon, end = self.horizon(len(data)), 0
         for start, stop in self.find_all(data):
             if start >= horizon:
@@ -221,26 +84,7 @@ class SpecialSearch:
         return end, max(end, horizon)
 
     def split(self, data: bytes) -> list[bytes]:
-        """Cut a text at its tokens.
-
-        Parameters
-        ----------
-        data : bytes
-
-        Returns
-        -------
-        list of bytes
-            Text, token, text, and so on, to the text after the last token; texts may be empty.
-
-        Complexity
-        ----------
-        As :meth:`find_all`.
-
-        Examples
-        --------
-        >>> SpecialSearch(frozenset(["<a>"])).split(b"<a>b")
-        [b'', b'<a>', b'b']
-        """
+        """Cut a text at its tokens."""
         parts, place = [], 0
         for start, end in self.find_all(data):
             parts += [data[place:start], data[start:end]]

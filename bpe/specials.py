@@ -32,32 +32,7 @@ class SpecialOptions(TypedDict, total=False):
 
 
 def check_specials(special_tokens: Iterable[str]) -> tuple[str, ...]:
-    """Return special tokens as a tuple, checked.
-
-    Parameters
-    ----------
-    special_tokens : iterable of str
-
-    Returns
-    -------
-    tuple of str
-
-    Raises
-    ------
-    TypeError
-        A single str was given, or one of them is not a str.
-    ValueError
-        One is empty, a duplicate, or holds a surrogate, which has no encoding.
-
-    Complexity
-    ----------
-    O(n) for n characters.
-
-    Examples
-    --------
-    >>> check_specials(["<|endoftext|>"])
-    ('<|endoftext|>',)
-    """
+    """Return special tokens as a tuple, checked."""
     if isinstance(special_tokens, (str, bytes)):
         raise TypeError(f"special tokens must be in a list: write [{special_tokens!r}]")
     tokens = tuple(special_tokens)
@@ -76,38 +51,7 @@ def check_specials(special_tokens: Iterable[str]) -> tuple[str, ...]:
 
 
 class Rules:
-    """What special tokens in a text become: some are tokens, some are an error, others are text.
-
-    Parameters
-    ----------
-    allowed : frozenset of str
-        Special and added tokens that are encoded as one id each.
-    disallowed : frozenset of str
-        Strings that are an error.
-    around : (tuple of int, tuple of int)
-        Ids that are put before and after those of a text.
-    always : bool
-        A text needs more than its tokens cut out: the encoder of ordinary text cannot take it as it is.
-
-    Attributes
-    ----------
-    allowed, disallowed : SpecialSearch
-    around, always
-        As given.
-    cut_needles : tuple of bytes
-        A text that holds none of these is ordinary text.
-    needles : tuple of bytes
-        A text that holds none of these is ordinary text, and holds nothing that is an error.
-
-    Complexity
-    ----------
-    O(n) for n bytes of tokens.
-
-    Examples
-    --------
-    >>> Rules(frozenset(["<a>"]), frozenset()).needles
-    (b'<a>',)
-    """
+    """What special tokens in a text become: some are tokens, some are an error, others are text."""
 
     def __init__(
         self,
@@ -133,31 +77,7 @@ class Rules:
         return Rules(self.allowed.tokens, self.disallowed.tokens, NOTHING_AROUND, self.always)
 
     def refuse(self, given: str | bytes, what: str = "text") -> None:
-        """Raise if a text holds a disallowed string.
-
-        Parameters
-        ----------
-        given : str or bytes
-            As the caller gave it: the place is counted in its characters or bytes.
-        what : str
-            What to call the text in the error.
-
-        Raises
-        ------
-        ValueError
-            It holds one; the message says which, where, and what to do.
-
-        Complexity
-        ----------
-        O(n) for n characters.
-
-        Examples
-        --------
-        >>> Rules(frozenset(), frozenset(["<end>"])).refuse("no <end>")  # doctest: +ELLIPSIS
-        Traceback (most recent call last):
-        ...
-        ValueError: text holds the special token '<end>' at character 3. To encode it as a special token, ...
-        """
+        """Raise if a text holds a disallowed string."""
         if not self.disallowed.tokens:
             return
         data = exact_bytes(given) if isinstance(given, str) else bytes(given)
@@ -169,23 +89,7 @@ class Rules:
 
 
 def refusal(token: str, where: str, what: str) -> ValueError:
-    """Return the error for a disallowed special token.
-
-    Parameters
-    ----------
-    token : str
-    where, what : str
-        The place, and what holds it.
-
-    Returns
-    -------
-    ValueError
-
-    Examples
-    --------
-    >>> str(refusal("<a>", "byte 3", "text"))[:47]
-    "text holds the special token '<a>' at byte 3. T"
-    """
+    """Return the error for a disallowed special token."""
     return ValueError(
         f"{what} holds the special token {token!r} at {where}. To encode it as a special token, pass "
         f"allowed_special={{{token!r}}}; to encode it as ordinary text, pass disallowed_special=()"
@@ -216,42 +120,7 @@ def rules_of(
     around: Around = NOTHING_AROUND,
     always: bool = False,
 ) -> Rules:
-    """Return what the options of a public method stand for.
-
-    Parameters
-    ----------
-    special_tokens : frozenset of str
-        All special tokens of the vocabulary.
-    allowed, disallowed : "all" or collection of str
-        "all" stands for all special tokens; for `disallowed`, for all that are not allowed.
-    specials : "ordinary", optional
-        All text is ordinary. It replaces the other two.
-    added_tokens : frozenset of str
-        Always tokens, also in ordinary text.
-    around, always
-        As for :class:`Rules`.
-
-    Returns
-    -------
-    Rules
-
-    Raises
-    ------
-    TypeError
-        `allowed` or `disallowed` is neither "all" nor a collection of str.
-    ValueError
-        `specials` is something else, or does not go with the other two.
-
-    Complexity
-    ----------
-    O(n) for n tokens.
-
-    Examples
-    --------
-    >>> rules = rules_of(frozenset(["<a>", "<b>"]), {"<a>"}, "all")
-    >>> rules.allowed.tokens, rules.disallowed.tokens
-    (frozenset({'<a>'}), frozenset({'<b>'}))
-    """
+    """Return what the options of a public method stand for."""
     if specials is not None:
         if specials != "ordinary":
             raise ValueError(f"specials must be 'ordinary' or None, not {specials!r}")

@@ -29,32 +29,7 @@ _WINDOW = 256  # bytes that are looked through first for the last cut
 
 
 def with_supermerges(vocabulary: Vocabulary, n: int) -> Vocabulary:
-    """Return a vocabulary whose last `n` merges join pieces.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    n : int
-
-    Returns
-    -------
-    Vocabulary
-
-    Raises
-    ------
-    ValueError
-        There are not so many merges, or an id is too great for tables by id.
-
-    Complexity
-    ----------
-    O(1).
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-    >>> with_supermerges(words, 1).n_super
-    1
-    """
+    """Return a vocabulary whose last `n` merges join pieces."""
     if not 0 <= n <= len(vocabulary.pairs):
         raise ValueError(f"{n} of {len(vocabulary.pairs)} merges cannot be supermerges")
     if vocabulary.size > MOST_IDS:
@@ -67,28 +42,7 @@ def with_supermerges(vocabulary: Vocabulary, n: int) -> Vocabulary:
 
 
 def with_first_merges(vocabulary: Vocabulary, n: int) -> Vocabulary:
-    """Return a vocabulary with the first `n` merges only; the tokens of the others have none.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    n : int
-
-    Returns
-    -------
-    Vocabulary
-        To encode with; it has no special tokens.
-
-    Complexity
-    ----------
-    O(n) for n tokens and merges.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-    >>> with_first_merges(words, 0).merges, with_first_merges(words, 0).bytes_of[256]
-    ([], b'hi')
-    """
+    """Return a vocabulary with the first `n` merges only; the tokens of the others have none."""
     words = Vocabulary.of_parts(
         vocabulary.bytes_of, vocabulary.id_of, vocabulary.pairs[:n], vocabulary.made[:n], {}
     )
@@ -97,21 +51,7 @@ def with_first_merges(vocabulary: Vocabulary, n: int) -> Vocabulary:
 
 
 def refuse_supermerges(vocabulary: Vocabulary, what: str) -> None:
-    """Raise a ValueError if a vocabulary has supermerges; `what` cannot be done with them.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    what : str
-
-    Raises
-    ------
-    ValueError
-
-    Examples
-    --------
-    >>> refuse_supermerges(Vocabulary([bytes([value]) for value in range(256)], [], {}), "extend")
-    """
+    """Raise a ValueError if a vocabulary has supermerges; `what` cannot be done with them."""
     if vocabulary.n_super:
         raise ValueError(
             f"{what}: not for a tokenizer with superwords that join words (it has {vocabulary.n_super} "
@@ -120,27 +60,7 @@ def refuse_supermerges(vocabulary: Vocabulary, what: str) -> None:
 
 
 def joined_edges(vocabulary: Vocabulary) -> np.ndarray:
-    """Say for each two bytes whether a supermerge joins a token that ends with one to one that begins so.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-
-    Returns
-    -------
-    (65536,) bool
-        At the first byte times 256 plus the second.
-
-    Complexity
-    ----------
-    O(n) for n supermerges.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-    >>> np.flatnonzero(joined_edges(with_supermerges(words, 1))) == ord("h") * 256 + ord("i")
-    array([ True])
-    """
+    """Say for each two bytes whether a supermerge joins a token that ends with one to one that begins so."""
     is_joined = np.zeros(1 << 16, bool)
     bytes_of = vocabulary.bytes_of
     for left, right in vocabulary.pairs[len(vocabulary.pairs) - vocabulary.n_super :].tolist():
@@ -149,22 +69,7 @@ def joined_edges(vocabulary: Vocabulary) -> np.ndarray:
 
 
 class PatternOfRuns(Pattern):
-    """A pattern that tells only of the cuts that no supermerge crosses.
-
-    Parameters
-    ----------
-    pattern : Pattern
-    is_joined : (65536,) bool
-        As :func:`joined_edges` returns it.
-
-    Examples
-    --------
-    >>> is_joined = np.zeros(1 << 16, bool)
-    >>> is_joined[ord("f") << 8 | ord(" ")] = True
-    >>> pattern = PatternOfRuns(Pattern.of("gpt2"), is_joined)
-    >>> pattern.cuts("of the sea").tolist(), pattern.last_cut(b"of the sea"), pattern.decided(b"of the sea")
-    ([6], 6, 6)
-    """
+    """A pattern that tells only of the cuts that no supermerge crosses."""
 
     def __init__(self, pattern: Pattern, is_joined: np.ndarray) -> None:
         object.__setattr__(self, "sources", pattern.sources)
@@ -209,26 +114,5 @@ class PatternOfRuns(Pattern):
 
 
 def pattern_between(vocabulary: Vocabulary, pattern: Pattern) -> Pattern:
-    """Return the pattern that tells where a text can be cut in two.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    pattern : Pattern
-
-    Returns
-    -------
-    Pattern
-        `pattern` itself, if there are no supermerges.
-
-    Complexity
-    ----------
-    O(n) for n supermerges.
-
-    Examples
-    --------
-    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
-    >>> pattern_between(words, Pattern.of("gpt2"))
-    Pattern.of('gpt2')
-    """
+    """Return the pattern that tells where a text can be cut in two."""
     return PatternOfRuns(pattern, joined_edges(vocabulary)) if vocabulary.n_super else pattern

@@ -8,36 +8,7 @@ from __future__ import annotations
 
 
 def as_text(document: str | bytes, what: str = "text") -> str:
-    r"""Return a document as text that :func:`as_bytes` can turn into bytes.
-
-    Parameters
-    ----------
-    document : str or bytes
-        Bytes are kept exactly. Surrogate pairs in a str are joined; every other surrogate becomes U+FFFD,
-        because it has no encoding.
-    what : str
-        What to call the document in an error.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    TypeError
-        The document is neither str nor bytes.
-
-    Complexity
-    ----------
-    O(n); O(1) for a str of ASCII.
-
-    Examples
-    --------
-    >>> as_text(b"caf\xc3\xa9 \xff")
-    'café \udcff'
-    >>> as_text("\ud800!")
-    '\ufffd!'
-    """
+    r"""Return a document as text that :func:`as_bytes` can turn into bytes."""
     if isinstance(document, str):
         if document.isascii():
             return document
@@ -52,57 +23,12 @@ def as_text(document: str | bytes, what: str = "text") -> str:
 
 
 def as_bytes(text: str) -> bytes:
-    r"""Return the bytes that a text stands for; the inverse of :func:`as_text` on bytes.
-
-    Parameters
-    ----------
-    text : str
-        As :func:`as_text` returns it.
-
-    Returns
-    -------
-    bytes
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> as_bytes(as_text(b"\xff"))
-    b'\xff'
-    """
+    r"""Return the bytes that a text stands for; the inverse of :func:`as_text` on bytes."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def utf8_of(document: str | bytes, what: str = "text") -> bytes:
-    r"""Return the bytes of a document, as ``as_bytes(as_text(document))`` does, but faster.
-
-    Parameters
-    ----------
-    document : str or bytes
-        As for :func:`as_text`. Bytes are not copied.
-    what : str
-        What to call the document in an error.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    TypeError
-        The document is neither str nor bytes.
-
-    Complexity
-    ----------
-    O(n); O(1) for bytes.
-
-    Examples
-    --------
-    >>> utf8_of("caf\xe9"), utf8_of("\ud83d\ude00 \ud800")
-    (b'caf\xc3\xa9', b'\xf0\x9f\x98\x80 \xef\xbf\xbd')
-    """
+    r"""Return the bytes of a document, as ``as_bytes(as_text(document))`` does, but faster."""
     if isinstance(document, str):
         try:
             return document.encode()

@@ -21,27 +21,7 @@ Result = TypeVar("Result")
 
 
 def n_threads(threads: int | None) -> int:
-    """Return how many threads to use.
-
-    Parameters
-    ----------
-    threads : int, optional
-        None stands for the number of processors that this process may use.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        `threads` is below 1.
-
-    Examples
-    --------
-    >>> n_threads(3)
-    3
-    """
+    """Return how many threads to use."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if threads < 1:
@@ -81,23 +61,7 @@ class _Crew(Executor):
 
 @contextmanager
 def crew(threads: int) -> Iterator[Executor]:
-    """Threads for some work; an interrupt does not wait for what they are doing.
-
-    Parameters
-    ----------
-    threads : int
-        Without any, and in ``atexit``, where Python starts none, the caller does what is submitted.
-
-    Yields
-    ------
-    Executor
-
-    Examples
-    --------
-    >>> with crew(1) as pool:
-    ...     pool.submit(abs, -1).result()
-    1
-    """
+    """Threads for some work; an interrupt does not wait for what they are doing."""
     pool = _Crew(threads)
     try:
         yield pool
@@ -111,28 +75,7 @@ def crew(threads: int) -> Iterator[Executor]:
 
 
 def in_background(function: Callable[..., Result], *arguments: Any) -> Result:
-    """Call a function that may take long; an interrupt does not wait for it.
-
-    Parameters
-    ----------
-    function : callable
-        After an interrupt it goes on: nothing that it changes may be used then.
-    *arguments
-        Its arguments.
-
-    Returns
-    -------
-    Result
-
-    Complexity
-    ----------
-    That of the call, and a tenth of a millisecond for a thread; none where this is not the main thread.
-
-    Examples
-    --------
-    >>> in_background(abs, -1)
-    1
-    """
+    """Call a function that may take long; an interrupt does not wait for it."""
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments)
     with crew(1) as pool:
@@ -140,23 +83,7 @@ def in_background(function: Callable[..., Result], *arguments: Any) -> Result:
 
 
 class Unbroken:
-    """A call of a function that changes what is used later: an interrupt leaves it complete, or not begun.
-
-    Parameters
-    ----------
-    function : callable
-    *arguments
-        Its arguments.
-
-    Examples
-    --------
-    >>> numbers = []
-    >>> call = Unbroken(numbers.append, 1)
-    >>> in_background(call)
-    >>> call.settle()
-    >>> numbers
-    [1]
-    """
+    """A call of a function that changes what is used later: an interrupt leaves it complete, or not begun."""
 
     def __init__(self, function: Callable[..., object], *arguments: Any) -> None:
         self._call = partial(function, *arguments)
@@ -176,14 +103,7 @@ class Unbroken:
                 raise
 
     def settle(self) -> None:
-        """Wait until the function has ended; raise its error. It does not begin any more.
-
-        Examples
-        --------
-        >>> call = Unbroken(print, 1)
-        >>> call.settle()
-        >>> call()
-        """
+        """Wait until the function has ended; raise its error. It does not begin any more."""
         self._is_off = True
         with self._lock:
             pass
@@ -194,36 +114,7 @@ class Unbroken:
 def map_in_threads(
     function: Callable[[Item], Result], items: Iterable[Item], threads: int | None
 ) -> Iterator[Result]:
-    """Map a function over items, only a few of them ahead of the caller.
-
-    Parameters
-    ----------
-    function : callable
-    items : iterable
-    threads : int, optional
-        As for :func:`n_threads`.
-
-    Yields
-    ------
-    Result
-        In the order of the items.
-
-    Raises
-    ------
-    ValueError
-        `threads` is below 1.
-    Exception
-        The first error that the function raises, in the order of the items.
-
-    Complexity
-    ----------
-    That of the calls, divided by the number of threads at best.
-
-    Examples
-    --------
-    >>> list(map_in_threads(abs, [-1, 2], threads=2))
-    [1, 2]
-    """
+    """Map a function over items, only a few of them ahead of the caller."""
     threads = n_threads(threads)
     if threads == 1:
         yield from map(function, items)

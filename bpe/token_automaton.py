@@ -77,19 +77,7 @@ def count_states(data, offsets, n_of_length):
 
 @quiet
 def put_states(arrays, data, offsets, next_of_length, path):
-    """Give the beginnings of sorted strings their numbers.
-
-    Parameters
-    ----------
-    arrays : Arrays
-        All zero. Out: ``first_child[state + 1]`` is the number of children; `shorter` is left out.
-    data : (n_bytes,) uint8
-    offsets : (strings + 1,) int64
-    next_of_length : int64 array
-        The first number for each length; updated.
-    path : int64 array
-        Scratch, one element more than the longest string has bytes; all zero.
-    """
+    """Give the beginnings of sorted strings their numbers."""
     for i in range(offsets.size - 1):
         start, size = offsets[i], offsets[i + 1] - offsets[i]
         for length in range(n_shared(data, offsets, i) + 1, size + 1):
@@ -140,17 +128,7 @@ def link_states(arrays):
 
 @quiet
 def find_longest(arrays, data, start, stop, tokens):
-    """Write the number of the longest token at each place from `start` on where one begins.
-
-    Parameters
-    ----------
-    arrays : Arrays
-    data : (n_bytes,) uint8
-    start, stop : int
-        What is read; tokens that end after `stop` are not found.
-    tokens : (n,) int32
-        Out, for n places; all zero.
-    """
+    """Write the number of the longest token at each place from `start` on where one begins."""
     child_of_root = local_words(256)
     for byte in range(256):
         child_of_root[byte] = child_of(arrays, 0, byte)
@@ -192,32 +170,7 @@ def choose(tokens, size_of, place, starts):
 
 # --------------------------------------------------------------------------------------------- automaton
 class TokenAutomaton:
-    """Finds tokens in bytes.
-
-    Parameters
-    ----------
-    tokens : collection of bytes
-        All different, none empty.
-
-    Attributes
-    ----------
-    arrays : Arrays
-        They take 13 bytes for each byte of the tokens, at most, and 16 more for each token.
-
-    Raises
-    ------
-    ValueError
-        The tokens have 2 GiB together.
-
-    Complexity
-    ----------
-    O(n log k) for n bytes of k tokens.
-
-    Examples
-    --------
-    >>> list(TokenAutomaton([b"<a>", b"<a><b>"]).spans(b"<a> <a><b>"))
-    [(0, 3), (4, 10)]
-    """
+    """Finds tokens in bytes."""
 
     def __init__(self, tokens: Collection[bytes]) -> None:
         reversed_tokens = [token[::-1] for token in tokens]
@@ -245,13 +198,7 @@ class TokenAutomaton:
         link_states(self.arrays)
 
     def spans(self, data: bytes) -> Iterator[tuple[int, int]]:
-        """Find tokens from left to right, the longest at each place; none overlaps the one before.
-
-        Complexity
-        ----------
-        O(n) for n bytes; each is read twice at most. Memory: 12 bytes for each of 65,536 places, or for each
-        byte of the longest token if it is longer.
-        """
+        """Find tokens from left to right, the longest at each place; none overlaps the one before."""
         for starts, ends, _ in self._blocks(data):
             yield from zip(starts.tolist(), ends.tolist(), strict=True)
 

@@ -24,22 +24,7 @@ _MOST_LEVELS = 24  # groups inside each other: `re` is recursive
 
 
 class TokenExpression:
-    """Finds tokens in bytes.
-
-    Parameters
-    ----------
-    tokens : collection of bytes
-        All different, none empty.
-    expression : bytes
-        As :func:`expression_of` returns it for them.
-
-    Examples
-    --------
-    >>> tokens = [b"<a>", b"<a><b>"]
-    >>> found = TokenExpression(tokens, expression_of(tokens))
-    >>> list(found.spans(b"<a> <a><b>"))
-    [(0, 3), (4, 10)]
-    """
+    """Finds tokens in bytes."""
 
     def __init__(self, tokens: Collection[bytes], expression: bytes) -> None:
         self._pattern = re.compile(expression)
@@ -68,27 +53,7 @@ class TokenExpression:
 
 
 def expression_of(tokens: Collection[bytes]) -> bytes | None:
-    r"""Return the expression that finds the longest of the tokens at a place.
-
-    Parameters
-    ----------
-    tokens : collection of bytes
-        All different, none empty.
-
-    Returns
-    -------
-    bytes or None
-        None if it could take more than :data:`MOST_STEPS` steps at a place, or is too deep for ``re``.
-
-    Complexity
-    ----------
-    O(n log n) for n bytes.
-
-    Examples
-    --------
-    >>> expression_of([b"<|end|>", b"<|fim|>"])
-    b'<\\|(?:end\\|>|fim\\|>)'
-    """
+    r"""Return the expression that finds the longest of the tokens at a place."""
     if not tokens:
         return b"(?!)"
     if len(tokens) + max(map(len, tokens)) > MOST_STEPS:
@@ -97,13 +62,7 @@ def expression_of(tokens: Collection[bytes]) -> bytes | None:
 
 
 def common_start(strings: Collection[bytes]) -> bytes:
-    """Return what all of one or more strings begin with.
-
-    Examples
-    --------
-    >>> common_start([b"<a>", b"<b>"])
-    b'<'
-    """
+    """Return what all of one or more strings begin with."""
     first, last = min(strings), max(strings)
     return next((first[:i] for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), first)
 

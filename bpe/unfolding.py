@@ -19,30 +19,7 @@ _BASE = 0x9E3779B97F4A7C15
 
 
 def is_ordinary(pairs: np.ndarray, ids: np.ndarray, given: Sequence[bytes]) -> bool:
-    """Tell whether merges make the last of `ids`, each from tokens before it, and all tokens are different.
-
-    Parameters
-    ----------
-    pairs : (merges, 2) int64
-    ids : (tokens,) int64
-        Those of the given tokens, then the id that each merge makes.
-    given : sequence of bytes
-        The tokens that no merge makes.
-
-    Returns
-    -------
-    bool
-        False also if tokens are unusually long, or so deep in merges that this check would be slow.
-
-    Complexity
-    ----------
-    O(n log n) for n tokens.
-
-    Examples
-    --------
-    >>> is_ordinary(np.array([[104, 105]]), np.arange(257), [bytes([value]) for value in range(256)])
-    True
-    """
+    """Return whether merges make the last of `ids`, each from tokens before it, and all tokens differ."""
     n, first = len(ids), len(given)
     if not 0 <= ids.min() <= ids.max() < 16 * n or b"" in given:
         return False
@@ -89,36 +66,7 @@ def assemble(
     merged_ids: Sequence[int] | None = None,
     others: Mapping[int, bytes] | None = None,
 ) -> dict[int, bytes]:
-    """Return the bytes of every id that the merges lead to.
-
-    Parameters
-    ----------
-    merges : sequence of (int, int)
-    byte_ids : sequence of 256 int
-        The id of each byte value; below 0 if it has none.
-    merged_ids : sequence of int, optional
-        The id that each merge makes; 256, 257, ... by default.
-    others : mapping from int to bytes, optional
-        As :meth:`bpe.vocabulary.Vocabulary.other_tokens` returns them.
-
-    Returns
-    -------
-    dict from int to bytes
-
-    Raises
-    ------
-    ValueError
-        A merge names an id that is no token yet, or makes an id that already has other bytes.
-
-    Complexity
-    ----------
-    O(b) for b bytes in all tokens.
-
-    Examples
-    --------
-    >>> assemble([(104, 105), (256, 33)])[257]
-    b'hi!'
-    """
+    """Return the bytes of every id that the merges lead to."""
     token_bytes = dict(others or {})
     for value, number in enumerate(byte_ids):
         if number >= 0:

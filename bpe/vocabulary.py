@@ -40,61 +40,6 @@ class Vocabulary:
     merge makes the token whose bytes are those of its two parts together, so no two ids may have the same
     bytes; but a special token may have the id of the token with its bytes. A byte may have no token: a text
     with it cannot be encoded then.
-
-    Parameters
-    ----------
-    token_bytes : sequence of bytes or None, or mapping from int to bytes
-        The bytes of each id. None means that the id is not used, or belongs to a special token.
-    merges : iterable of (int, int), or of (bytes, bytes)
-        (left, right) in the order of their ranks: ids, or tokens.
-    special_tokens : mapping from str to int
-
-    Raises
-    ------
-    ValueError
-        The tokens and merges do not fit together; the message names the token, merge or id.
-    TypeError
-        Something is of the wrong type.
-
-    Attributes
-    ----------
-    bytes_of : dict from int to bytes
-        All ids, also those of special tokens.
-    id_of : dict from bytes to int
-        All tokens except the special ones.
-    pairs : (merges, 2) int64
-        Left and right ids, in the order of the ranks.
-    made : (merges,) int64
-        The id that the merge of each rank makes.
-    merges : list of (int, int)
-        The same as `pairs`.
-    merged_ids : list of int
-        The same as `made`.
-    byte_ids : list of int
-        The id of each byte value, :data:`NO_ID` if it has none.
-    special_tokens, added_tokens : dict from str to int
-        Both are cut out of a text before it is split: special ones where the caller allows it, added ones
-        always; see :meth:`with_added_tokens`.
-    idle_tokens : dict from str to int
-        Tokens that have an id and a text, but that no text is encoded to; see :meth:`with_idle_tokens`.
-    kept : str
-        What a file held besides, as JSON; see :mod:`bpe.formats.kept`.
-    whole_ids : tuple of int
-        Tokens that are looked up before anything is merged; see :meth:`taking_whole`.
-    n_super : int
-        How many of the last merges join pieces; see :mod:`bpe.supermerges`.
-    size : int
-        The greatest id plus 1.
-
-    Complexity
-    ----------
-    O(n) for n tokens and merges.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {"<end>": 257})
-    >>> words.merged_ids, words.bytes_of[257], words.size
-    ([256], b'<end>', 258)
     """
 
     assemble = staticmethod(assemble)
@@ -183,35 +128,7 @@ class Vocabulary:
         made: np.ndarray,
         special_tokens: Mapping[str, int],
     ) -> Vocabulary:
-        """Return a vocabulary of tokens and merges that are known to fit together.
-
-        Parameters
-        ----------
-        bytes_of, id_of, pairs, made
-            As the attributes. The vocabulary keeps them.
-        special_tokens : mapping from str to int
-            Checked.
-
-        Returns
-        -------
-        Vocabulary
-
-        Raises
-        ------
-        ValueError, TypeError
-            As the constructor, about special tokens.
-
-        Complexity
-        ----------
-        O(n) for n tokens.
-
-        Examples
-        --------
-        >>> ids = {bytes([value]): value for value in range(256)}
-        >>> tokens = {number: token for token, number in ids.items()}
-        >>> Vocabulary.of_parts(tokens, ids, np.empty((0, 2), int), np.empty(0, int), {"<end>": 300}).size
-        301
-        """
+        """Return a vocabulary of tokens and merges that are known to fit together."""
         self = cls.__new__(cls)
         self._set_whole(bytes_of, id_of, pairs, made, special_tokens)
         return self
@@ -225,36 +142,7 @@ class Vocabulary:
         made: np.ndarray | None = None,
         others: Mapping[int, bytes] | None = None,
     ) -> Vocabulary | None:
-        """Return the vocabulary that merges unfold to, quickly, if it is an ordinary one.
-
-        Parameters
-        ----------
-        pairs : (merges, 2) int64
-        special_tokens : mapping from str to int
-        byte_ids, made, others : optional
-            As for :meth:`assemble`.
-
-        Returns
-        -------
-        Vocabulary or None
-            None if it is not ordinary (:func:`bpe.unfolding.is_ordinary`): :meth:`unfold` takes more time,
-            and says what is wrong, if anything is.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As the constructor, about special tokens.
-
-        Complexity
-        ----------
-        O(n log n) for n tokens. Their bytes are put together at the first use.
-
-        Examples
-        --------
-        >>> Vocabulary.of_merges(np.array([[104, 105], [256, 33]]), {}).bytes_of[257]
-        b'hi!'
-        >>> Vocabulary.of_merges(np.array([[104, 300]]), {})
-        """
+        """Return the vocabulary that merges unfold to, quickly, if it is an ordinary one."""
         made = np.arange(256, 256 + len(pairs)) if made is None else made
         others = others or {}
         ids = np.concatenate([np.array([*byte_ids, *others], np.int64), made])
@@ -275,33 +163,7 @@ class Vocabulary:
         others: Mapping[int, bytes] | None = None,
         check: Callable[..., None] | None = None,
     ) -> Vocabulary:
-        """Return the vocabulary that merges unfold to, ordinary or not.
-
-        Parameters
-        ----------
-        pairs, special_tokens, byte_ids, made, others
-            As for :meth:`of_merges`.
-        check : callable, optional
-            If the vocabulary is not ordinary, it is called with the arguments of :meth:`assemble` first.
-
-        Returns
-        -------
-        Vocabulary
-
-        Raises
-        ------
-        ValueError, TypeError
-            As :meth:`assemble` and the constructor.
-
-        Complexity
-        ----------
-        As :meth:`of_merges`; otherwise O(b) for b bytes in all tokens.
-
-        Examples
-        --------
-        >>> Vocabulary.unfold(np.array([[104, 105], [256, 33]]), {}).bytes_of[257]
-        b'hi!'
-        """
+        """Return the vocabulary that merges unfold to, ordinary or not."""
         words = cls.of_merges(pairs, special_tokens, byte_ids, made, others)
         if words is not None:
             return words
@@ -317,26 +179,7 @@ class Vocabulary:
         return {**self.special_tokens, **self.added_tokens}
 
     def with_added_tokens(self, tokens: Iterable[str]) -> Vocabulary:
-        """Return this vocabulary with some of the special tokens as added ones, which need not be allowed.
-
-        Parameters
-        ----------
-        tokens : iterable of str
-
-        Returns
-        -------
-        Vocabulary
-
-        Complexity
-        ----------
-        O(n) for n special tokens.
-
-        Examples
-        --------
-        >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {"<a>": 256, "<b>": 257})
-        >>> words.with_added_tokens(["<b>"]).special_tokens, words.with_added_tokens(["<b>"]).added_tokens
-        ({'<a>': 256}, {'<b>': 257})
-        """
+        """Return this vocabulary with some of the special tokens as added ones, which need not be allowed."""
         added = {*tokens}
         words = copy(self)
         words.special_tokens = {t: i for t, i in self.cut_tokens.items() if t not in added}
@@ -347,32 +190,6 @@ class Vocabulary:
         """Return this vocabulary with tokens that no text is encoded to: their ids can only be decoded.
 
         Some files have such tokens: an empty one, or one whose bytes are those of another.
-
-        Parameters
-        ----------
-        tokens : mapping from str to int
-            Their text, which may be empty, and their ids.
-
-        Returns
-        -------
-        Vocabulary
-
-        Raises
-        ------
-        ValueError
-            An id is not one, or is that of another token.
-
-        Complexity
-        ----------
-        O(n) for n tokens of any kind.
-
-        Examples
-        --------
-        >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {}).with_idle_tokens({"": 300})
-        >>> words.bytes_of[300], b"" in words.id_of, words.size
-        (b'', False, 301)
-        >>> words.with_idle_tokens({}) is words
-        True
         """
         if not tokens:
             return self
@@ -399,29 +216,6 @@ class Vocabulary:
         A piece with exactly the bytes of such a token is encoded to it, whatever its merges make of it.
         Inside a longer piece, only merges make tokens. tiktoken reaches tokens that no merge makes like this,
         and so does Hugging Face with ``ignore_merges``.
-
-        Parameters
-        ----------
-        ids : iterable of int
-
-        Returns
-        -------
-        Vocabulary
-
-        Raises
-        ------
-        ValueError
-            An id belongs to no token, or to a special one.
-
-        Complexity
-        ----------
-        O(n log n) for n ids.
-
-        Examples
-        --------
-        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [], {})
-        >>> words.taking_whole([256]).whole_ids
-        (256,)
         """
         whole_ids = tuple(sorted({*ids}))
         for number in whole_ids:
@@ -432,31 +226,7 @@ class Vocabulary:
         return words
 
     def finding(self, find: Callable[[Vocabulary], None], *names: str) -> Vocabulary:
-        """Return this vocabulary with attributes that are found at their first use.
-
-        Parameters
-        ----------
-        find : callable
-            Called with the vocabulary; sets the attributes. Two threads may both call it.
-        names : str
-            Some of "pairs", "made", "whole_ids".
-
-        Returns
-        -------
-        Vocabulary
-
-        Complexity
-        ----------
-        O(1).
-
-        Examples
-        --------
-        >>> def find(words):
-        ...     words.whole_ids = tuple(words.other_tokens())
-        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [], {})
-        >>> words.finding(find, "whole_ids").whole_ids
-        (256,)
-        """
+        """Return this vocabulary with attributes that are found at their first use."""
         words = copy(self)
         words._find = find
         for name in names:
@@ -474,21 +244,7 @@ class Vocabulary:
             vars(self).pop(name, None)
 
     def other_tokens(self) -> dict[int, bytes]:
-        """Return the tokens that neither are single bytes nor are made by a merge before they are first used.
-
-        Returns
-        -------
-        dict from int to bytes
-
-        Complexity
-        ----------
-        O(n) for n tokens and merges.
-
-        Examples
-        --------
-        >>> Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [], {}).other_tokens()
-        {256: b'hi'}
-        """
+        """Return the tokens that are not single bytes and that no merge makes before they are first used."""
         known = {*self.byte_ids}
         others: dict[int, bytes] = {}
         for pair, merged in zip(self.merges, self.merged_ids, strict=True):

@@ -28,32 +28,6 @@ def vocabulary_of(token_bytes: GivenTokens, merges: GivenMerges, special_tokens:
 
     Special tokens may be among the tokens. There they are not tokens of ordinary text, unless they are single
     bytes, or merges name or make them.
-
-    Parameters
-    ----------
-    token_bytes : sequence of bytes or None, or mapping from int to bytes
-    merges : iterable of (int, int), or of (bytes, bytes)
-    special_tokens : mapping from str to int, or iterable of str
-
-    Returns
-    -------
-    Vocabulary
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :class:`bpe.vocabulary.Vocabulary`.
-
-    Complexity
-    ----------
-    O(n) for n tokens and merges.
-
-    Examples
-    --------
-    >>> tokens = dict(enumerate([b"<end>", *(bytes([value]) for value in range(256)), b"he"]))
-    >>> words = vocabulary_of(tokens, [(b"h", b"e")], ["<end>"])
-    >>> words.merges, words.special_tokens, b"<end>" in words.id_of
-    ([(105, 102)], {'<end>': 0}, False)
     """
     bytes_of = check_tokens(token_bytes)
     special = numbered(special_tokens, bytes_of)
@@ -73,34 +47,7 @@ def vocabulary_of(token_bytes: GivenTokens, merges: GivenMerges, special_tokens:
 
 
 def numbered(special_tokens: GivenSpecials, bytes_of: Mapping[int, bytes]) -> dict[str, int]:
-    """Return special tokens with their ids.
-
-    Parameters
-    ----------
-    special_tokens : mapping from str to int, or iterable of str
-        Those without an id take that of the token with their UTF-8. If there is none, they take the ids after
-        the greatest one, in their order.
-    bytes_of : mapping from int to bytes
-        The bytes of all ids.
-
-    Returns
-    -------
-    dict from str to int
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :func:`bpe.specials.check_specials`.
-
-    Complexity
-    ----------
-    O(n) for n tokens.
-
-    Examples
-    --------
-    >>> numbered(["<a>", "<b>", "<c>"], {0: b"<b>", 1: b"a"})
-    {'<a>': 2, '<b>': 0, '<c>': 3}
-    """
+    """Return special tokens with their ids."""
     if not isinstance(special_tokens, Iterable):
         kind = type(special_tokens).__name__
         raise TypeError(f"special_tokens must be a list of str, or map str to id, not be {kind}")

@@ -21,35 +21,7 @@ Packed: TypeAlias = tuple[Any, ...]  # the fields of VocabularyParts, the arrays
 
 
 class VocabularyParts(NamedTuple):
-    """The parts of a vocabulary.
-
-    Attributes
-    ----------
-    pairs : (merges, 2) int64
-        Left and right ids, in the order of the ranks.
-    made : (merges,) int64 or None
-        The id that each merge makes; None if they are 256, 257, ...
-    byte_ids : list of int or None
-        The id of each byte value; None if it is the value.
-    others : mapping from int to bytes
-        Tokens that follow from none of these.
-    special_tokens : mapping from str to int
-    whole_ids : tuple of int
-        Tokens that are taken whole.
-    added_tokens : mapping from str to int
-    kept : str
-        What a file held besides.
-    idle_tokens : mapping from str to int
-        Tokens that no text is encoded to.
-    n_super : int
-        How many of the last merges join pieces.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-    >>> VocabularyParts.of(words).pairs
-    array([[104, 105]])
-    """
+    """The parts of a vocabulary."""
 
     pairs: np.ndarray
     made: np.ndarray | None
@@ -64,26 +36,7 @@ class VocabularyParts(NamedTuple):
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> VocabularyParts:
-        """Take a vocabulary apart.
-
-        Parameters
-        ----------
-        vocabulary : Vocabulary
-
-        Returns
-        -------
-        VocabularyParts
-
-        Complexity
-        ----------
-        O(n) for n tokens and merges.
-
-        Examples
-        --------
-        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [], {})
-        >>> VocabularyParts.of(words).others
-        {256: b'hi'}
-        """
+        """Take a vocabulary apart."""
         counts_on = np.array_equal(vocabulary.made, np.arange(256, 256 + len(vocabulary.made)))
         return cls(
             vocabulary.pairs,
@@ -99,32 +52,7 @@ class VocabularyParts(NamedTuple):
         )
 
     def vocabulary(self, check: Callable[..., None] | None = None) -> Vocabulary:
-        """Put the vocabulary together again.
-
-        Parameters
-        ----------
-        check : callable, optional
-            As :meth:`bpe.vocabulary.Vocabulary.unfold` takes it.
-
-        Returns
-        -------
-        Vocabulary
-
-        Raises
-        ------
-        ValueError, TypeError
-            As :meth:`bpe.vocabulary.Vocabulary.unfold` and :meth:`bpe.vocabulary.Vocabulary.taking_whole`.
-
-        Complexity
-        ----------
-        As :meth:`bpe.vocabulary.Vocabulary.unfold`.
-
-        Examples
-        --------
-        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-        >>> VocabularyParts.of(words).vocabulary().bytes_of == words.bytes_of
-        True
-        """
+        """Put the vocabulary together again."""
         byte_ids = DEFAULT_BYTE_IDS if self.byte_ids is None else self.byte_ids
         for token in {*self.special_tokens} & {*self.added_tokens}:
             raise ValueError(f"{token!r:.80} is a special token and an added one: it can be one of them")
@@ -164,54 +92,12 @@ def truncated(words: Vocabulary, vocab_size: int) -> Vocabulary:
 
 # ------------------------------------------------------------------------------------------- as bytes
 def bytes_of_ids(ids: np.ndarray) -> bytes:
-    r"""Return ids as 32-bit numbers, little-endian.
-
-    Parameters
-    ----------
-    ids : integer array
-
-    Returns
-    -------
-    bytes
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> bytes_of_ids(np.array([1, 256]))
-    b'\x01\x00\x00\x00\x00\x01\x00\x00'
-    """
+    r"""Return ids as 32-bit numbers, little-endian."""
     return ids.astype(_NUMBER).tobytes()
 
 
 def ids_of_bytes(data: bytes, n_columns: int) -> np.ndarray:
-    """Return the ids that :func:`bytes_of_ids` has written.
-
-    Parameters
-    ----------
-    data : bytes
-    n_columns : int
-
-    Returns
-    -------
-    (n, n_columns) int64
-
-    Raises
-    ------
-    ValueError
-        The bytes do not fill the last row.
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> ids_of_bytes(bytes_of_ids(np.array([1, 256])), 2)
-    array([[  1, 256]])
-    """
+    """Return the ids that :func:`bytes_of_ids` has written."""
     row_bytes = n_columns * _NUMBER.itemsize
     if len(data) % row_bytes:
         raise ValueError(f"cut off: {len(data)} bytes are not of {row_bytes} each")
@@ -219,28 +105,7 @@ def ids_of_bytes(data: bytes, n_columns: int) -> np.ndarray:
 
 
 def packed(vocabulary: Vocabulary) -> Packed:
-    r"""Return the parts of a vocabulary for a pickle: the merges as bytes.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-
-    Returns
-    -------
-    tuple
-        The fields of :class:`VocabularyParts`, without the last ones if nothing is in them, so that earlier
-        releases can read it.
-
-    Complexity
-    ----------
-    O(n) for n tokens and merges.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-    >>> packed(words)
-    (b'h\x00\x00\x00i\x00\x00\x00', None, None, {}, {}, ())
-    """
+    r"""Return the parts of a vocabulary for a pickle: the merges as bytes."""
     parts = VocabularyParts.of(vocabulary)
     made = None if parts.made is None else bytes_of_ids(parts.made)
     n_left_out = next((n for n, last in enumerate(reversed(parts[-4:])) if last), 4)
@@ -249,26 +114,7 @@ def packed(vocabulary: Vocabulary) -> Packed:
 
 
 def unpacked(parts: Packed) -> Vocabulary:
-    """Return the vocabulary that :func:`packed` has taken apart.
-
-    Parameters
-    ----------
-    parts : tuple
-
-    Returns
-    -------
-    Vocabulary
-
-    Complexity
-    ----------
-    O(n) for n tokens and merges.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-    >>> unpacked(packed(words)).bytes_of == words.bytes_of
-    True
-    """
+    """Return the vocabulary that :func:`packed` has taken apart."""
     pairs = ids_of_bytes(parts[0], 2)
     made = None if parts[1] is None else ids_of_bytes(parts[1], 1)[:, 0]
     return VocabularyParts(pairs, made, *parts[2:]).vocabulary()

@@ -49,25 +49,7 @@ class TextFigures(NamedTuple):
 
 
 class Measuring:
-    """Counts bytes and words of documents that pass through.
-
-    Parameters
-    ----------
-    advance : callable
-        Called with the number of bytes of each block that is done.
-
-    Attributes
-    ----------
-    n_bytes, n_words : int
-
-    Examples
-    --------
-    >>> measuring = Measuring()
-    >>> list(measuring.passing([b"one tw", b"o three"]))
-    [b'one tw', b'o three']
-    >>> measuring.n_bytes, measuring.n_words
-    (13, 3)
-    """
+    """Counts bytes and words of documents that pass through."""
 
     def __init__(self, advance: Callable[[int], object] = lambda n: None) -> None:
         self.n_bytes = self.n_words = 0
@@ -88,30 +70,7 @@ class Measuring:
 
 
 def renyi_efficiency(uses: np.ndarray, n_tokens: int, alpha: float = ALPHA) -> float:
-    """Return the Rényi efficiency of the uses of tokens: 1 if all are used alike.
-
-    Parameters
-    ----------
-    uses : (ids,) int64
-    n_tokens : int
-        All tokens of the vocabulary, used or not.
-    alpha : float
-        The order; not 1.
-
-    Returns
-    -------
-    float
-        The Rényi entropy of the distribution, divided by the logarithm of `n_tokens`; 0 if nothing is used.
-
-    Complexity
-    ----------
-    O(n) for n ids. Source: Zouhar et al., "Tokenization and the Noiseless Channel", 2023.
-
-    Examples
-    --------
-    >>> renyi_efficiency(np.array([5, 5, 5, 5]), 4), renyi_efficiency(np.array([5, 0]), 2)
-    (1.0, 0.0)
-    """
+    """Return the Rényi efficiency of the uses of tokens: 1 if all are used alike."""
     total = int(uses.sum())
     if not total or n_tokens < 2:
         return 0.0

@@ -34,19 +34,7 @@ _FEW = 16  # characters in which a match is looked for
 
 
 class Pieces:
-    """What the pieces of a pattern can hold.
-
-    Parameters
-    ----------
-    pattern : Pattern
-        If it cannot be compiled, nothing is proved.
-
-    Examples
-    --------
-    >>> pieces = Pieces(Pattern.of("gpt2"))
-    >>> pieces.can_hold(b"the"), pieces.can_hold(b" the "), pieces.can_hold(b"  the")
-    (True, False, False)
-    """
+    """What the pieces of a pattern can hold."""
 
     def __init__(self, pattern: Pattern) -> None:
         self._stages: list[_Stage] | None
@@ -56,20 +44,7 @@ class Pieces:
             self._stages = None
 
     def can_hold(self, token: bytes) -> bool:
-        """Say whether a piece may hold these bytes; False is proved.
-
-        Parameters
-        ----------
-        token : bytes
-
-        Returns
-        -------
-        bool
-
-        Complexity
-        ----------
-        O(states * characters).
-        """
+        """Say whether a piece may hold these bytes; False is proved."""
         return self._stages is None or all(stage.can_hold(token[:_LONGEST]) for stage in self._stages)
 
     def can_be(self, token: bytes) -> bool:
@@ -172,26 +147,7 @@ def _codes(data: bytes) -> list[int]:
 
 
 def codes_beginning_with(data: bytes) -> range | None:
-    r"""Return the code points of the characters whose UTF-8 begins with some bytes, and goes on.
-
-    Parameters
-    ----------
-    data : bytes
-
-    Returns
-    -------
-    range or None
-        None if no character begins with them, or they are a whole one.
-
-    Complexity
-    ----------
-    O(1).
-
-    Examples
-    --------
-    >>> codes_beginning_with("é".encode()[:1]), codes_beginning_with(b"a")
-    (range(192, 256), None)
-    """
+    r"""Return the code points of the characters whose UTF-8 begins with some bytes, and goes on."""
     first = data[0]
     width = 2 if 0xC2 <= first < 0xE0 else 3 if 0xE0 <= first < 0xF0 else 4 if 0xF0 <= first < 0xF5 else 0
     if len(data) >= width or any(byte & 0xC0 != 0x80 for byte in data[1:]):

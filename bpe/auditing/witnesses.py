@@ -33,55 +33,12 @@ _BLOCK = "▁"  # a space in texts of SentencePiece
 
 
 def gives(engine: Engine, text: bytes, number: int) -> bool:
-    """Say whether a text is encoded to an id, among others; special tokens count.
-
-    Parameters
-    ----------
-    engine : Engine
-    text : bytes
-    number : int
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> import bpe
-    >>> engine = bpe.train(["low low"], 257, progress=False).engine
-    >>> gives(engine, b"low", 256), gives(engine, b"l", 256)
-    (True, False)
-    """
+    """Say whether a text is encoded to an id, among others; special tokens count."""
     return number in engine.encode(text, text, engine.rules_of("all")).tolist()
 
 
 def find_witnesses(engine: Engine, numbers: Iterable[int], *, in_contexts: bool = False) -> dict[int, bytes]:
-    r"""Look for texts that give some tokens.
-
-    Parameters
-    ----------
-    engine : Engine
-    numbers : iterable of int
-        Ids.
-    in_contexts : bool
-        Try the tokens with something around them. Otherwise, those that are UTF-8 are tried alone.
-
-    Returns
-    -------
-    dict from int to bytes
-        A witness of each id that has one.
-
-    Complexity
-    ----------
-    One text for each token; in contexts, some hundred for each that has no witness, and 256 MiB in all.
-
-    Examples
-    --------
-    >>> import bpe
-    >>> engine = bpe.train(["low low"], 258, pattern="none", progress=False).engine
-    >>> find_witnesses(engine, [108, 256, 257]), find_witnesses(engine, [200], in_contexts=True)
-    ({108: b'l', 256: b'lo', 257: b'low'}, {200: b'\xc8\x80'})
-    """
+    r"""Look for texts that give some tokens."""
     bytes_of = engine.vocabulary.bytes_of
     is_text = engine.is_prepared and cast("PreparedEngine", engine).preparation.options.is_text
     tokens = {number: _as_written(bytes_of[number], is_text) for number in numbers}
@@ -169,13 +126,7 @@ def between(token: bytes) -> Iterator[bytes]:
 
 
 def completed(token: bytes) -> Iterator[bytes]:
-    r"""Yield the token with the rest of the characters at its ends, if it has a part of them only.
-
-    Examples
-    --------
-    >>> next(completed(b"\xc3")).decode()
-    'À'
-    """
+    r"""Yield the token with the rest of the characters at its ends, if it has a part of them only."""
     if _is_utf8(token):
         return
     n_tails = len(token) - len(token.lstrip(bytes(range(0x80, 0xC0))))
@@ -226,26 +177,7 @@ def _is_utf8(token: bytes) -> bool:
 
 # --------------------------------------------------------------------------------------------- a corpus
 def witness_among(engine: Engine, ids: np.ndarray, place: int) -> bytes | None:
-    """Return a part of an encoded text that gives one of its ids; None if what was tried does not.
-
-    Parameters
-    ----------
-    engine : Engine
-    ids : (n,) int64
-    place : int
-        Of the id.
-
-    Returns
-    -------
-    bytes or None
-
-    Examples
-    --------
-    >>> import bpe
-    >>> engine = bpe.train(["low low"], 257, progress=False).engine
-    >>> witness_among(engine, np.array([119, 256, 32]), 1)
-    b'wlo '
-    """
+    """Return a part of an encoded text that gives one of its ids; None if what was tried does not."""
     for reach in (4, 64):
         text = engine.decode(ids[max(0, place - reach) : place + reach + 1])
         if gives(engine, text, int(ids[place])):

@@ -37,13 +37,7 @@ KIND = "numba:compile"
 
 
 class Watch:
-    """The time in which something is being compiled, in any thread.
-
-    Parameters
-    ----------
-    is_quiet : bool
-        Print no line.
-    """
+    """The time in which something is being compiled, in any thread."""
 
     def __init__(self, *, is_quiet: bool) -> None:
         self._lock = threading.Lock()
@@ -102,17 +96,7 @@ _watches: list[Watch] = []  # of commands that run, the last the innermost
 
 @contextmanager
 def watching_compiler(*, is_quiet: bool) -> Iterator[Watch]:
-    """Watch the compiler, once it is loaded: it is not loaded for this.
-
-    Parameters
-    ----------
-    is_quiet : bool
-        Print no line.
-
-    Yields
-    ------
-    Watch
-    """
+    """Watch the compiler, once it is loaded: it is not loaded for this."""
     watch = Watch(is_quiet=is_quiet or os.environ.get("BPE_SAY_COMPILING") == "0")
     finder = _Finder(watch)
     _watches.append(watch)
@@ -172,13 +156,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 class Stopwatch:
-    """The time since it was made, with and without compiling.
-
-    Examples
-    --------
-    >>> Stopwatch().compiling_seconds
-    0.0
-    """
+    """The time since it was made, with and without compiling."""
 
     def __init__(self) -> None:
         self._watch = _watches[-1] if _watches else Watch(is_quiet=True)

@@ -27,13 +27,7 @@ _NOT_UTF_8 = "not UTF-8: its bytes are kept as they are. --errors strict stops a
 
 
 def warn_of_odd_texts(corpus: Corpus) -> None:
-    """Warn once of each way in which texts look like something that they are not read as.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        The first bytes of its first files are looked at, and those of standard input, which stay there.
-    """
+    """Warn once of each way in which texts look like something that they are not read as."""
     source = click.get_current_context().get_parameter_source("errors")
     found: dict[str, list[str]] = {}
     for part in corpus.parts()[:MOST_FILES]:
@@ -49,28 +43,7 @@ def warn_of_odd_texts(corpus: Corpus) -> None:
 
 
 def oddity(begin: bytes, knows_errors: bool, is_text: bool) -> str:
-    r"""Return what a text looks like, if that is not text in UTF-8; empty if it is.
-
-    Parameters
-    ----------
-    begin : bytes
-        The beginning; it may end anywhere.
-    knows_errors : bool
-        Whether the caller has said what to do with bytes that are not UTF-8.
-    is_text : bool
-        Whether the caller has said that it is text.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> oddity(b'{"text": "the sea"}\n', False, False)[:21]
-    'looks like JSON lines'
-    >>> oddity("naïve".encode()[:3], False, False)
-    ''
-    """
+    r"""Return what a text looks like, if that is not text in UTF-8; empty if it is."""
     if begin.startswith(b"PAR1") and not is_text:
         return _PARQUET
     if begin.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):

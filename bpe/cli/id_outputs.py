@@ -47,14 +47,7 @@ def id_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def check_id_options(output: str | None, given: dict[str, Any]) -> None:
-    """Raise if options cannot be used together, or the output cannot be written.
-
-    Parameters
-    ----------
-    output : str or None
-    given : dict
-        The options that need an output, None or False where one is not given.
-    """
+    """Raise if options cannot be used together, or the output cannot be written."""
     if given["scheduler"] is not None and not given["shards"]:
         raise click.UsageError("--scheduler needs --shards: a cluster encodes files one by one")
     if output is None:
@@ -85,17 +78,7 @@ def is_kept(output: str) -> bool:
 def write_shards(
     tokenizer: Tokenizer, corpus: Corpus, folder: str, options: dict[str, Any], *, as_json: bool
 ) -> None:
-    """Encode each file of a corpus to a folder, and print a summary.
-
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-    corpus : Corpus
-    folder : str
-    options : dict
-        Of ``Tokenizer.encode_shards``.
-    as_json : bool
-    """
+    """Encode each file of a corpus to a folder, and print a summary."""
     watch = Stopwatch()
     try:
         done = tokenizer.encode_shards(corpus, folder, **options)

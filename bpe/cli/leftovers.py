@@ -11,15 +11,6 @@ def tell_of_others(output: str) -> None:
     """Name the files of ids in the folder of an output that are not complete; nothing is removed.
 
     Those that another process is writing are not named, where the system has locks.
-
-    Parameters
-    ----------
-    output : str
-        A file of ids; it is not named itself.
-
-    Examples
-    --------
-    >>> tell_of_others("no such folder/ids.bin")
     """
     from bpe.corpus.locks import is_locked
     from bpe.corpus.notes import state_of

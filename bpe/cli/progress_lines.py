@@ -14,20 +14,7 @@ EVERY = 10.0  # seconds
 
 
 class Lines:
-    """Prints a line every ten seconds, as ``progress(done, total)`` is called.
-
-    Parameters
-    ----------
-    label : str
-        What is being done.
-    unit : str
-        "B" for bytes, else what is counted.
-
-    Examples
-    --------
-    >>> Lines("counting", "B").line(1_200_000, 4_800_000, 20.0)
-    'counting: 1.2 MB of 4.8 MB (25 %), 20 s'
-    """
+    """Prints a line every ten seconds, as ``progress(done, total)`` is called."""
 
     def __init__(self, label: str, unit: str) -> None:
         self._label, self._unit = label, unit
@@ -50,20 +37,7 @@ class Lines:
 
 
 def progress_of(label: str, unit: str, *, quiet: bool, lines: bool) -> Progress:
-    """Return what shows the progress of a part of a command.
-
-    Parameters
-    ----------
-    label, unit : str
-        As :class:`Lines` takes them.
-    quiet, lines : bool
-        The options --quiet and --progress.
-
-    Returns
-    -------
-    bool or callable
-        As functions take it for their `progress`.
-    """
+    """Return what shows the progress of a part of a command."""
     if quiet and lines:
         raise click.UsageError("--quiet and --progress cannot be given together")
     if lines and not sys.stderr.isatty():

@@ -59,21 +59,7 @@ def show(tokenizer: str, text: str, with_ids: bool, as_json: bool) -> None:
 
 
 def shown_tokens(tokens: list[bytes]) -> list[str]:
-    r"""Return tokens as printable text, without characters that move the cursor or change the direction.
-
-    Parameters
-    ----------
-    tokens : list of bytes
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> shown_tokens([b"caf\xc3", b"\xa9\n", b"\x1b[2J"])
-    ['caf<C3>', '<A9>\\n', '<1B>[2J']
-    """
+    r"""Return tokens as printable text, without characters that move the cursor or change the direction."""
     return ["".join(map(_shown, token.decode("utf-8", "surrogateescape"))) for token in tokens]
 
 

@@ -19,11 +19,6 @@ def hearing_interrupts(heard: list[int]) -> Iterator[None]:
 
     Where Python cannot raise, such as in a callback of the garbage collector, it would print a traceback and
     go on. There it is raised once more, a moment later.
-
-    Parameters
-    ----------
-    heard : list of int
-        Gets the number of each signal.
     """
     is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if not is_default or threading.current_thread() is not threading.main_thread():

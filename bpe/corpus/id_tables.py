@@ -40,41 +40,12 @@ def save_origins(origins: Iterable[tuple[int, Path | None]], ids_path: Path) -> 
 
 
 def origins_path(ids_path: Path) -> Path:
-    """Return where the origins of documents are, while a table is not complete.
-
-    Examples
-    --------
-    >>> origins_path(Path("x.parquet.ids.part")).name
-    'x.parquet.ids.sources.part'
-    """
+    """Return where the origins of documents are, while a table is not complete."""
     return ids_path.with_name(f"{ids_path.name.removesuffix('.part')}.sources.part")
 
 
 def write_table(path: Path, ids_path: Path, offsets_path: Path, dtype: np.dtype) -> None:
-    """Make a table of a file of ids, and of the files beside it.
-
-    Parameters
-    ----------
-    path : Path
-        Its suffix is one of :data:`KINDS`.
-    ids_path, offsets_path : Path
-        The ids and nothing else; a .npy file. The origins are beside the ids.
-    dtype : numpy.dtype
-        Of the ids.
-
-    Raises
-    ------
-    ValueError
-        A document has more ids than a row can hold.
-    OSError
-        A file cannot be read or written.
-    ImportError
-        pyarrow is not installed.
-
-    Complexity
-    ----------
-    O(n) time; memory for some million ids, and for the longest document.
-    """
+    """Make a table of a file of ids, and of the files beside it."""
     arrow = extra("pyarrow", "parquet", f"writing {path.suffix} files")
     offsets = np.load(offsets_path, mmap_mode="r")
     marks = json.loads(origins_path(ids_path).read_bytes())

@@ -10,30 +10,7 @@ BUSY = "another process is writing it: wait until it ends, or name another place
 
 
 def lock(file: BinaryIO, path: Path) -> bool:
-    """Lock an open file until it is closed, or the process ends.
-
-    Parameters
-    ----------
-    file : binary file
-    path : Path
-        What to call it in an error.
-
-    Returns
-    -------
-    bool
-        False where the system, or the file system, has no such locks.
-
-    Raises
-    ------
-    BlockingIOError
-        Another process has locked it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryFile() as file:
-    ...     _ = lock(file, Path("a file"))
-    """
+    """Lock an open file until it is closed, or the process ends."""
     try:
         import fcntl
     except ImportError:  # Windows renames no file that another process has open
@@ -48,21 +25,7 @@ def lock(file: BinaryIO, path: Path) -> bool:
 
 
 def is_locked(path: Path) -> bool:
-    """Say whether another process has locked a file; False where that is not known, or there is no file.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> is_locked(Path("no such file"))
-    False
-    """
+    """Say whether another process has locked a file; False where that is not known, or there is no file."""
     try:
         with open(path, "rb") as file:
             lock(file, path)

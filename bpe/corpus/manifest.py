@@ -28,21 +28,7 @@ _FORMAT, _VERSION = "bpe-structures shards", 1
 
 @dataclass(frozen=True)
 class Shard:
-    """A complete shard.
-
-    Attributes
-    ----------
-    source : str
-        The file that was encoded.
-    size, mtime_ns : int
-        Its size and the time of its last change.
-    output : str
-        The file of ids, as a path in the folder.
-    output_bytes : int
-        The size of this file.
-    documents, tokens, text_bytes : int
-        What is in it.
-    """
+    """A complete shard."""
 
     source: str
     size: int
@@ -55,39 +41,7 @@ class Shard:
 
 
 class Manifest:
-    """The list of the complete shards of a folder, while it is open.
-
-    Parameters
-    ----------
-    folder : Path
-    work : dict
-        The options. All shards of a folder have the same.
-
-    Attributes
-    ----------
-    path : Path
-    shards : dict from str to Shard
-        By the names of the outputs.
-
-    Raises
-    ------
-    ValueError
-        The folder has shards of other options, or the file is damaged.
-    BlockingIOError
-        Another process encodes into this folder.
-    OSError
-        The file cannot be read or written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as name:
-    ...     with Manifest(Path(name), {"dtype": "uint16"}) as manifest:
-    ...         manifest.add(Shard("a.txt", 3, 17, "a.txt.bin", 4, 1, 2, 3))
-    ...     with Manifest(Path(name), {"dtype": "uint16"}) as manifest:
-    ...         manifest.shards["a.txt.bin"].tokens
-    2
-    """
+    """The list of the complete shards of a folder, while it is open."""
 
     def __init__(self, folder: Path, work: dict[str, Any]) -> None:
         self.path = folder / NAME
@@ -155,13 +109,7 @@ class Manifest:
         )
 
     def add(self, shard: Shard) -> None:
-        """Add a shard that is complete.
-
-        Raises
-        ------
-        OSError
-            It cannot be written.
-        """
+        """Add a shard that is complete."""
         self._append(asdict(shard))
         self.shards[shard.output] = shard
 

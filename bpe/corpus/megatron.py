@@ -31,13 +31,7 @@ _AT_A_TIME = 1 << 20  # documents
 
 
 def is_index(path: Path) -> bool:
-    """Say whether a file is such an index.
-
-    Examples
-    --------
-    >>> is_index(Path("no such file"))
-    False
-    """
+    """Say whether a file is such an index."""
     try:
         with open(path, "rb") as file:
             return file.read(len(MAGIC)) == MAGIC
@@ -46,37 +40,7 @@ def is_index(path: Path) -> bool:
 
 
 def write_index(path: Path, offsets_path: Path, dtype: np.dtype) -> None:
-    """Write the index of a file of ids.
-
-    Parameters
-    ----------
-    path : Path
-    offsets_path : Path
-        A .npy file: where each document begins, and where the last one ends.
-    dtype : numpy.dtype
-        Of the ids.
-
-    Raises
-    ------
-    ValueError
-        A document has more ids than an int32 can count.
-    OSError
-        A file cannot be read or written.
-
-    Complexity
-    ----------
-    O(documents) time; memory for some of them.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.save(Path(folder, "x.npy"), np.array([0, 3, 3, 5]))
-    ...     write_index(Path(folder, "x.idx"), Path(folder, "x.npy"), np.dtype("<u2"))
-    ...     data = Path(folder, "x.idx").read_bytes()
-    >>> np.frombuffer(data[34:42], "<i4"), np.frombuffer(data[42:58], "<i8"), np.frombuffer(data[58:], "<i8")
-    (array([3, 2], dtype=int32), array([0, 6]), array([0, 1, 1, 2]))
-    """
+    """Write the index of a file of ids."""
     offsets = np.load(offsets_path, mmap_mode="r")
     with naming_output(path), replacing(path) as file:
         n_sequences = sum(int(np.count_nonzero(lengths)) for _, lengths in _parts(offsets))

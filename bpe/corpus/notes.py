@@ -17,25 +17,7 @@ _TOO_EARLY = "it was stopped before it saved anything"
 
 @dataclass
 class State:
-    """The progress of the work.
-
-    Attributes
-    ----------
-    key : str
-        Identifies the work; only a run with the same key resumes it.
-    documents, tokens : int
-        How many complete documents, and how many ids, are written.
-    document_bytes : int
-        How many bytes of the next document are done.
-    checksum : int
-        CRC-32 of all bytes of the corpus so far.
-    n_bytes : int
-        The number of these bytes.
-    ids_checksum, offsets_checksum : int
-        CRC-32 of the ids and of the offsets that are written. The first offset, 0, is always there.
-    is_done : bool
-        Whether only the renaming is left.
-    """
+    """The progress of the work."""
 
     key: str
     documents: int = 0
@@ -49,42 +31,13 @@ class State:
 
 
 def note_of(state: State) -> bytes:
-    """Return the note of a state.
-
-    Parameters
-    ----------
-    state : State
-
-    Returns
-    -------
-    bytes
-
-    Examples
-    --------
-    >>> state_of(note_of(State("work", tokens=3))).tokens
-    3
-    """
+    """Return the note of a state."""
     entries = asdict(state)
     return json.dumps({**entries, "note_checksum": _checksum(entries)}).encode()
 
 
 def state_of(note: bytes) -> State | None:
-    """Return the state that a note tells; None if it is damaged, edited, or of another release.
-
-    Parameters
-    ----------
-    note : bytes
-        Any bytes are allowed.
-
-    Returns
-    -------
-    State or None
-
-    Examples
-    --------
-    >>> state_of(note_of(State("work", tokens=3)).replace(b"3", b"4")) is None
-    True
-    """
+    """Return the state that a note tells; None if it is damaged, edited, or of another release."""
     try:
         entries = json.loads(note.decode())
         checksum = entries.pop("note_checksum")
@@ -99,27 +52,7 @@ def _checksum(entries: dict[str, object]) -> int:
 
 
 def read_note(path: Path, key: str) -> State | None:
-    """Return the state of an earlier run of the same work; None if there is none that can be trusted.
-
-    Parameters
-    ----------
-    path : Path
-    key : str
-
-    Returns
-    -------
-    State or None
-
-    Raises
-    ------
-    OSError
-        There is a note that cannot be read.
-
-    Examples
-    --------
-    >>> read_note(Path("no such file"), "work") is None
-    True
-    """
+    """Return the state of an earlier run of the same work; None if there is none that can be trusted."""
     try:
         with open(path, "rb") as file:
             state = state_of(file.read(_MOST_BYTES))
@@ -129,29 +62,7 @@ def read_note(path: Path, key: str) -> State | None:
 
 
 def why_anew(path: Path, key: str) -> str:
-    """Say why an earlier run cannot be continued.
-
-    Parameters
-    ----------
-    path : Path
-        Where its note would be.
-    key : str
-        Of the work that is to be done now.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    OSError
-        There is a note that cannot be read.
-
-    Examples
-    --------
-    >>> why_anew(Path("no such file"), "work")
-    'it was stopped before it saved anything'
-    """
+    """Say why an earlier run cannot be continued."""
     try:
         with open(path, "rb") as file:
             state = state_of(file.read(_MOST_BYTES))
@@ -167,35 +78,7 @@ def why_anew(path: Path, key: str) -> str:
 
 
 def holds(path: Path, start: int, n_bytes: int, checksum: int) -> bool:
-    """Say whether a file holds what was written to it.
-
-    Parameters
-    ----------
-    path : Path
-    start, n_bytes : int
-        The bytes that are looked at; more may follow.
-    checksum : int
-        Their CRC-32.
-
-    Returns
-    -------
-    bool
-        False if there is no such file.
-
-    Raises
-    ------
-    OSError
-        It cannot be read.
-
-    Complexity
-    ----------
-    These bytes are read once.
-
-    Examples
-    --------
-    >>> holds(Path("no such file"), 0, 1, 5)
-    False
-    """
+    """Say whether a file holds what was written to it."""
     found, left = 0, n_bytes
     try:
         with open(path, "rb") as file:
@@ -208,21 +91,7 @@ def holds(path: Path, start: int, n_bytes: int, checksum: int) -> bool:
 
 
 def must_be_plain(path: Path) -> None:
-    """Raise unless a path is free, or a file that nothing else leads to: what is written there stays there.
-
-    Parameters
-    ----------
-    path : Path
-
-    Raises
-    ------
-    OSError
-        It is a symbolic link, a device, or a file with another name.
-
-    Examples
-    --------
-    >>> must_be_plain(Path("no such file"))
-    """
+    """Raise unless a path is free or is a file that nothing else leads to, so that what is written stays."""
     try:
         status = os.lstat(path)
     except FileNotFoundError:

@@ -41,21 +41,7 @@ _ANEW = "an earlier run was not completed, and cannot be continued: {why}; this 
 
 
 def offsets_path(path: str | os.PathLike[str]) -> Path:
-    """Return the path of the offsets that belong to a file of ids.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    Path
-
-    Examples
-    --------
-    >>> offsets_path("corpus.bin").name
-    'corpus.offsets.npy'
-    """
+    """Return the path of the offsets that belong to a file of ids."""
     return Path(path).with_suffix(".offsets.npy")
 
 
@@ -66,48 +52,14 @@ def files_of(path: str | os.PathLike[str]) -> tuple[Path, Path]:
 
 
 def npy_header(dtype: np.dtype, n: int) -> bytes:
-    """Return the header of a .npy file; it has the same length for every `n`.
-
-    Parameters
-    ----------
-    dtype : numpy.dtype
-    n : int
-        The number of items.
-
-    Returns
-    -------
-    bytes
-
-    Examples
-    --------
-    >>> len(npy_header(OFFSETS, 0)), len(npy_header(OFFSETS, 10**15))
-    (128, 128)
-    """
+    """Return the header of a .npy file; it has the same length for every `n`."""
     text = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': ({n},), }}"
     n_text = _HEADER_BYTES - 10
     return b"\x93NUMPY\x01\x00" + n_text.to_bytes(2, "little") + text.ljust(n_text - 1).encode() + b"\n"
 
 
 def other_owner(path: Path) -> tuple[Path, bool] | None:
-    """Return another file of ids whose offsets are where those of `path` would be.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    (owner, is_complete) : (Path, bool), or None
-
-    Complexity
-    ----------
-    O(n) for n files in the folder.
-
-    Examples
-    --------
-    >>> other_owner(Path("ids.bin")) is None
-    True
-    """
+    """Return another file of ids whose offsets are where those of `path` would be."""
     offsets = offsets_path(path)
     begin = offsets.name.removesuffix(".offsets.npy")
     beside = [other for other in path.parent.glob(f"{glob.escape(begin)}*") if other != path]
@@ -145,38 +97,7 @@ def _may_hold(path: Path, n_ids: int) -> bool:
 
 
 class Output:
-    """The two files while they are written.
-
-    Parameters
-    ----------
-    path : path
-        The file of ids: a numpy file if the suffix is .npy, else only the ids.
-    dtype : numpy.dtype
-    key : str
-        Identifies the work.
-    finisher : callable, optional
-        Called with the complete files of ids and of offsets before they are renamed. It may be called again
-        after a kill.
-    is_kept : bool
-        Whether both files are renamed; else they are removed, as something else was made of them.
-
-    Attributes
-    ----------
-    offsets_path : Path
-    state : State
-    is_resumed : bool
-        Whether an earlier run has left something to resume.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     output = Output(Path(folder, "ids.bin"), np.dtype("<u2"), "work")
-    ...     output.write(np.array([1, 2, 3]), [2, 3])
-    ...     output.finish()
-    ...     np.fromfile(Path(folder, "ids.bin"), "<u2"), np.load(Path(folder, "ids.offsets.npy"))
-    (array([1, 2, 3], dtype=uint16), array([0, 2, 3]))
-    """
+    """The two files while they are written."""
 
     def __init__(
         self,
@@ -329,25 +250,7 @@ class Output:
         document_bytes: int = 0,
         n_bytes: int = 0,
     ) -> None:
-        """Write ids, and the ends of documents.
-
-        Parameters
-        ----------
-        ids : (n,) integers
-        document_ends : (documents,) integers
-            Each end as the number of ids from the beginning of the file.
-        checksum, document_bytes, n_bytes : int
-            Fields of the new state.
-
-        Raises
-        ------
-        OSError
-            They cannot be written.
-
-        Complexity
-        ----------
-        O(n).
-        """
+        """Write ids, and the ends of documents."""
         ids_data, ends_data = (
             memoryview(np.ascontiguousarray(numbers, dtype).view(np.uint8))  # type: ignore[arg-type]
             for numbers, dtype in ((ids, self._dtype), (document_ends, OFFSETS))
@@ -368,17 +271,7 @@ class Output:
         )
 
     def save_state(self) -> None:
-        """Make sure that a kill, or a power cut, loses nothing that is written.
-
-        Raises
-        ------
-        OSError
-            It cannot be written.
-
-        Complexity
-        ----------
-        A flush to the disk.
-        """
+        """Make sure that a kill, or a power cut, loses nothing that is written."""
         for file, path in ((self._ids, self._path), (self._offsets, self.offsets_path)):
             with naming_output(path, file):
                 file.flush()
@@ -387,17 +280,7 @@ class Output:
             replace_file(self._state_path, note_of(self.state))
 
     def finish(self) -> None:
-        """Complete the files and rename them.
-
-        Raises
-        ------
-        OSError
-            They cannot be written.
-
-        Complexity
-        ----------
-        A flush to the disk.
-        """
+        """Complete the files and rename them."""
         for file, header in zip((self._offsets, self._ids), self._headers, strict=True):
             self._put(file, header, 0)
         self.state.is_done = True
@@ -431,19 +314,5 @@ def _lock(file: BinaryIO, path: Path) -> None:
 
 
 def part_of(path: Path) -> Path:
-    """Return the path of a file while it is not complete.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    Path
-
-    Examples
-    --------
-    >>> part_of(Path("ids.bin")).name
-    'ids.bin.part'
-    """
+    """Return the path of a file while it is not complete."""
     return path.with_name(f"{path.name}.part")

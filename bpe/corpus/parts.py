@@ -30,46 +30,7 @@ def parts_of(
     part_bytes: int = PART_BYTES,
     cut: Cut = cut_inside,
 ) -> list[list[FilePart]]:
-    """Cut a corpus of files into parts of about equal size.
-
-    Parameters
-    ----------
-    corpus : Corpus
-    pattern : Pattern
-    specials : frozenset of str
-        Special tokens.
-    part_bytes : int
-        Size of a part. Only a file that cannot be cut makes a part larger than one and a half times this.
-    cut : callable
-        Finds a place to cut in some bytes out of the middle of a text, as :func:`bpe.boundaries.cut_inside`.
-
-    Returns
-    -------
-    list of list of FilePart
-        The parts in order: their counts, added from the first to the last, equal those of the corpus, also in
-        the order of the pieces.
-
-    Raises
-    ------
-    ValueError
-        The corpus does not consist of files only.
-    OSError
-        A file cannot be read.
-
-    Complexity
-    ----------
-    O(n / part_bytes) for n bytes, and one `stat` for each file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "a.txt").write_text("one two three")
-    ...     parts = parts_of(Corpus(Path(folder)), Pattern.of("gpt2"), frozenset(), 4)
-    ...     [[(part.start, part.stop) for part in parts] for parts in parts]
-    [[(0, 7)], [(7, 13)]]
-    """
+    """Cut a corpus of files into parts of about equal size."""
     search = search_for(specials)
     parts: list[list[FilePart]] = []
     room = 0

@@ -29,65 +29,20 @@ _ZST_BYTES = 1 << 9  # read at a time: 4 bytes of zstd may unpack to 128 KiB, so
 
 
 def blocks_of(data: bytes, size: int) -> Iterator[bytes]:
-    """Cut bytes into blocks of `size` bytes; the last block has the rest.
-
-    Examples
-    --------
-    >>> list(blocks_of(b"some text", 4))
-    [b'some', b' tex', b't']
-    """
+    """Cut bytes into blocks of `size` bytes; the last block has the rest."""
     for start in range(0, len(data), size):
         yield data[start : start + size]
 
 
 def kind_of(path: Path) -> tuple[str, str]:
-    """Return the format and the compression of a file, by its name.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    (format, compression) : (str, str)
-        The format is one of :data:`FORMATS`, or "" if the name does not tell it; the compression is one of
-        :data:`COMPRESSIONS` or "".
-
-    Examples
-    --------
-    >>> kind_of(Path("wiki.jsonl.gz")), kind_of(Path("README"))
-    (('.jsonl', '.gz'), ('', ''))
-    """
+    """Return the format and the compression of a file, by its name."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else ""
     return (suffixes[-1] if suffixes and suffixes[-1] in FORMATS else ""), compression
 
 
 def extra(module: str, name: str, purpose: str) -> Any:
-    """Import an optional package.
-
-    Parameters
-    ----------
-    module : str
-    name : str
-        The extra of this project that installs it.
-    purpose : str
-        What the package is needed for.
-
-    Returns
-    -------
-    module
-
-    Raises
-    ------
-    ImportError
-        The package is not installed; the message says how to install it.
-
-    Examples
-    --------
-    >>> extra("json", "json", "JSON").__name__
-    'json'
-    """
+    """Import an optional package."""
     try:
         return importlib.import_module(module)
     except ImportError:
@@ -120,26 +75,7 @@ class _Source:
 
 @dataclass(frozen=True)
 class FilePart:
-    """A file, or a range of bytes of one.
-
-    Parameters
-    ----------
-    path : Path
-        ``Path("-")`` is standard input.
-    start, stop : int
-        The range; by default, up to the end. A compressed file can be read as a whole only.
-    stamp : (int, int), optional
-        The result of :func:`stamp_of` when the range was chosen.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "file.txt")
-    ...     _ = path.write_bytes(b"some text")
-    ...     list(FilePart(path).blocks(block_bytes=6)), list(FilePart(path, 5).blocks())
-    ([b'some t', b'ext'], [b'text'])
-    """
+    """A file, or a range of bytes of one."""
 
     __module__ = "bpe"  # the name in pickles
     path: Path
@@ -154,33 +90,7 @@ class FilePart:
         return f"{self.path} (decompressed)" if kind_of(self.path)[1] else str(self.path)
 
     def blocks(self, advance: Advance = lambda n: None, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
-        """Read the file, decompressed.
-
-        Parameters
-        ----------
-        advance : callable
-            Called with the number of bytes read from the file, each time; the sum is its size.
-        block_bytes : int
-            Maximal size of a block.
-
-        Yields
-        ------
-        bytes
-            Not empty.
-
-        Raises
-        ------
-        ValueError
-            Compressed data are damaged or cut off, or the file changes while it is read.
-        OSError
-            The file cannot be read.
-        ImportError
-            The file is .zst, and the package for it is not installed.
-
-        Complexity
-        ----------
-        O(n) time; memory for a few blocks.
-        """
+        """Read the file, decompressed."""
         if self.path == STDIN:
             yield from _plain(_Source(sys.stdin.buffer, 0, None, advance), block_bytes)
             return

@@ -36,39 +36,7 @@ def json_lines(
     *,
     most: int = RECORD_BYTES,
 ) -> Iterator[bytes]:
-    r"""Read documents from lines of JSON.
-
-    Parameters
-    ----------
-    blocks : iterable of bytes
-    field : str
-        Key of the text in every object.
-    errors : {"keep", "strict", "replace", "skip"}
-    name : str
-        Name of the file, for messages.
-    start : int
-        Place of the first block in the file; a line begins there.
-    most : int
-        Bytes that a line may have.
-
-    Yields
-    ------
-    bytes
-
-    Raises
-    ------
-    ValueError
-        A line is too long, is not JSON or not an object, has no such field, or the field is not a text.
-
-    Complexity
-    ----------
-    O(n) time; memory for a block and for the longest line.
-
-    Examples
-    --------
-    >>> list(json_lines([b'{"text": "one"}\n{"text"', b': "caf\\u00e9"}'], "text", "strict", "file"))
-    [b'one', b'caf\xc3\xa9']
-    """
+    r"""Read documents from lines of JSON."""
     parse, place = json.JSONDecoder().decode, start
     for number, line in enumerate(_lines(blocks, most), 1):
         document: bytes | None
@@ -158,35 +126,7 @@ def parquet_rows(
     *,
     most: int = RECORD_BYTES,
 ) -> Iterator[bytes]:
-    """Read documents from a column of a Parquet file.
-
-    Parameters
-    ----------
-    part : FilePart
-        A whole file. A compressed one is unpacked into a temporary file.
-    field : str
-        The column, of type string or binary.
-    errors : {"keep", "strict", "replace", "skip"}
-    advance : callable
-        Called with numbers of bytes; the sum is the size of the file.
-    most : int
-        Bytes that the text of a row may have.
-
-    Yields
-    ------
-    bytes
-
-    Raises
-    ------
-    ValueError
-        The file is damaged, has no such column, the column is not text, or a text is too long.
-    ImportError
-        pyarrow is not installed.
-
-    Complexity
-    ----------
-    O(n) time; memory for some hundred rows, fewer if they are long, and what the row groups of the file need.
-    """
+    """Read documents from a column of a Parquet file."""
     arrow = extra("pyarrow", "parquet", "reading .parquet files")
     parquet = extra("pyarrow.parquet", "parquet", "reading .parquet files")
     with _seekable(part, advance) as (file, size):

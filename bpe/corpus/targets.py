@@ -49,24 +49,7 @@ NANOGPT_END = "<|endoftext|>"
 
 @dataclass(frozen=True)
 class Target:
-    """A format, and where its files are.
-
-    Attributes
-    ----------
-    kind : str
-        One of :data:`ENDINGS`.
-    path : Path
-        The file that is asked for; of Megatron the .bin.
-    ids_path : Path
-        The file of ids that is written first, and is removed again if it is not `path`.
-
-    Examples
-    --------
-    >>> Target.of("ids.idx", None).kind, Target.of("ids.idx", None).path.name
-    ('megatron', 'ids.bin')
-    >>> Target.of("ids.parquet", None).ids_path.name
-    'ids.parquet.ids'
-    """
+    """A format, and where its files are."""
 
     kind: str
     path: Path
@@ -74,15 +57,7 @@ class Target:
 
     @classmethod
     def of(cls, out: str | os.PathLike[str], to: str | None) -> Target:
-        """Return the format that a name is for: the one that is given, or that of its ending.
-
-        Raises
-        ------
-        ValueError
-            There is no such format, or it has files of another ending.
-        ImportError
-            A package that writes it is not installed.
-        """
+        """Return the format that a name is for: the one that is given, or that of its ending."""
         path = Path(out)
         if to is None:
             kind = next((kind for kind, endings in _BY_ENDING if path.suffix in endings), "bin")
@@ -107,13 +82,7 @@ class Target:
         return self.path if self.kind in id_tables.KINDS else offsets_path(self.path)
 
     def check(self) -> None:
-        """Raise if a file stands there that would no longer be right.
-
-        Raises
-        ------
-        FileExistsError
-            An index of Megatron beside a file of ids of another format.
-        """
+        """Raise if a file stands there that would no longer be right."""
         index = self.path.with_suffix(".idx")
         if self.path.suffix == ".bin" and self.kind != "megatron" and megatron.is_index(index):
             raise FileExistsError(
@@ -121,13 +90,7 @@ class Target:
             )
 
     def end_id(self, vocabulary: Vocabulary, end_token: str | None) -> int | None:
-        """Return the id that follows each document; None for no id.
-
-        Raises
-        ------
-        ValueError
-            There is no such special token.
-        """
+        """Return the id that follows each document; None for no id."""
         token = NANOGPT_END if end_token is None and self.kind == "nanogpt" else end_token
         if token is None:
             return None

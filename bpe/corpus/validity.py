@@ -33,35 +33,7 @@ def check_errors(errors: str) -> None:
 
 
 def clean_blocks(blocks: Iterable[bytes], errors: Errors, name: str, start: int = 0) -> Iterator[bytes]:
-    r"""Apply `errors` to the bytes of a text file.
-
-    Parameters
-    ----------
-    blocks : iterable of bytes
-    errors : {"keep", "strict", "replace", "skip"}
-    name : str
-        Name of the file, for messages.
-    start : int
-        Place of the first block in the file.
-
-    Yields
-    ------
-    bytes
-
-    Raises
-    ------
-    ValueError
-        `errors` is "strict", and the text is not UTF-8.
-
-    Complexity
-    ----------
-    O(n); O(1) with "keep".
-
-    Examples
-    --------
-    >>> list(clean_blocks([b"caf\xc3", b"\xa9 \xff"], "replace", "file"))
-    [b'caf', b'\xc3\xa9 \xef\xbf\xbd']
-    """
+    r"""Apply `errors` to the bytes of a text file."""
     if errors == "keep":
         yield from blocks
         return
@@ -92,39 +64,7 @@ def _and_none(blocks: Iterable[bytes]) -> Iterator[bytes | None]:
 def clean_document(
     document: str | bytes, errors: Errors, name: str, start: int | None = None
 ) -> bytes | None:
-    r"""Apply `errors` to a document, and return its bytes.
-
-    Parameters
-    ----------
-    document : str or bytes
-        Surrogate pairs in a str are joined.
-    errors : {"keep", "strict", "replace", "skip"}
-    name : str
-        Name of the document, for messages.
-    start : int, optional
-        Place of the document in the file `name`; without it, messages count the bytes of the document.
-
-    Returns
-    -------
-    bytes or None
-        None if `errors` leaves the document out.
-
-    Raises
-    ------
-    ValueError
-        `errors` is "strict", and the document is not UTF-8 or has a lone surrogate.
-    TypeError
-        The document is neither str nor bytes.
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> clean_document(b"\xff", "replace", "a document"), clean_document(b"\xff", "skip", "a document")
-    (b'\xef\xbf\xbd', None)
-    """
+    r"""Apply `errors` to a document, and return its bytes."""
     if isinstance(document, (bytes, bytearray, memoryview)):
         data = bytes(document)
         if errors == "keep":

@@ -23,19 +23,7 @@ _MOST = 2**31 - 1
 
 @dataclass
 class Batch:
-    """Segments in a row.
-
-    Attributes
-    ----------
-    data : bytearray
-        The segments, one after the other; before them, at most a character of the text that comes before.
-    ends : (segments,) int32
-        Where each segment ends.
-    is_open : bool
-        Whether the last one goes on in the next batch.
-    start : int
-        Where the first segment, or what is left of it, begins.
-    """
+    """Segments in a row."""
 
     data: bytearray
     ends: np.ndarray
@@ -44,26 +32,7 @@ class Batch:
 
 
 class Batcher:
-    """Makes batches of documents.
-
-    Parameters
-    ----------
-    documents : iterable of iterable of bytes
-        The blocks of each document.
-    specials : collection of str
-        Special tokens: cut out, the longest where several begin at a place; a segment ends there.
-    batch_bytes : int
-        The least size of a batch, except the last.
-
-    Examples
-    --------
-    >>> batcher = Batcher([[b"one<|e", b"nd|>two"], [b"three"]], ["<|end|>"])
-    >>> batch = batcher.next()
-    >>> batch.data, batch.ends.tolist(), batch.is_open
-    (bytearray(b'onetwothree'), [3, 6, 11], False)
-    >>> batcher.next() is None
-    True
-    """
+    """Makes batches of documents."""
 
     def __init__(
         self, documents: Iterable[Iterable[bytes]], specials: Collection[str] = (), batch_bytes: int = 1 << 20
@@ -72,37 +41,7 @@ class Batcher:
         self._parts = _parts(documents, specials)
 
     def next(self, last: Batch | None = None, done: int = 0) -> Batch | None:
-        """Return the next batch, None where there is nothing left.
-
-        Parameters
-        ----------
-        last : Batch, optional
-            The batch before, if it was open.
-        done : int
-            How far the pieces of its data are known. The rest is the beginning of the new batch. The longer
-            it is, the more is read, so that a long piece is not looked at too often.
-
-        Returns
-        -------
-        Batch or None
-
-        Raises
-        ------
-        ValueError
-            A piece has more bytes than the kernels can count.
-
-        Complexity
-        ----------
-        O(n) for n bytes.
-
-        Examples
-        --------
-        >>> batcher = Batcher([[b"one tw", b"o three"]], batch_bytes=4)
-        >>> first = batcher.next()
-        >>> second = batcher.next(first, done=3)
-        >>> second.data, second.start
-        (bytearray(b'one two three'), 3)
-        """
+        """Return the next batch, None where there is nothing left."""
         data, start, is_open = bytearray(), 0, False
         if last is not None and last.is_open:
             last_start = int(last.ends[-2]) if len(last.ends) > 1 else 0

@@ -34,15 +34,7 @@ _CRC = struct.Struct("<I")
 
 
 class Kind(NamedTuple):
-    """A kind of file.
-
-    Attributes
-    ----------
-    magic : bytes
-    version : int
-    name : str
-        As messages call it: "a file of ...".
-    """
+    """A kind of file."""
 
     magic: bytes
     version: int
@@ -50,16 +42,7 @@ class Kind(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What was read of a file.
-
-    Attributes
-    ----------
-    data : bytes
-        All of it.
-    header : dict
-    start : int
-        Where the arrays begin.
-    """
+    """What was read of a file."""
 
     data: bytes
     header: dict[str, Any]
@@ -67,27 +50,7 @@ class Content(NamedTuple):
 
 
 def pack(kind: Kind, header: dict[str, Any], arrays: list[bytes]) -> bytes:
-    """Return the content of a file.
-
-    Parameters
-    ----------
-    kind : Kind
-    header : dict
-    arrays : list of bytes
-
-    Returns
-    -------
-    bytes
-
-    Complexity
-    ----------
-    O(size).
-
-    Examples
-    --------
-    >>> pack(Kind(b"12345678", 1, "numbers"), {}, [b"abc"])[:8]
-    b'12345678'
-    """
+    """Return the content of a file."""
     text = json.dumps(header).encode()
     content = b"".join([_PREFIX.pack(kind.magic, kind.version, len(text)), text, *arrays])
     return content + _CRC.pack(zlib.crc32(content))
@@ -99,39 +62,7 @@ def unpack(
     fault_of: Callable[[dict[str, Any]], str],
     size_of: Callable[[dict[str, Any]], int],
 ) -> Content:
-    """Read what :func:`pack` returned.
-
-    Parameters
-    ----------
-    file : binary file
-        Any bytes are allowed.
-    kind : Kind
-    fault_of : callable
-        Says what is wrong with a header, in a few words; an empty str where all is right.
-    size_of : callable
-        Returns how many bytes the arrays have, by a header that is right.
-
-    Returns
-    -------
-    Content
-
-    Raises
-    ------
-    ValueError
-        It is not such a file, damaged or cut off; the message says where.
-
-    Complexity
-    ----------
-    O(size of the file), in time and in memory.
-
-    Examples
-    --------
-    >>> import io
-    >>> kind = Kind(b"12345678", 1, "numbers")
-    >>> content = unpack(io.BytesIO(pack(kind, {"n": 3}, [b"abc"])), kind, lambda _: "", lambda header: 3)
-    >>> content.header, content.data[content.start :][:3]
-    ({'n': 3}, b'abc')
-    """
+    """Read what :func:`pack` returned."""
     prefix = file.read(_PREFIX.size)  # before anything else: a file of another kind may have no end
     if prefix[:8] in _READERS and prefix[:8] != kind.magic:
         raise ValueError(_READERS[prefix[:8]])
@@ -173,13 +104,7 @@ def _header(text: bytes) -> tuple[dict[str, Any], str]:
 
 
 def fault_of_sizes(header: dict[str, Any], sizes: tuple[str, ...], widths: tuple[str, ...]) -> str:
-    """Say which of these entries of a header is no size, or no width of numbers.
-
-    Examples
-    --------
-    >>> fault_of_sizes({"n": -1}, ("n",), ())
-    '"n" is no size'
-    """
+    """Say which of these entries of a header is no size, or no width of numbers."""
     for key in sizes:
         if type(header.get(key)) is not int or header[key] < 0:
             return f'"{key}" is no size'
@@ -190,36 +115,18 @@ def fault_of_sizes(header: dict[str, Any], sizes: tuple[str, ...], widths: tuple
 
 
 def width_of(numbers: np.ndarray) -> int:
-    """Return how many bytes the greatest number needs, of ``WIDTHS``.
-
-    Examples
-    --------
-    >>> width_of(np.array([7, 256]))
-    2
-    """
+    """Return how many bytes the greatest number needs, of ``WIDTHS``."""
     greatest = int(numbers.max()) if numbers.size else 0
     return next(width for width in WIDTHS if greatest < 1 << 8 * width)
 
 
 def packed(numbers: np.ndarray) -> bytes:
-    r"""Return numbers as bytes, ``width_of(numbers)`` each.
-
-    Examples
-    --------
-    >>> packed(np.array([7, 256]))
-    b'\x07\x00\x00\x01'
-    """
+    r"""Return numbers as bytes, ``width_of(numbers)`` each."""
     return numbers.astype(f"<u{width_of(numbers)}").tobytes()
 
 
 def unpacked(content: bytes, at: int, n: int, width: int, what: str, least: int = 1) -> np.ndarray:
-    """Return n numbers of a file, all at least `least` and at most ``2**63 - 1``.
-
-    Examples
-    --------
-    >>> unpacked(b"..!?", 2, 2, 1, "number")
-    array([33, 63])
-    """
+    """Return n numbers of a file, all at least `least` and at most ``2**63 - 1``."""
     numbers = np.frombuffer(content, f"<u{width}", n, at).astype(np.int64)
     wrong = np.flatnonzero(numbers < least)  # as int64, a number that is too great is below 0
     if wrong.size:

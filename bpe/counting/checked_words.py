@@ -12,13 +12,7 @@ INT64_MAX = 2**63 - 1
 
 
 def checked(word: Any, count: Any, specials: SpecialSearch) -> tuple[bytes, int]:
-    """Return a word as bytes and its count as int, or raise what :class:`bpe.WordCounts` raises.
-
-    Examples
-    --------
-    >>> checked("low", 5, SpecialSearch(frozenset()))
-    (b'low', 5)
-    """
+    """Return a word as bytes and its count as int, or raise what :class:`bpe.WordCounts` raises."""
     text = as_text(word, "a word")
     if not text:
         raise ValueError("a word is empty")

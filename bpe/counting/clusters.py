@@ -158,18 +158,7 @@ def count_runs(
 
 
 class _Plan(NamedTuple):
-    """What the workers do.
-
-    Attributes
-    ----------
-    rules : tuple
-        Pattern, special tokens, and what else there is.
-    count : callable
-        Counts a part: called with its files, how they are read, the name of a topic, and the rules. The
-        results are added.
-    cut : callable
-        Where a text may be cut in parts.
-    """
+    """What the workers do."""
 
     rules: tuple[Any, ...]
     count: Callable[..., Any]

@@ -367,13 +367,7 @@ class RunCounts:
 def count_part(
     corpus: Corpus, pattern: Pattern, special_tokens: tuple[str, ...], parts: str, progress: Progress
 ) -> RunCounts:
-    """Return the counts of a corpus, as :meth:`RunCounts.from_corpus`, or of a part that may hold no text.
-
-    Examples
-    --------
-    >>> len(count_part(Corpus(["of the sea"]), Pattern.of("gpt2"), (), PARTS, False))
-    1
-    """
+    """Return the counts of a corpus, as :meth:`RunCounts.from_corpus`, or of a part that may hold no text."""
     counter = _Counter(parts)
     with progress_bar(progress, corpus.n_bytes, "B", "counting") as advance:
         for row in rows_of_ids(corpus.documents(advance), pattern, special_tokens, counter.ids_of):
@@ -384,12 +378,7 @@ def count_part(
 
 
 def check_rules(sources: Mapping[str, RunCounts]) -> None:
-    """Raise a TypeError if a source is not RunCounts, a ValueError if their parts differ.
-
-    Examples
-    --------
-    >>> check_rules({"sea": RunCounts.from_corpus(["of the sea"])})
-    """
+    """Raise a TypeError if a source is not RunCounts, a ValueError if their parts differ."""
     for name, counts in sources.items():
         if not isinstance(counts, RunCounts):
             raise TypeError(f"source {name!r} must be RunCounts, as others are, not {type(counts).__name__}")
@@ -401,30 +390,7 @@ def check_rules(sources: Mapping[str, RunCounts]) -> None:
 
 
 def joined_rows(sources: Mapping[str, RunCounts], factors: Mapping[str, int], known: ByteCounter) -> Runs:
-    """Return the runs of sources, with other ids, and counts times a factor.
-
-    Parameters
-    ----------
-    sources : mapping from str to RunCounts
-    factors : mapping from str to int
-        No word of a source may pass ``2**63 - 1`` by its factor, so that no run does: it counts no more than
-        its words. A source with the factor 0 is left out.
-    known : ByteCounter
-        Words, and the id of each in the place of its count; all others become gaps.
-
-    Returns
-    -------
-    Runs
-
-    Complexity
-    ----------
-    O(n) for n words in runs.
-
-    Examples
-    --------
-    >>> joined_rows({"": RunCounts.from_corpus(["of the sea"])}, {"": 3}, ByteCounter({b"of": 7, b" sea": 8}))
-    Runs(tokens=array([ 7, -1,  8], dtype=int32), offsets=array([0, 3]), counts=array([3]))
-    """
+    """Return the runs of sources, with other ids, and counts times a factor."""
     rows = []
     for name, counts in sources.items():
         if factors[name]:

@@ -47,29 +47,7 @@ def dump(
     pattern: Pattern,
     special_tokens: tuple[str, ...],
 ) -> bytes:
-    """Return word counts as the content of a file.
-
-    Parameters
-    ----------
-    data, offsets, counts : arrays
-        As :meth:`bpe.WordCounts.to_arrays` returns them.
-    pattern : Pattern
-    special_tokens : tuple of str
-
-    Returns
-    -------
-    bytes
-
-    Complexity
-    ----------
-    O(size).
-
-    Examples
-    --------
-    >>> counter = ByteCounter({b"low": 5})
-    >>> dump(*counter.to_arrays(), Pattern.of("gpt2"), ())[:8] == WORDS
-    True
-    """
+    """Return word counts as the content of a file."""
     return pack(_KIND, *parts_of_words(data, offsets, counts, pattern, special_tokens))
 
 
@@ -80,13 +58,7 @@ def parts_of_words(
     pattern: Pattern,
     special_tokens: tuple[str, ...],
 ) -> tuple[dict[str, Any], list[bytes]]:
-    r"""Return the entries of a header, and the arrays, of word counts; the arguments of :func:`dump`.
-
-    Examples
-    --------
-    >>> parts_of_words(*ByteCounter({b"low": 5}).to_arrays(), Pattern.of("gpt2"), ())[1]
-    [b'\x05', b'\x03', b'low']
-    """
+    r"""Return the entries of a header, and the arrays, of word counts; the arguments of :func:`dump`."""
     lengths = np.diff(offsets)
     header = {
         "pattern": pattern.spec,
@@ -101,45 +73,12 @@ def parts_of_words(
 
 
 def read(file: BinaryIO) -> tuple[ByteCounter, Pattern, tuple[str, ...]]:
-    """Read what :func:`dump` returned.
-
-    Parameters
-    ----------
-    file : binary file
-        Any bytes are allowed.
-
-    Returns
-    -------
-    (counter, pattern, special_tokens) : (ByteCounter, Pattern, tuple of str)
-
-    Raises
-    ------
-    ValueError
-        It is not such a file, damaged or cut off; the message says where.
-
-    Complexity
-    ----------
-    O(size of the file), in time and in memory.
-
-    Examples
-    --------
-    >>> import io
-    >>> content = dump(*ByteCounter({b"low": 5}).to_arrays(), Pattern.of("gpt2"), ("<|end|>",))
-    >>> counter, pattern, special_tokens = read(io.BytesIO(content))
-    >>> counter[b"low"], pattern.name, special_tokens
-    (5, 'gpt2', ('<|end|>',))
-    """
+    """Read what :func:`dump` returned."""
     return words_in(unpack(file, _KIND, fault_of_words, size_of_words))
 
 
 def fault_of_words(header: dict[str, Any]) -> str:
-    """Say what is wrong with the entries of words in a header; nothing where all is right.
-
-    Examples
-    --------
-    >>> fault_of_words({"n_words": 1})
-    '"n_bytes" is no size'
-    """
+    """Say what is wrong with the entries of words in a header; nothing where all is right."""
     fault = fault_of_sizes(header, ("n_words", "n_bytes"), ("count_bytes", "length_bytes"))
     if fault:
         return fault
@@ -158,30 +97,13 @@ def _is_list_of_str(value: Any) -> bool:
 
 
 def size_of_words(header: dict[str, Any]) -> int:
-    """Return how many bytes the arrays of words have, by a header that is right.
-
-    Examples
-    --------
-    >>> size_of_words({"n_words": 2, "n_bytes": 7, "count_bytes": 1, "length_bytes": 1})
-    11
-    """
+    """Return how many bytes the arrays of words have, by a header that is right."""
     n_bytes: int = header["n_words"] * (header["count_bytes"] + header["length_bytes"]) + header["n_bytes"]
     return n_bytes
 
 
 def words_in(content: Content) -> tuple[ByteCounter, Pattern, tuple[str, ...]]:
-    """Return the words, with pattern and special tokens, with which the arrays of a file begin.
-
-    Raises
-    ------
-    ValueError
-
-    Examples
-    --------
-    >>> header, arrays = parts_of_words(*ByteCounter({b"low": 5}).to_arrays(), Pattern.of("gpt2"), ())
-    >>> words_in(Content(b"".join(arrays), header, 0))[0][b"low"]
-    5
-    """
+    """Return the words, with pattern and special tokens, with which the arrays of a file begin."""
     data, header, at = content
     n_words = header["n_words"]
     counts = unpacked(data, at, n_words, header["count_bytes"], "count")
@@ -196,13 +118,7 @@ def words_in(content: Content) -> tuple[ByteCounter, Pattern, tuple[str, ...]]:
 
 
 def counter_of(data: np.ndarray, lengths: np.ndarray, counts: np.ndarray, what: str, at: int) -> ByteCounter:
-    """Return a counter of words, or of `what` they are, which are at the byte `at`; a ValueError if wrong.
-
-    Examples
-    --------
-    >>> counter_of(np.frombuffer(b"low", np.uint8), np.array([3]), np.array([5]), "word", 0)[b"low"]
-    5
-    """
+    """Return a counter of words, or of `what` they are, which are at the byte `at`; a ValueError if wrong."""
     if lengths.size and (int(lengths.max()) > data.size or int(lengths.sum()) != data.size):
         raise ValueError(
             f"the lengths of the {what}s do not add up to the {data.size} bytes from byte {at} on"

@@ -12,13 +12,7 @@ from structures import ByteCounter
 
 
 def scaled(counter: ByteCounter, factor: float | Rational) -> ByteCounter:
-    """Return a counter with all counts times a factor, as :meth:`bpe.WordCounts.scale` does.
-
-    Examples
-    --------
-    >>> dict(scaled(ByteCounter({b"low": 10, b"new": 1}), 0.3).items())
-    {b'low': 3, b'new': 1}
-    """
+    """Return a counter with all counts times a factor, as :meth:`bpe.WordCounts.scale` does."""
     if isinstance(factor, bool) or not isinstance(factor, (float, Rational)):
         raise TypeError(f"factor must be an int, a float or a Fraction, not {type(factor).__name__}")
     try:
@@ -36,13 +30,7 @@ def scaled(counter: ByteCounter, factor: float | Rational) -> ByteCounter:
 
 
 def kept(counter: ByteCounter, keep: np.ndarray) -> ByteCounter:
-    """Return a counter of the words for which `keep`, a boolean for each, is true.
-
-    Examples
-    --------
-    >>> dict(kept(ByteCounter({b"low": 10, b"new": 1}), np.array([False, True])).items())
-    {b'new': 1}
-    """
+    """Return a counter of the words for which `keep`, a boolean for each, is true."""
     data, offsets, counts = counter.to_arrays()
     lengths = np.diff(offsets)
     starts = np.concatenate([[0], np.cumsum(lengths[keep])])

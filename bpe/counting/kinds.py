@@ -11,31 +11,7 @@ Kind: TypeAlias = Literal["words", "runs"]
 
 
 def kind_of_counts(path: str | os.PathLike[str]) -> Kind | None:
-    """Say what a file has counts of.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    {"words", "runs"} or None
-        None for anything else, also if there is no such file.
-
-    Raises
-    ------
-    OSError
-        The file cannot be read.
-
-    Complexity
-    ----------
-    O(1).
-
-    Examples
-    --------
-    >>> print(kind_of_counts("no such file"))
-    None
-    """
+    """Say what a file has counts of."""
     if not os.path.isfile(path):
         return None
     with open(path, "rb") as file:

@@ -67,34 +67,14 @@ def count_values(cells, n_of):
 
 
 class PairSketch(NamedTuple):
-    """How often pairs occur at most, in cells.
-
-    Attributes
-    ----------
-    cells : (2**k,) int32
-    shift : int
-        64 - k.
-
-    Examples
-    --------
-    >>> sketch = PairSketch.of(np.array([7, 12, 9, -1, 7, 12], np.int32))
-    >>> sorted(sketch.cells[sketch.cells > 0].tolist()), sketch.count_at_rank(1)
-    ([1, 2], 2)
-    """
+    """How often pairs occur at most, in cells."""
 
     cells: np.ndarray
     shift: int
 
     @classmethod
     def of(cls, ids: np.ndarray, threads: int | None = 1) -> PairSketch:
-        """Return the sketch of a row of ids, with gaps in it; two threads count at most, each in its cells.
-
-        Examples
-        --------
-        >>> ids = np.array([7, 12, 9, -1, 7, 12], np.int32)
-        >>> bool((PairSketch.of(ids, threads=2).cells == PairSketch.of(ids).cells).all())
-        True
-        """
+        """Return the sketch of a row of ids with gaps in it; at most two threads count, each in its cells."""
         n_bits = min(_MOST_BITS, max(_FEWEST_BITS, (2 * len(ids)).bit_length()))
         threads = min(n_threads(threads), _MOST_THREADS)
         edges = np.linspace(0, len(ids), threads + 1).astype(np.int64).tolist()

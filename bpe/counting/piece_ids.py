@@ -67,16 +67,7 @@ def with_gaps(ids, ends, out):
 
 
 class CutBatch(NamedTuple):
-    """Pieces in a row.
-
-    Attributes
-    ----------
-    data : (n_bytes,) uint8
-    offsets : (pieces + 1,) integers
-        Piece i is ``data[offsets[i]:offsets[i + 1]]``.
-    ends : (n,) integers
-        Where documents end, and what is between special tokens. If there is a 0, one has ended before.
-    """
+    """Pieces in a row."""
 
     data: np.ndarray
     offsets: np.ndarray
@@ -86,31 +77,7 @@ class CutBatch(NamedTuple):
 def cut_batches(
     documents: Iterable[Iterable[bytes]], pattern: Pattern, specials: Collection[str]
 ) -> Iterator[CutBatch]:
-    """Yield the pieces of documents, some megabytes at a time.
-
-    Parameters
-    ----------
-    documents : iterable of iterable of bytes
-        The blocks of each.
-    pattern : Pattern
-    specials : collection of str
-
-    Yields
-    ------
-    CutBatch
-        With a piece or more.
-
-    Raises
-    ------
-    ValueError
-        A piece has more bytes than the kernels can count.
-
-    Examples
-    --------
-    >>> for batch in cut_batches([[b"of the sea"], [b"of"]], Pattern.of("gpt2"), ()):
-    ...     print(batch.offsets, batch.ends)
-    [ 0  2  6 10 12] [ 0 10 12]
-    """
+    """Yield the pieces of documents, some megabytes at a time."""
     scanner = pattern.scanner
     batches = _cut_by_regex if scanner is None else partial(_cut_by_scanner, scanner)
     return (batch for batch in batches(documents, pattern, specials) if len(batch.offsets) > 1)
@@ -149,25 +116,7 @@ def _cut_by_regex(
 def row_of(
     batches: Iterable[CutBatch], numbers_of: Callable[[CutBatch], np.ndarray], threads: int | None
 ) -> np.ndarray:
-    """Return the numbers of all batches behind each other, after a gap.
-
-    Parameters
-    ----------
-    batches : iterable of CutBatch
-    numbers_of : callable
-        Returns those of a batch; called on several threads.
-    threads : int, optional
-
-    Returns
-    -------
-    (n,) int32
-
-    Examples
-    --------
-    >>> batches = cut_batches([[b"of the sea"]], Pattern.of("gpt2"), ())
-    >>> row_of(batches, lambda batch: batch.offsets, threads=1).tolist()
-    [-1, 0, 2, 6, 10]
-    """
+    """Return the numbers of all batches behind each other, after a gap."""
     row, n = np.full(1 << 10, GAP, np.int32), 1
     for numbers in map_in_threads(numbers_of, batches, threads):
         if n + len(numbers) > len(row):
@@ -191,35 +140,7 @@ def _squeezed(batch: CutBatch, ids_of: IdsOf) -> np.ndarray:
 def rows_of_ids(
     documents: Iterable[Iterable[bytes]], pattern: Pattern, specials: Collection[str], ids_of: IdsOf
 ) -> Iterator[np.ndarray]:
-    """Yield the ids of the pieces of documents, and gaps, some at a time.
-
-    Parameters
-    ----------
-    documents, pattern, specials
-        As :func:`cut_batches` takes them.
-    ids_of : callable
-        Called with the pieces in their order.
-
-    Yields
-    ------
-    (n,) int32
-
-    Raises
-    ------
-    ValueError
-        As :func:`cut_batches`.
-
-    Complexity
-    ----------
-    One pass.
-
-    Examples
-    --------
-    >>> def lengths(data, offsets):
-    ...     return np.diff(offsets)
-    >>> [row.tolist() for row in rows_of_ids([[b"of the sea"]], Pattern.of("gpt2"), (), lengths)]
-    [[-1, 2, 4, 4, -1]]
-    """
+    """Yield the ids of the pieces of documents, and gaps, some at a time."""
     return (_squeezed(batch, ids_of) for batch in cut_batches(documents, pattern, specials))
 
 
@@ -230,37 +151,7 @@ def piece_ids(
     known: ByteCounter,
     threads: int | None = None,
 ) -> np.ndarray:
-    """Return the ids of the pieces of documents.
-
-    Parameters
-    ----------
-    documents, pattern, specials
-        As :func:`cut_batches` takes them.
-    known : ByteCounter
-        Pieces, and the id of each in the place of its count.
-    threads : int, optional
-        One cuts, and one looks up.
-
-    Returns
-    -------
-    (n,) int32
-        It begins and ends with a gap. Where one batch ends and the next begins, there may be two.
-
-    Raises
-    ------
-    ValueError
-        As :func:`cut_batches`.
-
-    Complexity
-    ----------
-    One pass; 4 bytes for each piece.
-
-    Examples
-    --------
-    >>> known = ByteCounter({b"of": 7, b" the": 12})
-    >>> piece_ids([[b"of the sea of the"], [b"of"]], Pattern.of("gpt2"), (), known).tolist()
-    [-1, -1, 7, 12, -1, 12, -1, 7, -1]
-    """
+    """Return the ids of the pieces of documents."""
 
     def numbers_of(batch: CutBatch) -> np.ndarray:
         return _squeezed(batch, lambda data, offsets: known.get_many(data, offsets, GAP))
@@ -276,38 +167,7 @@ def token_ids(
     encode: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
     threads: int | None = None,
 ) -> np.ndarray:
-    """Return the ids of the tokens of documents, with a gap after each piece.
-
-    Parameters
-    ----------
-    documents, pattern, specials
-        As :func:`cut_batches` takes them.
-    encode : callable
-        Called with bytes and the offsets of pieces, on several threads; returns ids, and where those of each
-        piece end.
-    threads : int, optional
-
-    Returns
-    -------
-    (n,) int32
-        It begins and ends with a gap.
-
-    Raises
-    ------
-    ValueError
-        As :func:`cut_batches`.
-
-    Complexity
-    ----------
-    One pass; 4 bytes for each token.
-
-    Examples
-    --------
-    >>> def bytes_of(data, offsets):
-    ...     return data, offsets[1:].astype(np.int64)
-    >>> token_ids([[b"hi ho"]], Pattern.of("gpt2"), (), bytes_of).tolist()
-    [-1, 104, 105, -1, 32, 104, 111, -1]
-    """
+    """Return the ids of the tokens of documents, with a gap after each piece."""
 
     def numbers_of(batch: CutBatch) -> np.ndarray:
         ids, ends = encode(batch.data, batch.offsets)

@@ -221,39 +221,7 @@ def _count_by_regex(
 def count_documents(
     documents: Iterable[Iterable[bytes]], pattern: Pattern, specials: frozenset[str], threads: int = 1
 ) -> ByteCounter:
-    """Count the pieces of documents.
-
-    Parameters
-    ----------
-    documents : iterable of iterable of bytes
-        The blocks of each.
-    pattern : Pattern
-    specials : frozenset of str
-        Cut out before the text is split; not counted.
-    threads : int
-        Patterns that are not compiled use one.
-
-    Returns
-    -------
-    ByteCounter
-        In the order of first appearance.
-
-    Raises
-    ------
-    ValueError
-        A piece has more bytes than the kernels can count.
-
-    Complexity
-    ----------
-    The time of the pattern; memory for the distinct pieces, times the number of threads, and for some blocks.
-    A pattern that is not compiled needs memory for a document.
-
-    Examples
-    --------
-    >>> documents = [[b"one t", b"wo<|end|>"], [b"one"]]
-    >>> list(count_documents(documents, Pattern.of("gpt2"), frozenset(["<|end|>"])).items())
-    [(b'one', 2), (b' two', 1)]
-    """
+    """Count the pieces of documents."""
     scanner = pattern.scanner
     if scanner is None:
         return _count_by_regex(documents, pattern, specials)
@@ -271,36 +239,7 @@ def count_corpus(
     threads: int | None = None,
     progress: Progress = False,
 ) -> ByteCounter:
-    """Count the pieces of a corpus.
-
-    Parameters
-    ----------
-    corpus : Corpus
-    pattern : Pattern
-    special_tokens : iterable of str
-    threads : int, optional
-        The most to use; None stands for as many as there are processors.
-    progress : bool or callable
-
-    Returns
-    -------
-    ByteCounter
-        In the order of first appearance.
-
-    Raises
-    ------
-    ValueError, TypeError, OSError, ImportError
-        The corpus cannot be read.
-
-    Complexity
-    ----------
-    One pass; memory as :func:`count_documents`.
-
-    Examples
-    --------
-    >>> list(count_corpus(Corpus(["one one"]), Pattern.of("gpt2"), ()).items())
-    [(b'one', 1), (b' one', 1)]
-    """
+    """Count the pieces of a corpus."""
     specials = frozenset(special_tokens)
     with progress_bar(progress, corpus.n_bytes, "B", "counting") as advance:
         return count_documents(corpus.documents(advance), pattern, specials, n_threads(threads))

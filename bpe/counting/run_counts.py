@@ -29,20 +29,7 @@ PART = 1 << 23
 
 
 class Runs(NamedTuple):
-    """Distinct runs, and how often each occurs.
-
-    Attributes
-    ----------
-    tokens : (n,) int32
-        The runs, one after the other.
-    offsets : (runs + 1,) int64
-    counts : (runs,) int64
-
-    Examples
-    --------
-    >>> Runs(np.array([7, 12], np.int32), np.array([0, 2]), np.array([5])).counts.tolist()
-    [5]
-    """
+    """Distinct runs, and how often each occurs."""
 
     tokens: np.ndarray
     offsets: np.ndarray
@@ -50,28 +37,13 @@ class Runs(NamedTuple):
 
     @classmethod
     def of_row(cls, ids: np.ndarray) -> Runs:
-        """Return a row of ids with gaps, which counts once.
-
-        Examples
-        --------
-        >>> Runs.of_row(np.array([-1, 7, 12, -1, 9], np.int32)).offsets
-        array([0, 5])
-        """
+        """Return a row of ids with gaps, which counts once."""
         return cls(ids, np.array([0, len(ids)]), np.ones(1, np.int64))
 
 
 @kernel
 def count_pairs_of(ids, weights, offsets, pairs):
-    """Add the count of every pair of ids that follow each other to a map; return a status.
-
-    Parameters
-    ----------
-    ids : int array
-        There are gaps between runs, or else `offsets`.
-    weights : (runs,) int64
-    offsets : (runs + 1,) int64
-    pairs : IntMap
-    """
+    """Add the count of every pair of ids that follow each other to a map; return a status."""
     status = 0
     for run in range(weights.size):
         for i in range(offsets[run], offsets[run + 1] - 1):
@@ -110,18 +82,7 @@ def end_of_part(ids, end):
 
 @kernel(quiet=True)
 def gather_runs(ids, sketch, least, offsets):
-    """Move the runs of at least two ids without a rare pair to the start of `ids`; return how many there are.
-
-    Parameters
-    ----------
-    ids : (n,) int32
-        It ends with a gap.
-    sketch : PairSketch
-    least : int
-        A pair that occurs less often is rare.
-    offsets : (n // 2 + 1,) int64
-        Out: where each run ends, after 0, in bytes.
-    """
+    """Move the runs of at least two ids without a rare pair to the start of `ids`; return their number."""
     n = n_tokens = begin = 0
     offsets[0] = 0
     for i in range(1, ids.size):
@@ -196,50 +157,13 @@ def _parts(ids: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def unpacked_runs(counter: ByteCounter) -> Runs:
-    """Return the runs that a counter holds as bytes, four for each id.
-
-    Examples
-    --------
-    >>> unpacked_runs(ByteCounter({np.array([7, 12], np.int32).tobytes(): 5})).tokens
-    array([ 7, 12], dtype=int32)
-    """
+    """Return the runs that a counter holds as bytes, four for each id."""
     data, offsets, counts = counter.to_arrays()
     return Runs(data.view(np.int32), offsets // ID_BYTES, counts)
 
 
 def runs_in(ids: np.ndarray, sketch: PairSketch, least: int, threads: int | None = 1) -> Runs:
-    """Return the runs in a row of ids, cut at pairs that are rare, and at no pair that is not.
-
-    Parameters
-    ----------
-    ids : (n,) int32
-        As :func:`bpe.counting.piece_ids.piece_ids` returns them; overwritten.
-    sketch : PairSketch
-        Of these ids.
-    least : int
-        A pair that occurs less often is rare.
-    threads : int, optional
-
-    Returns
-    -------
-    Runs
-        In the order of first appearance.
-
-    Raises
-    ------
-    MemoryError
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> ids = np.array([-1, 7, 12, 9, -1, 7, 12, -1, 8, -1], np.int32)
-    >>> runs = runs_in(ids, PairSketch.of(ids), least=2)
-    >>> runs.tokens.tolist(), runs.counts.tolist()
-    ([7, 12], [2])
-    """
+    """Return the runs in a row of ids, cut at pairs that are rare, and at no pair that is not."""
 
     def cut(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         offsets = np.empty(len(part) // 2 + 1, np.int64)
@@ -255,34 +179,7 @@ def runs_in(ids: np.ndarray, sketch: PairSketch, least: int, threads: int | None
 
 
 def runs_of_rows(rows: Runs, least: int) -> Runs:
-    """Return the runs in rows of ids with gaps, each with its count, cut at pairs that are rare.
-
-    Parameters
-    ----------
-    rows : Runs
-        With gaps among the tokens.
-    least : int
-        A pair that counts less in all of them is rare.
-
-    Returns
-    -------
-    Runs
-        In the order of first appearance.
-
-    Raises
-    ------
-    MemoryError
-
-    Complexity
-    ----------
-    O(n); memory for the distinct pairs and runs.
-
-    Examples
-    --------
-    >>> rows = Runs(np.array([7, 12, -1, 9, 7], np.int32), np.array([0, 2, 5]), np.array([3, 2]))
-    >>> runs_of_rows(rows, least=3)
-    Runs(tokens=array([ 7, 12], dtype=int32), offsets=array([0, 2]), counts=array([3]))
-    """
+    """Return the runs in rows of ids with gaps, each with its count, cut at pairs that are rare."""
 
     def count() -> ByteCounter:
         pairs, counter = IntMap(), ByteCounter()
@@ -297,66 +194,14 @@ def runs_of_rows(rows: Runs, least: int) -> Runs:
 
 
 def add_runs(ids: np.ndarray, counter: ByteCounter) -> None:
-    """Count the runs in a row of ids, none of which is cut.
-
-    Parameters
-    ----------
-    ids : (n,) int32
-        With gaps between runs.
-    counter : ByteCounter
-        Of runs, ``ID_BYTES`` for each id.
-
-    Raises
-    ------
-    MemoryError
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> counter = ByteCounter()
-    >>> add_runs(np.array([-1, 7, 12, 9, -1, 7, 12, -1, 8, -1], np.int32), counter)
-    >>> unpacked_runs(counter).tokens
-    array([ 7, 12,  9,  7, 12], dtype=int32)
-    """
+    """Count the runs in a row of ids, none of which is cut."""
     ids, offsets, counts = Runs.of_row(ids)
     if in_background(cut_at_rare_pairs, ids, counts, offsets, IntMap(), 1, counter) < 0:
         raise MemoryError("no memory for the runs of pieces")
 
 
 def phrases_in(runs: Runs, least: int, longest: int) -> Runs:
-    """Return runs cut into phrases, from the left.
-
-    Parameters
-    ----------
-    runs : Runs
-    least : int
-        A row of tokens that occurs so often is frequent.
-    longest : int
-        The most tokens of a phrase.
-
-    Returns
-    -------
-    Runs
-
-    Raises
-    ------
-    MemoryError
-
-    Complexity
-    ----------
-    O(longest * n) for n tokens, usually much less.
-
-    Examples
-    --------
-    >>> row = Runs.of_row(np.array([-1, 7, 12, 9, -1, 7, 12, 8, 7, 12, -1], np.int32))
-    >>> runs = runs_of_rows(row, least=1)
-    >>> phrases = phrases_in(runs, least=3, longest=30)
-    >>> phrases.tokens.tolist(), phrases.counts.tolist()
-    ([7, 12], [3])
-    """
+    """Return runs cut into phrases, from the left."""
     counter, length_of = ByteCounter(), np.empty(len(runs.tokens), np.int64)
 
     def cut() -> int:

@@ -16,28 +16,7 @@ PARTS = r"\p{L}"
 
 
 def joins(parts: str) -> Callable[[bytes], bool]:
-    """Return what says whether a piece may be joined to others.
-
-    Parameters
-    ----------
-    parts : str
-        An expression; a piece may be joined if it is found there.
-
-    Returns
-    -------
-    callable
-
-    Raises
-    ------
-    ValueError
-        The expression is wrong.
-
-    Examples
-    --------
-    >>> may_join = joins(PARTS)
-    >>> may_join(b" sea"), may_join(b", ")
-    (True, False)
-    """
+    """Return what says whether a piece may be joined to others."""
     try:
         search = compiled(parts).search
     except ValueError as error:
@@ -48,31 +27,7 @@ def joins(parts: str) -> Callable[[bytes], bool]:
 def cut_between_runs(
     data: bytes, pattern: Pattern, search: SpecialSearch, may_join: Callable[[bytes], bool]
 ) -> int:
-    """Return a place where a document can be cut in two, and no run, piece or special token crosses.
-
-    Parameters
-    ----------
-    data : bytes
-        Some bytes out of the middle of a document.
-    pattern : Pattern
-    search : SpecialSearch
-    may_join : callable
-        Says whether a piece may be joined to others.
-
-    Returns
-    -------
-    int
-        A byte; 0 where no place is found.
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> cut_between_runs(b"ea, of the se", Pattern.of("gpt2"), SpecialSearch(frozenset()), joins(PARTS))
-    3
-    """
+    """Return a place where a document can be cut in two, and no run, piece or special token crosses."""
     # So far from the ends that every special token across a place is seen.
     places = pattern.cuts(data)
     places = places[(places > search.reach) & (places < len(data) - search.reach)]

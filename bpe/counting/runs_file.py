@@ -32,18 +32,7 @@ _WIDTHS = ("run_count_bytes", "run_length_bytes", "number_bytes")
 
 
 class Counted(NamedTuple):
-    """Words and runs of a text, with the rules by which they were counted.
-
-    Attributes
-    ----------
-    words : ByteCounter
-    runs : ByteCounter
-        Each a row of int32, the ids of its words.
-    pattern : Pattern
-    special_tokens : tuple of str
-    parts : str
-        What a word must have to be in a run.
-    """
+    """Words and runs of a text, with the rules by which they were counted."""
 
     words: ByteCounter
     runs: ByteCounter
@@ -54,19 +43,7 @@ class Counted(NamedTuple):
 
 @kernel
 def first_used_up(tokens, offsets, counts, left):
-    """Take the count of each run from what is left of the counts of its words; return the first below 0.
-
-    Parameters
-    ----------
-    tokens, offsets, counts : arrays
-        Of runs.
-    left : (words,) int64
-
-    Returns
-    -------
-    int
-        A word; -1 where none is used more often than it counts.
-    """
+    """Take the count of each run from what is left of the counts of its words; return the first below 0."""
     for run in range(counts.size):
         for i in range(offsets[run], offsets[run + 1]):
             left[tokens[i]] -= counts[run]
@@ -76,14 +53,7 @@ def first_used_up(tokens, offsets, counts, left):
 
 
 def dump(counted: Counted) -> bytes:
-    """Return counts of runs as the content of a file, in O(size).
-
-    Examples
-    --------
-    >>> words, run = ByteCounter({b"of": 5, b" sea": 3}), np.array([0, 1], np.int32).tobytes()
-    >>> dump(Counted(words, ByteCounter({run: 2}), Pattern.of("gpt2"), (), ".")).count(b"of sea")
-    1
-    """
+    """Return counts of runs as the content of a file, in O(size)."""
     header, arrays = parts_of_words(*counted.words.to_arrays(), counted.pattern, counted.special_tokens)
     tokens, offsets, counts = unpacked_runs(counted.runs)
     numbers = counts, np.diff(offsets), tokens
@@ -96,14 +66,6 @@ def read(file: BinaryIO) -> Counted:
     """Read what :func:`dump` returned, as :func:`bpe.counting.counts_file.read` does.
 
     Runs that do not fit the words are a ValueError, too.
-
-    Examples
-    --------
-    >>> import io
-    >>> words, run = ByteCounter({b"of": 5, b" sea": 3}), np.array([0, 1], np.int32).tobytes()
-    >>> content = dump(Counted(words, ByteCounter({run: 2}), Pattern.of("gpt2"), (), "."))
-    >>> read(io.BytesIO(content)).runs[run]
-    2
     """
     content = unpack(file, _KIND, _fault_of, _size_of)
     words, pattern, special_tokens = words_in(content)

@@ -27,43 +27,7 @@ UNIT = 1 << 20
 def weigh(
     counts: WordCounts | Mapping[str, WordCounts], weights: Mapping[str, float] | None
 ) -> tuple[WordCounts, int]:
-    """Return the sum of weighed counts, and what a count of 1 is in it.
-
-    Parameters
-    ----------
-    counts : WordCounts or mapping from str to WordCounts
-        One source without a name, or the sources by name.
-    weights : mapping from str to float, optional
-        For each source. A source with the weight 0 is left out.
-
-    Returns
-    -------
-    WordCounts
-        The words in the order of the sources.
-    int
-        1 without weights, ``UNIT`` with them.
-
-    Raises
-    ------
-    ValueError
-        There are weights but no names, the names differ, a weight is below 0, not finite or rounded to 0, all
-        are 0, a source has no words, or patterns or special tokens differ.
-    TypeError
-        A source is not WordCounts, or a weight is not a number.
-    OverflowError
-        A count passes ``2**63 - 1``.
-
-    Complexity
-    ----------
-    O(bytes of the words).
-
-    Examples
-    --------
-    >>> sources = {"en": WordCounts({"the": 8, "in": 4}), "de": WordCounts({"in": 2, "der": 2})}
-    >>> counts, unit = weigh(sources, {"en": 0.5, "de": 1.5})
-    >>> {word: count / unit for word, count in counts.items()}
-    {b'the': 4.0, b'in': 5.0, b'der': 3.0}
-    """
+    """Return the sum of weighed counts, and what a count of 1 is in it."""
     if isinstance(counts, Mapping):
         check_sources(counts)
         if weights is not None:
@@ -116,13 +80,7 @@ def _weighed(sources: Mapping[str, WordCounts], weights: Mapping[str, float]) ->
 
 
 def factors_of(sources: Mapping[str, WordCounts], weights: Mapping[str, float]) -> dict[str, int]:
-    """Return the weights in parts of UNIT; raise what :func:`weigh` raises.
-
-    Examples
-    --------
-    >>> factors_of({"en": WordCounts({"the": 8})}, {"en": 0.5}) == {"en": UNIT // 2}
-    True
-    """
+    """Return the weights in parts of UNIT; raise what :func:`weigh` raises."""
     for name in weights:
         if name not in sources:
             raise ValueError(f"there is a weight for {name!r}, which is no source: they are {[*sources]}")
@@ -195,13 +153,7 @@ def temperature_weights(sources: Mapping[str, WordCounts], temperature: float) -
 
 
 def size_of(counts: WordCounts) -> int:
-    """Return how many bytes a text had: those of each word, as often as it occurs; exact.
-
-    Examples
-    --------
-    >>> size_of(WordCounts({"low": 5, "new": 1}))
-    18
-    """
+    """Return how many bytes a text had: those of each word, as often as it occurs; exact."""
     _, offsets, numbers = counts.to_arrays()
     lengths = np.diff(offsets)
     if lengths @ numbers.astype(np.float64) < 2.0**62:

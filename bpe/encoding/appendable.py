@@ -176,25 +176,7 @@ class _Search(NamedTuple):
 
 
 class GrowingPiece:
-    """The piece that a text begins with, as long as it has no end whatever follows.
-
-    Parameters
-    ----------
-    engine : Engine
-    automaton : Automaton
-        Of the one expression of the pattern, which covers every text and does not look behind.
-
-    Examples
-    --------
-    >>> import bpe
-    >>> engine = bpe.train(["low lower"], vocab_size=258, progress=False).engine
-    >>> piece = GrowingPiece(engine, engine.pattern.scanner.only_automaton)
-    >>> piece.parts(b"lo", b"")
-    ([256], 2)
-    >>> piece.parts(b"lower", b"")
-    ([257, 101, 114], 5)
-    >>> piece.parts(b"lower ", b"")
-    """
+    """The piece that a text begins with, as long as it has no end whatever follows."""
 
     def __init__(self, engine: Engine, automaton: Automaton) -> None:
         self._encoder, self._bytes_of = engine.encoder, engine.vocabulary.bytes_of
@@ -215,20 +197,7 @@ class GrowingPiece:
         self._ends: list[int] = []  # where the token of each ends
 
     def parts(self, data: bytes | bytearray, after: bytes) -> tuple[list[int], int] | None:
-        """Return the ids of the piece, and where it ends, if nothing follows.
-
-        Parameters
-        ----------
-        data : bytes or bytearray
-            The text: that of the last call, and more.
-        after : bytes
-            What follows the text now, but may be something else at the next call.
-
-        Returns
-        -------
-        (list of int, int) or None
-            The list changes at the next call. None if the piece has an end whatever follows.
-        """
+        """Return the ids of the piece, and where it ends, if nothing follows."""
         text, _ = codecs.utf_8_decode(bytes(data[self._search.place :]), "surrogateescape", False)
         self._search = self._read(text, self._search)
         if not self._alive[self._search.state]:

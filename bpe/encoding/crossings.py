@@ -27,21 +27,7 @@ _LAST = 0x1F, 0x0F, 0x07  # the bits of a first byte that are the character's, o
 
 
 class Crossings:
-    """The pairs of characters that tokens cross.
-
-    Parameters
-    ----------
-    tokens : iterable of str
-
-    Complexity
-    ----------
-    O(n) for n characters of tokens. Memory: 2 to 4 bytes for each pair.
-
-    Examples
-    --------
-    >>> Crossings(["▁the", "▁cat"]).cut("▁the▁cat▁thecat".encode(), np.array([21]))
-    array([ 0,  6, 12, 18, 21], dtype=int32)
-    """
+    """The pairs of characters that tokens cross."""
 
     def __init__(self, tokens: Iterable[str]) -> None:
         texts = list(tokens)
@@ -56,29 +42,7 @@ class Crossings:
         note_pairs(self._crossed, pairs)
 
     def cut(self, data: bytes | bytearray | np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Return where the pieces of texts begin, and where the last one ends.
-
-        Parameters
-        ----------
-        data : bytes, bytearray or (n_bytes,) uint8
-            Texts in a row, valid UTF-8.
-        ends : (texts,) integers
-            Text i ends at byte ``ends[i]``.
-
-        Returns
-        -------
-        (pieces + 1,) int32
-            All ends are among them.
-
-        Complexity
-        ----------
-        O(n).
-
-        Examples
-        --------
-        >>> Crossings([]).cut(b"abc", np.array([2, 3]))
-        array([0, 1, 2, 3], dtype=int32)
-        """
+        """Return where the pieces of texts begin, and where the last one ends."""
         offsets = np.empty(len(data) + 1, np.int32)
         n = cut_pieces(self._crossed, np.frombuffer(data, np.uint8), np.asarray(ends, np.int64), offsets)
         return offsets[:n]

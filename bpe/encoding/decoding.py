@@ -23,22 +23,7 @@ _SPARSE = 4  # times as many ids as tokens: an array by id would waste memory
 
 
 class TokenTable:
-    """Where the bytes of each token lie.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-
-    Complexity
-    ----------
-    O(b + n log n) for n tokens with b bytes together.
-
-    Examples
-    --------
-    >>> table = TokenTable(Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [], {}))
-    >>> table.lengths(np.array([256, 33])), table.join(np.array([256, 33]))
-    (array([2, 1]), b'hi!')
-    """
+    """Where the bytes of each token lie."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         numbers = sorted(vocabulary.bytes_of)
@@ -62,49 +47,11 @@ class TokenTable:
         return np.where(self._ids[places] == ids, places, -1)
 
     def lengths(self, ids: np.ndarray) -> np.ndarray:
-        """Return how many bytes tokens have.
-
-        Parameters
-        ----------
-        ids : (n,) integers
-            Each must be the id of a token.
-
-        Returns
-        -------
-        (n,) int64
-
-        Complexity
-        ----------
-        O(n); O(n log m) if the greatest id is far above the number m of tokens.
-
-        Examples
-        --------
-        >>> TokenTable(Vocabulary([bytes([value]) for value in range(256)], [], {})).lengths(np.array([3, 4]))
-        array([1, 1])
-        """
+        """Return how many bytes tokens have."""
         return self._lengths[self._places(ids)]
 
     def join(self, ids: np.ndarray) -> bytes | None:
-        """Return the bytes of tokens, joined; None if an id has no token.
-
-        Parameters
-        ----------
-        ids : (n,) integers
-
-        Returns
-        -------
-        bytes or None
-
-        Complexity
-        ----------
-        As :meth:`lengths`, and O(b) for b bytes.
-
-        Examples
-        --------
-        >>> table = TokenTable(Vocabulary([bytes([value]) for value in range(256)], [], {}))
-        >>> table.join(np.array([104, 105])), table.join(np.array([256])), table.join(np.array([-1]))
-        (b'hi', None, None)
-        """
+        """Return the bytes of tokens, joined; None if an id has no token."""
         places = self._places(ids)
         if len(places) and int(places.min()) < 0:
             return None
@@ -122,35 +69,7 @@ class TokenTable:
 def join_tokens(
     vocabulary: Vocabulary, ids: Iterable[int] | np.ndarray, table: TokenTable | None = None
 ) -> bytes:
-    """Return the bytes of ids, joined.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    ids : iterable of int, or (n,) array of integers
-    table : TokenTable, optional
-        The table of the vocabulary; with it, many ids are looked up at once.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ValueError
-        No token has one of the ids; the message says which, where, and what the range is.
-    TypeError
-        One is not an integer.
-
-    Complexity
-    ----------
-    O(n) for n bytes.
-
-    Examples
-    --------
-    >>> join_tokens(Vocabulary([bytes([value]) for value in range(256)], [], {}), [104, 105])
-    b'hi'
-    """
+    """Return the bytes of ids, joined."""
     if type(ids) is list and len(ids) <= _FEW and _INTS.issuperset(map(type, ids)):
         try:
             return b"".join(map(vocabulary.bytes_of.__getitem__, ids))
@@ -174,31 +93,7 @@ def join_tokens(
 
 
 def checked_ids(vocabulary: Vocabulary, ids: Iterable[int] | np.ndarray) -> list[int]:
-    """Return ids as a list.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    ids : iterable of int, or (n,) array of integers
-
-    Returns
-    -------
-    list of int
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :func:`join_tokens`.
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> checked_ids(Vocabulary([bytes([value]) for value in range(256)], [], {}), np.array([104, 105]))
-    [104, 105]
-    """
+    """Return ids as a list."""
     numbers = _listed(ids)
     # A float that equals an id would be found, too.
     are_integers = all(issubclass(kind, (int, np.integer)) for kind in set(map(type, numbers)))

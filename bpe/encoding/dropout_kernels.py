@@ -12,18 +12,7 @@ from structures.kernels import quiet
 
 @quiet
 def merge_one_by_one(pieces, data, offsets, ids):
-    """Merge pieces by a heap; return how many ids they have.
-
-    Parameters
-    ----------
-    pieces : LinkedPieces
-        With room for the longest piece.
-    data : (n_bytes,) uint8
-    offsets : (pieces + 1,) int64
-        Piece i is ``data[offsets[i]:offsets[i + 1]]``.
-    ids : (n_bytes,) uint32
-        Out.
-    """
+    """Merge pieces by a heap; return how many ids they have."""
     n = 0
     for i in range(offsets.size - 1):
         put_piece(pieces, data, offsets[i], offsets[i + 1], 0)
@@ -37,22 +26,7 @@ def merge_one_by_one(pieces, data, offsets, ids):
 
 
 class Merger:
-    """Merges pieces, with merges left out at random.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-
-    Complexity
-    ----------
-    O(n) for n merges.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-    >>> Merger(words).merge([b"hi", b" hi"], 0, np.array([1], np.uint64))
-    [256, 32, 256]
-    """
+    """Merges pieces, with merges left out at random."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         ranks = Ranks.of(vocabulary.pairs, vocabulary.made, vocabulary.byte_ids)
@@ -64,32 +38,6 @@ class Merger:
 
         A piece that is a token taken whole is looked up before it is merged. Dropout may skip the look-up
         too.
-
-        Parameters
-        ----------
-        pieces : list of bytes
-        dropout : float
-        state : (1,) uint64
-            State of the random generator; updated.
-
-        Returns
-        -------
-        list of int
-
-        Raises
-        ------
-        MemoryError
-            A piece is too long.
-
-        Complexity
-        ----------
-        O(n log n) for n bytes, divided by ``1 - dropout``.
-
-        Examples
-        --------
-        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-        >>> Merger(words).merge([b"hi"], 1, np.array([1], np.uint64))
-        [104, 105]
         """
         ids: list[int] = []
         waiting: list[bytes] = []

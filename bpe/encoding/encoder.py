@@ -87,29 +87,6 @@ class Encoder:
 
     Any number of threads may use an encoder at the same time; the kernels release the GIL. Each takes a
     worker, and gives it back. A worker remembers :data:`KNOWN_PIECES` pieces at most.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    pattern : Pattern
-    options : ModelOptions, optional
-        How tokens are spelled, if not as bytes.
-
-    Complexity
-    ----------
-    O(merges). Encoding takes O(n) for n bytes in pieces that are remembered. Other pieces are merged: see
-    :mod:`bpe.encoding.piece_turns` for short ones, :func:`bpe.encoding.rounds.merge_in_rounds` for others, or
-    :func:`bpe.encoding.heap_merge.merge_by_heap` if the merges are not in order.
-
-    Memory: an idle worker has 265 MB at most, and 5 bytes for each merge. There are no more idle workers than
-    processors that the process may use. While more threads encode at the same time, each has one.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-    >>> encoder = Encoder(words, Pattern.of("gpt2"))
-    >>> encoder.encode(b"hi oh hi"), encoder.count(b"hi")
-    ([256, 32, 111, 104, 32, 256], 1)
     """
 
     _tie = 0  # a bit that is set in the ids of a piece that has several
@@ -152,29 +129,7 @@ class Encoder:
 
     # ---------------------------------------------------------------------------------------- encoding
     def encode(self, data: bytes) -> list[int]:
-        """Encode a text.
-
-        Parameters
-        ----------
-        data : bytes
-
-        Returns
-        -------
-        list of int
-
-        Raises
-        ------
-        MemoryError
-            A piece is too long.
-        ValueError
-            There are 2 GiB or more.
-
-        Examples
-        --------
-        >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
-        >>> Encoder(words, Pattern.of("none")).encode(b"hi")
-        [104, 105]
-        """
+        """Encode a text."""
         worker, n = self._encode_small(data)
         if worker is not None:
             ids = worker.ids[:n].tolist()
@@ -183,29 +138,7 @@ class Encoder:
         return self.encode_to_numpy(data).tolist()
 
     def encode_to_numpy(self, data: bytes | bytearray) -> np.ndarray:
-        """Encode a text to an array.
-
-        Parameters
-        ----------
-        data : bytes or bytearray
-
-        Returns
-        -------
-        (n,) uint32
-
-        Raises
-        ------
-        MemoryError
-            A piece is too long.
-        ValueError
-            There are 2 GiB or more.
-
-        Examples
-        --------
-        >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
-        >>> Encoder(words, Pattern.of("none")).encode_to_numpy(b"hi")
-        array([104, 105], dtype=uint32)
-        """
+        """Encode a text to an array."""
         worker, n = self._encode_small(data)
         if worker is not None:
             ids = worker.ids[:n].copy()
@@ -214,22 +147,7 @@ class Encoder:
         return self._encode(data, np.array([len(data)]))[0]
 
     def count(self, data: bytes | bytearray) -> int:
-        """Return the number of ids of a text.
-
-        Parameters
-        ----------
-        data : bytes or bytearray
-
-        Returns
-        -------
-        int
-
-        Examples
-        --------
-        >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
-        >>> Encoder(words, Pattern.of("none")).count(b"hi")
-        2
-        """
+        """Return the number of ids of a text."""
         worker, n = self._encode_small(data)
         if worker is not None:
             self._idle.append(worker)
@@ -239,91 +157,21 @@ class Encoder:
     def encode_segments(
         self, data: bytes | bytearray | np.ndarray, ends: np.ndarray, room: Room | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Encode texts in a row, each by itself.
-
-        Parameters
-        ----------
-        data : bytes, bytearray or (n_bytes,) uint8
-        ends : (texts,) integers
-            Text i ends at byte ``ends[i]``, where the next one begins.
-        room : callable, optional
-            Returns an array for a number of ids at least; they are its beginning then.
-
-        Returns
-        -------
-        ids : (n,) uint32
-        offsets : (texts + 1,) int64
-            Those of text i are ``ids[offsets[i]:offsets[i + 1]]``.
-
-        Raises
-        ------
-        MemoryError
-            A piece is too long.
-        ValueError
-            There are 2 GiB or more, or the ends do not fit the data.
-
-        Examples
-        --------
-        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-        >>> encoder = Encoder(words, Pattern.of("none"))
-        >>> encoder.encode_segments(b"hih", np.array([2, 2, 3]))
-        (array([256, 104], dtype=uint32), array([0, 1, 1, 2]))
-        """
+        """Encode texts in a row, each by itself."""
         ids, _, id_offsets = self._encode(data, _checked(ends, len(data)), room=room)
         return ids, _with_empty(id_offsets, len(ends))
 
     def encode_pieces(
         self, data: bytes | bytearray | np.ndarray, offsets: np.ndarray, ends: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Encode pieces that are cut already.
-
-        Parameters
-        ----------
-        data : bytes, bytearray or (n_bytes,) uint8
-        offsets : (pieces + 1,) int32
-            Piece i is ``data[offsets[i]:offsets[i + 1]]``; none is empty.
-        ends : (texts,) integers
-            Text i ends at byte ``ends[i]``, where a piece ends, too.
-
-        Returns
-        -------
-        ids, offsets
-            As :meth:`encode_segments` returns them.
-
-        Examples
-        --------
-        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-        >>> encoder = Encoder(words, Pattern.of("none"))
-        >>> encoder.encode_pieces(b"hihi", np.array([0, 1, 2, 4], np.int32), np.array([4]))
-        (array([104, 105, 256], dtype=uint32), array([0, 3]))
-        """
+        """Encode pieces that are cut already."""
         ids, _, id_offsets = self._encode(data, _checked(ends, len(data)), given=offsets)
         return ids, _with_empty(id_offsets, len(ends))
 
     def encode_with_lengths(
         self, data: bytes | np.ndarray, offsets: np.ndarray | None, ends: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Encode texts, or pieces that are cut already, and say how many bytes each id stands for.
-
-        Parameters
-        ----------
-        data : bytes or (n_bytes,) uint8
-        offsets : (pieces + 1,) int32, optional
-            As for :meth:`encode_pieces`; without them, the pattern cuts.
-        ends : (texts,) integers
-
-        Returns
-        -------
-        ids : (n,) uint32
-        offsets : (texts + 1,) int64
-        lengths : (n,) int64
-
-        Examples
-        --------
-        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-        >>> Encoder(words, Pattern.of("none")).encode_with_lengths(b"hih", None, np.array([3]))
-        (array([256, 104], dtype=uint32), array([0, 2]), array([2, 1]))
-        """
+        """Encode texts, or pieces that are cut already, and say how many bytes each id stands for."""
         symbols, _, id_offsets = self._encode(data, _checked(ends, len(data)), given=offsets, spelled=True)
         id_offsets = _with_empty(id_offsets, len(ends))
         lengths = self._symbols.lengths(symbols, self._lengths_of(symbols))
@@ -339,25 +187,7 @@ class Encoder:
         return np.array(lengths, np.int64)
 
     def pieces(self, data: bytes | bytearray) -> tuple[np.ndarray, np.ndarray]:
-        """Return where the pieces of a text lie, and their ids.
-
-        Parameters
-        ----------
-        data : bytes or bytearray
-
-        Returns
-        -------
-        offsets : (pieces + 1,) int64
-            Piece i is ``data[offsets[i]:offsets[i + 1]]``.
-        id_offsets : (pieces + 1,) int64
-            Its ids are those from ``id_offsets[i]`` to ``id_offsets[i + 1]``.
-
-        Examples
-        --------
-        >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-        >>> Encoder(words, Pattern.of("gpt2")).pieces(b"hi ho")
-        (array([0, 2, 5]), array([0, 1, 4]))
-        """
+        """Return where the pieces of a text lie, and their ids."""
         _, offsets, id_offsets = self._encode(data, np.array([len(data)]), by_piece=True)
         return np.concatenate([[0], offsets]), np.concatenate([[0], id_offsets])
 

@@ -10,27 +10,7 @@ from bpe.vocabulary import Vocabulary
 
 
 def encoder_of(vocabulary: Vocabulary, pattern: Pattern) -> Encoder:
-    """Return the encoder of a vocabulary: one that joins words in a second step, if merges join them.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    pattern : Pattern
-
-    Returns
-    -------
-    Encoder
-
-    Complexity
-    ----------
-    As :class:`Encoder`.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-    >>> type(encoder_of(words, Pattern.of("gpt2"))).__name__
-    'Encoder'
-    """
+    """Return the encoder of a vocabulary: one that joins words in a second step, if merges join them."""
     if vocabulary.n_super:
         return RunEncoder(vocabulary, pattern)
     joined = bytes_joined_by(vocabulary)

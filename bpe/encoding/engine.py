@@ -103,20 +103,6 @@ class Engine:
     """Encodes bytes and decodes ids.
 
     It never changes. Any number of threads may use one, and processes that fork while nothing is compiled.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    pattern : Pattern
-
-    Examples
-    --------
-    >>> tokens = [bytes([value]) for value in range(256)]
-    >>> engine = Engine(Vocabulary(tokens, [], {"<a>": 256}), Pattern.of("gpt2"))
-    >>> engine.encode(b"h<a>", "h<a>", engine.rules_of("all")).tolist()
-    [104, 256]
-    >>> engine.decode([104, 256])
-    b'h<a>'
     """
 
     is_prepared = False
@@ -280,19 +266,7 @@ class Engine:
         return rules_of(self.special_tokens, *options, self.added_tokens, around, self.is_prepared)
 
     def encode(self, data: bytes, given: str | bytes, rules: Rules, what: str = "text") -> np.ndarray:
-        """Encode a text by some rules.
-
-        Parameters
-        ----------
-        data : bytes
-        given : str or bytes
-            The text as the caller gave it, and `what` to call it, for errors.
-        rules : Rules
-
-        Returns
-        -------
-        (n,) uint32
-        """
+        """Encode a text by some rules."""
         for needle in rules.needles:
             if needle in data:
                 rules.refuse(given, what)
@@ -303,12 +277,6 @@ class Engine:
         """Encode texts that are not ordinary: that hold special tokens, or get some around them.
 
         The texts between special tokens are encoded in one call, and the ids of the tokens put in.
-
-        Returns
-        -------
-        ids : (n,) uint32
-        offsets : (texts + 1,) int64
-            Those of text i are ``ids[offsets[i]:offsets[i + 1]]``.
         """
         split = list(map(rules.allowed.split, texts))
         segments = [segment for parts in split for segment in parts[::2]]
@@ -356,24 +324,7 @@ def _unpacked(parts: Packed, pattern: Pattern, allowed_special: Specials = NO_TO
 
 
 def put_around(ids: np.ndarray, offsets: np.ndarray, around: Around) -> tuple[np.ndarray, np.ndarray]:
-    """Put ids before and after those of each text.
-
-    Parameters
-    ----------
-    ids : (n,) uint32
-    offsets : (texts + 1,) int64
-        Where the ids of each text begin, and where the last ones end.
-    around : (tuple of int, tuple of int)
-
-    Returns
-    -------
-    ids, offsets
-
-    Examples
-    --------
-    >>> put_around(np.array([7, 8], np.uint32), np.array([0, 2, 2]), ((1,), (2, 3)))
-    (array([1, 7, 8, 2, 3, 1, 2, 3], dtype=uint32), array([0, 5, 8]))
-    """
+    """Put ids before and after those of each text."""
     before, after = (np.array(each, np.uint32) for each in around)
     n_texts, n_around = len(offsets) - 1, len(before) + len(after)
     if n_around == 0:

@@ -8,33 +8,7 @@ from bpe.vocabulary import Vocabulary
 
 
 def engine_of(vocabulary: Vocabulary, pattern: Pattern) -> Engine:
-    """Return the engine of a vocabulary: a prepared one, if it keeps steps that change a text.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    pattern : Pattern
-
-    Returns
-    -------
-    Engine
-
-    Raises
-    ------
-    ValueError
-        A step is malformed or of an unknown type.
-
-    Complexity
-    ----------
-    O(n) for what is kept and n added tokens.
-
-    Examples
-    --------
-    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
-    >>> kept = words.keeping('{"document": {"normalizer": {"type": "NFC"}}}')
-    >>> [engine_of(each, Pattern.of("gpt2")).is_prepared for each in (words, kept)]
-    [False, True]
-    """
+    """Return the engine of a vocabulary: a prepared one, if it keeps steps that change a text."""
     if vocabulary.kept or vocabulary.added_tokens:
         from bpe.encoding.preparation import Preparation
         from bpe.encoding.prepared import PreparedEngine
@@ -46,30 +20,7 @@ def engine_of(vocabulary: Vocabulary, pattern: Pattern) -> Engine:
 
 
 def changes_text(vocabulary: Vocabulary) -> bool:
-    """Say whether a vocabulary keeps steps that change a text.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    ValueError
-        As :func:`engine_of`.
-
-    Complexity
-    ----------
-    As :func:`engine_of`.
-
-    Examples
-    --------
-    >>> changes_text(Vocabulary([bytes([value]) for value in range(256)], [], {}))
-    False
-    """
+    """Say whether a vocabulary keeps steps that change a text."""
     if not vocabulary.kept and not vocabulary.added_tokens:
         return False
     from bpe.encoding.preparation import Preparation

@@ -38,31 +38,7 @@ _done = 0  # how much work this process has done
 def first_texts_of(
     vocabulary: Vocabulary, pattern: Pattern, make_encoder: Callable[[], Encoder]
 ) -> FirstTexts | None:
-    """Return what encodes the first texts, or None if compiled code has to encode all of them.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    pattern : Pattern
-    make_encoder : callable
-        Returns the compiled encoder.
-
-    Returns
-    -------
-    FirstTexts or None
-        None if this process has done all the work, if plain Python does not cut by the pattern
-        (:func:`bpe.plain_splitting.plain_splitter`), or if a byte has no token or merges join pieces.
-
-    Complexity
-    ----------
-    O(1).
-
-    Examples
-    --------
-    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
-    >>> print(first_texts_of(words, Pattern.of("[a-z]+"), lambda: None))
-    None
-    """
+    """Return what encodes the first texts, or None if compiled code has to encode all of them."""
     split = plain_splitter(pattern)
     is_large = vocabulary.is_found("pairs") and len(vocabulary.pairs) > MOST_MERGES
     if split is None or _done >= MOST_WORK or is_large or vocabulary.n_super or NO_ID in vocabulary.byte_ids:
@@ -71,22 +47,7 @@ def first_texts_of(
 
 
 class FirstTexts:
-    """An encoder that begins in plain Python, and has the methods of the compiled one from some text on.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    split : callable
-        Cuts a text into pieces.
-    make_encoder : callable
-        Returns the compiled encoder.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-    >>> FirstTexts(words, bytes.split, lambda: None).encode(b"hi oh")
-    [256, 111, 104]
-    """
+    """An encoder that begins in plain Python, and has the methods of the compiled one from some text on."""
 
     def __init__(
         self,

@@ -71,12 +71,6 @@ def merge_by_heap(self, first, after):
 
     Each step considers the pairs in order. It skips each with probability ``self.dropout``, and merges the
     first that it does not skip. O(n log n) for n bytes, divided by ``1 - self.dropout``.
-
-    Parameters
-    ----------
-    self : LinkedPieces
-    first, after : int
-        The piece is at the places from `first` to `after`.
     """
     view = view_of(self)
     heap, size = view.entries, 0

@@ -106,11 +106,6 @@ def cut_phrases(joints, ids, start, ends, segment, first_of, last_of):
     """Cut at most :data:`BATCH` ids into phrases.
 
     Phrase i begins at id ``first_of[i]``; ``last_of[k]`` is how many phrases have ended with segment k.
-
-    Returns
-    -------
-    n, n_ended : int
-        How many phrases have ended, and how many segments.
     """
     stop, id_at = start + smaller(BATCH, ends[ends.size - 1] - start), pointer_to(ids, 0)
     n = n_ended = 0
@@ -160,11 +155,6 @@ def look_up(self, ids, first_of, n, known):
     """Write what is known of `n` phrases to `known`, two arrays: the words of their ids.
 
     A phrase of one id is known.
-
-    Returns
-    -------
-    int
-        How far from its home a search has ended.
     """
     slots, id_at = pointer_to(self.short_slots, 0), pointer_to(ids, 0)
     some, homes = local_words(BATCH), local_words(BATCH)
@@ -203,11 +193,6 @@ def write_phrases(self, ids, first_of, known, ended, out, out_ends, done):
 
     `ended` is how many segments have, and how many phrases at the end of each; `done` how many segments and
     joined ids are done. What is not known is merged, and remembered.
-
-    Returns
-    -------
-    k, furthest : int
-        How many joined ids are done, and as :func:`look_up`.
     """
     (n_ended, last_of), (segment, k), out_at = ended, done, pointer_to(out, 0)
     i = furthest = 0
@@ -231,23 +216,7 @@ def write_phrases(self, ids, first_of, known, ended, out, out_ends, done):
 
 @quiet
 def join_segments(self, joints, ids, ends, done, out, out_ends):
-    """Merge the tokens of segments; return `done` anew. It stops before a phrase that there is no room for.
-
-    Parameters
-    ----------
-    self : Memory
-        It remembers phrases; what it merges with are the further merges.
-    joints : Joints
-    ids : (n,) uint32
-    ends : (segments,) int64
-        No segment is empty; the last one ends with the ids.
-    done : (int, int, int)
-        How many segments, ids and joined ids are done.
-    out : (n + SPARE_IDS,) uint32
-        Out: the joined ids.
-    out_ends : (segments,) int64
-        Out: where those of each segment end.
-    """
+    """Merge the tokens of segments; return the new `done`. It stops before a phrase that has no room."""
     first_of, last_of = local_words(_ROOM), local_words(_ROOM)
     known = local_words(_ROOM), local_words(_ROOM)
     segment, start, k = done
@@ -277,27 +246,7 @@ def join_segments(self, joints, ids, ends, done, out, out_ends):
 
 
 class Joiner:
-    """Joins tokens by further merges. Any number of threads may use one.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    n : int
-        How many of its last merges are the further ones.
-
-    Complexity
-    ----------
-    O(merges). Joining takes O(n) for n tokens in phrases that are remembered, O(n log n) in others.
-
-    Memory: 65 MB at most for each idle thread.
-
-    Examples
-    --------
-    >>> tokens = [*(bytes([value]) for value in range(256)), b"ab", b"abc"]
-    >>> joiner = Joiner(Vocabulary(tokens, [(97, 98), (256, 99)], {}), 1)
-    >>> joiner.joined(np.array([256, 99, 256, 99, 256], np.uint32), np.array([2, 3, 5]))
-    (array([257, 256,  99, 256], dtype=uint32), array([1, 2, 4]))
-    """
+    """Joins tokens by further merges. Any number of threads may use one."""
 
     def __init__(self, vocabulary: Vocabulary, n: int) -> None:
         first = len(vocabulary.pairs) - n
@@ -325,19 +274,7 @@ class Joiner:
         )
 
     def joined(self, ids: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ids that the merges make of segments, and where those of each segment end.
-
-        Parameters
-        ----------
-        ids : (n,) uint32
-        ends : (segments,) int64
-            Where each segment ends; none is empty. The last one ends with the ids.
-
-        Returns
-        -------
-        joined : (m,) uint32
-        joined_ends : (segments,) int64
-        """
+        """Return the ids that the merges make of segments, and where those of each segment end."""
         try:
             memory = self._idle.pop()
         except IndexError:

@@ -25,18 +25,7 @@ _FEWEST_BITS = 10
 
 
 class Joints(NamedTuple):
-    """Where tokens can be joined, as kernels read it.
-
-    Attributes
-    ----------
-    words : (2**n / 64,) int64
-        The bits.
-    shift : int
-        64 - n.
-    secret : (int, int)
-    is_part : (n_ids,) bool
-        If not empty, the bits say nothing: all ids may be joined that are parts of merges.
-    """
+    """Where tokens can be joined, as kernels read it."""
 
     words: np.ndarray
     shift: int
@@ -45,18 +34,7 @@ class Joints(NamedTuple):
 
     @classmethod
     def of(cls, pairs: np.ndarray, made: np.ndarray, n_ids: int, *, is_loose: bool) -> Joints:
-        """Return the joints of merges.
-
-        Parameters
-        ----------
-        pairs : (merges, 2) int64
-        made : (merges,) int64
-            The id that each merge makes.
-        n_ids : int
-            Ids are below it.
-        is_loose : bool
-            Whether a token can be made in several ways, or a merge comes before one that makes its parts.
-        """
+        """Return the joints of merges."""
         is_part = np.zeros(n_ids if is_loose else 0, bool)
         if is_loose:
             is_part[pairs] = True
@@ -78,16 +56,7 @@ def bit_of(joints, left, right):
 
 @quiet
 def set_bits(pairs, made, edges, joints):
-    """Set the bits of all joints.
-
-    Parameters
-    ----------
-    pairs : (merges, 2) int64
-    made : (merges,) int64
-    edges : (2, n_ids) int64
-        By id, the first and the last of its first tokens: itself, at the beginning. Updated.
-    joints : Joints
-    """
+    """Set the bits of all joints."""
     for rank in range(made.size):
         left, right = pairs[rank, 0], pairs[rank, 1]
         bit = bit_of(joints, edges[1, left], edges[0, right])

@@ -55,14 +55,7 @@ _MOST_PLACES = (2**31 - 1) // 3  # entries are counted in int32
 
 
 def are_in_order(pairs: np.ndarray, made: np.ndarray) -> bool:
-    """Tell whether each merge joins tokens that no later merge makes, nor the merge itself.
-
-    Parameters
-    ----------
-    pairs : (merges, 2) int64
-    made : (merges,) int64
-        The id that each merge makes.
-    """
+    """Tell whether each merge joins tokens that no later merge makes, nor the merge itself."""
     n, n_numbers = len(made), max(pairs.max(initial=0), made.max(initial=0)) + 1
     if n_numbers > 16 * n:  # far apart: number them from 0
         numbers = np.unique(np.append(pairs, made), return_inverse=True)[1]
@@ -74,15 +67,7 @@ def are_in_order(pairs: np.ndarray, made: np.ndarray) -> bool:
 
 
 class Ranks(NamedTuple):
-    """The merges of a vocabulary, as kernels read them.
-
-    Attributes
-    ----------
-    tables : RankTables
-    n_ranks : int
-    in_order : bool
-        As :func:`are_in_order` returns it.
-    """
+    """The merges of a vocabulary, as kernels read them."""
 
     tables: RankTables
     n_ranks: int
@@ -96,17 +81,7 @@ class Ranks(NamedTuple):
         byte_ids: Sequence[int],
         whole: Mapping[bytes, int] = MappingProxyType({}),
     ) -> Ranks:
-        """Return the ranks of merges.
-
-        Parameters
-        ----------
-        pairs : (merges, 2) int64
-        made : (merges,) int64
-            The id that each merge makes; it may be longer, if merges are added later.
-        byte_ids : sequence of 256 int
-        whole : dict of bytes to int, optional
-            The ids of tokens that are looked up before anything is merged.
-        """
+        """Return the ranks of merges."""
         packed, rank_of_pair, rank_of_bytes = pack_ranks(pairs), IntMap(), np.empty(1 << 16, np.int64)
         id_of_byte = np.array(byte_ids, np.int64)
         keys = pairs[:0, 0] if packed.size > LINE else pairs[:, 0] << 32 | pairs[:, 1]
@@ -286,17 +261,7 @@ def arrays_for(n_places: int) -> tuple[np.ndarray, ...]:
 def new_pieces(
     n_places: int, ranks: Ranks, dropout: float = 0.0, random: np.ndarray | None = None
 ) -> LinkedPieces:
-    """Return room for pieces of `n_places` bytes together.
-
-    Parameters
-    ----------
-    n_places : int
-    ranks : Ranks
-    dropout : float
-        The probability that the heap skips a pair.
-    random : (1,) uint64, optional
-        State of the random generator; updated. Needed with dropout.
-    """
+    """Return room for pieces of `n_places` bytes together."""
     n_ranks = ranks.n_ranks if ranks.in_order else 0  # otherwise there are no rounds
     first_of = np.full(n_ranks, _NOWHERE, np.int32)
     waiting, somewhere = (np.zeros((n_ranks >> bits) + 1, np.int64) for bits in (6, 12))

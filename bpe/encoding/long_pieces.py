@@ -51,21 +51,6 @@ def merge_windows(self, data, start, end, ids, n):
     """Merge ``data[start:end]``, and write its ids from index `n` on.
 
     O(bytes), if windows settle; as :func:`bpe.encoding.rounds.merge_in_rounds` where they do not.
-
-    Parameters
-    ----------
-    self : LinkedPieces
-        Its merges are in order; it has room for a window.
-    data : (n_bytes,) uint8
-    start, end : int
-    ids : uint32 array
-        Out; with room for one id a byte.
-    n : int
-
-    Returns
-    -------
-    int
-        The new `n`; :data:`NO_ROOM` if a window has to be larger than the room.
     """
     view, whole = view_of(self), (start, n, _ANY)
     size, wanted = WINDOW, _ANY  # the first token that the window has to have

@@ -199,11 +199,6 @@ def prepare(self, data, offsets, first, n, rows):
     """Find the keys and the homes of `n` pieces, at most :data:`BATCH`, and prefetch what is known of them.
 
     Longer pieces are looked up: their homes are in the last rows of the table.
-
-    Returns
-    -------
-    int
-        How far from its home a search has ended.
     """
     text, offset_at, slots = pointer_to(data, 0), pointer_to(offsets, first), self.short_slots
     secret, shift, end = self.short_secret, self.short_shift, np.int64(offset_at[0])
@@ -368,12 +363,6 @@ def merge_rest(self, data, offsets, batch, done, ids, marks, id_offsets):
     """Merge and remember the pieces of the rest of a batch that are not known; write the ids of the first.
 
     The first piece of the rest is not known. If there is no room for it, `done` stays.
-
-    Returns
-    -------
-    done : (int, int, int)
-    furthest : int
-        How far from its home a search has ended.
     """
     (first, n, mark), id_at = done, pointer_to(ids, 0)
     pieces, places, whole = local_words(BATCH), local_words(BATCH), local_words(BATCH)
@@ -432,20 +421,6 @@ def encode_pieces(self, data, offsets, done, ids, marks, id_offsets):
     """Write the ids of pieces; return `done` anew.
 
     It stops after the last piece, or before a piece that there is no room for (see :func:`make_room`).
-
-    Parameters
-    ----------
-    self : Memory
-    data : (n_bytes,) uint8
-    offsets : (pieces + 1,) int32
-    done : (int, int, int)
-        How many pieces, ids and marks are done.
-    ids : uint32 array
-        Out; with room for one id a byte, and :data:`SPARE_IDS` more.
-    marks : int32 array
-        Ends of pieces, in ascending order.
-    id_offsets : (marks,) int64
-        Out: for each mark, where the ids end of the piece that ends there.
     """
     return encode_all(self, data, offsets, offsets.size - 1, done, ids, marks, id_offsets)
 

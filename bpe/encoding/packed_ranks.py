@@ -43,25 +43,7 @@ _FREE = -1
 
 
 def pack_ranks(pairs: np.ndarray) -> np.ndarray:
-    """Return the lines of pairs; only the last, which holds no words, where pairs or ranks do not fit.
-
-    Parameters
-    ----------
-    pairs : (merges, 2) int64
-        The rank of each is its index; of pairs that are equal, that of the last.
-
-    Returns
-    -------
-    (LINE * (lines + 1),) int64
-
-    Examples
-    --------
-    >>> lines = pack_ranks(np.array([[104, 105], [32, 256]]))
-    >>> ranks_of_all(lines, np.array([[32, 256], [32, 32]])).tolist() == [1, NO_RANK]
-    True
-    >>> pack_ranks(np.array([[104, 2**21]])).size == LINE
-    True
-    """
+    """Return the lines of pairs; only the last, which holds no words, where pairs or ranks do not fit."""
     n = len(pairs)
     if n == 0 or max(n, pairs.max()) >= _RANK or pairs.min() < 0:
         return np.full(LINE, _FREE)

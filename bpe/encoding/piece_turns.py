@@ -91,20 +91,7 @@ def end(view, tokens, alive, place):
 
 @inner
 def merge_in_turns(self, data, offsets, pieces, places, n):
-    """Merge pieces of at most :data:`MOST_BYTES` bytes until no pair has a rank.
-
-    Parameters
-    ----------
-    self : LinkedPieces
-        It has packed ranks.
-    data : (n_bytes,) uint8
-    offsets : int32 array
-    pieces, places : pointers to int64
-        Piece k is ``data[offsets[pieces[k]]:offsets[pieces[k] + 1]]``. Its tokens are written to the places
-        from ``places[k]`` on, and linked by ``next_of``; nothing else is.
-    n : int
-        Number of pieces.
-    """
+    """Merge pieces of at most :data:`MOST_BYTES` bytes until no pair has a rank."""
     all_tokens, all_ranks = local_words(_ROOM), local_numbers(_ROOM)
     alive_of, turns, next_merges = local_words(AT_ONCE), local_words(AT_ONCE), local_words(AT_ONCE)
     view, id_of_rank = view_of(self), pointer_to(self.id_of_rank, 0)

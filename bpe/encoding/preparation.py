@@ -26,31 +26,7 @@ _FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
 
 
 class Preparation(NamedTuple):
-    r"""The steps of one tokenizer.
-
-    Attributes
-    ----------
-    normalizer : Normalizer
-    pre_tokenizer : PreTokenizer or None
-        None: the pattern of the tokenizer cuts.
-    decoder : Decoder or None
-        None: the bytes of the tokens are joined.
-    added : tuple of AddedToken
-        Special and added tokens, with their flags.
-    options : ModelOptions
-    passed : frozenset of str
-        Special tokens that are passed over where they are text, so that no added token is found inside of
-        them: all, if one could be; else none.
-
-    Examples
-    --------
-    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
-    >>> Preparation.of(words) is None
-    True
-    >>> kept = '{"document": {"normalizer": {"type": "NFC"}}}'
-    >>> Preparation.of(words.keeping(kept)).normalizer("e\u0301")
-    'é'
-    """
+    r"""The steps of one tokenizer."""
 
     normalizer: Normalizer
     pre_tokenizer: PreTokenizer | None
@@ -61,26 +37,7 @@ class Preparation(NamedTuple):
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> Preparation | None:
-        """Read the steps that a vocabulary keeps.
-
-        Parameters
-        ----------
-        vocabulary : Vocabulary
-
-        Returns
-        -------
-        Preparation or None
-            None if no step changes anything.
-
-        Raises
-        ------
-        ValueError
-            A step is malformed or of an unknown type; the message says where.
-
-        Complexity
-        ----------
-        O(n) for what is kept and n added tokens.
-        """
+        """Read the steps that a vocabulary keeps."""
         if not vocabulary.kept and not vocabulary.added_tokens:
             return None
         kept = from_text(vocabulary.kept)

@@ -74,15 +74,7 @@ class _Found(NamedTuple):
 
 
 class PreparedEngine(Engine):
-    """Encodes bytes and decodes ids, as :class:`Engine` does.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    pattern : Pattern
-        It cuts, unless the preparation has a pre-tokenizer.
-    preparation : Preparation
-    """
+    """Encodes bytes and decodes ids, as :class:`Engine` does."""
 
     is_prepared = True
 
@@ -139,23 +131,7 @@ class PreparedEngine(Engine):
     def last_cut(
         self, text: str, begins: Begins, rules: Rules, *, only_inside: bool = False
     ) -> tuple[int, Begins]:
-        """Return the last place where a text can be cut that more may follow, and what the rest begins with.
-
-        Parameters
-        ----------
-        text : str
-        begins : Begins
-            What it begins with.
-        rules : Rules
-        only_inside : bool
-            The rest must begin inside of a stretch.
-
-        Returns
-        -------
-        place : int
-            0 where none is known.
-        begins : Begins
-        """
+        """Return the last place where a text that may continue can be cut, and what the rest begins with."""
         with one_limit(len(text)):
             return self._cuts.last_cut(text, begins, self._searches(rules.allowed.tokens), only_inside)
 
@@ -314,18 +290,7 @@ class PreparedEngine(Engine):
 
     # ------------------------------------------------------------------------------------------- origins
     def encode_with_origins(self, data: bytes, rules: Rules) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Encode a text, and say which characters each id came from; nothing is put around it.
-
-        Returns
-        -------
-        ids : (n,) uint32
-        starts, ends : (n,) int64
-
-        Raises
-        ------
-        ValueError
-            The text is no UTF-8.
-        """
+        """Encode a text, and say which characters each id came from; nothing is put around it."""
         try:
             given = Tracked.of(data.decode())
         except UnicodeDecodeError as error:

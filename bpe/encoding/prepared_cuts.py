@@ -47,17 +47,7 @@ _MOST_KNOWN = 10_000
 
 
 class PreparedCuts:
-    """Finds places where texts can be cut.
-
-    Parameters
-    ----------
-    preparation : Preparation
-    pattern : Pattern
-        It cuts, unless the preparation has a pre-tokenizer.
-    vocabulary : Vocabulary
-    crossings : Crossings or None
-        Where words are cut that are long; None if they are not.
-    """
+    """Finds places where texts can be cut."""
 
     def __init__(
         self, preparation: Preparation, pattern: Pattern, vocabulary: Vocabulary, crossings: Crossings | None
@@ -75,29 +65,7 @@ class PreparedCuts:
         searches: tuple[AddedTokens, AddedTokens],
         only_inside: bool = False,
     ) -> tuple[int, Begins]:
-        """Return the last place that is known where a text can be cut, and what the rest begins with.
-
-        Parameters
-        ----------
-        text : str
-            More may follow it.
-        begins : Begins
-            What it begins with.
-        searches : (AddedTokens, AddedTokens)
-            For the tokens in the given text, and for those in the normalized one.
-        only_inside : bool
-            The rest must begin inside of a stretch.
-
-        Returns
-        -------
-        place : int
-            ``0 < place <= len(text)``; 0 where none is known.
-        begins : Begins
-
-        Complexity
-        ----------
-        O(n): that of the search for tokens. Few places are looked at, those near the end.
-        """
+        """Return the last place that is known where a text can be cut, and what the rest begins with."""
         cuts = TokenCuts(searches[0], text)
         following = len(text)
         for part in reversed(cuts.parts):

@@ -77,13 +77,6 @@ def merge_in_rounds(self, n_places):
     """Merge all pieces until no pair has a rank.
 
     O(n + merges / 4096) for n bytes, and O(n / 64) more for each rank of two equal tokens.
-
-    Parameters
-    ----------
-    self : LinkedPieces
-        Its merges are in order.
-    n_places : int
-        The pieces are at the places below this, without gaps.
     """
     view = view_of(self)
     for place in range(n_places):

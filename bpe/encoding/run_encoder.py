@@ -20,26 +20,7 @@ from bpe.vocabulary import Vocabulary
 
 
 class RunEncoder(Encoder):
-    """Encodes ordinary text, with merges that join pieces.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-        With supermerges.
-    pattern : Pattern
-
-    Complexity
-    ----------
-    As :class:`Encoder`, and as :class:`bpe.encoding.joining.Joiner`; 4 bytes more for each id of a text.
-
-    Examples
-    --------
-    >>> from bpe.supermerges import with_supermerges
-    >>> tokens = [*(bytes([value]) for value in range(256)), b" a", b" a a"]
-    >>> words = with_supermerges(Vocabulary(tokens, [(32, 97), (256, 256)], {}), 1)
-    >>> RunEncoder(words, Pattern.of("gpt2")).encode(b" a a a, a a")
-    [257, 256, 44, 257]
-    """
+    """Encodes ordinary text, with merges that join pieces."""
 
     _tie = TIED
 

@@ -27,20 +27,7 @@ _MARK = BOUNDARY.encode()
 
 
 class Stretches(NamedTuple):
-    """Normalized texts in a row, without their tokens.
-
-    Attributes
-    ----------
-    data : (n_bytes,) uint8
-    ends : (stretches,) int64
-        Stretch i ends at byte ``ends[i]``.
-    numbers : (tokens,) int64
-        Which tokens of the search were cut out.
-    n_before : (tokens,) int64
-        How many stretches are before each of them.
-    text_ends : (texts + 1,) int64
-        How many stretches are before the end of each text; 0 first.
-    """
+    """Normalized texts in a row, without their tokens."""
 
     data: np.ndarray
     ends: np.ndarray
@@ -71,14 +58,7 @@ def mark_tokens(data, starts, ends, out):
 
 @quiet
 def take_marks(data, out, ends):
-    """Copy a text without its boundaries; write where each stretch ends, and return how many bytes are left.
-
-    Parameters
-    ----------
-    data : (n_bytes,) uint8
-    out : (n_bytes,) uint8
-    ends : (boundaries + 1,) int64
-    """
+    """Copy a text without its boundaries; write where each stretch ends; return the number of bytes."""
     text = pointer_to(data, 0)
     n = n_ends = start = place = 0
     while place < data.size:
@@ -98,32 +78,7 @@ def take_marks(data, out, ends):
 def stretches_of(
     texts: Sequence[bytes], search: SpecialSearch, normalizer: Callable[[str], str]
 ) -> Stretches | None:
-    r"""Cut texts at tokens, and normalize what is between them.
-
-    Parameters
-    ----------
-    texts : sequence of bytes
-        Bytes that are not UTF-8 become U+FFFD.
-    search : SpecialSearch
-    normalizer : callable
-        It must be local (``Normalizer.is_local``).
-
-    Returns
-    -------
-    Stretches or None
-        None if a text holds a boundary itself, or a token might.
-
-    Complexity
-    ----------
-    O(n) for n bytes, and for the normalizer.
-
-    Examples
-    --------
-    >>> search = SpecialSearch(frozenset(["<a>"]))
-    >>> found = stretches_of([b"One<a>Two", b"Three"], search, str.lower)
-    >>> bytes(found.data), found.ends, found.n_before, found.text_ends
-    (b'onetwothree', array([ 3,  6, 11]), array([1]), array([0, 2, 3]))
-    """
+    r"""Cut texts at tokens, and normalize what is between them."""
     n_texts = len(texts)
     data = texts[0] if n_texts == 1 else _MARK.join(texts)
     if data.count(_MARK) >= n_texts:

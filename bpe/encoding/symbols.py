@@ -36,21 +36,7 @@ END = b"\xff"  # a byte that UTF-8 never has
 
 
 class ModelOptions(NamedTuple):
-    """How a vocabulary of texts, not bytes, spells what is no token.
-
-    Attributes
-    ----------
-    unk_id : int or None
-        The id of characters that are no tokens.
-    fuse_unk : bool
-        Several of them in a row have one id together.
-    byte_ids : tuple of int, or empty
-        The id of the token of each byte, which comes before `unk_id`; :data:`NO_ID` where there is none.
-    suffix : str
-        Of the character that ends a piece.
-    is_text : bool
-        Tokens are texts. Otherwise they are bytes.
-    """
+    """How a vocabulary of texts, not bytes, spells what is no token."""
 
     unk_id: int | None = None
     fuse_unk: bool = False
@@ -63,28 +49,7 @@ BYTES = ModelOptions()
 
 
 class Symbols(NamedTuple):
-    r"""Merges from bytes on, and what symbols stand for that are no tokens.
-
-    Attributes
-    ----------
-    pairs : (merges, 2) int64
-        Spelling merges, then those of the vocabulary.
-    made : (merges,) int64
-    byte_ids : list of int
-        The symbol of each byte.
-    first : int
-        From here on, symbols are no tokens.
-    spelled : list of bytes
-        The bytes of each of those.
-    ids_of : list of tuple of int, or None
-        The ids that each of those stands for; None if there is no such id.
-
-    Examples
-    --------
-    >>> symbols = Symbols.of(Vocabulary([bytes([value]) for value in range(255)], [], {}))
-    >>> symbols.first, symbols.spelled, symbols.ids_of
-    (255, [b'\xff'], [None])
-    """
+    r"""Merges from bytes on, and what symbols stand for that are no tokens."""
 
     pairs: np.ndarray
     made: np.ndarray
@@ -95,21 +60,7 @@ class Symbols(NamedTuple):
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, options: ModelOptions = BYTES) -> Symbols:
-        """Return the symbols of a vocabulary.
-
-        Parameters
-        ----------
-        vocabulary : Vocabulary
-        options : ModelOptions
-
-        Returns
-        -------
-        Symbols
-
-        Complexity
-        ----------
-        O(n) for n tokens.
-        """
+        """Return the symbols of a vocabulary."""
         return _Speller(vocabulary, options).symbols()
 
     @property
@@ -118,29 +69,7 @@ class Symbols(NamedTuple):
         return not self.spelled
 
     def ids(self, symbols: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Replace symbols that are no tokens.
-
-        Parameters
-        ----------
-        symbols : (n,) uint32
-        offsets : (k,) int64
-            Places among the symbols.
-
-        Returns
-        -------
-        ids : (m,) uint32
-        offsets : (k,) int64
-            The same places among the ids.
-
-        Raises
-        ------
-        ValueError
-            A symbol stands for no id; the message says for which bytes.
-
-        Complexity
-        ----------
-        O(n + m).
-        """
+        """Replace symbols that are no tokens."""
         places = np.flatnonzero(symbols >= self.first)
         if not len(places):
             return symbols, offsets
@@ -159,23 +88,7 @@ class Symbols(NamedTuple):
         return ids, np.append(0, ends)[offsets]
 
     def lengths(self, symbols: np.ndarray, n_bytes: np.ndarray) -> np.ndarray:
-        """Return how many bytes of the text each id stands for.
-
-        Parameters
-        ----------
-        symbols : (n,) uint32
-        n_bytes : (n,) int64
-            How many bytes each symbol that is a token has; anything for others.
-
-        Returns
-        -------
-        (m,) int64
-            In the order of the ids that :meth:`ids` returns.
-
-        Complexity
-        ----------
-        O(n + m).
-        """
+        """Return how many bytes of the text each id stands for."""
         lengths: list[int] = []
         for symbol, size in zip(symbols.tolist(), n_bytes.tolist(), strict=True):
             spelled = self.spelled[symbol - self.first] if symbol >= self.first else b""

@@ -15,34 +15,7 @@ if TYPE_CHECKING:
 
 
 def uses_in_corpus(engine: Engine, corpus: CorpusLike) -> np.ndarray:
-    """Count the ids of a corpus; special tokens in it are special tokens.
-
-    Parameters
-    ----------
-    engine : Engine
-    corpus : Corpus, path, or iterable of path, str or bytes
-
-    Returns
-    -------
-    (size,) int64
-        By id.
-
-    Raises
-    ------
-    ValueError
-        The corpus has no text, or cannot be read or encoded.
-
-    Complexity
-    ----------
-    O(n) for n bytes; memory for some blocks.
-
-    Examples
-    --------
-    >>> import bpe
-    >>> engine = bpe.train(["low low"], 257, progress=False).engine
-    >>> uses_in_corpus(engine, ["low lo"])[[32, 119, 256]].tolist()
-    [1, 1, 2]
-    """
+    """Count the ids of a corpus; special tokens in it are special tokens."""
     source = Corpus.of(corpus)
     uses = np.zeros(engine.vocabulary.size, np.int64)
     rules = engine.rules_of("all")
@@ -55,20 +28,7 @@ def uses_in_corpus(engine: Engine, corpus: CorpusLike) -> np.ndarray:
 
 
 def uses_in_words(engine: Engine, counts: WordCounts) -> np.ndarray:
-    """Count the ids of words, each as often as the word; else as :func:`uses_in_corpus`.
-
-    Raises
-    ------
-    ValueError
-        There are no words; or they were split by another pattern, or at other special tokens.
-
-    Examples
-    --------
-    >>> import bpe
-    >>> engine = bpe.train(["low low"], 257, progress=False).engine
-    >>> uses_in_words(engine, bpe.WordCounts({"low": 3}))[[119, 256]].tolist()
-    [3, 3]
-    """
+    """Count the ids of words, each as often as the word; else as :func:`uses_in_corpus`."""
     if engine.is_prepared:
         raise ValueError("the tokenizer changes a text before it splits it: give it text, not counts")
     if engine.pattern != counts.pattern:

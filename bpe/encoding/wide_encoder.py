@@ -42,17 +42,7 @@ _NEXT = 256  # merges that are looked at to see that
 
 @kernel(quiet=True)
 def edges_of_merges(pairs, made, edges, bytes_joined):
-    """Write the two bytes that each merge joins; return whether all parts are bytes or made before.
-
-    Parameters
-    ----------
-    pairs : (merges, 2) int64
-    made : (merges,) int64
-    edges : (2, size) int64
-        By id, its first and its last byte; -1 where they are not known yet. Updated.
-    bytes_joined : (merges, 2) int64
-        Out.
-    """
+    """Write the two bytes that each merge joins; return whether all parts are bytes or made before."""
     for rank in range(made.size):
         left, right = pairs[rank, 0], pairs[rank, 1]
         if edges[1, left] < 0 or edges[0, right] < 0:
@@ -85,17 +75,7 @@ def put_places(found, first, out, n, has_room):
 
 @kernel(quiet=True)
 def cut_finer(data, offsets, is_cut, out):
-    """Cut pieces between every two bytes that no first merge joins; return how many there are.
-
-    Parameters
-    ----------
-    data : (n_bytes,) uint8
-    offsets : (pieces + 1,) int32
-    is_cut : (65536,) int8
-        At the first byte times 256 plus the second: 1 or 0.
-    out : (n_bytes + 1,) int32
-        Out: where the finer pieces begin, and where the last one ends.
-    """
+    """Cut pieces between every two bytes that no first merge joins; return how many there are."""
     text, end_at = pointer_to(data, 0), pointer_to(offsets, 0)
     cut_at, out_at = pointer_to(is_cut, 0), pointer_to(out, 0)
     place, stop, piece = np.int64(offsets[0]) + 1, np.int64(offsets[offsets.size - 1]), 1
@@ -123,26 +103,7 @@ def cut_finer(data, offsets, is_cut, out):
 
 
 def bytes_joined_by(vocabulary: Vocabulary) -> np.ndarray | None:
-    """Return the two bytes that each merge joins; None where the two steps would not be exact.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-
-    Returns
-    -------
-    (merges, 2) int64 or None
-
-    Complexity
-    ----------
-    O(n) for n merges.
-
-    Examples
-    --------
-    >>> tokens = [*(bytes([value]) for value in range(256)), b"hi", b"hi!"]
-    >>> bytes_joined_by(Vocabulary(tokens, [(104, 105), (256, 33)], {})).tolist()
-    [[104, 105], [105, 33]]
-    """
+    """Return the two bytes that each merge joins; None where the two steps would not be exact."""
     pairs, made, byte_ids = vocabulary.pairs, vocabulary.made, vocabulary.byte_ids
     n = len(pairs)
     if NO_ID in byte_ids or vocabulary.whole_ids:
@@ -158,22 +119,7 @@ def bytes_joined_by(vocabulary: Vocabulary) -> np.ndarray | None:
 
 
 def n_first_merges(joined: np.ndarray) -> int:
-    """Return how many merges come before those that join words to spaces; 0 where two steps are of no use.
-
-    Parameters
-    ----------
-    joined : (merges, 2) int64
-        As :func:`bytes_joined_by` returns it.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> n_first_merges(np.array([[104, 105], [32, 104], [105, 32]])), n_first_merges(np.array([[104, 105]]))
-    (2, 0)
-    """
+    """Return how many merges come before those that join words to spaces; 0 where two steps are of no use."""
     n = len(joined)
     if n == 0:
         return 0
@@ -186,27 +132,7 @@ def n_first_merges(joined: np.ndarray) -> int:
 
 
 class FinerEncoder(Encoder):
-    """Encodes wide pieces, cut where no merge crosses: what lies between is short, and remembered.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    pattern : Pattern
-    joined : (merges, 2) int64
-        As :func:`bytes_joined_by` returns it.
-
-    Complexity
-    ----------
-    As :class:`Encoder`.
-
-    Examples
-    --------
-    >>> tokens = [*(bytes([value]) for value in range(256)), b" a"]
-    >>> words = Vocabulary(tokens, [(32, 97)], {})
-    >>> encoder = FinerEncoder(words, Pattern.of("none"), bytes_joined_by(words))
-    >>> encoder.encode_pieces(b" a a a", np.array([0, 4, 6], np.int32), np.array([4, 6]))
-    (array([256, 256, 256], dtype=uint32), array([0, 2, 3]))
-    """
+    """Encodes wide pieces, cut where no merge crosses: what lies between is short, and remembered."""
 
     def __init__(self, vocabulary: Vocabulary, pattern: Pattern, joined: np.ndarray) -> None:
         super().__init__(vocabulary, pattern)
@@ -221,28 +147,7 @@ class FinerEncoder(Encoder):
 
 
 class WideEncoder(FinerEncoder):
-    """Encodes ordinary text by the first merges, then by the others.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    pattern : Pattern
-    joined : (merges, 2) int64
-        As :func:`bytes_joined_by` returns it.
-    n_first : int
-        How many merges are first ones.
-
-    Complexity
-    ----------
-    As :class:`Encoder`, and as :class:`bpe.encoding.joining.Joiner`; 12 bytes more for each id of a text.
-
-    Examples
-    --------
-    >>> tokens = [*(bytes([value]) for value in range(256)), b" a", b" a a"]
-    >>> words = Vocabulary(tokens, [(32, 97), (256, 256)], {})
-    >>> WideEncoder(words, Pattern.of("none"), bytes_joined_by(words), 1).encode(b" a a a, a a")
-    [257, 256, 44, 257]
-    """
+    """Encodes ordinary text by the first merges, then by the others."""
 
     def __init__(self, vocabulary: Vocabulary, pattern: Pattern, joined: np.ndarray, n_first: int) -> None:
         super().__init__(with_first_merges(vocabulary, n_first), pattern, joined[:n_first])
@@ -268,26 +173,7 @@ class WideEncoder(FinerEncoder):
 
 
 def encoder_by_piece(vocabulary: Vocabulary, pattern: Pattern) -> Encode:
-    """Return what encodes wide pieces, and says where the ids of each end.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    pattern : Pattern
-
-    Returns
-    -------
-    callable
-        Called with (n_bytes,) uint8 and the offsets of pieces, (pieces + 1,) integers; returns (n,) uint32
-        ids, and (pieces,) int64.
-
-    Examples
-    --------
-    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
-    >>> encode = encoder_by_piece(words, Pattern.of("none"))
-    >>> encode(np.frombuffer(b"hi!", np.uint8), np.array([0, 2, 3], np.int32))
-    (array([104, 105,  33], dtype=uint32), array([2, 3]))
-    """
+    """Return what encodes wide pieces, and says where the ids of each end."""
     joined = bytes_joined_by(vocabulary)
     n_first = 0 if joined is None else n_first_merges(joined)
     if joined is None:

@@ -26,48 +26,12 @@ _BYTE_OF[[ord(character) for character in _CHARACTER_OF.values()]] = [*_CHARACTE
 
 
 def text_of(token: bytes) -> str:
-    """Return the characters that stand for bytes.
-
-    Parameters
-    ----------
-    token : bytes
-
-    Returns
-    -------
-    str
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> text_of(" café".encode())
-    'ĠcafÃ©'
-    """
+    """Return the characters that stand for bytes."""
     return token.decode("latin-1").translate(_TABLE)
 
 
 def bytes_of(text: str) -> bytes | None:
-    """Return the bytes that characters stand for; None if a character does not stand for a byte.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    bytes or None
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> bytes_of("ĠcafÃ©").decode(), bytes_of("a b")
-    (' café', None)
-    """
+    """Return the bytes that characters stand for; None if a character does not stand for a byte."""
     return text.translate(_BACK).encode("latin-1") if is_spelled(text) else None
 
 
@@ -77,25 +41,7 @@ def is_spelled(text: str) -> bool:
 
 
 def all_bytes_of(texts: Collection[str]) -> list[bytes] | None:
-    r"""Return the bytes of many texts, as :func:`bytes_of`; None if a character does not stand for a byte.
-
-    Parameters
-    ----------
-    texts : collection of str
-
-    Returns
-    -------
-    list of bytes, or None
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> all_bytes_of(["Ġhi", "Ċ"]), all_bytes_of(["a", " "])
-    ([b' hi', b'\n'], None)
-    """
+    r"""Return the bytes of many texts, as :func:`bytes_of`; None if a character does not stand for a byte."""
     codes = codes_of("".join(texts))
     if codes.max(initial=0) >= len(_BYTE_OF):
         return None

@@ -76,31 +76,7 @@ PROBE = (
 
 
 def guess_format(path: str | os.PathLike[str]) -> str:
-    """Return the format that a path should be written in, by its name; a folder is GPT-2's.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    str
-        One of :data:`FORMATS`.
-
-    Raises
-    ------
-    ValueError
-        The name does not tell the format.
-
-    Complexity
-    ----------
-    O(1).
-
-    Examples
-    --------
-    >>> guess_format("out/tokenizer.json")
-    'huggingface'
-    """
+    """Return the format that a path should be written in, by its name; a folder is GPT-2's."""
     path = Path(path)
     if path.suffix in (".tiktoken", ".model"):
         return {".tiktoken": "tiktoken", ".model": "minbpe"}[path.suffix]
@@ -121,41 +97,7 @@ def _module_of(format: str) -> Any:
 def read(
     path: str | os.PathLike[str], format: str, *, merges: str | os.PathLike[str] | None = None, **given: Any
 ) -> tuple[Vocabulary, Pattern]:
-    """Read a file of any format.
-
-    Parameters
-    ----------
-    path : path
-        For huggingface, the folder of a ``tokenizer.json`` will do, too: the files beside it are kept.
-    format : str
-        One of :data:`FORMATS` and :data:`READ_ONLY`.
-    merges : path, optional
-        GPT-2's second file; by default, ``merges.txt`` beside the first.
-    given : optional
-        As for :func:`of_content`.
-
-    Returns
-    -------
-    (Vocabulary, Pattern)
-
-    Raises
-    ------
-    ValueError
-        The file is damaged or something else; or the format brings what was given.
-    OSError
-        It cannot be read.
-
-    Complexity
-    ----------
-    That of the format.
-
-    Examples
-    --------
-    >>> read("missing.model", "minbpe")
-    Traceback (most recent call last):
-    ...
-    FileNotFoundError: [Errno 2] No such file or directory: 'missing.model'
-    """
+    """Read a file of any format."""
     if format == "gpt2":
         return of_content([*map(read_bytes, _files_of_gpt2(path, merges))], format, **given)
     is_model = format == "huggingface" and Path(path).is_dir()
@@ -173,45 +115,7 @@ def of_content(
     dialect: Dialect = "regex",
     compiled_only: bool = False,
 ) -> tuple[Vocabulary, Pattern]:
-    r"""Return the tokenizer in the content of a file of any format.
-
-    Parameters
-    ----------
-    content : object
-        Bytes; for the formats in :data:`JSON` their JSON value, for gpt2 the bytes of both files.
-    format : str
-        One of :data:`FORMATS` and :data:`READ_ONLY`.
-    pattern, special_tokens, dialect : optional
-        For a rank file, which has none; those of published ones are known
-        (:data:`bpe.formats.tiktoken.PUBLISHED`). Other formats bring their own.
-    compiled_only : bool
-        Refuse a pattern that is not compiled, as :meth:`bpe.Pattern.of` does, and steps with expressions
-        that the ``regex`` package runs.
-
-    Returns
-    -------
-    (Vocabulary, Pattern)
-
-    Raises
-    ------
-    ValueError
-        It is damaged or something else; or the format brings what was given. Or the pattern of a published
-        rank file is another one.
-
-    Warns
-    -----
-    UserWarning
-        A rank file that is not a published one is read without special tokens: once in a process.
-
-    Complexity
-    ----------
-    That of the format.
-
-    Examples
-    --------
-    >>> of_content(b"minbpe v1\n\n0\n104 105\n", "minbpe")[0].merges
-    [(104, 105)]
-    """
+    r"""Return the tokenizer in the content of a file of any format."""
     if format == "tiktoken":
         module = _module_of(format)
         known = module.published(content)
@@ -271,25 +175,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Put the name of a file before what is wrong with it.
-
-    Parameters
-    ----------
-    path : path
-
-    Raises
-    ------
-    ValueError
-        One was raised inside.
-
-    Examples
-    --------
-    >>> with naming("tok.json"):
-    ...     raise ValueError("not JSON")
-    Traceback (most recent call last):
-    ...
-    ValueError: tok.json: not JSON
-    """
+    """Put the name of a file before what is wrong with it."""
     try:
         yield
     except ValueError as error:
@@ -302,36 +188,7 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 # ---------------------------------------------------------------------------------------------- writing
 def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str], format: str) -> None:
-    """Write a file of any format; GPT-2's, and those of a model, are in a folder, which is made.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    pattern : Pattern
-    path : path
-    format : str
-        One of :data:`FORMATS`.
-
-    Raises
-    ------
-    ValueError
-        The format cannot hold it. Nothing is written.
-    OSError
-        It cannot be written.
-
-    Complexity
-    ----------
-    That of the format.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(words, Pattern.of("gpt2"), pathlib.Path(folder, "new"), "gpt2")
-    ...     sorted(file.name for file in pathlib.Path(folder, "new").iterdir())
-    ['merges.txt', 'vocab.json']
-    """
+    """Write a file of any format; GPT-2's, and those of a model, are in a folder, which is made."""
     if format != "native":
         refuse_supermerges(vocabulary, f"the format {format}")
     check_longest(vocabulary.bytes_of.values())
@@ -363,42 +220,7 @@ def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str]
 def encoders(
     vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str], format: str
 ) -> dict[str, Callable[[str], list[int]]]:
-    """Return how a file encodes, special tokens allowed: read back here, and by the program of the format.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    pattern : Pattern
-        What was written. A rank file does not hold all of it.
-    path : path
-    format : str
-        One of :data:`FORMATS`.
-
-    Returns
-    -------
-    dict from str to callable
-        The other programs are tiktoken and tokenizers, if they are installed and can read it.
-
-    Raises
-    ------
-    ValueError, OSError
-        As :func:`read`.
-
-    Complexity
-    ----------
-    That of the format.
-
-    Examples
-    --------
-    >>> import bpe, tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     tok = bpe.train(["low lower"], vocab_size=258, progress=False)
-    ...     tok.save(pathlib.Path(folder, "tok.json"))
-    ...     path = pathlib.Path(folder, "tok.json")
-    ...     encode_of = encoders(tok.engine.vocabulary, tok.pattern, path, "native")
-    ...     encode_of["read back"]("low")
-    [257]
-    """
+    """Return how a file encodes, special tokens allowed: read back here, and by the program of the format."""
     given: dict[str, Any] = {}
     if format == "tiktoken":
         given = {"pattern": pattern, "special_tokens": vocabulary.cut_tokens}
@@ -432,33 +254,7 @@ def encoders(
 def differences(
     vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str], format: str
 ) -> str | None:
-    """Read back what was written, here and by the program of the format, and encode :data:`PROBE`.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    pattern : Pattern
-    path : path
-    format : str
-        One of :data:`FORMATS`.
-
-    Returns
-    -------
-    str or None
-        What differs; None where nothing does.
-
-    Complexity
-    ----------
-    That of the format.
-
-    Examples
-    --------
-    >>> import bpe, tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     tok = bpe.train(["low lower"], vocab_size=258, progress=False)
-    ...     tok.save(pathlib.Path(folder, "tok.json"))
-    ...     differences(tok.engine.vocabulary, tok.pattern, pathlib.Path(folder, "tok.json"), "native")
-    """
+    """Read back what was written, here and by the program of the format, and encode :data:`PROBE`."""
     text = "".join(f"{PROBE}{token}" for token in ["", *vocabulary.cut_tokens])
     wanted = _encode(engine_of(vocabulary, pattern), text)
     for who, encode in encoders(vocabulary, pattern, path, format).items():

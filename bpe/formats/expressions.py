@@ -55,36 +55,7 @@ DIALECTS = {
 
 # ---------------------------------------------------------------------------------------------- writing
 def render(source: str, dialect: str) -> str:
-    r"""Write an expression in another dialect.
-
-    Parameters
-    ----------
-    source : str
-        A valid expression of the ``regex`` package.
-    dialect : str
-        A key of :data:`DIALECTS`.
-
-    Returns
-    -------
-    str
-        Without capturing groups.
-
-    Raises
-    ------
-    ValueError
-        The dialect has no equivalent for a part of the expression; the message names it.
-
-    Complexity
-    ----------
-    O(n), and one run over all code points for each class that is written as ranges.
-
-    Examples
-    --------
-    >>> render(r"(?s:.+)|\w$", "oniguruma")
-    '[\\s\\S]+|[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{200c}\\x{200d}](?:\\z|(?=\\n\\z))'
-    >>> render(r"(?i:'s)|[^\d'a]++", "javascript")
-    "'[Ss\\u{17f}]|(?=(?<atomic1>[^\\p{Nd}'a]+))\\k<atomic1>"
-    """
+    r"""Write an expression in another dialect."""
     if dialect in ("oniguruma", "rust") and source in READ_ALIKE:
         return source  # the usual form, which other programs may look for
     try:

@@ -29,36 +29,7 @@ FIRST_LINE = f"{COMMENT}: 0.2"
 def texts_of(
     vocabulary: Vocabulary, needed_by: str, text_of: Callable[[bytes], str] = text_of
 ) -> dict[str, int]:
-    """Return the ids of all tokens by their text: bytes as characters, special tokens as they are.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    needed_by : str
-        The format that needs both in one table, for the message.
-    text_of : callable
-        From the bytes of a token to its text.
-
-    Returns
-    -------
-    dict from str to int
-        In the order of the ids.
-
-    Raises
-    ------
-    ValueError
-        A special token and another token have the same text.
-
-    Complexity
-    ----------
-    O(b) for b bytes in all tokens.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b" hi"], [], {"< >": 300})
-    >>> list(texts_of(words, "a test").items())[-2:]
-    [('Ġhi', 256), ('< >', 300)]
-    """
+    """Return the ids of all tokens by their text: bytes as characters, special tokens as they are."""
     ids = {text_of(token): number for token, number in vocabulary.id_of.items()}
     for token, number in vocabulary.cut_tokens.items():
         if ids.get(token, number) != number:
@@ -78,36 +49,7 @@ def tokens_of(
     where: str,
     bytes_of: Callable[[str], bytes | None] = bytes_of,
 ) -> dict[int, bytes]:
-    """Return the bytes of each id in a table of :func:`texts_of`, without the special tokens.
-
-    Parameters
-    ----------
-    ids : dict from str to int
-        May have any content.
-    special_tokens : collection of str
-    where : str
-        Name of the table, for errors.
-    bytes_of : callable
-        From the text of a token to its bytes, or None.
-
-    Returns
-    -------
-    dict from int to bytes
-
-    Raises
-    ------
-    ValueError
-        An entry is not a token with an id, or two entries have the same id.
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> tokens_of({"Ġhi": 256, "<end>": 257}, {"<end>"}, "the table")
-    {256: b' hi'}
-    """
+    """Return the bytes of each id in a table of :func:`texts_of`, without the special tokens."""
     token_bytes: dict[int, bytes] = {}
     text_of_id: dict[int, str] = {}
     for text, number in ids.items():
@@ -129,33 +71,7 @@ def tokens_of(
 
 
 def merges_of_texts(texts: list[tuple[str, str]], ids: dict[str, int], where: str) -> list[tuple[int, int]]:
-    """Return the ids of merges that are given as texts.
-
-    Parameters
-    ----------
-    texts : list of (str, str)
-    ids : dict from str to int
-    where : str
-        Name of the list, for errors.
-
-    Returns
-    -------
-    list of (int, int)
-
-    Raises
-    ------
-    ValueError
-        A text is not in the table; the message names the merge.
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> merges_of_texts([("h", "i")], {"h": 104, "i": 105, "hi": 256}, "merges")
-    [(104, 105)]
-    """
+    """Return the ids of merges that are given as texts."""
     merges = []
     for rank, pair in enumerate(texts):
         for text in (*pair, "".join(pair)):
@@ -169,33 +85,7 @@ def merges_of_texts(texts: list[tuple[str, str]], ids: dict[str, int], where: st
 
 # --------------------------------------------------------------------------------------------- two files
 def dump(vocabulary: Vocabulary, pattern: Pattern) -> tuple[bytes, bytes]:
-    """Return a vocabulary as the contents of the two files.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    pattern : Pattern
-
-    Returns
-    -------
-    (vocab_json, merges_txt) : (bytes, bytes)
-
-    Raises
-    ------
-    ValueError
-        The pattern is not GPT-2's, a token is taken whole, a special token and another token have the same
-        text, a token would be read as special or a special token as bytes, or a merge as a comment.
-
-    Complexity
-    ----------
-    O(b) for b bytes in all tokens.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-    >>> dump(words, Pattern.of("gpt2"))[1].decode().splitlines()
-    ['#version: 0.2', 'h i']
-    """
+    """Return a vocabulary as the contents of the two files."""
     if pattern.name != "gpt2":
         raise ValueError(
             f"vocab.json and merges.txt hold no split pattern; whoever reads them takes GPT-2's, not "
@@ -239,38 +129,7 @@ def _specials_of(ids: dict[str, int], pairs: list[tuple[str, str]]) -> set[str]:
 
 
 def parse(vocab_json: bytes, merges_txt: bytes) -> tuple[Vocabulary, Pattern]:
-    """Read the two files.
-
-    Parameters
-    ----------
-    vocab_json, merges_txt : bytes
-        May be any bytes.
-
-    Returns
-    -------
-    (Vocabulary, Pattern)
-
-    Raises
-    ------
-    ValueError
-        They are not such files; the message names the file and the place.
-
-    Warns
-    -----
-    UserWarning
-        Some tokens are made by no merge.
-
-    Complexity
-    ----------
-    O(b) for b bytes in all tokens.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {"<end>": 300})
-    >>> back, _ = parse(*dump(words, Pattern.of("gpt2")))
-    >>> back.merges, back.special_tokens
-    ([(104, 105)], {'<end>': 300})
-    """
+    """Read the two files."""
     try:
         ids = read_json(vocab_json)
         if not isinstance(ids, dict):

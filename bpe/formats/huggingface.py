@@ -44,33 +44,7 @@ if TYPE_CHECKING:
 
 # ---------------------------------------------------------------------------------------------- writing
 def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
-    """Return a tokenizer as the content of a ``tokenizer.json``.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    pattern : Pattern
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ValueError
-        An expression of the pattern has no equivalent there; a special token and another token have the same
-        text; or only some of the tokens that no merges lead to are taken whole.
-
-    Complexity
-    ----------
-    O(b) for b bytes in all tokens.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-    >>> json.loads(dump(words, Pattern.of("gpt2")))["model"]["merges"]
-    [['h', 'i']]
-    """
+    """Return a tokenizer as the content of a ``tokenizer.json``."""
     kept = from_text(vocabulary.kept)
     takes_whole = kept["model"].get("ignore_merges", False) or bool(vocabulary.whole_ids)
     if takes_whole:
@@ -148,34 +122,7 @@ def _is_pre_tokenizer(entry: Any, pattern: Pattern) -> bool:
 
 
 def tokenizer_of(vocabulary: Vocabulary, pattern: Pattern) -> tokenizers.Tokenizer:
-    """Return a tokenizer as an object of Hugging Face's package.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    pattern : Pattern
-
-    Returns
-    -------
-    tokenizers.Tokenizer
-
-    Raises
-    ------
-    ValueError
-        As :func:`dump`.
-    ImportError
-        tokenizers is not installed.
-
-    Complexity
-    ----------
-    O(b) for b bytes in all tokens.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-    >>> tokenizer_of(words, Pattern.of("gpt2")).encode("hi!").ids
-    [256, 33]
-    """
+    """Return a tokenizer as an object of Hugging Face's package."""
     refuse_supermerges(vocabulary, "tokenizers")
     try:
         import tokenizers
@@ -188,39 +135,7 @@ def tokenizer_of(vocabulary: Vocabulary, pattern: Pattern) -> tokenizers.Tokeniz
 
 # ---------------------------------------------------------------------------------------------- reading
 def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
-    """Read a ``tokenizer.json``.
-
-    Parameters
-    ----------
-    data : bytes
-        May be any bytes.
-
-    Returns
-    -------
-    (Vocabulary, Pattern)
-
-    Raises
-    ------
-    ValueError
-        It is not such a file, is damaged, or is not BPE; the message names the entry.
-
-    Warns
-    -----
-    UserWarning
-        The file has truncation, padding or dropout, which is kept, but not applied.
-
-    Complexity
-    ----------
-    O(b) for b bytes in all tokens. With ``ignore_merges``, the first use takes O(b log m) more, for m bytes
-    in the longest.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {"<end>": 300})
-    >>> back, pattern = parse(dump(words, Pattern.of("gpt2")))
-    >>> back.merges, pattern.name, back.special_tokens
-    ([(104, 105)], 'gpt2', {'<end>': 300})
-    """
+    """Read a ``tokenizer.json``."""
     with no_collection():
         return of_document(read_json(data))
 

@@ -43,31 +43,7 @@ MAX_FILES = 1 << 24
 
 
 def to_text(parts: Mapping[str, Any]) -> str:
-    """Return what is kept as a text; empty if there is nothing.
-
-    Parameters
-    ----------
-    parts : mapping from str to object
-        As in the module docstring; parts may be empty. Everything is checked.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        It is not such a mapping, or JSON cannot hold it.
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> to_text({"document": {"padding": {}}, "outside": []})
-    '{"document": {"padding": {}}}'
-    """
+    """Return what is kept as a text; empty if there is nothing."""
     for key, value in parts.items():
         need(key in _PARTS and isinstance(value, _PARTS.get(key, ())), f"{key!r:.80} is no part that is kept")
     for token, flags in parts.get("added_tokens", {}).items():
@@ -100,49 +76,12 @@ def _check_depth(value: Any, left: int) -> None:
 
 
 def from_text(kept: str) -> dict[str, Any]:
-    """Return the parts of what is kept; the inverse of :func:`to_text`.
-
-    Parameters
-    ----------
-    kept : str
-
-    Returns
-    -------
-    dict
-        With all parts.
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> from_text('{"document": {"padding": {}}}')["document"]
-    {'padding': {}}
-    """
+    """Return the parts of what is kept; the inverse of :func:`to_text`."""
     return {key: kind() for key, kind in _PARTS.items()} | (json.loads(kept) if kept else {})
 
 
 def different(entries: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries that are not as usual.
-
-    Parameters
-    ----------
-    entries, usual : mapping from str to object
-
-    Returns
-    -------
-    dict from str to object
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> different({"a": 1, "b": False}, {"a": 1, "b": 0})
-    {'b': False}
-    """
+    """Return the entries that are not as usual."""
     return {
         key: value for key, value in entries.items() if key not in usual or not _is_same(value, usual[key])
     }
@@ -156,27 +95,7 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def with_ids(kept: str, new_id: Callable[[int], int]) -> str:
-    """Return what is kept, with other ids wherever a file names some.
-
-    Parameters
-    ----------
-    kept : str
-    new_id : callable
-        Called with each id of a post-processor, of padding and of ``added_tokens_decoder``.
-
-    Returns
-    -------
-    str
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> with_ids('{"document": {"padding": {"pad_id": 3}}}', lambda number: number + 1)
-    '{"document": {"padding": {"pad_id": 4}}}'
-    """
+    """Return what is kept, with other ids wherever a file names some."""
     if not kept:
         return kept
     parts = from_text(kept)
@@ -224,25 +143,7 @@ def _renumbered(entry: Any, new_id: Callable[[int], int]) -> Any:
 
 
 def ids_in(kept: str) -> set[int]:
-    """Return the ids that a file names besides those of its tokens: in a post-processor, and for padding.
-
-    Parameters
-    ----------
-    kept : str
-
-    Returns
-    -------
-    set of int
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> ids_in('{"document": {"padding": {"pad_id": 3}}}')
-    {3}
-    """
+    """Return the ids that a file names besides those of its tokens: in a post-processor, and for padding."""
     found: set[int] = set()
 
     def note(number: int) -> int:
@@ -254,30 +155,7 @@ def ids_in(kept: str) -> set[int]:
 
 
 def without_ids(kept: str) -> str:
-    """Return what is still right after ids have changed; warn of the rest.
-
-    Parameters
-    ----------
-    kept : str
-
-    Returns
-    -------
-    str
-
-    Warns
-    -----
-    UserWarning
-        There are entries that name ids: a post-processor, padding, or ``added_tokens_decoder``.
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> without_ids('{"document": {"truncation": {}}}')
-    '{"document": {"truncation": {}}}'
-    """
+    """Return what is still right after ids have changed; warn of the rest."""
     parts = from_text(kept)
     names = [key for key in ("padding", "post_processor") if parts["document"].pop(key, None) is not None]
     config = parts["files"].get("tokenizer_config.json", {})
@@ -293,27 +171,7 @@ def without_ids(kept: str) -> str:
 
 
 def warn_lost(kept: str, what: str) -> None:
-    """Warn that a format does not hold what is kept, by name.
-
-    Parameters
-    ----------
-    kept : str
-    what : str
-        The format.
-
-    Warns
-    -----
-    UserWarning
-        Something is kept.
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> warn_lost("", "a rank file")
-    """
+    """Warn that a format does not hold what is kept, by name."""
     parts = from_text(kept)
     # What is taken whole is known apart from this, and is refused where a format cannot say it.
     names = [*parts["document"], *(f"model.{key}" for key in parts["model"] if key != "ignore_merges")]

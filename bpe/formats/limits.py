@@ -20,31 +20,7 @@ MAX_TOKEN = ORDINARY_TOKEN
 
 
 def check_longest(tokens: Iterable[bytes | str], what: str = "a token") -> None:
-    """Raise if a token has more than :data:`MAX_TOKEN` bytes.
-
-    Parameters
-    ----------
-    tokens : iterable of bytes or str
-    what : str
-        What to call it in the error.
-
-    Raises
-    ------
-    ValueError
-        One has more.
-
-    Complexity
-    ----------
-    O(n) for n tokens of bytes.
-
-    Examples
-    --------
-    >>> check_longest([b"a" * 2**20])
-    >>> check_longest([b"a" * (2**20 + 1)])
-    Traceback (most recent call last):
-    ...
-    ValueError: a token has 1048577 bytes, b'aaaaaaaaaaaaaaaaaaa...; the tokens of a file have at most 1048576
-    """
+    """Raise if a token has more than :data:`MAX_TOKEN` bytes."""
     for token in tokens:
         n_bytes = len(token) if isinstance(token, bytes) else len(token.encode("utf-8", "replace"))
         if n_bytes > MAX_TOKEN:
@@ -60,29 +36,7 @@ def check_lengths(
     merged_ids: Iterable[int] | None = None,
     others: Mapping[int, bytes] | None = None,
 ) -> None:
-    """Raise if the tokens that merges make have more than :data:`MAX_BYTES` bytes in all, or one too many.
-
-    Parameters
-    ----------
-    merges, byte_ids, merged_ids, others
-        As for :meth:`bpe.vocabulary.Vocabulary.assemble`, which finds all other errors in them.
-
-    Raises
-    ------
-    ValueError
-        They have more; the message names the merge.
-
-    Complexity
-    ----------
-    O(n) for n merges.
-
-    Examples
-    --------
-    >>> check_lengths([(97, 97)] + [(256 + i, 256 + i) for i in range(40)])
-    Traceback (most recent call last):
-    ...
-    ValueError: merge 27, (282, 282), makes the tokens longer than 268435456 bytes in all
-    """
+    """Raise if the tokens that merges make have more than :data:`MAX_BYTES` bytes in all, or one too many."""
     length_of = {number: len(token) for number, token in (others or {}).items()}
     length_of.update(dict.fromkeys(byte_ids, 1))
     total, longest, first_long = 0, 0, ""

@@ -31,37 +31,7 @@ _SPACE, _LINE_END = 0x20, 0x0A
 
 
 def find_merges(tokens: Collection[str], merges: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """Find the tokens of merges.
-
-    Parameters
-    ----------
-    tokens : collection of str
-        All are different, none is empty.
-    merges : object
-        May be anything. Ordinary is a list of str with one space each, or a list of lists of two str
-        without a space.
-
-    Returns
-    -------
-    pairs : (merges, 2) int64
-        The place in `tokens` of both parts of each merge.
-    made : (merges,) int64
-        The place of the token with the text of both parts.
-
-    Or None if the merges are not ordinary, name what is no token, or are too many for this.
-
-    Complexity
-    ----------
-    O(n) for n characters.
-
-    Examples
-    --------
-    >>> pairs, made = find_merges(["h", "i", "hi"], ["h i"])
-    >>> pairs.tolist(), made.tolist()
-    ([[0, 1]], [2])
-    >>> find_merges(["h", "i"], ["h i"]) is None
-    True
-    """
+    """Find the tokens of merges."""
     row = _row_of(merges)
     if row is None:
         return None

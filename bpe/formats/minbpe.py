@@ -28,31 +28,7 @@ _IDS = re.compile(r"(\d{1,10}) (\d{1,10})", re.ASCII)
 
 
 def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
-    r"""Read a ``.model`` file of minbpe.
-
-    Parameters
-    ----------
-    data : bytes
-        May be any bytes.
-
-    Returns
-    -------
-    (Vocabulary, Pattern)
-
-    Raises
-    ------
-    ValueError
-        It is not such a file; the message names the line.
-
-    Complexity
-    ----------
-    O(b) for b bytes in all tokens.
-
-    Examples
-    --------
-    >>> parse(b"minbpe v1\n\n0\n104 105\n")[0].merges
-    [(104, 105)]
-    """
+    r"""Read a ``.model`` file of minbpe."""
     try:
         lines = data.decode().split("\n")
     except UnicodeDecodeError as error:
@@ -94,34 +70,7 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
 
 
 def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
-    r"""Return a tokenizer as the content of a ``.model`` file of minbpe.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    pattern : Pattern
-        minbpe drops the text between two matches, which is a piece here.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ValueError
-        The format cannot hold it: the ids of bytes are not their values, the merges do not make the ids 256,
-        257, ..., a special token contains white space, or the pattern has several expressions.
-
-    Complexity
-    ----------
-    O(n) for n tokens and merges.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-    >>> dump(words, Pattern.of("whitespace")).decode().splitlines()
-    ['minbpe v1', '\\s*\\S+|\\s+', '0', '104 105']
-    """
+    r"""Return a tokenizer as the content of a ``.model`` file of minbpe."""
     if vocabulary.byte_ids != DEFAULT_BYTE_IDS:
         raise ValueError(f"minbpe numbers the bytes by their values, which here have other ids. {_HINT}")
     for rank, (pair, number) in enumerate(zip(vocabulary.merges, vocabulary.merged_ids, strict=True)):

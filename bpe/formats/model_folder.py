@@ -44,60 +44,13 @@ def is_folder(path: str | os.PathLike[str]) -> bool:
     """Say whether a path to be written is that of a folder: one that exists, or a name without a suffix.
 
     A suffix has letters alone: that of ``llama-3.1`` is none.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    bool
-
-    Complexity
-    ----------
-    O(1).
-
-    Examples
-    --------
-    >>> is_folder("out/tokenizer.json"), is_folder("out/my-model-1.5")
-    (False, True)
     """
     path = Path(path)
     return path.is_dir() or (not path.exists() and not path.suffix[1:].isalpha())
 
 
 def with_files(vocabulary: Vocabulary, folder: str | os.PathLike[str]) -> Vocabulary:
-    """Return a vocabulary that keeps the files beside its ``tokenizer.json``.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    folder : path
-
-    Returns
-    -------
-    Vocabulary
-
-    Raises
-    ------
-    ValueError
-        A file is not JSON, or not UTF-8, or too large; the message names it.
-    OSError
-        One cannot be read.
-
-    Complexity
-    ----------
-    O(n) for n bytes in the files.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "tokenizer_config.json").write_text('{"eos_token": "<end>"}')
-    ...     with_files(words, folder).kept
-    '{"files": {"tokenizer_config.json": {"eos_token": "<end>"}}}'
-    """
+    """Return a vocabulary that keeps the files beside its ``tokenizer.json``."""
     files = {name: content for name in FILES if (content := _read(Path(folder, name))) is not None}
     if not files:
         return vocabulary
@@ -125,38 +78,7 @@ def _read(path: Path) -> Any:
 
 
 def write_files(vocabulary: Vocabulary, folder: str | os.PathLike[str], tokenizer_json: bytes) -> None:
-    """Write the folder of a model, which is made if there is none.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    folder : path
-    tokenizer_json : bytes
-        The content of its ``tokenizer.json``, which is written last.
-
-    Raises
-    ------
-    OSError
-        A file cannot be written. Each file is the old one or the new one, never a part.
-
-    Warns
-    -----
-    UserWarning
-        An ``auto_map`` is left out.
-
-    Complexity
-    ----------
-    O(n) for n bytes in the files.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_files(words, Path(folder, "model"), b"{}")
-    ...     sorted(path.name for path in Path(folder, "model").iterdir())
-    ['special_tokens_map.json', 'tokenizer.json', 'tokenizer_config.json']
-    """
+    """Write the folder of a model, which is made if there is none."""
     files = _USUAL | from_text(vocabulary.kept)["files"]
     if files[CONFIG].pop("auto_map", None) is not None:
         files[CONFIG]["tokenizer_class"] = _USUAL[CONFIG]["tokenizer_class"]
@@ -173,25 +95,7 @@ def write_files(vocabulary: Vocabulary, folder: str | os.PathLike[str], tokenize
 
 
 def warn_without_folder(vocabulary: Vocabulary) -> None:
-    """Warn that a single file does not hold the files of a folder.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-
-    Warns
-    -----
-    UserWarning
-        Some are kept.
-
-    Complexity
-    ----------
-    O(n) for what is kept.
-
-    Examples
-    --------
-    >>> warn_without_folder(Vocabulary([bytes([value]) for value in range(256)], [], {}))
-    """
+    """Warn that a single file does not hold the files of a folder."""
     if names := [*from_text(vocabulary.kept)["files"]]:
         warnings.warn(
             f"a tokenizer.json alone does not hold {', '.join(names)}: a folder does",

@@ -23,38 +23,7 @@ from bpe.vocabulary_checks import MAX_ID
 def vocabulary_of(
     ids: dict[str, Any], merges: Any, special_tokens: dict[str, int], *, is_text: bool
 ) -> Vocabulary:
-    """Return the vocabulary of a table of tokens and a list of merges.
-
-    Parameters
-    ----------
-    ids : dict from str to object
-        ``model.vocab``; its values may be anything.
-    merges : object
-        ``model.merges``; may be anything.
-    special_tokens : dict from str to int
-        The added tokens. Their ids are those of `ids`, if they are there.
-    is_text : bool
-        Tokens are text. Otherwise their characters stand for bytes.
-
-    Returns
-    -------
-    Vocabulary
-        All added tokens are special ones.
-
-    Raises
-    ------
-    ValueError
-        Something is wrong; the message names the entry.
-
-    Complexity
-    ----------
-    O(b) for b bytes in all tokens and merges.
-
-    Examples
-    --------
-    >>> vocabulary_of({"h": 0, "i": 1, "hi": 2}, ["h i"], {}, is_text=True).merges
-    [(0, 1)]
-    """
+    """Return the vocabulary of a table of tokens and a list of merges."""
     words = read_at_once(ids, merges, special_tokens, is_text=is_text)
     return words or read_one_by_one(ids, merges, special_tokens, is_text=is_text)
 
@@ -63,33 +32,7 @@ def vocabulary_of(
 def read_at_once(
     ids: dict[str, Any], merges: Any, special_tokens: dict[str, int], *, is_text: bool
 ) -> Vocabulary | None:
-    """Read ordinary tables fast; return None for any other.
-
-    Parameters
-    ----------
-    ids, merges, special_tokens, is_text
-        As for :func:`vocabulary_of`.
-
-    Returns
-    -------
-    Vocabulary or None
-
-    Raises
-    ------
-    ValueError
-        As the constructor of ``Vocabulary``, about special tokens.
-
-    Complexity
-    ----------
-    O(b) for b bytes in all tokens and merges.
-
-    Examples
-    --------
-    >>> read_at_once({"h": 0, "i": 1, "hi": 2}, ["h i"], {}, is_text=True).merges
-    [(0, 1)]
-    >>> read_at_once({"h": 0, "i": 1}, ["h i"], {}, is_text=True) is None
-    True
-    """
+    """Read ordinary tables fast; return None for any other."""
     if "" in ids or not _are_ids(ids.values()):
         return None
     found = find_merges(ids, merges)
@@ -156,33 +99,7 @@ def _all_texts(texts: Any) -> list[bytes] | None:
 def read_one_by_one(
     ids: dict[str, Any], merges: Any, special_tokens: dict[str, int], *, is_text: bool
 ) -> Vocabulary:
-    """Read any tables; what :func:`read_at_once` reads, becomes the same vocabulary.
-
-    Parameters
-    ----------
-    ids, merges, special_tokens, is_text
-        As for :func:`vocabulary_of`.
-
-    Returns
-    -------
-    Vocabulary
-
-    Raises
-    ------
-    ValueError
-        Something is wrong; the message names the entry.
-
-    Complexity
-    ----------
-    O(b) for b bytes in all tokens and merges.
-
-    Examples
-    --------
-    >>> read_one_by_one({"h": 0, "i": 1}, ["h i"], {}, is_text=True)
-    Traceback (most recent call last):
-    ...
-    ValueError: model.merges[0], 'h i', names 'hi', which is no token
-    """
+    """Read any tables; what :func:`read_at_once` reads, becomes the same vocabulary."""
     texts = _pairs(merges)
     spelled = _as_text if is_text else bytes_of
     # Nothing makes an empty token, nor one whose characters do not stand for bytes.

@@ -57,28 +57,7 @@ _SINCE = {
 
 # ------------------------------------------------------------------------------ parts of a tokenizer
 def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
-    """Return a vocabulary and a pattern as a document that JSON can hold.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    pattern : Pattern
-
-    Returns
-    -------
-    dict
-        As in the module docstring, without the checksum.
-
-    Complexity
-    ----------
-    O(n) for n tokens and merges.
-
-    Examples
-    --------
-    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
-    >>> document_of(words, Pattern.of("gpt2"))["pattern"]
-    'gpt2'
-    """
+    """Return a vocabulary and a pattern as a document that JSON can hold."""
     parts = VocabularyParts.of(vocabulary)
     document: dict[str, Any] = {
         "format": FORMAT,
@@ -117,32 +96,7 @@ def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
 
 
 def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
-    """Return a vocabulary and a pattern; the inverse of :func:`document_of`.
-
-    Parameters
-    ----------
-    document : dict
-        Any value: everything is checked.
-
-    Returns
-    -------
-    (Vocabulary, Pattern)
-
-    Raises
-    ------
-    ValueError
-        It is not such a document; the message names the place.
-
-    Complexity
-    ----------
-    O(n) for n tokens and merges.
-
-    Examples
-    --------
-    >>> words = Vocabulary([bytes([value]) for value in range(256)], [], {})
-    >>> parts_of(document_of(words, Pattern.of("gpt2")))[1].name
-    'gpt2'
-    """
+    """Return a vocabulary and a pattern; the inverse of :func:`document_of`."""
     need(isinstance(document, dict) and document.get("format") == FORMAT, f'"format" is not "{FORMAT}"')
     version = document.get("version")
     need(_is_int(version) and version > 0, f'"version" is {version!r}, not a version number')
@@ -262,60 +216,14 @@ def _crc32(document: dict[str, Any]) -> int:
 
 
 def dump(document: dict[str, Any]) -> bytes:
-    """Return a document as the content of a file: ASCII, one entry a line, with its checksum.
-
-    Parameters
-    ----------
-    document : dict
-        As :func:`document_of` returns it.
-
-    Returns
-    -------
-    bytes
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> print(dump({"version": 1}).decode(), end="")
-    {
-    "version": 1,
-    "crc32": 1899010611
-    }
-    """
+    """Return a document as the content of a file: ASCII, one entry a line, with its checksum."""
     entries = {**document, "crc32": _crc32(document)}
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in entries.items()]
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
 def parse(data: bytes) -> dict[str, Any]:
-    """Return the document in the content of a file; the inverse of :func:`dump`.
-
-    Parameters
-    ----------
-    data : bytes
-        Any bytes.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ValueError
-        It is not JSON, an entry is there twice, or the checksum is wrong.
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> parse(dump({"version": 1}))
-    {'version': 1}
-    """
+    """Return the document in the content of a file; the inverse of :func:`dump`."""
     return _checked(read_json(data))
 
 

@@ -33,35 +33,7 @@ _RUN = re.compile(r"! ([0-9]{1,10}) ")
 
 
 def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
-    r"""Return a tokenizer of the document in such a file.
-
-    Parameters
-    ----------
-    document : object
-        Any JSON value.
-
-    Returns
-    -------
-    (Vocabulary, Pattern)
-
-    Raises
-    ------
-    ValueError
-        It is no such document; the message names the entry.
-
-    Complexity
-    ----------
-    O(b log m) for b bytes in all tokens and m in the longest.
-
-    Examples
-    --------
-    >>> from base64 import b64encode
-    >>> tokens = " ".join(b64encode(bytes([value])).decode() for value in range(256))
-    >>> ranks = f"! 1 {tokens}\n! 300 aGk="
-    >>> words, _ = of_document({"pat_str": ".+", "special_tokens": {"<EOT>": 0}, "bpe_ranks": ranks})
-    >>> words.special_tokens, words.bytes_of[300]
-    ({'<EOT>': 0}, b'hi')
-    """
+    r"""Return a tokenizer of the document in such a file."""
     need(isinstance(document, dict), "no object of JSON")
     source, special_tokens, ranks = map(document.get, ENTRIES)
     need(isinstance(source, str), f"pat_str is no text: {source!r:.50}")

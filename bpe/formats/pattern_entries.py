@@ -28,32 +28,7 @@ _HINT = "bpe splits by patterns only: train a new tokenizer with one (--pattern)
 
 
 def pre_tokenizer_of(pattern: Pattern) -> dict[str, Any]:
-    """Return the pre-tokenizer of a pattern, as written in a ``tokenizer.json``.
-
-    Parameters
-    ----------
-    pattern : Pattern
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ValueError
-        An expression has no equivalent there.
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> pre_tokenizer_of(Pattern.of("gpt2"))["use_regex"]
-    True
-    >>> [step["type"] for step in pre_tokenizer_of(Pattern.of("qwen2"))["pretokenizers"]]
-    ['Split', 'ByteLevel']
-    """
+    """Return the pre-tokenizer of a pattern, as written in a ``tokenizer.json``."""
     if pattern.name == "gpt2":
         return byte_level(use_regex=True)
     if pattern.name == "none":
@@ -76,32 +51,7 @@ def byte_level(*, use_regex: bool) -> dict[str, Any]:
 
 
 def pattern_of(pre_tokenizer: Any) -> Pattern:
-    """Return the pattern of a pre-tokenizer with ``ByteLevel``.
-
-    Parameters
-    ----------
-    pre_tokenizer : object
-        The entry of a ``tokenizer.json``; may be any value.
-
-    Returns
-    -------
-    Pattern
-
-    Raises
-    ------
-    ValueError
-        It is not a pre-tokenizer, or no pattern cuts like it, or it has no ``ByteLevel``; the message names
-        the place.
-
-    Complexity
-    ----------
-    As :func:`pattern_like`.
-
-    Examples
-    --------
-    >>> pattern_of(pre_tokenizer_of(Pattern.of("deepseek"))).name
-    'deepseek'
-    """
+    """Return the pattern of a pre-tokenizer with ``ByteLevel``."""
     read = PreTokenizer.of(pre_tokenizer)
     pattern = _pattern(read)
     if not read.is_byte_level:
@@ -112,29 +62,7 @@ def pattern_of(pre_tokenizer: Any) -> Pattern:
 
 
 def pattern_like(pre_tokenizer: PreTokenizer) -> Pattern | None:
-    r"""Return the pattern that cuts every text like a pre-tokenizer.
-
-    Parameters
-    ----------
-    pre_tokenizer : PreTokenizer
-
-    Returns
-    -------
-    Pattern or None
-        None if it does what no pattern does, or if it cannot be decided.
-
-    Complexity
-    ----------
-    O(n); where the matches have to cover every text, what compiling their expression takes.
-
-    Examples
-    --------
-    >>> entry = {"type": "Split", "pattern": {"Regex": r"\d+|\D"}, "behavior": "Removed", "invert": True}
-    >>> pattern_like(PreTokenizer.of(entry))
-    Pattern.of(['\\d+|\\D'])
-    >>> print(pattern_like(PreTokenizer.of({"type": "Whitespace"})))
-    None
-    """
+    r"""Return the pattern that cuts every text like a pre-tokenizer."""
     try:
         return _pattern(pre_tokenizer)
     except ValueError:

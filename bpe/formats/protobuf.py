@@ -19,38 +19,7 @@ _SIZES = {1: 8, 5: 4}
 
 
 def fields_of(data: bytes, where: str) -> list[tuple[int, FieldValue]]:
-    r"""Return the fields of a message.
-
-    Parameters
-    ----------
-    data : bytes
-        May be any bytes.
-    where : str
-        What to call the message in errors.
-
-    Returns
-    -------
-    list of (int, int or bytes)
-        The number of each field, and its value: an int of kind 0, bytes of the others.
-
-    Raises
-    ------
-    ValueError
-        It is not a message, or is cut off; the message names the byte.
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> fields_of(b"\x0a\x02hi\x10\x96\x01", "a message")
-    [(1, b'hi'), (2, 150)]
-    >>> fields_of(b"\x0a\x05hi", "a message")
-    Traceback (most recent call last):
-    ...
-    ValueError: a message is cut off: field 1 has 5 bytes from byte 2 on, and 2 are there
-    """
+    r"""Return the fields of a message."""
     found: list[tuple[int, FieldValue]] = []
     at = 0
     while at < len(data):

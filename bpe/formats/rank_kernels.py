@@ -22,35 +22,14 @@ def n_parts_at(pieces, data, start, end):
 
 @quiet
 def merge_tokens(pieces, data, offsets, n_parts_of):
-    """Merge tokens.
-
-    Parameters
-    ----------
-    pieces : LinkedPieces
-        With room for the longest token.
-    data : (n_bytes,) uint8
-    offsets : (tokens + 1,) int64
-        Token i is ``data[offsets[i]:offsets[i + 1]]``.
-    n_parts_of : (tokens,) int64
-        Out: in how many parts each token ends.
-    """
+    """Merge tokens."""
     for i in range(offsets.size - 1):
         n_parts_of[i] = n_parts_at(pieces, data, offsets[i], offsets[i + 1])
 
 
 @quiet
 def find_merges(pieces, data, offsets, rank_of_token, n_parts_of, parts):
-    """Merge tokens, and make a merge of each that ends in two parts; return a status, below 0 without memory.
-
-    Parameters
-    ----------
-    pieces, data, offsets, n_parts_of
-        As :func:`merge_tokens` takes them. `pieces` has no merges yet; it gets those that are found.
-    rank_of_token : (tokens,) int64
-        The rank of the merge that makes each token.
-    parts : (tokens, 2) int64
-        Out: the parts of the tokens that end in two.
-    """
+    """Merge tokens, and make a merge of each that ends in two parts; return a status (< 0: no memory)."""
     for i in range(offsets.size - 1):
         n_parts_of[i] = n_parts_at(pieces, data, offsets[i], offsets[i + 1])
         if n_parts_of[i] == 2:

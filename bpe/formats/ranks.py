@@ -28,38 +28,7 @@ if TYPE_CHECKING:
 
 
 def merges_of(token_bytes: Mapping[int, bytes]) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Return the merges that follow from the ranks of tokens.
-
-    Parameters
-    ----------
-    token_bytes : mapping from int to bytes
-        The token of each rank. No token is empty; all are different.
-
-    Returns
-    -------
-    pairs : (merges, 2) int64
-        In the order of the ranks, one for each token that a merge makes.
-    made : (merges,) int64
-        The rank of that token.
-    whole : list of int
-        The ranks of the tokens that no merge makes, except single bytes.
-
-    Raises
-    ------
-    ValueError
-        A byte has no token.
-
-    Complexity
-    ----------
-    O(b log m) for b bytes in all tokens and m in the longest.
-
-    Examples
-    --------
-    >>> tokens = {**{value: bytes([value]) for value in range(256)}, 256: b"he", 257: b"hel", 258: b"you"}
-    >>> pairs, made, whole = merges_of(tokens)
-    >>> pairs.tolist(), made.tolist(), whole
-    ([[104, 101], [256, 108]], [256, 257], [258])
-    """
+    """Return the merges that follow from the ranks of tokens."""
     from bpe.encoding.linked_pieces import Ranks
     from bpe.formats.rank_kernels import find_merges  # loads the compiler
 
@@ -89,36 +58,6 @@ def vocabulary_of_ranks(
     """Return the vocabulary of tokens and their ranks, which are their ids.
 
     The merges are found when somebody asks for them: some texts can be encoded without.
-
-    Parameters
-    ----------
-    token_bytes : dict from int to bytes
-        As :func:`merges_of` takes it. The vocabulary keeps both dicts.
-    ids : dict from bytes to int
-        The same tokens with their ranks.
-    special_tokens : mapping from str to int
-
-    Returns
-    -------
-    Vocabulary
-
-    Raises
-    ------
-    ValueError
-        A byte has no token, or a special token is wrong.
-    TypeError
-        A special token is not a str, or its id is not an int.
-
-    Complexity
-    ----------
-    O(n) for n tokens, and that of :func:`merges_of` when merges are asked for.
-
-    Examples
-    --------
-    >>> tokens = {**{value: bytes([value]) for value in range(256)}, 256: b"he", 257: b"you"}
-    >>> words = vocabulary_of_ranks(tokens, {token: i for i, token in tokens.items()}, {})
-    >>> words.merges, words.whole_ids
-    ([(104, 101)], (257,))
     """
     _check_bytes(ids)
     no_merges = np.empty((0, 2), np.int64), np.empty(0, np.int64)
@@ -141,26 +80,7 @@ def _find_merges(words: Vocabulary) -> None:
 
 
 def unreached(vocabulary: Vocabulary) -> list[int]:
-    """Return the tokens whose bytes do not merge to them.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-
-    Returns
-    -------
-    list of int
-        Their ids, in ascending order.
-
-    Complexity
-    ----------
-    O(b log m) for b bytes in all tokens and m in the longest.
-
-    Examples
-    --------
-    >>> unreached(Vocabulary([*(bytes([value]) for value in range(256)), b"hi", b"ho"], [(104, 105)], {}))
-    [257]
-    """
+    """Return the tokens whose bytes do not merge to them."""
     from bpe.encoding.linked_pieces import Ranks
     from bpe.formats.rank_kernels import merge_tokens  # loads the compiler
 
@@ -194,27 +114,7 @@ def _pieces_of(
 
 
 def check_merges_alone(vocabulary: Vocabulary, what: str) -> None:
-    """Raise an error if some tokens are taken whole.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    what : str
-        The format that holds merges alone, for the message.
-
-    Raises
-    ------
-    ValueError
-        There are such tokens; the message names the first.
-
-    Complexity
-    ----------
-    O(1).
-
-    Examples
-    --------
-    >>> check_merges_alone(Vocabulary([bytes([value]) for value in range(256)], [], {}), "minbpe")
-    """
+    """Raise an error if some tokens are taken whole."""
     for number in vocabulary.whole_ids[:1]:
         raise ValueError(
             f"{what} goes by merges alone, and id {number}, {vocabulary.bytes_of[number]!r:.80}, is taken "
@@ -241,28 +141,7 @@ def check_no_idle(vocabulary: Vocabulary, what: str, but: Collection[str] = ()) 
 
 
 def check_ranks(vocabulary: Vocabulary, needed_by: str) -> None:
-    """Raise an error unless the merges of a vocabulary follow from its ids as ranks.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-    needed_by : str
-        What holds only ranks, for the message.
-
-    Raises
-    ------
-    ValueError
-        They do not; the message names the first difference.
-
-    Complexity
-    ----------
-    As :func:`merges_of`.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-    >>> check_ranks(words, "a rank file")
-    """
+    """Raise an error unless the merges of a vocabulary follow from its ids as ranks."""
     pairs, _, whole = merges_of({i: token for token, i in vocabulary.id_of.items()})
     ours, n = vocabulary.pairs, min(len(vocabulary.pairs), len(pairs))
     for rank in np.flatnonzero((ours[:n] != pairs[:n]).any(axis=1))[:1]:

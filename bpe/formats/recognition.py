@@ -39,24 +39,7 @@ _RANK_LINE = re.compile(rb"[A-Za-z0-9+/]+={0,2} \d{1,10}(?:[\r\n]|\Z)")
 
 
 class Found(NamedTuple):
-    """What a path leads to.
-
-    Attributes
-    ----------
-    format : str
-    path : Path
-        The file; for gpt2 the first one.
-    content : object
-        What :func:`bpe.formats.conversion.of_content` takes; None for gpt2, of which nothing is read yet.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "tokenizer.model").write_bytes(b"AA== 0")
-    ...     find(folder).format
-    'tiktoken'
-    """
+    """What a path leads to."""
 
     format: str
     path: Path
@@ -64,35 +47,7 @@ class Found(NamedTuple):
 
 
 def find(path: str | os.PathLike[str]) -> Found:
-    """Find out which format a file is in, or the files of a folder.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    Found
-
-    Raises
-    ------
-    ValueError
-        It is in no format that is known, or a folder has two tokenizers.
-    OSError
-        It cannot be read.
-
-    Complexity
-    ----------
-    O(n) for n bytes in the file.
-
-    Examples
-    --------
-    >>> import bpe, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     bpe.train(["low lower"], vocab_size=257, progress=False).save_huggingface(folder)
-    ...     find(folder).format
-    'huggingface'
-    """
+    """Find out which format a file is in, or the files of a folder."""
     path = Path(path)
     if path.is_dir():
         file = file_in(path)
@@ -153,36 +108,7 @@ def _of_json(document: dict[str, Any], path: Path) -> Found:
 
 
 def open_parts(path: str | os.PathLike[str], **given: Any) -> tuple[Vocabulary, Pattern]:
-    """Read a file or a folder in any format that is known.
-
-    Parameters
-    ----------
-    path : path
-        Of a folder, the files that :mod:`bpe.formats.model_folder` names are kept, too.
-    given : optional
-        As for :func:`bpe.formats.conversion.of_content`.
-
-    Returns
-    -------
-    (Vocabulary, Pattern)
-
-    Raises
-    ------
-    ValueError, OSError
-        As :func:`find` and :func:`bpe.formats.conversion.of_content`.
-
-    Complexity
-    ----------
-    That of the format.
-
-    Examples
-    --------
-    >>> import bpe, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     bpe.train(["low lower"], vocab_size=257, progress=False).save_huggingface(folder)
-    ...     open_parts(folder)[0].merges
-    [(108, 111)]
-    """
+    """Read a file or a folder in any format that is known."""
     is_folder = Path(path).is_dir()
     found = find(path)
     with naming(found.path.name) if is_folder else nullcontext():

@@ -67,38 +67,7 @@ class _Piece(NamedTuple):
 
 
 def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
-    r"""Read a ``.model`` file of SentencePiece.
-
-    Parameters
-    ----------
-    data : bytes
-        May be any bytes.
-
-    Returns
-    -------
-    (Vocabulary, Pattern)
-
-    Raises
-    ------
-    ValueError
-        It is no such file, or is damaged, or its model is not BPE; the message names the place.
-
-    Warns
-    -----
-    UserWarning
-        Pieces that merges make have the same score. SentencePiece makes that first which is further left.
-
-    Complexity
-    ----------
-    O(b m) for b bytes in all pieces and m in the longest.
-
-    Examples
-    --------
-    >>> parse(b"\x0a\x05\x0a\x01a\x18\x01")
-    Traceback (most recent call last):
-    ...
-    ValueError: trainer_spec.model_type is Unigram: only BPE can be read
-    """
+    r"""Read a ``.model`` file of SentencePiece."""
     pieces, trainer, normalizer = _parts_of(data)
     words, pattern = of_document(_document_of(pieces, trainer, normalizer))
     kept = from_text(words.kept) | {"decoder": _decoder(pieces, trainer, normalizer)}

@@ -56,35 +56,7 @@ MAX_SPECIALS = 100_000
 
 
 def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
-    """Return a tokenizer of the document in a ``tekken.json``.
-
-    Parameters
-    ----------
-    document : object
-        Any JSON value.
-
-    Returns
-    -------
-    (Vocabulary, Pattern)
-
-    Raises
-    ------
-    ValueError
-        It is no such document; the message names the entry.
-
-    Complexity
-    ----------
-    As :func:`bpe.formats.ranks.vocabulary_of_ranks`.
-
-    Examples
-    --------
-    >>> vocab = [{"rank": i, "token_bytes": base64.b64encode(bytes([i])).decode()} for i in range(256)]
-    >>> vocab.append({"rank": 256, "token_bytes": "aGk="})
-    >>> config = {"pattern": ".+", "default_vocab_size": 259, "default_num_special_tokens": 2}
-    >>> words, _ = of_document({"config": config, "vocab": vocab})
-    >>> words.special_tokens, words.bytes_of[258]
-    ({'<unk>': 0, '<s>': 1}, b'hi')
-    """
+    """Return a tokenizer of the document in a ``tekken.json``."""
     need(isinstance(document, dict) and isinstance(document.get("config"), dict), '"config" is no object')
     config, entries = document["config"], document.get("vocab")
     need(isinstance(entries, list), '"vocab" is no list')

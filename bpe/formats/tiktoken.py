@@ -181,37 +181,7 @@ def _warn_without_special_tokens() -> None:
 
 
 def parse(data: bytes, special_tokens: Mapping[str, int] = MappingProxyType({})) -> Vocabulary:
-    r"""Read a rank file.
-
-    Parameters
-    ----------
-    data : bytes
-        May be any bytes.
-    special_tokens : mapping from str to int
-
-    Returns
-    -------
-    Vocabulary
-
-    Raises
-    ------
-    ValueError
-        A line does not have this form, two lines have the same rank or token, or a byte has no token; the
-        message names the line or the byte. Or a special token is wrong.
-    TypeError
-        A special token is not a str, or its id is not an int.
-
-    Complexity
-    ----------
-    As :func:`bpe.formats.ranks.vocabulary_of_ranks`.
-
-    Examples
-    --------
-    >>> lines = [base64.b64encode(bytes([value])) + b" %d" % value for value in range(256)]
-    >>> words = parse(b"\n".join([*lines, b"aGk= 256"]))
-    >>> words.bytes_of[256], words.merges
-    (b'hi', [(104, 105)])
-    """
+    r"""Read a rank file."""
     token_bytes, ids = _read_at_once(data) or _read_lines(data)
     check_longest(ids)
     empty = ids.pop(b"", NO_ID)  # Whisper has one, which nothing is encoded to
@@ -274,34 +244,7 @@ def _read_lines(data: bytes) -> tuple[dict[int, bytes], dict[bytes, int]]:
 
 
 def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
-    """Return a vocabulary as the content of a rank file.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-        Special and added tokens are not written.
-    pattern : Pattern
-        Not written, either; but it must have a name.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ValueError
-        The ids are not ranks, or the pattern has no name to give when the file is read.
-
-    Complexity
-    ----------
-    O(b log m) for b bytes in all tokens and m in the longest.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-    >>> dump(words, Pattern.of("gpt2")).splitlines()[-1]
-    b'aGk= 256'
-    """
+    """Return a vocabulary as the content of a rank file."""
     if pattern.name is None:
         raise ValueError(
             f"a rank file holds no split pattern, and this one has no name to read it with: "
@@ -321,37 +264,7 @@ def _ranks_of(vocabulary: Vocabulary, what: str) -> dict[bytes, int]:
 
 
 def encoding_of(vocabulary: Vocabulary, pattern: Pattern, name: str) -> tiktoken.Encoding:
-    """Return a tokenizer as an object of tiktoken's package.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary
-        Added tokens are special ones there.
-    pattern : Pattern
-        It must be one expression. tiktoken drops the text between two matches, which is a piece here.
-    name : str
-
-    Returns
-    -------
-    tiktoken.Encoding
-
-    Raises
-    ------
-    ValueError
-        The ids are not ranks, or the pattern has several expressions.
-    ImportError
-        tiktoken is not installed.
-
-    Complexity
-    ----------
-    O(b log m) for b bytes in all tokens and m in the longest.
-
-    Examples
-    --------
-    >>> words = Vocabulary([*(bytes([value]) for value in range(256)), b"hi"], [(104, 105)], {})
-    >>> encoding_of(words, Pattern.of("gpt2"), "mine").encode("hi!")
-    [256, 33]
-    """
+    """Return a tokenizer as an object of tiktoken's package."""
     refuse_supermerges(vocabulary, "tiktoken")
     try:
         import tiktoken

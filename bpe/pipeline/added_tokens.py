@@ -59,44 +59,7 @@ class Part(NamedTuple):
 
 
 class AddedTokens:
-    """Finds the tokens of one of the two searches.
-
-    Parameters
-    ----------
-    tokens : iterable of AddedToken
-        Their flag `normalized` is not looked at.
-    normalize : callable, optional
-        From str to str: what is looked for in place of a token. If this is empty, the token is never found.
-        If it is the same for several tokens, the first of them is found; ``tokenizers`` takes any.
-    passed : set of str
-        Which of the tokens are passed over where they are found: they are text.
-
-    Attributes
-    ----------
-    token_of : dict from str to AddedToken
-        The token of each text that is looked for.
-    has_flags : bool
-        Some token has a flag that decides where it is found, or is passed over.
-    takes_spaces_before : bool
-        Some token has the flag `lstrip`.
-    reach : int
-        Bytes of the longest text that is looked for.
-
-    Complexity
-    ----------
-    O(n) for n characters of all tokens, and for their normalization.
-
-    Examples
-    --------
-    >>> tokens = AddedTokens([AddedToken("<end>", lstrip=True), AddedToken("cat", single_word=True)])
-    >>> for part in tokens.split("a cat, cats <end>!"):
-    ...     print(part)
-    Part(start=0, end=2, token=None)
-    Part(start=2, end=5, token='cat')
-    Part(start=5, end=11, token=None)
-    Part(start=11, end=17, token='<end>')
-    Part(start=17, end=18, token=None)
-    """
+    """Finds the tokens of one of the two searches."""
 
     def __init__(
         self,
@@ -117,28 +80,7 @@ class AddedTokens:
         self.reach = self._search.reach
 
     def split(self, text: str) -> list[Part]:
-        """Cut a text at its tokens.
-
-        Parameters
-        ----------
-        text : str
-            Without surrogates.
-
-        Returns
-        -------
-        list of Part
-            From left to right; none is empty. Two of them overlap only where a token begins in the white
-            space that another one takes.
-
-        Complexity
-        ----------
-        O(n) for n characters.
-
-        Examples
-        --------
-        >>> AddedTokens([AddedToken("<a>", rstrip=True)]).split("<a> b")
-        [Part(start=0, end=4, token='<a>'), Part(start=4, end=5, token=None)]
-        """
+        """Cut a text at its tokens."""
         return [*self.parts(text, self.matches(text))]
 
     def parts(self, text: str, spans: Iterable[tuple[int, int]], place: int = 0) -> Iterator[Part]:
@@ -201,31 +143,7 @@ def _has_word_character(text: str) -> bool:
 def two_searches(
     tokens: Iterable[AddedToken], normalize: Callable[[str], str], passed: Set[str] = NO_TOKENS
 ) -> tuple[AddedTokens, AddedTokens]:
-    """Return the search in the given text, and the one in the normalized stretches.
-
-    Parameters
-    ----------
-    tokens : iterable of AddedToken
-    normalize : callable
-        From str to str: the normalizer.
-    passed : set of str
-        Which of the tokens are passed over where they are found.
-
-    Returns
-    -------
-    (AddedTokens, AddedTokens)
-
-    Complexity
-    ----------
-    As :class:`AddedTokens`.
-
-    Examples
-    --------
-    >>> tokens = [AddedToken("<A>"), AddedToken("Day", normalized=True)]
-    >>> first, second = two_searches(tokens, str.lower)
-    >>> first.split("<A>"), second.split("day")
-    ([Part(start=0, end=3, token='<A>')], [Part(start=0, end=3, token='Day')])
-    """
+    """Return the search in the given text, and the one in the normalized stretches."""
     given = tuple(tokens)
     return (
         AddedTokens((token for token in given if not token.normalized), None, passed),
@@ -237,23 +155,6 @@ def overlap(tokens: Iterable[AddedToken]) -> bool:
     """Say whether a token of the first search can begin inside one of the second.
 
     If none can, one search for all tokens finds the same as two, where no normalizer changes the text.
-
-    Parameters
-    ----------
-    tokens : iterable of AddedToken
-
-    Returns
-    -------
-    bool
-
-    Complexity
-    ----------
-    As :func:`hides`.
-
-    Examples
-    --------
-    >>> overlap([AddedToken("<a>", normalized=True), AddedToken("a>b")])
-    True
     """
     given = tuple(tokens)
     second = [token.content for token in given if token.normalized]
@@ -264,24 +165,6 @@ def hides(outer: Collection[str], inner: Collection[str]) -> bool:
     """Return whether one of some texts can begin inside one of others, or where a longer one does.
 
     For very long texts, which would take long to tell, the answer is that one can.
-
-    Parameters
-    ----------
-    outer, inner : collection of str
-
-    Returns
-    -------
-    bool
-
-    Complexity
-    ----------
-    O(n log k) comparisons for n characters of `outer` and k texts of `inner`, of :data:`MOST_COMPARED`
-    characters at most.
-
-    Examples
-    --------
-    >>> hides(["<ab>"], ["b"]), hides(["<ab>"], ["<ab><"])
-    (True, False)
     """
     if not outer or not inner:
         return False

@@ -41,15 +41,7 @@ class Step(ABC):
 
 
 class EachToken(Step):
-    """A step that makes one text of each token.
-
-    Attributes
-    ----------
-    minds_first, minds_last : bool
-        Whether it treats the first token, or the last, in another way. No step minds both.
-    while_empty : bool
-        As long as the tokens before are nothing, the next one is treated as the first.
-    """
+    """A step that makes one text of each token."""
 
     minds_first = minds_last = while_empty = False
 
@@ -58,27 +50,7 @@ class EachToken(Step):
         """Return the text of one token."""
 
     def change_all(self, tokens: list[str], is_first: bool, is_last: bool) -> list[str]:
-        """Return the texts of some tokens that follow each other.
-
-        Parameters
-        ----------
-        tokens : list of str
-        is_first, is_last : bool
-            Whether they begin the text, and whether they end it.
-
-        Returns
-        -------
-        list of str
-
-        Complexity
-        ----------
-        O(n) for n characters, but for regular expressions.
-
-        Examples
-        --------
-        >>> Metaspace("_", minds_first=True).change_all(["_a", "_b"], is_first=True, is_last=False)
-        ['a', ' b']
-        """
+        """Return the texts of some tokens that follow each other."""
         changed = [self.change(token, False, False) for token in tokens]
         if is_first and self.minds_first:
             for i, token in enumerate(tokens):
@@ -290,13 +262,7 @@ _BYTE_TOKEN = re.compile(r"<0x\+?([0-9A-Fa-f]{1,2})>")
 
 
 def byte_of(token: str) -> int | None:
-    """Return the byte that a byte token stands for; None for another token.
-
-    Examples
-    --------
-    >>> byte_of("<0xE2>"), byte_of("a")
-    (226, None)
-    """
+    """Return the byte that a byte token stands for; None for another token."""
     found = _BYTE_TOKEN.fullmatch(token) if len(token) == 6 else None
     return int(found.group(1), 16) if found else None
 
@@ -351,13 +317,7 @@ def _runs(tokens: list[str]) -> Iterator[list[str]]:
 
 
 def texts_of_bytes(run: bytes) -> list[str]:
-    r"""Return the texts that a whole run of byte tokens becomes.
-
-    Examples
-    --------
-    >>> texts_of_bytes(b"\xc3\xa9"), len(texts_of_bytes(b"a\xc3"))
-    (['é'], 2)
-    """
+    r"""Return the texts that a whole run of byte tokens becomes."""
     try:
         return [run.decode()]
     except UnicodeDecodeError:
@@ -391,13 +351,7 @@ class ByteLevel(Step):
 
 
 def byte_level_of(token: str) -> bytes:
-    """Return the bytes of a token: of a token with a character that stands for no byte, its UTF-8.
-
-    Examples
-    --------
-    >>> byte_level_of("Ġa"), byte_level_of("a b")
-    (b' a', b'a b')
-    """
+    """Return the bytes of a token: of a token with a character that stands for no byte, its UTF-8."""
     found = bytes_of(token)
     return token.encode() if found is None else found
 

@@ -27,25 +27,7 @@ from bpe.pipeline.decoders import Decoder
 
 
 class DecoderStream:
-    """Decodes the texts of tokens that come one after the other.
-
-    Parameters
-    ----------
-    decoder : Decoder
-
-    Attributes
-    ----------
-    is_incremental : bool
-        Whether text comes out before the end.
-
-    Examples
-    --------
-    >>> space = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
-    >>> decoder = Decoder.of({"type": "Sequence", "decoders": [space, {"type": "ByteFallback"}]})
-    >>> stream = DecoderStream(decoder)
-    >>> stream.feed(["▁one", "<0xC3>"]), stream.feed(["<0xA9>"]), stream.feed(["▁two"]), stream.finish()
-    (' one', '', 'é two', '')
-    """
+    """Decodes the texts of tokens that come one after the other."""
 
     def __init__(self, decoder: Decoder) -> None:
         self._decoder = decoder
@@ -66,31 +48,7 @@ class DecoderStream:
         self._n_to_strip = self._strip.start if self._strip else 0
 
     def feed(self, tokens: Sequence[str]) -> str:
-        """Take more tokens; return the text that is certain now.
-
-        Parameters
-        ----------
-        tokens : sequence of str
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        TimeoutError
-            As the decoder; nothing is taken then.
-
-        Complexity
-        ----------
-        As the decoder.
-
-        Examples
-        --------
-        >>> stream = DecoderStream(Decoder.of({"type": "BPEDecoder", "suffix": "</w>"}))
-        >>> stream.feed(["one</w>"]), stream.feed(["two</w>"])
-        ('', 'one ')
-        """
+        """Take more tokens; return the text that is certain now."""
         given = [*self._held, *tokens]
         n_certain = max(0, len(given) - self._minds_last) if self.is_incremental else 0
         text = self._text(given[:n_certain], False) if n_certain else ""
@@ -98,27 +56,7 @@ class DecoderStream:
         return text
 
     def finish(self) -> str:
-        """Return the rest of the text, and begin a new one.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        TimeoutError
-            As the decoder.
-
-        Complexity
-        ----------
-        As the decoder.
-
-        Examples
-        --------
-        >>> stream = DecoderStream(Decoder.of({"type": "BPEDecoder", "suffix": "</w>"}))
-        >>> stream.feed(["one</w>"]), stream.finish()
-        ('', 'one')
-        """
+        """Return the rest of the text, and begin a new one."""
         text = self._text(self._held, True) if self.is_incremental else self._decoder(self._held)
         self._begin()
         return text

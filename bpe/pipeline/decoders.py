@@ -44,36 +44,6 @@ class Decoder(FromEntry):
     Known are ``BPEDecoder``, ``ByteFallback``, ``ByteLevel``, ``CTC``, ``Fuse``, ``Metaspace``, ``Replace``,
     ``Strip``, ``WordPiece``, ``Sequence``. No decoder, None, puts a space between tokens. ``tokenizers``
     fails where ``Strip`` has nothing left to drop; this does not.
-
-    Parameters
-    ----------
-    entry : object
-        Any JSON value.
-    where : str
-        What to call it in errors.
-
-    Attributes
-    ----------
-    is_nothing : bool
-        It has no steps: the texts of tokens are joined as they are.
-    is_byte_level : bool
-        It is ByteLevel and nothing else.
-    head : tuple of EachToken
-        The steps that change each token by itself, before others.
-    join : tuple of Step
-        The steps that join tokens after those; empty if there are none.
-    tail : tuple of Step
-        The steps after those.
-    has_table : bool
-        Whether decoding is to join the bytes of tokens, and then to take the steps of the tail, so that
-        :meth:`table` knows a faster way.
-
-    Examples
-    --------
-    >>> space = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
-    >>> decode = Decoder.of({"type": "Sequence", "decoders": [space, {"type": "ByteFallback"}]})
-    >>> decode(["▁one", "<0xC3>", "<0xA9>", "▁two"])
-    ' oneé two'
     """
 
     def __init__(self, entry: Any, where: str) -> None:
@@ -108,174 +78,36 @@ class Decoder(FromEntry):
 
     @classmethod
     def of(cls, entry: Any, where: str = "decoder") -> Decoder:
-        """Read a decoder.
-
-        Parameters
-        ----------
-        entry : object
-            Any JSON value.
-        where : str
-            What to call it in errors.
-
-        Returns
-        -------
-        Decoder
-
-        Raises
-        ------
-        ValueError
-            It is malformed, or of an unknown type, or makes texts more than :data:`MAX_GROWTH` times as long.
-
-        Complexity
-        ----------
-        O(n), and what translating expressions takes.
-
-        Examples
-        --------
-        >>> Decoder.of({"type": "ByteLevel"}).is_byte_level
-        True
-        """
+        """Read a decoder."""
         return cls(entry, where)
 
     def __call__(self, tokens: Sequence[str]) -> str:
-        """Return the text of tokens.
-
-        Parameters
-        ----------
-        tokens : sequence of str
-            Their texts, without surrogates.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        TimeoutError
-            An expression takes longer than :data:`bpe.regular_expressions.SECONDS` allows.
-
-        Complexity
-        ----------
-        O(n) for n characters and each step; what an expression takes otherwise.
-
-        Examples
-        --------
-        >>> Decoder.of({"type": "WordPiece", "prefix": "##", "cleanup": True})(["a", "##b", "c", "."])
-        'ab c.'
-        """
+        """Return the text of tokens."""
         texts = [*tokens]
         for step in self._steps:
             texts = step(texts)
         return "".join(texts)
 
     def changed(self, tokens: list[str], is_first: bool, is_last: bool) -> list[str]:
-        """Return the texts of tokens that follow each other, after the head.
-
-        Parameters
-        ----------
-        tokens : list of str
-        is_first, is_last : bool
-            Whether they begin the text, and whether they end it.
-
-        Returns
-        -------
-        list of str
-
-        Complexity
-        ----------
-        As a call.
-
-        Examples
-        --------
-        >>> Decoder.of({"type": "BPEDecoder", "suffix": "</w>"}).changed(["a</w>"], True, False)
-        ['a ']
-        """
+        """Return the texts of tokens that follow each other, after the head."""
         for step in self.head:
             tokens = step.change_all(tokens, is_first, is_last)
         return tokens
 
     def finished(self, text: str) -> str:
-        """Return the joined text after the tail.
-
-        Parameters
-        ----------
-        text : str
-
-        Returns
-        -------
-        str
-
-        Complexity
-        ----------
-        As a call.
-
-        Examples
-        --------
-        >>> strip = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
-        >>> Decoder.of({"type": "Sequence", "decoders": [{"type": "Fuse"}, strip]}).finished("  a")
-        ' a'
-        """
+        """Return the joined text after the tail."""
         texts = [text]
         for step in self.tail:
             texts = step(texts)
         return "".join(texts)
 
     def table(self, tokens: Sequence[str]) -> DecoderTable | None:
-        """Return a faster way for the tokens of a vocabulary, or None if there is none.
-
-        Parameters
-        ----------
-        tokens : sequence of str
-            All of them.
-
-        Returns
-        -------
-        DecoderTable or None
-
-        Raises
-        ------
-        TimeoutError
-            As a call.
-
-        Complexity
-        ----------
-        O(n) for n characters in all tokens; what an expression takes otherwise.
-
-        Examples
-        --------
-        >>> Decoder.of({"type": "ByteLevel"}).table(["Ġa", "b"])([1, 0])
-        'b a'
-        """
+        """Return a faster way for the tokens of a vocabulary, or None if there is none."""
         return DecoderTable(self, tokens) if self.has_table else None
 
 
 class DecoderTable:
-    """The bytes of all tokens, which decoding joins; made by :meth:`Decoder.table`.
-
-    Parameters
-    ----------
-    decoder : Decoder
-        With `has_table`.
-    tokens : sequence of str
-
-    Attributes
-    ----------
-    pieces : list of bytes
-        ``pieces[i]`` are the bytes of token `i` where it is neither the first nor the last.
-    minds_first, minds_last : bool
-        Whether it has other bytes where it is the first, or the last; :meth:`piece` knows them.
-
-    Complexity
-    ----------
-    O(n) for n characters in all tokens.
-
-    Examples
-    --------
-    >>> metaspace = {"type": "Metaspace", "replacement": "_", "prepend_scheme": "always"}
-    >>> table = DecoderTable(Decoder.of(metaspace), ["_a", "_b"])
-    >>> table.pieces, table([0, 1])
-    ([b' a', b' b'], 'a b')
-    """
+    """The bytes of all tokens, which decoding joins; made by :meth:`Decoder.table`."""
 
     def __init__(self, decoder: Decoder, tokens: Sequence[str]) -> None:
         self._decoder, self._tokens = decoder, [*tokens]
@@ -293,54 +125,13 @@ class DecoderTable:
         return bytes_of_piece(text) if self._has_byte_tokens else text.encode()
 
     def piece(self, number: int, is_first: bool, is_last: bool) -> bytes:
-        """Return the bytes of a token at a place of a text.
-
-        Parameters
-        ----------
-        number : int
-            Which of the tokens.
-        is_first, is_last : bool
-            Whether it begins the text, and whether it ends it.
-
-        Returns
-        -------
-        bytes
-
-        Complexity
-        ----------
-        O(n) for n characters of the token; O(1) where the place does not matter.
-
-        Examples
-        --------
-        >>> DecoderTable(Decoder.of(None), ["a", "b"]).piece(0, is_first=True, is_last=False)
-        b'a'
-        """
+        """Return the bytes of a token at a place of a text."""
         if not (is_first and self.minds_first) and not (is_last and self.minds_last):
             return self.pieces[number]
         return self._bytes_of(*self._decoder.changed([self._tokens[number]], is_first, is_last))
 
     def __call__(self, numbers: Sequence[int]) -> str:
-        """Return the text of tokens.
-
-        Parameters
-        ----------
-        numbers : sequence of int
-            Which of the tokens.
-
-        Returns
-        -------
-        str
-            The same as the decoder makes of their texts.
-
-        Complexity
-        ----------
-        O(n) for n bytes, and the tail of the decoder.
-
-        Examples
-        --------
-        >>> Decoder.of({"type": "Fuse"}).table(["a", "b"])([1, 0, 1])
-        'bab'
-        """
+        """Return the text of tokens."""
         parts = [self.pieces[number] for number in numbers]
         if parts:
             parts[0] = self.piece(numbers[0], True, len(parts) == 1)

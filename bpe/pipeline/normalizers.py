@@ -65,24 +65,6 @@ class Normalizer(FromEntry):
     * :meth:`__call__`, :meth:`tracked`
     * :meth:`last_cut`, :attr:`later`
     * :attr:`entry`, :attr:`is_nothing`
-
-    Parameters
-    ----------
-    entry : object
-        Any JSON value. None is a normalizer that changes nothing.
-    where : str
-        What to call it in errors.
-
-    Raises
-    ------
-    ValueError
-        The entry is no normalizer; the message names the place.
-
-    Examples
-    --------
-    >>> normalizer = Normalizer.of({"type": "Replace", "pattern": {"String": " "}, "content": "_"})
-    >>> normalizer("one two")
-    'one_two'
     """
 
     def __init__(self, entry: Any, where: str = "normalizer") -> None:
@@ -99,35 +81,7 @@ class Normalizer(FromEntry):
 
     @classmethod
     def of(cls, entry: Any, where: str = "normalizer") -> Normalizer:
-        """Return the normalizer that an entry describes.
-
-        Parameters
-        ----------
-        entry : object
-            Any JSON value.
-        where : str
-            What to call it in errors.
-
-        Returns
-        -------
-        Normalizer
-
-        Raises
-        ------
-        ValueError
-            The entry is no normalizer; the message names the place.
-
-        Complexity
-        ----------
-        O(n).
-
-        Examples
-        --------
-        >>> Normalizer.of({"type": "Sequence", "normalizers": [{"type": "NFX"}]})
-        Traceback (most recent call last):
-        ...
-        ValueError: normalizer.normalizers[0] is of the unknown type 'NFX'. Known are NFC, ...
-        """
+        """Return the normalizer that an entry describes."""
         return cls(entry, where)
 
     @property
@@ -153,33 +107,7 @@ class Normalizer(FromEntry):
         return growth <= MAX_GROWTH
 
     def __call__(self, text: str) -> str:
-        """Return the normalized text.
-
-        Parameters
-        ----------
-        text : str
-            Without surrogates.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        ValueError
-            The text becomes more than :data:`bpe.pipeline.text_changes.MAX_GROWTH` times as long.
-        TimeoutError
-            An expression takes longer than :data:`bpe.regular_expressions.SECONDS` allows.
-
-        Complexity
-        ----------
-        O(n) for each step, usually; what an expression takes otherwise.
-
-        Examples
-        --------
-        >>> Normalizer.of({"type": "NFKC"})("ﬁne")
-        'fine'
-        """
+        """Return the normalized text."""
         most = most_of(len(text))
         for change in self._changes:
             if not text:
@@ -189,30 +117,7 @@ class Normalizer(FromEntry):
         return text
 
     def tracked(self, text: Tracked) -> Tracked:
-        """Return the normalized text, and where its characters came from.
-
-        Parameters
-        ----------
-        text : Tracked
-
-        Returns
-        -------
-        Tracked
-
-        Raises
-        ------
-        ValueError, TimeoutError
-            As :meth:`__call__`.
-
-        Complexity
-        ----------
-        As :meth:`__call__`.
-
-        Examples
-        --------
-        >>> Normalizer.of({"type": "NFKC"}).tracked(Tracked.of("ﬁne")).starts.tolist()
-        [0, 0, 1, 2]
-        """
+        """Return the normalized text, and where its characters came from."""
         most = most_of(len(text))
         for change in self._changes:
             if not len(text):
@@ -243,27 +148,6 @@ class Normalizer(FromEntry):
         The parts, normalized and joined, are the normalized text: ``n(text + more) == n(text[:p]) +
         n.later((text + more)[p:])``. Not every such place is known. There is none where white space is
         stripped at the end, and none for most expressions.
-
-        Parameters
-        ----------
-        text : str
-            The beginning of a text; of what is after the first part, for :attr:`later`.
-        stop : int, optional
-            The last place that is looked at; the end of the text by default.
-
-        Returns
-        -------
-        int
-            A place, ``0 < p <= stop``; 0 where none is known.
-
-        Complexity
-        ----------
-        O(n) from the end to the place; O(n) for all of the text where the beginning is changed.
-
-        Examples
-        --------
-        >>> Normalizer.of({"type": "NFC"}).last_cut("one two e")
-        8
         """
         for place in range(len(text) if stop is None else stop, 0, -1):
             around = text[place - 1], text[place : place + 1]

@@ -20,18 +20,6 @@ class PostProcessor(FromEntry):
     """What is put around the ids of a text; make one with :meth:`of`.
 
     Known are ``TemplateProcessing``, ``RobertaProcessing``, ``BertProcessing``, ``ByteLevel``, ``Sequence``.
-
-    Attributes
-    ----------
-    before, after : tuple of int
-    is_nothing : bool
-        No id is put anywhere.
-
-    Examples
-    --------
-    >>> around = PostProcessor.of({"type": "BertProcessing", "cls": ["[CLS]", 101], "sep": ["[SEP]", 102]})
-    >>> around.before, around.after
-    ((101,), (102,))
     """
 
     def __init__(self, entry: Any, where: str) -> None:
@@ -57,34 +45,7 @@ class PostProcessor(FromEntry):
 
     @classmethod
     def of(cls, entry: Any, where: str = "post_processor") -> PostProcessor:
-        """Read a post-processor.
-
-        Parameters
-        ----------
-        entry : object
-            Any JSON value; None puts nothing anywhere.
-        where : str
-            What to call it in errors.
-
-        Returns
-        -------
-        PostProcessor
-
-        Raises
-        ------
-        ValueError
-            It is malformed, or of an unknown type; or a template has not exactly one place for the text, or
-            names a special token that it does not describe; or other steps follow a template.
-
-        Complexity
-        ----------
-        O(n).
-
-        Examples
-        --------
-        >>> PostProcessor.of(None).is_nothing
-        True
-        """
+        """Read a post-processor."""
         return cls(entry, where)
 
 

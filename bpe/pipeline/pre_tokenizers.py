@@ -50,14 +50,7 @@ _BYTE_CHARACTERS = frozenset(text_of(bytes(range(256))))
 
 @dataclass(frozen=True, eq=False)
 class TrackedPiece:
-    """A piece, and where its bytes came from.
-
-    Parameters
-    ----------
-    data : bytes
-    starts, ends : (len(data),) int64
-        Byte i came from the characters ``starts[i]:ends[i]`` of the given text.
-    """
+    """A piece, and where its bytes came from."""
 
     data: bytes
     starts: np.ndarray
@@ -289,30 +282,6 @@ class PreTokenizer(FromEntry):
     r"""What cuts a text into pieces; make one with :meth:`of`.
 
     Immutable, hashable, picklable; equal where the entries are.
-
-    Attributes
-    ----------
-    steps : tuple of Step
-        Sequences are written out.
-    operations : tuple of Operation
-        Those of all steps.
-    is_nothing : bool
-        Whether a text is one piece, without a change.
-    is_byte_level : bool
-        Whether some step is ``ByteLevel``, so that the model's tokens are written with its characters.
-    minds_first : bool
-        Whether it matters that a text is at the beginning of the given one.
-    needle : str or None
-        A text without it is one piece, without a change; None if there is no such text.
-
-    Examples
-    --------
-    >>> cut = PreTokenizer.of({"type": "Metaspace", "replacement": "_", "prepend_scheme": "first"})
-    >>> cut("one two", 1), cut("one two", 0)
-    ([b'_one', b'_two'], [b'one', b'_two'])
-    >>> entry = {"type": "ByteLevel", "add_prefix_space": False}
-    >>> [piece.decode() for piece in PreTokenizer.of(entry)("Où est-il ?", 1)]
-    ['Où', ' est', '-', 'il', ' ?']
     """
 
     def __init__(self, entry: Any, where: str) -> None:
@@ -358,38 +327,7 @@ class PreTokenizer(FromEntry):
 
     @classmethod
     def of(cls, entry: Any, where: str = "pre_tokenizer") -> PreTokenizer:
-        """Read a pre-tokenizer.
-
-        Parameters
-        ----------
-        entry : object
-            Any JSON value. None and a Sequence without steps do nothing.
-        where : str
-            What to call it in errors.
-
-        Returns
-        -------
-        PreTokenizer
-
-        Raises
-        ------
-        ValueError
-            It is no pre-tokenizer, or an expression is invalid or has a part that cannot be translated, or it
-            takes too much; the message says where.
-
-        Complexity
-        ----------
-        O(n), and what translating the expressions takes.
-
-        Examples
-        --------
-        >>> PreTokenizer.of({"type": "Sequence", "pretokenizers": []}).is_nothing
-        True
-        >>> PreTokenizer.of({"type": "CharDelimiterSplit", "delimiter": "--"})
-        Traceback (most recent call last):
-        ...
-        ValueError: pre_tokenizer.delimiter must be one character, not '--'
-        """
+        """Read a pre-tokenizer."""
         return cls(entry, where)
 
     @functools.cached_property
@@ -404,37 +342,7 @@ class PreTokenizer(FromEntry):
         return self if found.operations == self.operations else found
 
     def __call__(self, text: str, n_first: int) -> list[bytes]:
-        """Cut a text into pieces.
-
-        Parameters
-        ----------
-        text : str
-            Without surrogates.
-        n_first : int
-            How many of its characters came from the first one of the given text. Metaspace can make a
-            difference of it.
-
-        Returns
-        -------
-        list of bytes
-            None is empty. What is dropped is in none of them.
-
-        Raises
-        ------
-        TimeoutError
-            An expression takes longer than :data:`bpe.regular_expressions.SECONDS` allows.
-        MemoryError
-            It needs more memory than the ``regex`` package allows itself.
-
-        Complexity
-        ----------
-        O(n), usually; what the expressions take otherwise.
-
-        Examples
-        --------
-        >>> PreTokenizer.of({"type": "Whitespace"})("one, two", 1)
-        [b'one', b',', b'two']
-        """
+        """Cut a text into pieces."""
         if self._needs_places:
             starts = np.maximum(np.arange(len(text)) - max(n_first - 1, 0), 0)
             tracked = self.tracked(Tracked(text, starts, starts + 1), n_first > 0)
@@ -451,34 +359,7 @@ class PreTokenizer(FromEntry):
         return list(map(str.encode, pieces))
 
     def tracked(self, text: Tracked, is_first: bool) -> list[TrackedPiece]:
-        """Cut a text into the same pieces, each with where its bytes came from: the slow way.
-
-        Parameters
-        ----------
-        text : Tracked
-        is_first : bool
-            Whether its first characters may be those of the given text.
-
-        Returns
-        -------
-        list of TrackedPiece
-
-        Raises
-        ------
-        TimeoutError, MemoryError
-            As a call.
-
-        Complexity
-        ----------
-        As a call.
-
-        Examples
-        --------
-        >>> cut = PreTokenizer.of({"type": "ByteLevel", "add_prefix_space": True})
-        >>> piece = cut.tracked(Tracked.of("é"), True)[0]
-        >>> piece.data.decode(), piece.starts.tolist(), piece.ends.tolist()
-        (' é', [0, 0, 0], [1, 1, 1])
-        """
+        """Cut a text into the same pieces, each with where its bytes came from: the slow way."""
         pieces, end = [_Piece(text, is_first)] if len(text) else [], end_of_time(text.text)
         for operation in self.operations:
             pieces = [part for piece in pieces for part in operation.slow(piece, end)]

@@ -48,20 +48,7 @@ _JOINS_ALL = when_needed(r"\p{GCB=Prepend}")
 
 
 class CharacterMap(TextChange):
-    """The change that a table of characters describes.
-
-    Parameters
-    ----------
-    data : bytes
-        May be any bytes.
-    where : str
-        What to call them in errors.
-
-    Raises
-    ------
-    ValueError
-        They are no such table: they are too short, or a unit or a value leads out of it.
-    """
+    """The change that a table of characters describes."""
 
     def __init__(self, data: bytes, where: str) -> None:
         n_bytes = int.from_bytes(data[:4], "little")

@@ -26,19 +26,7 @@ _SCRIPTS = [rf"\p{{{code}}}" for code in _CODES.split()]
 
 @functools.cache
 def runs_of_scripts() -> str:
-    r"""Return an expression that matches each run of characters of one script.
-
-    Returns
-    -------
-    str
-        For the ``regex`` package.
-
-    Examples
-    --------
-    >>> import regex
-    >>> regex.findall(runs_of_scripts(), " один two 日本の, あ")
-    ['один ', 'two ', '日本の', ', ', 'あ']
-    """
+    r"""Return an expression that matches each run of characters of one script."""
     known = _HAN + "".join(_SCRIPTS) + r"\p{Zyyy}"
     goes_on = rf"[ ]|[^{known}]"
     common = r"(?![ \u30fc])\p{Zyyy}"

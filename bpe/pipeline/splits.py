@@ -37,24 +37,7 @@ _INVERTED = {
 
 @dataclass(frozen=True)
 class Split:
-    """Cuts a text at the matches of a pattern.
-
-    Parameters
-    ----------
-    pattern : SearchPattern
-    behavior : str
-        One of :data:`BEHAVIORS`.
-    invert : bool
-        Whether stretches count as matches, and matches as stretches.
-
-    Examples
-    --------
-    >>> dash = SearchPattern.of({"String": "-"}, "pattern")
-    >>> Split(dash, "MergedWithPrevious").pieces("one--two-")
-    ['one-', '-', 'two-']
-    >>> Split(dash, "Removed").spans("one--two-")
-    [(0, 3), (5, 8)]
-    """
+    """Cuts a text at the matches of a pattern."""
 
     pattern: SearchPattern
     behavior: str
@@ -72,33 +55,7 @@ class Split:
         return f"(?:{source})+" if self.behavior == "Contiguous" else source
 
     def pieces(self, text: str, end: float | None = None) -> list[str]:
-        """Return the pieces of a text.
-
-        Parameters
-        ----------
-        text : str
-        end : float, optional
-            When to stop, by the clock of ``time.thread_time``.
-
-        Returns
-        -------
-        list of str
-            None is empty.
-
-        Raises
-        ------
-        TimeoutError
-            It takes longer.
-
-        Complexity
-        ----------
-        O(n), usually; what the expression takes otherwise.
-
-        Examples
-        --------
-        >>> Split(SearchPattern.of({"Regex": "[0-9]"}, "pattern"), "Contiguous").pieces("a12b")
-        ['a', '12', 'b']
-        """
+        """Return the pieces of a text."""
         if self.pattern.text and self.behavior != "Contiguous":
             stretches = text.split(self.pattern.text)
             found = [self.pattern.text] * (len(stretches) - 1)
@@ -119,33 +76,7 @@ class Split:
         return list(filter(None, parts))
 
     def spans(self, text: str, end: float | None = None) -> list[tuple[int, int]]:
-        """Return where the pieces of a text are: the slow way, part by part.
-
-        Parameters
-        ----------
-        text : str
-        end : float, optional
-            When to stop, by the clock of ``time.thread_time``.
-
-        Returns
-        -------
-        list of (int, int)
-            The first character of each piece, and the one after it.
-
-        Raises
-        ------
-        TimeoutError
-            It takes longer.
-
-        Complexity
-        ----------
-        As :meth:`pieces`.
-
-        Examples
-        --------
-        >>> Split(SearchPattern.of({"String": " "}, "pattern"), "MergedWithNext").spans("an ox")
-        [(0, 2), (2, 5)]
-        """
+        """Return where the pieces of a text are: the slow way, part by part."""
         spans: list[tuple[int, int]] = []
         was_match: bool | None = None
         for start, stop, is_match in self._parts(text, end):

@@ -33,23 +33,6 @@ class FromEntry:
     """What an entry describes: immutable; equal, hashed and pickled by the entry.
 
     A subclass reads the entry in its ``__init__(entry, where)``, after this one.
-
-    Parameters
-    ----------
-    entry : object
-        Any JSON value.
-    where : str
-        What to call it in errors.
-
-    Raises
-    ------
-    ValueError
-        It is nested too deeply, or JSON cannot hold it.
-
-    Examples
-    --------
-    >>> FromEntry({"type": "NFC"}, "normalizer") == FromEntry({"type": "NFC"}, "here")
-    True
     """
 
     def __init__(self, entry: Any, where: str) -> None:
@@ -78,36 +61,7 @@ class FromEntry:
 
 
 def flattened(entry: Any, where: str, key: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return the steps of an entry, those of Sequences in their place.
-
-    Parameters
-    ----------
-    entry : object
-        Any JSON value; None has no steps.
-    where : str
-        What to call it in errors.
-    key : str
-        What has the steps of a Sequence: "normalizers", for instance.
-
-    Returns
-    -------
-    list of (str, dict)
-        Where each step is, and the step: an object with a type that is a text.
-
-    Raises
-    ------
-    ValueError
-        A step is not such an object; there are more than :data:`MAX_STEPS`, or :data:`MAX_DEPTH` levels.
-
-    Complexity
-    ----------
-    O(n) for n steps.
-
-    Examples
-    --------
-    >>> flattened({"type": "Sequence", "decoders": [{"type": "Fuse"}]}, "decoder", "decoders")
-    [('decoder.decoders[0]', {'type': 'Fuse'})]
-    """
+    """Return the steps of an entry, those of Sequences in their place."""
     return [] if entry is None else _flattened(entry, where, key, 0)
 
 
@@ -129,39 +83,7 @@ def _flattened(entry: Any, where: str, key: str, depth: int) -> list[tuple[str, 
 def value_of(
     step: dict[str, Any], where: str, key: str, kind: type[AnyValue], default: Any = _REQUIRED
 ) -> AnyValue:
-    """Return a value of a step, checked.
-
-    Parameters
-    ----------
-    step : dict
-    where : str
-        What to call the step in errors.
-    key : str
-    kind : type
-        What the value must be: str, bool, int, list or dict.
-    default : object, optional
-        The value where the step has none; without it, there must be one.
-
-    Returns
-    -------
-    object
-
-    Raises
-    ------
-    ValueError
-        There is no such value, or it is not of the kind, or it is a text with half of a surrogate pair.
-
-    Complexity
-    ----------
-    O(1); O(n) for a text of n characters.
-
-    Examples
-    --------
-    >>> value_of({"type": "Prepend", "prepend": 5}, "normalizer", "prepend", str)
-    Traceback (most recent call last):
-    ...
-    ValueError: normalizer.prepend must be a text, not 5
-    """
+    """Return a value of a step, checked."""
     if key not in step:
         if default is not _REQUIRED:
             return default
@@ -175,32 +97,7 @@ def value_of(
 
 
 def content_of(step: dict[str, Any], where: str, key: str) -> str:
-    """Return a text that a step puts in, checked.
-
-    Parameters
-    ----------
-    step : dict
-    where, key : str
-        As for :func:`value_of`.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        It is no text, or has more than :data:`MAX_CONTENT` characters.
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> content_of({"type": "Replace", "content": "_"}, "normalizer", "content")
-    '_'
-    """
+    """Return a text that a step puts in, checked."""
     content = value_of(step, where, key, str)
     if len(content) > MAX_CONTENT:
         raise ValueError(f"{where}.{key} has {len(content)} characters; at most {MAX_CONTENT} can be read")
@@ -208,85 +105,21 @@ def content_of(step: dict[str, Any], where: str, key: str) -> str:
 
 
 def unknown(step: dict[str, Any], where: str, known: Iterable[str]) -> ValueError:
-    """Return the error for a step of a type that is not known.
-
-    Parameters
-    ----------
-    step : dict
-    where : str
-    known : iterable of str
-        The types that are known, but for Sequence.
-
-    Returns
-    -------
-    ValueError
-
-    Complexity
-    ----------
-    O(n) for n types.
-
-    Examples
-    --------
-    >>> print(unknown({"type": "NFX"}, "normalizer", ["NFC", "NFD"]))
-    normalizer is of the unknown type 'NFX'. Known are NFC, NFD, Sequence
-    """
+    """Return the error for a step of a type that is not known."""
     names = ", ".join([*known, "Sequence"])
     return ValueError(f"{where} is of the unknown type {step['type']!r:.80}. Known are {names}")
 
 
 @dataclass(frozen=True)
 class SearchPattern:
-    r"""What a step looks for: a text, or a regular expression of Oniguruma; make one with :meth:`of`.
-
-    Parameters
-    ----------
-    text : str or None
-        The text; None for an expression.
-    source : str
-        The expression, translated for the ``regex`` package; for a text one that matches it.
-
-    Examples
-    --------
-    >>> SearchPattern.of({"Regex": " {2,}"}, "pattern").spans("one   two")
-    [(3, 6)]
-    >>> SearchPattern.of({"String": "."}, "pattern").source
-    '\\.'
-    """
+    r"""What a step looks for: a text, or a regular expression of Oniguruma; make one with :meth:`of`."""
 
     text: str | None
     source: str
 
     @classmethod
     def of(cls, entry: Any, where: str) -> SearchPattern:
-        """Read a pattern: an object with either "String" or "Regex".
-
-        Parameters
-        ----------
-        entry : object
-            Any JSON value.
-        where : str
-            What to call it in errors.
-
-        Returns
-        -------
-        SearchPattern
-
-        Raises
-        ------
-        ValueError
-            It is no pattern, or the expression is invalid or has a part that cannot be translated.
-
-        Complexity
-        ----------
-        O(n), and what translating the expression takes.
-
-        Examples
-        --------
-        >>> SearchPattern.of("a", "normalizer.pattern")
-        Traceback (most recent call last):
-        ...
-        ValueError: normalizer.pattern must be an object with either "String" or "Regex", not 'a'
-        """
+        """Read a pattern: an object with either "String" or "Regex"."""
         if not isinstance(entry, dict) or len(entry) != 1 or not entry.keys() <= {"String", "Regex"}:
             raise ValueError(f'{where} must be an object with either "String" or "Regex", not {entry!r:.80}')
         (kind,) = entry
@@ -303,30 +136,5 @@ class SearchPattern:
         return found
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        """Return where the matches of the pattern are, from left to right, without overlaps.
-
-        Parameters
-        ----------
-        text : str
-
-        Returns
-        -------
-        list of (int, int)
-            The first character of each match, and the one after it. An empty text has none. In any other, an
-            empty pattern matches before and after every character.
-
-        Raises
-        ------
-        TimeoutError
-            The expression takes longer than :data:`bpe.regular_expressions.SECONDS` allows.
-
-        Complexity
-        ----------
-        O(n) for a text, usually; what the expression takes otherwise.
-
-        Examples
-        --------
-        >>> SearchPattern.of({"String": "aa"}, "pattern").spans("aaaaa")
-        [(0, 2), (2, 4)]
-        """
+        """Return where the matches of the pattern are, from left to right, without overlaps."""
         return spans_of(self.source, text) if text else []

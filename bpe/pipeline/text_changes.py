@@ -60,30 +60,12 @@ class TextChange:
         raise NotImplementedError
 
     def heads(self, before: str, after: str) -> Heads:
-        """Return what the second part begins with, if a text can be cut here, as the module docstring says.
-
-        Parameters
-        ----------
-        before : str
-            The character before the cut; ``""`` if it is not known.
-        after : str
-            The character after it; ``""`` if it is not known, and maybe there is none.
-
-        Returns
-        -------
-        frozenset of str, or None
-        """
+        """Return what the second part begins with if a text can be cut here; see the module docstring."""
         raise NotImplementedError
 
 
 class ByCharacter(TextChange):
-    """A change of each character by itself.
-
-    Parameters
-    ----------
-    new_of : callable
-        Gives the text that a character becomes. ASCII must stay as it is, or become ASCII.
-    """
+    """A change of each character by itself."""
 
     def __init__(self, new_of: Callable[[str], str]) -> None:
         self.new_of = new_of
@@ -181,13 +163,7 @@ _RUN = when_needed(
 
 
 class Replace(TextChange):
-    """Every match of a pattern replaced by a text.
-
-    Parameters
-    ----------
-    pattern : SearchPattern
-    new : str
-    """
+    """Every match of a pattern replaced by a text."""
 
     def __init__(self, pattern: SearchPattern, new: str) -> None:
         self.pattern, self.new = pattern, new

@@ -31,35 +31,7 @@ class Begins(Enum):
 
 
 class TokenCuts:
-    """The places where a text can be cut that more may follow.
-
-    Parameters
-    ----------
-    search : AddedTokens
-    text : str
-        The beginning of a longer text, cut anywhere.
-
-    Attributes
-    ----------
-    lowest : int
-        No more than :data:`MOST_PLACES` are looked at, from here on: so a text without a place takes no time.
-    parts : list of Part
-        The tokens and stretches that no more text can change, from left to right; of the last stretch, what
-        is certain to be in it. What is before `lowest` may be left out.
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> from bpe.pipeline.added_tokens import AddedToken
-    >>> cuts = TokenCuts(AddedTokens([AddedToken("<end>")]), "one <end> two <en")
-    >>> cuts.parts
-    [Part(start=0, end=4, token=None), Part(start=4, end=9, token='<end>'), Part(start=9, end=13, token=None)]
-    >>> cuts.is_in_stretch(2), cuts.is_in_stretch(5)
-    (True, False)
-    """
+    """The places where a text can be cut that more may follow."""
 
     def __init__(self, search: AddedTokens, text: str) -> None:
         # The flags look at one character more on both sides.

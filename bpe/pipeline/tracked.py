@@ -23,20 +23,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Tracked:
-    """A text and where its characters came from; make one with :meth:`of`.
-
-    Parameters
-    ----------
-    text : str
-    starts, ends : (len(text),) int64
-        Character ``text[i]`` came from the characters ``starts[i]:ends[i]`` of the given text.
-
-    Examples
-    --------
-    >>> text = Tracked.of("one two").edited([(3, 4, "_")])
-    >>> text.text, text[4:].starts.tolist()
-    ('one_two', [4, 5, 6])
-    """
+    """A text and where its characters came from; make one with :meth:`of`."""
 
     text: str
     starts: np.ndarray
@@ -56,57 +43,13 @@ class Tracked:
         return Tracked(self.text[part], self.starts[part], self.ends[part])
 
     def taking(self, text: str, places: Sequence[int] | np.ndarray) -> Tracked:
-        """Return another text, each character of which came from one of this text.
-
-        Parameters
-        ----------
-        text : str
-        places : sequence of int
-            As many as the text has characters: which character of this text it came from. Place -1 is before
-            the first character: an empty range, where this text begins.
-
-        Returns
-        -------
-        Tracked
-
-        Complexity
-        ----------
-        O(n).
-
-        Examples
-        --------
-        >>> taken = Tracked.of("ab").taking("xyz", [-1, 1, 1])
-        >>> taken.starts.tolist(), taken.ends.tolist()
-        ([0, 1, 1], [0, 2, 2])
-        """
+        """Return another text, each character of which came from one of this text."""
         first = self.starts[:1] if len(self) else np.zeros(1, np.int64)
         at = np.asarray(places, np.int64) + 1
         return Tracked(text, np.append(first, self.starts)[at], np.append(first, self.ends)[at])
 
     def edited(self, edits: Iterable[tuple[int, int, str]]) -> Tracked:
-        """Return the text with some parts replaced.
-
-        Parameters
-        ----------
-        edits : iterable of (int, int, str)
-            Each replaces the characters from the first place to the second by a text. In order, without
-            overlaps. The new characters came from the last one that they replace. Where they replace none,
-            they came from the character before.
-
-        Returns
-        -------
-        Tracked
-
-        Complexity
-        ----------
-        O(n) for the characters of both texts.
-
-        Examples
-        --------
-        >>> text = Tracked.of("a--b").edited([(1, 3, "+"), (4, 4, "!")])
-        >>> text.text, text.starts.tolist()
-        ('a+b!', [0, 2, 3, 3])
-        """
+        """Return the text with some parts replaced."""
         parts, places, last = [], [np.empty(0, np.int64)], 0
         for start, end, new in edits:
             parts += [self.text[last:start], new]
@@ -117,54 +60,13 @@ class Tracked:
         return self.taking("".join(parts), np.concatenate(places))
 
     def prepended(self, new: str) -> Tracked:
-        """Return the text with characters put before it, which came from its first; an empty one as it is.
-
-        Parameters
-        ----------
-        new : str
-
-        Returns
-        -------
-        Tracked
-
-        Complexity
-        ----------
-        O(n) for the characters of both texts.
-
-        Examples
-        --------
-        >>> text = Tracked.of("ab").prepended("> ")
-        >>> text.text, text.starts.tolist(), text.ends.tolist()
-        ('> ab', [0, 0, 0, 1], [1, 1, 1, 2])
-        """
+        """Return the text with characters put before it, which came from its first; an empty one as it is."""
         if not len(self):
             return self
         return self.taking(new + self.text, [*[0] * len(new), *range(len(self))])
 
     def changed(self, changes: Iterable[tuple[str, int]], skipped: int = 0) -> Tracked:
-        """Return the text after changes, as the module docstring has them.
-
-        Parameters
-        ----------
-        changes : iterable of (str, int)
-            For each new character, how it changes the text.
-        skipped : int
-            How many characters at the beginning are left out.
-
-        Returns
-        -------
-        Tracked
-
-        Complexity
-        ----------
-        O(n) for the characters of both texts.
-
-        Examples
-        --------
-        >>> text = Tracked.of("abcd").changed([("x", -1), ("y", 0), ("z", 1), ("d", 0)])
-        >>> text.text, text.starts.tolist()
-        ('xyzd', [0, 2, 2, 3])
-        """
+        """Return the text after changes, as the module docstring has them."""
         parts, places, at = [], [], skipped
         for new, change in changes:
             parts.append(new)

@@ -25,12 +25,7 @@ _ALONE = frozenset(map(chr, range(128))) - set("<=>") - {c for c in map(chr, ran
 
 
 class UnicodeForm(TextChange):
-    """A normal form of Unicode.
-
-    Parameters
-    ----------
-    name : {"NFC", "NFD", "NFKC", "NFKD"}
-    """
+    """A normal form of Unicode."""
 
     def __init__(self, name: FormName) -> None:
         self.name = name

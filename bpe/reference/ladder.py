@@ -48,16 +48,7 @@ POINTS = (0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0)
 
 # ----------------------------------------------------------------------------------------------- the ladders
 class Rung(NamedTuple):
-    """A way to train.
-
-    Attributes
-    ----------
-    name : str
-    unit : {"text", "pieces", "distinct"}
-        Its input: the text as one piece, all pieces, or the distinct pieces with their counts.
-    holder : class or None
-        The class that stores the pieces; None for the engine.
-    """
+    """A way to train."""
 
     name: str
     unit: str
@@ -129,24 +120,7 @@ class Disagreement(RuntimeError):
 
 
 class Ladder:
-    """One text, one vocabulary size and one tie rule, for which rungs are measured.
-
-    Parameters
-    ----------
-    text : bytes
-        Not empty.
-    vocab_size : int
-        At least 256. There are fewer merges if the pairs run out.
-    ties : {"smallest", "lexicographic"}
-    budget : float
-        Seconds for each rung.
-
-    Examples
-    --------
-    >>> ladder = Ladder(b"low low lower lowest newest", 260, "smallest")
-    >>> ladder.climb([Rung("indexed", "distinct", IndexedPieces)])[0].n_merges
-    4
-    """
+    """One text, one vocabulary size and one tie rule, for which rungs are measured."""
 
     def __init__(self, text: bytes, vocab_size: int, ties: Ties, budget: float = BUDGET) -> None:
         if not text:
@@ -158,13 +132,7 @@ class Ladder:
         self._expected: dict[str, list[tuple[int, ...]]] = {}
 
     def climb(self, rungs: Sequence[Rung]) -> list[Figure]:
-        """Measure some rungs, and compare them with the first one.
-
-        Raises
-        ------
-        Disagreement
-            A rung does not learn the same merges as the engine.
-        """
+        """Measure some rungs, and compare them with the first one."""
         figures: list[Figure] = []
         for rung in rungs:
             wanted = len(self.expected(rung.unit))
@@ -281,13 +249,7 @@ class Ladder:
 
 
 def area(points: Sequence[tuple[int, float]], start: int, end: int) -> float:
-    """Return the area below a line through points, level before the first and after the last. O(points).
-
-    Examples
-    --------
-    >>> area([(2, 1.0), (4, 3.0)], 0, 5)
-    9.0
-    """
+    """Return the area below a line through points, level before the first and after the last. O(points)."""
     line = [(start, points[0][1]), *points, (end, points[-1][1])]
     return sum((x1 - x0) * (y0 + y1) / 2 for (x0, y0), (x1, y1) in pairwise(line))
 
@@ -304,13 +266,7 @@ def table(figures: Sequence[Figure]) -> str:
 
 
 def rounded(number: float) -> str:
-    """Return a number with three digits, or with all digits before the point.
-
-    Examples
-    --------
-    >>> rounded(0.01234), rounded(2.0), rounded(25318.7)
-    ('0.0123', '2.00', '25,319')
-    """
+    """Return a number with three digits, or with all digits before the point."""
     return f"{number:,.0f}" if number >= 99.95 else f"{number:#.3g}"
 
 

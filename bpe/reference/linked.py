@@ -31,21 +31,6 @@ class LinkedPieces:
     """Pieces as doubly linked lists of tokens in flat arrays: a merge changes one token and frees one place.
 
     The places of a pair are not known: all lists are walked to count the pairs, and again to merge one.
-
-    Parameters
-    ----------
-    piece_counts : iterable of (sequence of int, int)
-        The bytes or tokens of the pieces, and how often each occurs.
-
-    Examples
-    --------
-    >>> pieces = LinkedPieces([(b"abab", 2), (b"ab", 1)])
-    >>> pieces.merge((97, 98), b"ab")
-    256
-    >>> pieces.read()
-    [[256, 256], [256]]
-    >>> pieces.pair_counts()
-    Counter({(256, 256): 2})
     """
 
     def __init__(self, piece_counts: Iterable[tuple[Sequence[int], int]]) -> None:
@@ -118,16 +103,6 @@ class LocatedPieces(LinkedPieces):
     """Linked pieces with the count and the places of every pair.
 
     The greatest count is still found by a search through all pairs.
-
-    Examples
-    --------
-    >>> pieces = LocatedPieces([(b"aaaa", 2), (b"ab", 1)])
-    >>> sorted(pieces.places_of[97, 97])
-    [0, 1, 2]
-    >>> pieces.merge((97, 97), b"aa")
-    256
-    >>> pieces.pair_counts()
-    Counter({(256, 256): 2, (97, 98): 1})
     """
 
     def __init__(self, piece_counts: Iterable[tuple[Sequence[int], int]]) -> None:
@@ -174,17 +149,6 @@ class QueuedPieces(LocatedPieces):
     """Located pieces with a heap of their pairs; entries that are out of date are skipped.
 
     `pair_counts` returns the best pair only, so that `learn` has no choice.
-
-    Parameters
-    ----------
-    piece_counts : iterable of (sequence of int, int)
-    ties : {"smallest", "lexicographic"}
-
-    Examples
-    --------
-    >>> pieces = QueuedPieces([(b"low", 5), (b"lower", 2), (b"newest", 6)], "lexicographic")
-    >>> pieces.pair_counts()
-    Counter({(119, 101): 8})
     """
 
     def __init__(self, piece_counts: Iterable[tuple[Sequence[int], int]], ties: Ties) -> None:

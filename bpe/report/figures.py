@@ -33,37 +33,7 @@ _KINDS = {"L": "other letters", "N": "numbers", "P": "punctuation", "S": "symbol
 
 
 def figures_of(tokenizer: Tokenizer, data: bytes, progress: Progress = False) -> dict[str, Any]:
-    """Measure a tokenizer on a text.
-
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-    data : bytes
-        Its special tokens are encoded as special tokens.
-    progress : bool or callable
-        A bar on stderr, nothing, or ``progress(bytes measured, bytes in all)``.
-
-    Returns
-    -------
-    dict
-        The content of the page.
-
-    Raises
-    ------
-    ValueError
-        The text is empty.
-
-    Complexity
-    ----------
-    O(n + v) for n bytes and v tokens.
-
-    Examples
-    --------
-    >>> import bpe
-    >>> figures = figures_of(bpe.train(["low lower"], vocab_size=258, progress=False), b"low low")
-    >>> figures["n_tokens"], figures["n_words"]
-    (3, 2)
-    """
+    """Measure a tokenizer on a text."""
     if not data:
         raise ValueError("the text is empty: there is nothing to measure")
     if tokenizer.vocab_size > MOST_IDS:
@@ -114,29 +84,7 @@ def _audited(tokenizer: Tokenizer, data: bytes, advance: Callable[[int], object]
 
 
 def times_of_merges(uses: np.ndarray, merges: list[tuple[int, int]], merged_ids: list[int]) -> np.ndarray:
-    """Return how often each merge is made in a text, given how often each token is used.
-
-    Parameters
-    ----------
-    uses : (ids,) int64
-        By id.
-    merges : list of (int, int)
-    merged_ids : list of int
-
-    Returns
-    -------
-    (merges,) int64
-        If several merges make the same token, all its uses count for the first of them.
-
-    Complexity
-    ----------
-    O(n) for n merges.
-
-    Examples
-    --------
-    >>> times_of_merges(np.bincount([257, 256]), [(97, 97), (256, 98)], [256, 257]).tolist()
-    [2, 1]
-    """
+    """Return how often each merge is made in a text, given how often each token is used."""
     count = uses.tolist()
     first_of = {number: rank for rank, number in reversed(list(enumerate(merged_ids)))}
     times = np.zeros(len(merges), np.int64)
@@ -151,32 +99,7 @@ def times_of_merges(uses: np.ndarray, merges: list[tuple[int, int]], merged_ids:
 
 
 def sizes_of(times: np.ndarray, n_tokens: int, n_before: int) -> list[list[int]]:
-    """Return the number of tokens of the text with smaller vocabularies.
-
-    Parameters
-    ----------
-    times : (merges,) int64
-        As :func:`times_of_merges` returns them.
-    n_tokens : int
-        Tokens of the text, with all merges.
-    n_before : int
-        Tokens of the vocabulary that no merge makes.
-
-    Returns
-    -------
-    list of [int, int]
-        Pairs (tokens of the vocabulary, tokens of the text); two hundred at most. A merge joins two tokens,
-        so the text has one more token for each time that a merge is not made.
-
-    Complexity
-    ----------
-    O(n) for n merges.
-
-    Examples
-    --------
-    >>> sizes_of(np.array([2, 1]), 2, 256)
-    [[256, 5], [257, 3], [258, 2]]
-    """
+    """Return the number of tokens of the text with smaller vocabularies."""
     later = np.concatenate([np.cumsum(times[::-1])[::-1], [0]])
     return [[n_before + int(i), n_tokens + int(later[i])] for i in _points(len(later))]
 
@@ -190,26 +113,7 @@ def _points(n: int, geometric: bool = False) -> np.ndarray:
 
 
 def categories_of(tokens: list[bytes]) -> list[tuple[str, int]]:
-    r"""Count tokens by the script or the kind of most of their characters.
-
-    Parameters
-    ----------
-    tokens : list of bytes
-
-    Returns
-    -------
-    list of (str, int)
-        The most frequent first.
-
-    Complexity
-    ----------
-    O(n) for n bytes.
-
-    Examples
-    --------
-    >>> categories_of([b" the", b"12", b"\xe4"])
-    [('Latin', 1), ('numbers', 1), ('part of a character', 1)]
-    """
+    r"""Count tokens by the script or the kind of most of their characters."""
     return Counter(map(_category, tokens)).most_common()
 
 

@@ -19,40 +19,7 @@ if TYPE_CHECKING:
 def page_of(
     tokenizer: Tokenizer, data: bytes, title: str, text_name: str, progress: Progress = False
 ) -> bytes:
-    """Return the report of a tokenizer and a text as one HTML file.
-
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-    data : bytes
-        The text.
-    title : str
-        Name of the tokenizer.
-    text_name : str
-        Name of the text.
-    progress : bool or callable
-        A bar on stderr, nothing, or ``progress(bytes measured, bytes in all)``.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ValueError
-        The text is empty.
-
-    Complexity
-    ----------
-    O(n + b) for n bytes of text and b in all tokens.
-
-    Examples
-    --------
-    >>> import bpe
-    >>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
-    >>> page_of(tok, b"low", "tok.json", "a word")[:15]
-    b'<!doctype html>'
-    """
+    """Return the report of a tokenizer and a text as one HTML file."""
     content = {
         "title": title,
         "text": text_name,

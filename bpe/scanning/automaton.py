@@ -64,21 +64,6 @@ class Automaton:
 
     Symbols are numbers. One more number, after the last symbol, stands for the edge of the text: for its end
     as the next symbol, for its beginning as the symbol before.
-
-    Attributes
-    ----------
-    symbol_of : (0x110000,) uint8
-        By code point.
-    next_state : (states, symbols + 1) int64
-    delay_of : (states,) int64
-        When this state is entered, a match ended so many symbols ago, and it replaces every earlier match.
-        :data:`NO_MATCH` if there is none.
-    start_of : (symbols + 1,) int64
-        The state in which a match begins, by the symbol before it.
-    start_not_empty_of : (symbols + 1,) int64
-        The same, for a match that must not be empty.
-    alive : (states,) bool
-        Whether a match can still follow.
     """
 
     symbol_of: np.ndarray
@@ -322,17 +307,7 @@ class _States:
         return self.number_of[key]
 
     def close(self, threads: Iterable[Thread], before: int, may_match: bool = True) -> int:
-        """Follow threads until each waits for a symbol, and return the state they form.
-
-        Parameters
-        ----------
-        threads : iterable of Thread
-            In order of priority.
-        before : int
-            The symbol before.
-        may_match : bool
-            Whether a thread may match here, without a further symbol.
-        """
+        """Follow threads until each waits for a symbol, and return the state they form."""
         waiting: list[Thread] = []
         seen: set[Thread] = set()
         pending = list(threads)[::-1]
@@ -383,36 +358,7 @@ class _States:
 
 
 def compile_automaton(source: str, work: Work | None = None) -> Automaton:
-    r"""Compile an expression.
-
-    Parameters
-    ----------
-    source : str
-        A valid expression of the ``regex`` package.
-    work : Work, optional
-        Counts the steps.
-
-    Returns
-    -------
-    Automaton
-
-    Raises
-    ------
-    UnsupportedError
-        An automaton, or this compiler, cannot do what it asks for, or it takes too much work.
-
-    Complexity
-    ----------
-    O(states * symbols * threads of a state), and one run over all code points for each new class with a name.
-
-    Examples
-    --------
-    >>> automaton = compile_automaton("a+b|a")
-    >>> a, b = automaton.symbol_of[[97, 98]]
-    >>> state = automaton.next_state[automaton.start_of[b], a]
-    >>> int(automaton.delay_of[state]), bool(automaton.alive[state])
-    (0, True)
-    """
+    r"""Compile an expression."""
     try:
         program = _Program(with_looks_in_sets(parse(source)), work or Work())
     except RecursionError:

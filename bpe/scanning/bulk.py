@@ -168,25 +168,7 @@ def drop_after(found, word, lane, n_words):
 
 @inner
 def decide(steps, text, places, at, stop, found, unsure):
-    """Decide the places that windows leave open: the automaton runs from the end before each of them.
-
-    Parameters
-    ----------
-    steps : StepsView
-    text : pointer to uint8
-    places : pointer to int64
-    at : (int, int, int)
-        The last end before the words, in bytes; the first character of the words, and the one after the last.
-    stop : int
-    found, unsure : pointers to int64
-        What is decided moves from the second to the first.
-
-    Returns
-    -------
-    int
-        :data:`_INSIDE` if all are decided. Otherwise the words hold no end any more that is behind such a
-        place: the byte where the piece ends, behind all words, or :data:`_UNDECIDED`.
-    """
+    """Decide the places that windows leave open: the automaton runs from the end before each of them."""
     last, first, after = at
     entry, n_words = steps.start_entry_of[0], (after - first + BYTE_LANES - 1) // BYTE_LANES
     for word in range(n_words):
@@ -234,22 +216,7 @@ def put_ends(places, word, found, has_room, ends, n):
 
 @inner
 def cut_bulk(view, text, start, stop, ends, n):
-    """Write the ends of pieces, as :func:`bpe.scanning.cutting.cut_segment` does, but for the last bytes.
-
-    Parameters
-    ----------
-    view : WindowsView
-    text : pointer to uint8
-    start, stop : int
-        A piece begins at `start`; the segment reaches `stop` at least.
-    ends : pointer to int32
-    n : int
-
-    Returns
-    -------
-    int
-        Number of ends after the call.
-    """
+    """Write the ends of pieces, as :func:`bpe.scanning.cutting.cut_segment` does, but for the last bytes."""
     groups, places = local_bytes(_ROOM_GROUPS), local_words(_ROOM_PLACES)
     found, unsure = local_words(_ROOM_WORDS), local_words(_ROOM_WORDS)
     for k in range(BEHIND):  # the text before the segment decides nothing

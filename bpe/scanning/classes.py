@@ -38,34 +38,7 @@ def _every_character() -> str:
 
 
 def ranges_of(source: str, work: Work | None = None) -> np.ndarray:
-    r"""Return the members of a class.
-
-    Parameters
-    ----------
-    source : str
-        An expression of the ``regex`` package that matches single characters.
-    work : Work, optional
-        Counts the steps.
-
-    Returns
-    -------
-    (n, 2) int64
-        Half-open ranges of code points, rising.
-
-    Raises
-    ------
-    UnsupportedError
-        The expression is not valid by itself, or takes too much work.
-
-    Complexity
-    ----------
-    O(n log n) for n characters, and one run over all code points for each class with a name.
-
-    Examples
-    --------
-    >>> ranges_of("[a-cx]").tolist()
-    [[97, 100], [120, 121]]
-    """
+    r"""Return the members of a class."""
     work = work or Work()
     flags, plain = without_flags(source)
     ignores_case = "i" in flags
@@ -185,39 +158,7 @@ def _others(ranges: np.ndarray) -> np.ndarray:
 
 # ---------------------------------------------------------------------------------------------- symbols
 def symbols_of(classes: Sequence[np.ndarray], work: Work | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Give code points one symbol if they are members of the same classes.
-
-    Parameters
-    ----------
-    classes : sequence of (n, 2) int64
-        As :func:`ranges_of` returns them.
-    work : Work, optional
-        Counts the steps.
-
-    Returns
-    -------
-    symbol_of : (0x110000,) uint8
-        Symbol by code point.
-    members : (symbols, classes) bool
-        Whether the code points of a symbol are members of a class.
-
-    Raises
-    ------
-    UnsupportedError
-        There are more than :data:`MAX_SYMBOLS` symbols, or it takes too much work.
-
-    Complexity
-    ----------
-    O(code points + ranges * classes).
-
-    Examples
-    --------
-    >>> symbol_of, members = symbols_of([ranges_of("[0-9]"), ranges_of("[0-9a-f]")])
-    >>> bool(symbol_of[ord("7")] == symbol_of[ord("0")] != symbol_of[ord("a")])
-    True
-    >>> members[symbol_of[ord("a")]]
-    array([False,  True])
-    """
+    """Give code points one symbol if they are members of the same classes."""
     work = work or Work()
     edges = np.unique(np.concatenate([[0, N_CODE_POINTS], *(ranges.ravel() for ranges in classes)]))
     starts = edges[:-1]

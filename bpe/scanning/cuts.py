@@ -34,23 +34,7 @@ _NEAR = 32  # bytes from the end that are looked at one by one, which is quicker
 
 
 class Cuts:
-    r"""The pairs of characters between which the texts of a pattern can be cut.
-
-    Parameters
-    ----------
-    automata : sequence of Automaton
-        The automata of the expressions, in the order of application; each has at most 256 symbols.
-
-    Complexity
-    ----------
-    O(states * symbols ** 2).
-
-    Examples
-    --------
-    >>> from bpe.scanning.automaton import compile_automaton
-    >>> Cuts([compile_automaton(r"\w+|\s+")]).places("ab  c").tolist()
-    [2, 4]
-    """
+    r"""The pairs of characters between which the texts of a pattern can be cut."""
 
     def __init__(self, automata: Sequence[Automaton]) -> None:
         looks_behind = any(automaton.looks_behind for automaton in automata)
@@ -67,22 +51,7 @@ class Cuts:
         self._in_ascii = self._between(pairs)[::2].tobytes()
 
     def places(self, text: str | bytes) -> np.ndarray:
-        """Return the places where a text can be cut, with any text before and after it.
-
-        Parameters
-        ----------
-        text : str or bytes
-            A part of a text; with bytes, a character may be cut at both ends.
-
-        Returns
-        -------
-        (n,) int64
-            Characters of a str, bytes of bytes; ascending, without the ends.
-
-        Complexity
-        ----------
-        O(n).
-        """
+        """Return the places where a text can be cut, with any text before and after it."""
         if isinstance(text, str):
             return np.flatnonzero(self._between(code_points(text))) + 1
         data = utf8_of(text)
@@ -94,23 +63,7 @@ class Cuts:
         return ends[:-1][self._between(characters)]
 
     def between(self, before: str, after: str) -> bool | None:
-        """Say whether a piece ends between two characters, in any text.
-
-        Parameters
-        ----------
-        before, after : str
-            One character each.
-
-        Returns
-        -------
-        bool or None
-            True if one ends there. False if it is not certain, but no match of an expression has both of
-            them, or depends on both. None if that is not certain, either.
-
-        Complexity
-        ----------
-        O(1).
-        """
+        """Say whether a piece ends between two characters, in any text."""
         pair = code_points(before + after)
         for symbol_of, independent, ends in self._stages:
             symbols = tuple(symbol_of[pair].tolist())

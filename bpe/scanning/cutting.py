@@ -68,22 +68,7 @@ def skip_hopeless(automaton, data, place, stop):
 
 @inner
 def cut_segment(view, data, start, stop, is_open, text_start, ends, n):
-    """Write the ends of the pieces of a segment to `ends`, from index `n` on; return the new `n`.
-
-    Parameters
-    ----------
-    view : View
-    data : (>= stop,) uint8
-    start, stop : int
-        A piece begins at `start`.
-    is_open : bool
-        Whether the segment continues after `stop`. If so, only pieces are cut that no continuation changes.
-    text_start : int
-        Where the segment begins; this may be before `start`, for patterns that look behind.
-    ends : int32 array
-        It has room for ``stop - start`` more elements.
-    n : int
-    """
+    """Write the ends of the pieces of a segment to `ends`, from index `n` on; return the new `n`."""
     automaton = view.automaton
     gap = -1  # where the characters without a match begin
     place = start
@@ -144,23 +129,5 @@ def cut_segments(self, data, start, text_start, segment_ends, is_open, offsets, 
 
 @quiet
 def cut(self, data, start, text_start, segment_ends, is_open, offsets, failed):
-    """Cut segments into pieces; return the number of pieces.
-
-    Parameters
-    ----------
-    self : Tables
-    data : (n_bytes,) uint8
-    start : int
-        Where to continue in the first segment. Each further segment begins where the one before ends.
-    text_start : int
-        Where the first segment begins.
-    segment_ends : (segments,) int32
-    is_open : bool
-        Whether the last segment continues after its end here. If so, only pieces are cut that no
-        continuation changes.
-    offsets : (n_bytes - start + 1,) int32
-        Out: piece i is ``data[offsets[i]:offsets[i + 1]]``.
-    failed : uint8 array
-        Zeros, as many as :func:`bpe.scanning.remembering.n_failed` says.
-    """
+    """Cut segments into pieces; return the number of pieces."""
     return cut_segments(self, data, start, text_start, segment_ends, is_open, offsets, failed)

@@ -8,20 +8,7 @@ from structures.kernels import pointer_to, quiet
 
 @quiet
 def end_of_gap(self, data, start, stop, failed):
-    """Return the first place where a match begins, or might begin if more text follows.
-
-    Parameters
-    ----------
-    self : Tables
-        The tables of a pattern that does not look behind.
-    data : (n_bytes,) uint8
-    start : int
-        End of the last piece found by :func:`bpe.scanning.cutting.cut`.
-    stop : int
-        End of the known text.
-    failed : uint8 array
-        As for :func:`bpe.scanning.cutting.cut`.
-    """
+    """Return the first place where a match begins, or might begin if more text follows."""
     text, automaton = pointer_to(data, 0), view_of(self, failed, start).automaton
     place = start
     while place < stop:

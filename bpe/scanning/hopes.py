@@ -27,42 +27,14 @@ _N_ASCII = 128
 
 @dataclass(frozen=True)
 class Hopes:
-    """The hopes of an automaton.
-
-    Attributes
-    ----------
-    group_of : (symbols,) uint8
-        Bit of the group, by symbol; 0 of symbols that ASCII does not have.
-    products : (n, HOPED) uint8
-        Sets of groups: those of two characters with which a match may begin.
-    """
+    """The hopes of an automaton."""
 
     group_of: np.ndarray
     products: np.ndarray
 
 
 def derive_hopes(automaton: Automaton) -> Hopes | None:
-    r"""Return the hopes of an automaton; None where they would not help.
-
-    Parameters
-    ----------
-    automaton : Automaton
-
-    Returns
-    -------
-    Hopes or None
-
-    Complexity
-    ----------
-    O(symbols ** 2).
-
-    Examples
-    --------
-    >>> from bpe.scanning.automaton import compile_automaton
-    >>> hopes = derive_hopes(compile_automaton(r"[0-9]+|[.,]{2,}"))
-    >>> hopes.products.tolist()
-    [[2, 2], [4, 7]]
-    """
+    r"""Return the hopes of an automaton; None where they would not help."""
     start = int(automaton.start_of[0])
     if automaton.looks_behind or automaton.delay_of[start] != NO_MATCH or automaton.covers:
         return None

@@ -40,23 +40,7 @@ def _table() -> dict[str, Any]:
 
 
 def known_ranges(source: str) -> np.ndarray | None:
-    r"""Return the members of a class; None where the ``regex`` package must be asked.
-
-    Parameters
-    ----------
-    source : str
-        Such as ``\s`` or ``[\s]``.
-
-    Returns
-    -------
-    (n, 2) int64, or None
-        Half-open ranges of code points, rising.
-
-    Examples
-    --------
-    >>> known_ranges(r"\p{Greek}") is None
-    True
-    """
+    r"""Return the members of a class; None where the ``regex`` package must be asked."""
     found = _IN_BRACKETS.fullmatch(source)
     steps = _table()["classes"].get(found.group(1) if found else source)
     if steps is None:
@@ -67,28 +51,12 @@ def known_ranges(source: str) -> np.ndarray | None:
 
 
 def known_cases(code: int) -> list[int] | None:
-    """Return what differs from a character in case only, and itself; None where it is not known.
-
-    Examples
-    --------
-    >>> known_cases(0x3B1) is None
-    True
-    """
+    """Return what differs from a character in case only, and itself; None where it is not known."""
     return _table()["cases"].get(str(code))
 
 
 def table(ranges_by_regex: Any, cases_by_regex: Any) -> dict[str, Any]:
-    """Return the table that belongs into the file.
-
-    Parameters
-    ----------
-    ranges_by_regex, cases_by_regex : callable
-        That ask the package, for the members of a class, and for the other cases of a character.
-
-    Returns
-    -------
-    dict
-    """
+    """Return the table that belongs into the file."""
     ranges = {source: ranges_by_regex(source).ravel() for source in CLASSES}
     return {
         "unicode": unicode_version(),

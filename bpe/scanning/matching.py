@@ -63,19 +63,7 @@ def symbol_before(automaton, data, i, start):
 
 @inner
 def find_match(view, data, i, stop, is_open, entry):
-    """Return where the match that begins at byte `i` ends; :data:`NO_MATCH` or :data:`UNDECIDED`.
-
-    Parameters
-    ----------
-    view : AutomatonView or StepsView
-    data : (>= stop,) uint8
-    i : int
-    stop : int
-        End of the segment or, if `is_open`, of its known part.
-    is_open : bool
-    entry : int
-        The entry of the first state.
-    """
+    """Return where the match that begins at byte `i` ends; :data:`NO_MATCH` or :data:`UNDECIDED`."""
     symbol_of, next_entry = view.symbol_of, view.next_entry
     end = i if entry & DELAY_MASK else NO_MATCH
     before, long_before = i, i

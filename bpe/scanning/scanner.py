@@ -23,48 +23,6 @@ class Scanner:
     r"""Cuts bytes into the pieces of a pattern.
 
     Several threads may use one scanner at once; the kernels release the GIL.
-
-    Parameters
-    ----------
-    sources : sequence of str
-        Valid expressions of the ``regex`` package. The first one cuts the segments; each further one cuts the
-        pieces of the one before.
-    in_code : collection of str, optional
-        The expressions whose windows become machine code, if they have windows. Kernels are faster then, and
-        are compiled once for each of them. The windows of the others are read from tables.
-
-    Raises
-    ------
-    UnsupportedError
-        An expression cannot be compiled, or takes too much work.
-
-    Attributes
-    ----------
-    has_windows : bool
-        Whether the bulk of a text is cut by windows, 64 places at a time.
-    remembers : bool
-        Whether some expression remembers what failed, so as not to read a text again and again.
-    steps : int
-        The work of compiling.
-    covers : bool
-        Whether it is certain that the matches of the first expression cover every text.
-    looks_behind : bool
-        Whether pieces depend on the character before them.
-    only_automaton : Automaton or None
-        That of the expression; None if there are several.
-    cuts : Cuts
-        Between which characters a text can be cut.
-
-    Complexity
-    ----------
-    Not more than twice :data:`bpe.scanning.work.MAX_STEPS` for each expression; for the named patterns, about
-    ten milliseconds for each named class of characters that is new to the process.
-
-    Examples
-    --------
-    >>> scanner = Scanner([r"\w+|\s+"])
-    >>> scanner.cut(bytearray(b"one two")).tolist()
-    [0, 3, 4, 7]
     """
 
     def __init__(self, sources: Sequence[str], in_code: Collection[str] = ()) -> None:
@@ -133,38 +91,6 @@ class Scanner:
         r"""Cut segments by the first expression.
 
         If there are more expressions, :meth:`refine` cuts the result further.
-
-        Parameters
-        ----------
-        data : bytearray or (n_bytes,) uint8
-            Less than 2 GiB.
-        segment_ends : (segments,) int32, optional
-            Rising. The first segment begins at `start`, each further one where the one before ends. By
-            default, there is one segment with all bytes.
-        start : int
-            Where to begin, or to continue in the first segment.
-        text_start : int, optional
-            Where the first segment begins, for patterns that look behind; at `start` by default.
-        is_open : bool
-            Whether the last segment continues after its end here. If so, only pieces are cut that no
-            continuation changes.
-        out : int32 array, optional
-            Where to write the offsets. It has room for one more than the number of bytes.
-
-        Returns
-        -------
-        offsets : (pieces + 1,) int32
-            Piece i is ``data[offsets[i]:offsets[i + 1]]``.
-
-        Complexity
-        ----------
-        O(n) for n bytes. A byte is read a few times with ordinary patterns, and some hundred times at worst
-        (:data:`bpe.scanning.tails.MAX_TAIL`).
-
-        Examples
-        --------
-        >>> Scanner(["[a-z]+"]).cut(bytearray(b"ab1c"), is_open=True).tolist()
-        [0, 2]
         """
         data = np.asarray(data)  # a bytearray shares its memory
         if segment_ends is None:
@@ -176,29 +102,7 @@ class Scanner:
         return self._cut(0, data, start, text_start, segment_ends, is_open, out)
 
     def refine(self, data: bytearray | np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Apply all expressions but the first to the pieces of the first.
-
-        Parameters
-        ----------
-        data : bytearray or (n_bytes,) uint8
-        offsets : (pieces + 1,) int32
-            As :meth:`cut` returns them.
-
-        Returns
-        -------
-        (more pieces + 1,) int32
-            `offsets` itself if there is one expression only.
-
-        Complexity
-        ----------
-        As :meth:`cut`.
-
-        Examples
-        --------
-        >>> data = np.frombuffer(bytearray(b"a1b"), np.uint8)
-        >>> Scanner(["[0-9]", "[a-z]"]).refine(data, np.array([0, 2, 3], np.int32)).tolist()
-        [0, 1, 2, 3]
-        """
+        """Apply all expressions but the first to the pieces of the first."""
         data = np.asarray(data)  # a bytearray shares its memory
         for stage in range(1, len(self._tables)):
             start = int(offsets[0])
@@ -210,27 +114,6 @@ class Scanner:
         r"""Return how far the pieces of a text are decided, whatever text follows.
 
         The rest of the text, from there on, has the same pieces by itself.
-
-        Parameters
-        ----------
-        data : bytearray or (n_bytes,) uint8
-            The beginning of a text.
-
-        Returns
-        -------
-        int
-            An offset in bytes. 0 if nothing is decided, or if the pattern looks behind.
-
-        Complexity
-        ----------
-        As :meth:`cut`.
-
-        Examples
-        --------
-        >>> Scanner([r"\w+|\s+"]).decided(bytearray(b"one two thr"))
-        8
-        >>> Scanner(["[0-9]", "[a-z]+"]).decided(bytearray(b"1 one, t"))
-        5
         """
         if self.looks_behind:
             return 0
@@ -246,38 +129,12 @@ class Scanner:
         return place
 
     def split(self, data: bytes) -> list[int]:
-        r"""Cut bytes into pieces.
-
-        Parameters
-        ----------
-        data : bytes
-            Less than 2 GiB.
-
-        Returns
-        -------
-        list of int
-            Piece i is ``data[offsets[i]:offsets[i + 1]]``.
-
-        Complexity
-        ----------
-        As :meth:`cut`.
-
-        Examples
-        --------
-        >>> Scanner(["[0-9]", "[a-z]+"]).split(b"ab1cd!")
-        [0, 2, 3, 5, 6]
-        """
+        r"""Cut bytes into pieces."""
         held = bytearray(data)  # the kernels are compiled for writable arrays
         return self.refine(held, self.cut(held)).tolist()
 
 
 @functools.lru_cache(maxsize=64)
 def scanner_of(sources: tuple[str, ...], in_code: frozenset[str] = frozenset()) -> Scanner:
-    """Return the scanner of some expressions, as :class:`Scanner`; scanners made before are kept.
-
-    Raises
-    ------
-    UnsupportedError
-        An expression cannot be compiled.
-    """
+    """Return the scanner of some expressions, as :class:`Scanner`; scanners made before are kept."""
     return Scanner(sources, in_code)

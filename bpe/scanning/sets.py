@@ -12,30 +12,13 @@ _ITEM = re.compile(
 
 
 def without_flags(source: str) -> tuple[str, str]:
-    """Return the flags of a class, as the parser writes them, and the class without them.
-
-    Examples
-    --------
-    >>> without_flags("(?i:[a-z])"), without_flags("[a-z]")
-    (('i', '[a-z]'), ('', '[a-z]'))
-    """
+    """Return the flags of a class, as the parser writes them, and the class without them."""
     found = re.fullmatch(r"\(\?([is]+):(.*)\)", source, re.DOTALL)
     return (found.group(1), found.group(2)) if found else ("", source)
 
 
 def items_of(content: str) -> list[tuple[str, str | None]] | None:
-    r"""Return the items of a set, ranges as pairs; None if they are not clear.
-
-    Parameters
-    ----------
-    content : str
-        What stands between the brackets, without the sign ``^``.
-
-    Examples
-    --------
-    >>> items_of(r"a-z\d")
-    [('a', 'z'), ('\\d', None)]
-    """
+    r"""Return the items of a set, ranges as pairs; None if they are not clear."""
     parts = [match.group() for match in _ITEM.finditer(content)]
     if sum(map(len, parts)) != len(content):
         return None
@@ -49,13 +32,7 @@ def items_of(content: str) -> list[tuple[str, str | None]] | None:
 
 
 def code_of(item: str) -> int | None:
-    r"""Return the code point of a character in an expression; None for a class.
-
-    Examples
-    --------
-    >>> code_of("a"), code_of(r"\x41"), code_of(r"\d")
-    (97, 65, None)
-    """
+    r"""Return the code point of a character in an expression; None for a class."""
     if len(item) == 1:
         return ord(item)
     if not item.startswith("\\"):

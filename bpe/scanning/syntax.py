@@ -217,31 +217,7 @@ def _chars(source: str, flags: frozenset[str]) -> Chars:
 
 @functools.lru_cache(maxsize=16)
 def parse(source: str) -> Node:
-    r"""Parse an expression.
-
-    Parameters
-    ----------
-    source : str
-        A valid expression of the ``regex`` package.
-
-    Returns
-    -------
-    Node
-
-    Raises
-    ------
-    UnsupportedError
-        The expression goes beyond the part of the language that can be compiled.
-
-    Complexity
-    ----------
-    O(n).
-
-    Examples
-    --------
-    >>> parse(r"\s+")
-    Repeat(item=Chars(source='\\s'), least=1, most=None, greedy=True)
-    """
+    r"""Parse an expression."""
     parser = _Parser(source)
     flags = frozenset[str]()
     while found := parser.take(_FLAGS_FIRST):
@@ -253,26 +229,7 @@ def parse(source: str) -> Node:
 
 
 def with_looks_in_sets(node: Node) -> Node:
-    r"""Return a tree in which a lookahead of one character before a character is a part of its set.
-
-    Parameters
-    ----------
-    node : Node
-
-    Returns
-    -------
-    Node
-        It matches the same: ``(?!\p{Han})\p{L}`` is one character of a smaller set.
-
-    Complexity
-    ----------
-    O(n) for n nodes.
-
-    Examples
-    --------
-    >>> with_looks_in_sets(parse("(?!b)[a-c]"))
-    Chars(source='(?:(?!b)[a-c])')
-    """
+    r"""Return a tree in which a lookahead of one character before a character is a part of its set."""
     match node:
         case Seq():
             items: list[Node] = []

@@ -31,13 +31,7 @@ class TablesType(StructType):
 
 @functools.lru_cache(maxsize=64)
 def tables_type(code_type: Any) -> TablesType:
-    """Return the type of tables: kernels are compiled for each, with the windows as constants if it has them.
-
-    Parameters
-    ----------
-    code_type : ConstantType or NoneType
-        The type of the windows as constants, or of None.
-    """
+    """Return the numba type of tables; kernels are compiled for each, with its windows as constants."""
     fields = fields_of(
         symbol_of=types.uint8[::1],  # by character
         next_entry=types.int32[::1],  # by row + symbol

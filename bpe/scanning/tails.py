@@ -39,49 +39,14 @@ _PAIR_STEPS = 200_000
 
 @dataclass(frozen=True)
 class Tails:
-    """The tails of an automaton.
-
-    Attributes
-    ----------
-    endless : (n,) int64
-        The endless states.
-    meet : bool
-        Whether two searches may meet in an endless state.
-    """
+    """The tails of an automaton."""
 
     endless: np.ndarray
     meet: bool
 
 
 def find_tails(automaton: Automaton, work: Work | None = None) -> Tails:
-    r"""Return the tails of an automaton.
-
-    Parameters
-    ----------
-    automaton : Automaton
-    work : Work, optional
-        Counts the steps.
-
-    Returns
-    -------
-    Tails
-
-    Raises
-    ------
-    UnsupportedError
-        A tail can be longer, or there are more endless states, than :data:`MAX_TAIL`; or it takes too much
-        work.
-
-    Complexity
-    ----------
-    O((MAX_TAIL + states) * states * symbols), and not more than :data:`bpe.scanning.work.MAX_STEPS`.
-
-    Examples
-    --------
-    >>> from bpe.scanning.automaton import compile_automaton
-    >>> find_tails(compile_automaton("a+b|a")).meet, find_tails(compile_automaton("a+|b")).meet
-    (True, False)
-    """
+    r"""Return the tails of an automaton."""
     work = work or Work()
     endless = _endless(automaton, work)
     n_endless = int(endless.sum())

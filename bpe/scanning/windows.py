@@ -55,17 +55,7 @@ Configuration: TypeAlias = tuple[int, frozenset[Shadow]]
 
 @dataclass(frozen=True)
 class Windows:
-    """The windows of an automaton.
-
-    Attributes
-    ----------
-    group_of : (symbols,) uint8
-        Bit of the group, by symbol.
-    ends : (n, BEHIND + AHEAD) uint8
-        Products: the windows in which a piece ends. They may cover open windows, where they mean nothing.
-    open : (n, BEHIND + AHEAD) uint8
-        Products: the open windows.
-    """
+    """The windows of an automaton."""
 
     group_of: np.ndarray
     ends: np.ndarray
@@ -266,32 +256,7 @@ def _products(wanted: np.ndarray, allowed: np.ndarray) -> np.ndarray:
 
 
 def derive_windows(automaton: Automaton, work: Work | None = None) -> Windows | None:
-    """Return the windows of an automaton; None if they would not help.
-
-    Parameters
-    ----------
-    automaton : Automaton
-    work : Work, optional
-        Counts the steps; there are no windows if they take too many.
-
-    Returns
-    -------
-    Windows or None
-
-    Complexity
-    ----------
-    O(configurations ** 2 * groups) at worst, and O(groups ** (BEHIND + AHEAD)); not more than
-    :data:`bpe.scanning.work.MAX_STEPS`.
-
-    Examples
-    --------
-    >>> from bpe.scanning.automaton import compile_automaton
-    >>> automaton = compile_automaton("[a-z]+|[^a-z]")
-    >>> windows = derive_windows(automaton)
-    >>> other, letter = windows.group_of[automaton.symbol_of[[32, 97]]]
-    >>> int(other), int(letter), windows.ends[:, BEHIND - 1 : BEHIND + 1].tolist()
-    (1, 2, [[3, 1], [1, 3]])
-    """
+    """Return the windows of an automaton; None if they would not help."""
     if automaton.looks_behind or not _always_matches(automaton):
         return None
     work = work or Work()
@@ -330,14 +295,6 @@ def as_code(automaton: Automaton, windows: Windows) -> tuple[Any, Any, Any]:
     """Return the windows as constants for compiled code: the ranges of groups, the ends, and the open ones.
 
     Each is what kernels of lanes take: pairs; products, with None where any group is meant.
-
-    Examples
-    --------
-    >>> from bpe.scanning.automaton import compile_automaton
-    >>> automaton = compile_automaton("[a-z]+|[^a-z]")
-    >>> ranges, ends, _ = as_code(automaton, derive_windows(automaton))
-    >>> ranges, ends
-    (((0, 1), (97, 3), (123, 3)), ((None, None, None, 1, None), (None, None, 1, None, None)))
     """
     any_group = int(np.bitwise_or.reduce(windows.group_of))
 

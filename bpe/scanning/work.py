@@ -10,24 +10,6 @@ class Work:
     """Counts steps; every stage of compiling adds its own.
 
     Steps are counted by the sizes of what is done, not by a clock: the same expression always takes as many.
-
-    Parameters
-    ----------
-    limit : int
-
-    Attributes
-    ----------
-    done : int
-        The steps so far.
-
-    Examples
-    --------
-    >>> work = Work(limit=10)
-    >>> work.add(9)
-    >>> work.add(2)
-    Traceback (most recent call last):
-    ...
-    bpe.scanning.syntax.UnsupportedError: it takes more than 10 steps to compile
     """
 
     def __init__(self, limit: int = MAX_STEPS) -> None:
@@ -35,13 +17,7 @@ class Work:
         self.done = 0
 
     def add(self, steps: int) -> None:
-        """Add steps that are about to be taken.
-
-        Raises
-        ------
-        UnsupportedError
-            There are more than the limit in all.
-        """
+        """Add steps that are about to be taken."""
         self.done += steps
         if self.done > self.limit:
             raise UnsupportedError(f"it takes more than {self.limit} steps to compile")

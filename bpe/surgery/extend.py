@@ -33,43 +33,7 @@ if TYPE_CHECKING:
 def extended(
     engine: Engine, corpus: CorpusLike | WordCounts, n: int, options: dict[str, Any], **counting: Any
 ) -> tuple[Vocabulary, np.ndarray]:
-    """Learn more tokens from a corpus.
-
-    Parameters
-    ----------
-    engine : Engine
-        That of the tokenizer.
-    corpus : what ``WordCounts.from_corpus`` takes, or WordCounts
-    n : int
-        How many tokens.
-    options : dict
-        For :meth:`bpe.Trainer.resume`.
-    **counting
-        Threads and progress.
-
-    Returns
-    -------
-    vocabulary : Vocabulary
-    new_id_of : (old ids,) int64
-
-    Raises
-    ------
-    ValueError
-        `n` is negative, or the text has fewer pairs to merge, or is empty; or no training goes on from the
-        tokenizer, as :meth:`bpe.Trainer.resume` says, or because its tokens are texts.
-
-    Complexity
-    ----------
-    One pass over the corpus, then as :meth:`bpe.Trainer.resume`.
-
-    Examples
-    --------
-    >>> import bpe
-    >>> engine = bpe.train(["low low"], 257, progress=False).engine
-    >>> words, new_id_of = extended(engine, ["new new"], 1, {})
-    >>> words.bytes_of[257], words.merges
-    (b'ew', [(108, 111), (101, 119)])
-    """
+    """Learn more tokens from a corpus."""
     import bpe  # the Trainer makes tokenizers, and tokenizers are extended by it
 
     words, pattern, n = engine.vocabulary, engine.pattern, index(n)

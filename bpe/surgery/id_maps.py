@@ -14,35 +14,7 @@ MOST_IDS = 1 << 27
 
 
 def id_map(words: Vocabulary, removed: Container[int] | None = None) -> np.ndarray:
-    """Return the new id of each old one.
-
-    Parameters
-    ----------
-    words : Vocabulary
-    removed : container of int, optional
-        Tokens that are removed. The others get the ids 0, 1, ..., in their order. By default, all stay where
-        they are.
-
-    Returns
-    -------
-    (size,) int64
-        :data:`GONE` where an id is removed, or is that of no token.
-
-    Raises
-    ------
-    ValueError
-        There are ids of :data:`MOST_IDS` or more.
-
-    Complexity
-    ----------
-    O(n log n) for n tokens, and the greatest id.
-
-    Examples
-    --------
-    >>> words = Vocabulary({0: b"a", 1: b"b", 5: b"c"}, [], {})
-    >>> id_map(words).tolist(), id_map(words, {1}).tolist()
-    ([0, 1, -1, -1, -1, 5], [0, -1, -1, -1, -1, 1])
-    """
+    """Return the new id of each old one."""
     if words.size > MOST_IDS:
         raise ValueError(
             f"the greatest id is {words.size - 1}: to change tokens, all ids must be below {MOST_IDS}"

@@ -50,42 +50,7 @@ def pruned(
     min_count: int | None,
     **counting: Any,
 ) -> tuple[Vocabulary, np.ndarray]:
-    """Remove the tokens that a corpus needs least.
-
-    Parameters
-    ----------
-    engine : Engine
-        That of the tokenizer.
-    corpus : what ``WordCounts.from_corpus`` takes, or WordCounts
-    vocab_size : int, optional
-        How many tokens stay, at least.
-    min_count : int, optional
-        No token is removed that is used so often.
-    **counting
-        Threads and progress.
-
-    Returns
-    -------
-    vocabulary : Vocabulary
-    new_id_of : (old ids,) int64
-
-    Raises
-    ------
-    ValueError
-        Neither number is given, or one is out of range; or the corpus is empty, or cannot be encoded.
-
-    Complexity
-    ----------
-    One pass over the corpus, then O(n log n) for n tokens.
-
-    Examples
-    --------
-    >>> import bpe
-    >>> engine = bpe.train(["low low new"], 259, progress=False).engine
-    >>> words, new_id_of = pruned(engine, ["low new"], 258, None)
-    >>> [words.bytes_of[number] for number in range(256, 258)], new_id_of[256:].tolist()
-    ([b'lo', b'low'], [256, 257, -1])
-    """
+    """Remove the tokens that a corpus needs least."""
     words = engine.vocabulary
     refuse_supermerges(words, "prune")
     n_tokens, least = _checked(len(words.bytes_of), vocab_size, min_count)
@@ -139,35 +104,7 @@ def _never_removed(engine: Engine) -> set[int]:
 def least_used(
     words: Vocabulary, uses: list[int], stays: Collection[int], most: int, min_count: int | None
 ) -> list[int]:
-    """Return the tokens to remove, in the order of their removal.
-
-    Parameters
-    ----------
-    words : Vocabulary
-    uses : list of int
-        By id. It is changed.
-    stays : collection of int
-        Ids that stay.
-    most : int
-        How many tokens are removed at most.
-    min_count : int, optional
-        A token that is used so often stays.
-
-    Returns
-    -------
-    list of int
-
-    Complexity
-    ----------
-    O(n log n) for n tokens and merges.
-
-    Examples
-    --------
-    >>> tokens = [*(bytes([value]) for value in range(256)), b"lo", b"low", b"ne"]
-    >>> words = Vocabulary(tokens, [(108, 111), (256, 119), (110, 101)], {})
-    >>> least_used(words, [0] * 256 + [1, 2, 4], range(256), 2, None)
-    [257, 256]
-    """
+    """Return the tokens to remove, in the order of their removal."""
     pairs_of: dict[int, list[tuple[int, int]]] = {}
     n_needed = [0] * words.size  # merges that stay with this part
     for pair, made in zip(words.merges, words.merged_ids, strict=True):
@@ -199,32 +136,7 @@ def new_id(number: int, new_id_of: np.ndarray) -> int:
 
 
 def without(words: Vocabulary, removed: Collection[int]) -> tuple[Vocabulary, np.ndarray]:
-    """Return a vocabulary without some tokens, and the new id of each old one.
-
-    Parameters
-    ----------
-    words : Vocabulary
-    removed : set of int
-        No merge of another token has one of them.
-
-    Returns
-    -------
-    vocabulary : Vocabulary
-        Its ids are 0, 1, ..., in the order of the old ones.
-    new_id_of : (old ids,) int64
-
-    Complexity
-    ----------
-    O(n log n) for n tokens and merges.
-
-    Examples
-    --------
-    >>> tokens = [*(bytes([value]) for value in range(256)), b"lo", b"ne"]
-    >>> words = Vocabulary(tokens, [(108, 111)], {"<s>": 300})
-    >>> fewer, new_id_of = without(words, {257})
-    >>> fewer.size, fewer.special_tokens, new_id_of[[256, 257, 300]].tolist()
-    (258, {'<s>': 257}, [256, -1, 257])
-    """
+    """Return a vocabulary without some tokens, and the new id of each old one."""
     new_id_of = id_map(words, removed)
     parts = VocabularyParts.of(words)
     stays = new_id_of[words.made] != GONE

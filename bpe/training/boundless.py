@@ -46,32 +46,7 @@ def best_pair(state, front):
 
 
 class Supermerges:
-    """Learns merges that join the tokens of runs; of equal counts, the smallest (left bytes, right bytes).
-
-    Parameters
-    ----------
-    runs : Runs
-    bytes_of : dict from int to bytes
-        All tokens that are there; no pair that makes the bytes of one is merged.
-    next_id : int
-        The id of the first new token.
-    most : int
-        How many merges there may be.
-    least, longest : int
-        Limits of a pair: its count, and the bytes of the token it makes.
-
-    Attributes
-    ----------
-    pairs : list of (int, int, int)
-        Left and right id, and the count, of the merges that are done.
-
-    Examples
-    --------
-    >>> runs = Runs(np.array([0, 1, 2], np.int32), np.array([0, 3]), np.array([5]))
-    >>> learner = Supermerges(runs, {0: b"of", 1: b" the", 2: b" sea"}, 3, 9, 1, 100)
-    >>> learner.best_count(), learner.merge(), learner.merge(), learner.best_count()
-    (5, b' the sea', b'of the sea', 0)
-    """
+    """Learns merges that join the tokens of runs; of equal counts, the smallest (left bytes, right bytes)."""
 
     def __init__(
         self, runs: Runs, bytes_of: dict[int, bytes], next_id: int, most: int, least: int, longest: int
@@ -125,30 +100,7 @@ class Supermerges:
 
 
 def single_tokens(tokenizer: Tokenizer, words: WordCounts, parts: str) -> ByteCounter:
-    """Return the pieces that are one token and may be joined to others, each with its id for a count.
-
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-    words : WordCounts
-    parts : str
-        An expression; a piece may be joined if it is found there.
-
-    Returns
-    -------
-    ByteCounter
-
-    Complexity
-    ----------
-    O(n) for the bytes of all words.
-
-    Examples
-    --------
-    >>> import bpe
-    >>> words = WordCounts({"low": 2, "lower": 1, ",": 3})
-    >>> dict(single_tokens(bpe.train(words, 258), words, PARTS).items())
-    {b'low': 257}
-    """
+    """Return the pieces that are one token and may be joined to others, each with its id for a count."""
     data, offsets, _ = words.to_arrays()
     ids, id_offsets = tokenizer.engine.encoder.encode_pieces(
         data.tobytes(), offsets.astype(np.int32), offsets[1:]
@@ -174,48 +126,7 @@ def boundless_tokenizer(
     longest: int,
     progress: Progress = False,
 ) -> Tokenizer:
-    """Return the tokenizer that phase 2 makes of the merges of phase 1.
-
-    Parameters
-    ----------
-    start : Start
-    log : (n, 4) int64
-        The merges of phase 1, as :attr:`bpe.Trainer.log` has them: `n_merges`, or all that the text gives.
-    words : WordCounts
-        What they were learned from.
-    n_merges : int
-        How many merges there are to be, of both kinds.
-    find_runs : callable
-        Called with the pieces that may be joined, as :func:`single_tokens` returns them, and the least count
-        of a pair; returns the runs of them in the text.
-    parts, min_count, longest
-        What a piece must have to be joined; the least count of a supermerge, and its most bytes.
-    progress : bool or callable
-
-    Returns
-    -------
-    Tokenizer
-
-    Complexity
-    ----------
-    That of the merges.
-
-    Examples
-    --------
-    >>> from bpe.counting.piece_ids import piece_ids
-    >>> from bpe.counting.run_counts import runs_of_rows
-    >>> from bpe.training.start import fresh_start
-    >>> import bpe
-    >>> words = WordCounts.from_corpus(["of course, of course, of course"])
-    >>> trainer = bpe.Trainer(words)
-    >>> trainer.run(266)
-    >>> def find_runs(known, least):
-    ...     ids = piece_ids([[b"of course, of course"]], words.pattern, (), known)
-    ...     return runs_of_rows(Runs.of_row(ids), least)
-    >>> tok = boundless_tokenizer(fresh_start([]), trainer.log, words, 10, find_runs, longest=99)
-    >>> tok.encode("of course"), tok.token_bytes(265)
-    ([265], b'of course')
-    """
+    """Return the tokenizer that phase 2 makes of the merges of phase 1."""
     whole = tokenizer_of(start, log, words.pattern)
     is_full = 0 < len(log) == n_merges
     least = max(min_count, int(log[-1, 3]) + 1 if is_full else 1)

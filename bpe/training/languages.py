@@ -17,35 +17,7 @@ from structures import IntMap
 
 
 class Languages:
-    """Learns merges from several languages at once, in turns.
-
-    Parameters
-    ----------
-    counts : sequence of WordCounts
-        None is empty.
-    start : Start
-        Its merges are done again.
-    dev : sequence of WordCounts
-        As many, none empty; or nothing at all.
-    ratios : sequence of float
-        As many; or nothing at all.
-    window : int
-        0 for none.
-    alpha : float
-    ties : {"smallest", "lexicographic", "gpt2"}
-    min_count, longest : int
-
-    Attributes
-    ----------
-    learners : list of Learner
-        Those of the languages, then those of the development texts. The log is that of the first.
-    turns : Turns
-
-    Raises
-    ------
-    OverflowError
-        The texts of a language pass ``2**62`` bytes.
-    """
+    """Learns merges from several languages at once, in turns."""
 
     def __init__(
         self,
@@ -125,18 +97,7 @@ def listed(elements: Sequence[Any]) -> Any:
 
 
 def bytes_in(counts: WordCounts) -> int:
-    """Return how many bytes a text had: those of each word, as often as it occurs.
-
-    Raises
-    ------
-    OverflowError
-        They pass ``2**62``.
-
-    Examples
-    --------
-    >>> bytes_in(WordCounts({"low": 5, "new": 1}))
-    18
-    """
+    """Return how many bytes a text had: those of each word, as often as it occurs."""
     n_bytes = size_of(counts)
     if n_bytes > 2**62:
         raise OverflowError("the texts of a language pass 2**62 bytes")

@@ -47,27 +47,7 @@ _QUEUES: dict[str, Any] = {"heap": MaxHeap, "buckets": CountBuckets}
 
 
 def longest_token(max_token_length: int | None, length_rule: LengthRule) -> int:
-    """Return how many bytes a merge may make at most.
-
-    Parameters
-    ----------
-    max_token_length, length_rule
-        As :class:`bpe.Trainer` takes them.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        The length is below 1, there is no such rule, or a rule without a length.
-
-    Examples
-    --------
-    >>> longest_token(8, "at_most"), longest_token(8, "huggingface"), longest_token(2, "huggingface")
-    (8, 7, 2)
-    """
+    """Return how many bytes a merge may make at most."""
     choice(length_rule, "length_rule", LENGTH_RULES)
     if max_token_length is None:
         if length_rule != "at_most":
@@ -81,28 +61,7 @@ def longest_token(max_token_length: int | None, length_rule: LengthRule) -> int:
 
 
 class Learner:
-    """Learns merges from counted pieces, as numbers.
-
-    Parameters
-    ----------
-    counts : WordCounts
-        Not empty.
-    start : Start
-        Its merges are done again.
-    ties, selection
-        As :class:`bpe.Trainer` takes them.
-
-    Attributes
-    ----------
-    state : State
-        What kernels are handed.
-    tokens, index, queue, weights, of_token, log, numbers
-        Its parts, as :mod:`bpe.training.state` shows them.
-    front : Front or None
-        None where the order of the queue is the tie rule.
-    min_count : int
-        The least count asked for. The limit in `numbers` may be greater for some time.
-    """
+    """Learns merges from counted pieces, as numbers."""
 
     def __init__(self, counts: WordCounts, start: Start, ties: Ties, selection: Selection) -> None:
         self._choose(ties, selection)
@@ -143,37 +102,7 @@ class Learner:
         ties: Ties,
         selection: Selection,
     ) -> Learner:
-        """Return a learner that goes on in runs of tokens: pieces in which some merges are done already.
-
-        Parameters
-        ----------
-        runs : Runs
-            In the order of first appearance.
-        bytes_of : dict from int to bytes
-            All tokens that are there.
-        next_id : int
-            The id of the first merge.
-        log : (n, 4) int64
-            The merges that are done.
-        ties, selection
-            As for the constructor.
-
-        Returns
-        -------
-        Learner
-
-        Complexity
-        ----------
-        O(tokens of the runs).
-
-        Examples
-        --------
-        >>> runs = Runs(np.array([0, 1, 0, 1], np.int32), np.array([0, 4]), np.array([5]))
-        >>> no_merges = np.empty((0, 4), np.int64)
-        >>> learner = Learner.in_runs(runs, {0: b"of", 1: b" the"}, 2, no_merges, "smallest", "heap")
-        >>> dict(learner.queue.items()) == {0 << 32 | 1: 10, 1 << 32 | 0: 5}
-        True
-        """
+        """Return a learner that goes on in runs of tokens: pieces in which some merges are done already."""
         self = cls.__new__(cls)
         self._choose(ties, selection)
         tokens, offsets, weight_of = self._in_order(*runs)

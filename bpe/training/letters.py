@@ -31,30 +31,7 @@ def count_bytes(data, offsets, weight_of, counts):
 
 
 def initial_bytes(initial_alphabet: bytes | None, limit_alphabet: int | None) -> bytes:
-    """Return the initial alphabet, each byte once.
-
-    Parameters
-    ----------
-    initial_alphabet : bytes or None
-        None for all bytes.
-    limit_alphabet : int or None
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ValueError
-        The limit is below 1, or below the number of initial bytes.
-    TypeError
-        `initial_alphabet` is not bytes.
-
-    Examples
-    --------
-    >>> initial_bytes(b"banana", None), len(initial_bytes(None, None))
-    (b'abn', 256)
-    """
+    """Return the initial alphabet, each byte once."""
     if initial_alphabet is not None and not isinstance(initial_alphabet, bytes):
         raise TypeError(f"initial_alphabet must be bytes, not {type(initial_alphabet).__name__}")
     initial = ALL_BYTES if initial_alphabet is None else bytes(sorted({*initial_alphabet}))
@@ -73,34 +50,7 @@ def initial_bytes(initial_alphabet: bytes | None, limit_alphabet: int | None) ->
 def bytes_left_out(
     counts: WordCounts, initial_alphabet: bytes | None, limit_alphabet: int | None
 ) -> frozenset[int]:
-    """Return the byte values that are not in the alphabet.
-
-    Parameters
-    ----------
-    counts : WordCounts
-    initial_alphabet, limit_alphabet
-        As :class:`bpe.Trainer` takes them. Of bytes that occur equally often, the smallest values stay.
-
-    Returns
-    -------
-    frozenset of int
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :func:`initial_bytes`.
-
-    Complexity
-    ----------
-    O(bytes of the words).
-
-    Examples
-    --------
-    >>> from bpe import WordCounts
-    >>> left_out = bytes_left_out(WordCounts({"aab": 2, "bc": 1}), b"z", 3)
-    >>> bytes(value for value in b"abcz" if value not in left_out)
-    b'abz'
-    """
+    """Return the byte values that are not in the alphabet."""
     initial = initial_bytes(initial_alphabet, limit_alphabet)
     if len(initial) == len(ALL_BYTES):
         return frozenset()
@@ -115,33 +65,7 @@ def bytes_left_out(
 def leave_out(
     data: np.ndarray, offsets: np.ndarray, weight_of: np.ndarray, left_out: frozenset[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return pieces without some byte values, and without the pieces that are empty then.
-
-    Parameters
-    ----------
-    data : (n_bytes,) uint8
-        The pieces, one after the other.
-    offsets : (n_pieces + 1,) int64
-        Piece i is ``data[offsets[i]:offsets[i + 1]]``.
-    weight_of : (n_pieces,) int64
-        The count of each piece.
-    left_out : frozenset of int
-
-    Returns
-    -------
-    data, offsets, weight_of
-
-    Complexity
-    ----------
-    O(bytes of the pieces).
-
-    Examples
-    --------
-    >>> pieces = np.frombuffer(b"abcb", np.uint8), np.array([0, 2, 3, 4]), np.array([5, 6, 7])
-    >>> data, offsets, weight_of = leave_out(*pieces, frozenset(b"c"))
-    >>> data.tobytes(), offsets.tolist(), weight_of.tolist()
-    (b'abb', [0, 2, 3], [5, 7])
-    """
+    """Return pieces without some byte values, and without the pieces that are empty then."""
     in_alphabet = np.ones(len(ALL_BYTES), bool)
     in_alphabet[[*left_out]] = False
     stays = in_alphabet[data]

@@ -48,24 +48,7 @@ def narrow(state, outside, min_count, max_length):
 
 @kernel
 def lower_min_count(state, refused, min_count):
-    """Let in the pairs that count at least `min_count`, except the `refused`: count all pairs anew.
-
-    Parameters
-    ----------
-    state : State
-    refused : (n,) int64
-        Packed pairs.
-    min_count : int
-
-    Raises
-    ------
-    MemoryError
-        Queue and index are then broken.
-
-    Complexity
-    ----------
-    O(positions + pairs * log(pairs)).
-    """
+    """Let in the pairs that count at least `min_count`, except the `refused`: count all pairs anew."""
     index, queue, weights, length_of = state.index, state.queue, state.weights, state.of_token[LENGTH]
     if not index.rebuild():
         raise MemoryError
@@ -88,23 +71,7 @@ def lower_min_count(state, refused, min_count):
 # --------------------------------------------------------------------------------------------- one merge
 @kernel(quiet=True)
 def join_all(state, merge, start, end, found):
-    """Merge every occurrence of a pair among its postings from `start` to `end`; note what is around each.
-
-    Parameters
-    ----------
-    state : State
-    merge : (left, right, new_token)
-    start, end : int
-    found : (end - start, FOUND_COLUMNS) int64
-        Filled from its start.
-
-    Returns
-    -------
-    n : int
-        The number of occurrences, rows of `found`.
-    adjacent : int
-        The weight of those that directly follow another.
-    """
+    """Merge every occurrence of a pair among its postings from `start` to `end`; note what is around each."""
     left, right, new_token = merge
     tokens, index, weights = state.tokens, state.index, state.weights
     n = adjacent = run = joined = 0
@@ -228,28 +195,7 @@ def update_pairs(state, merge, found, adjacent):
 
 @kernel
 def merge_pair(state, left, right, new_token):
-    """Merge every occurrence of a pair and take it out of queue and index.
-
-    Parameters
-    ----------
-    state : State
-        With a column of ``of_token`` for `new_token`, whose start and length are written.
-    left, right, new_token : int
-
-    Returns
-    -------
-    (n,) int64
-        The new pairs, packed: all hold `new_token`.
-
-    Raises
-    ------
-    MemoryError
-        The state is then broken.
-
-    Complexity
-    ----------
-    O(postings of the pair + distinct neighbours * log(pairs)).
-    """
+    """Merge every occurrence of a pair and take it out of queue and index."""
     merge = left, right, new_token
     start, end = state.index.span(left, right)
     found = np.empty((end - start, FOUND_COLUMNS), np.int64)

@@ -33,22 +33,7 @@ def in_order(data, offsets, order):
 
 @kernel(quiet=True)
 def count_pairs(data, offsets, weight_of, byte_ids, counts, queue):
-    """Fill an empty queue with the count of every adjacent pair; say whether all stay below ``2**63``.
-
-    Parameters
-    ----------
-    data : (n_bytes,) uint8
-        The pieces, one after the other.
-    offsets : (n_pieces + 1,) int64
-        Piece i is ``data[offsets[i]:offsets[i + 1]]``.
-    weight_of : (n_pieces,) int64
-        The count of each piece.
-    byte_ids : (256,) int64
-        The id of each byte value.
-    counts : (2**16,) int64
-        All zero; scratch.
-    queue : MaxHeap or CountBuckets
-    """
+    """Fill an empty queue with the count of every adjacent pair; say whether all stay below ``2**63``."""
     for piece in range(weight_of.size):
         for i in range(offsets[piece], offsets[piece + 1] - 1):
             pair = np.int64(data[i]) << 8 | np.int64(data[i + 1])

@@ -24,27 +24,7 @@ def write_down(state, left, right, count):
 
 @kernel
 def run_smallest(state, wanted, allowed):
-    """Learn merges until `wanted` are done, ties by smallest pair.
-
-    Parameters
-    ----------
-    state : State
-        Its log has the new tokens of the merges that are not done yet. It is kept up to date after every
-        merge: an interrupt loses nothing.
-    wanted : int
-    allowed : int
-        The only pair that may be merged without a question, or ``NONE``, or ``ALL``.
-
-    Returns
-    -------
-    int
-        The pair to ask about, packed; or ``NONE``: the run is over. If fewer than `wanted` merges are
-        done then, no pair is left.
-
-    Complexity
-    ----------
-    That of the merges.
-    """
+    """Learn merges until `wanted` are done, ties by smallest pair."""
     asks = allowed != ALL
     while state.numbers[DONE] < wanted and len(state.queue) > 0:
         pair, count = state.queue.peek()
@@ -89,23 +69,7 @@ def merge_with_front(state, front, left, right, new_token):
 
 @kernel
 def run_with_front(state, front, wanted, allowed):
-    """Learn merges until `wanted` are done, ties by greatest bytes or by place.
-
-    Parameters
-    ----------
-    state, wanted, allowed
-        As :func:`run_smallest` takes them.
-    front : Front
-
-    Returns
-    -------
-    int
-        As :func:`run_smallest`.
-
-    Complexity
-    ----------
-    That of the merges, and O(log n) comparisons for each pair that enters the front.
-    """
+    """Learn merges until `wanted` are done, ties by greatest bytes or by place."""
     asks = allowed != ALL
     while state.numbers[DONE] < wanted and len(state.queue) > 0:
         pair, count = best_of_front(state, front)

@@ -38,19 +38,7 @@ _USUAL = {
 
 
 class Small(NamedTuple):
-    """What was learned from a small corpus, and from how much.
-
-    Attributes
-    ----------
-    tokenizer : Tokenizer
-    n_distinct, n_pieces, n_bytes : int
-        How many different pieces there are, how many in all, and their bytes.
-
-    Examples
-    --------
-    >>> train_on_small(Corpus(["low low"]), 257, Pattern.of("gpt2"), [], {})[1:]
-    (2, 2, 7)
-    """
+    """What was learned from a small corpus, and from how much."""
 
     tokenizer: Tokenizer
     n_distinct: int
@@ -65,41 +53,7 @@ def train_on_small(
     special_tokens: Collection[str],
     options: Mapping[str, Any],
 ) -> Small | None:
-    """Train a tokenizer, if a corpus is small, and options have their usual values.
-
-    Parameters
-    ----------
-    corpus : Corpus
-    vocab_size : int
-    pattern : Pattern
-    special_tokens : collection of str
-        Checked.
-    options : mapping from str to anything
-        As :class:`bpe.Trainer` takes them; ``min_count`` may have any value.
-
-    Returns
-    -------
-    Small or None
-        None if the corpus is not small, holds no text, or can be read only once, if an option has another
-        value, or if plain Python does not cut by the pattern
-        (:func:`bpe.plain_splitting.plain_splitter`).
-
-    Raises
-    ------
-    ValueError
-        `vocab_size` is too small.
-    ValueError, TypeError, OSError, ImportError
-        The corpus cannot be read.
-
-    Complexity
-    ----------
-    O(n log n) for at most :data:`MOST_BYTES`.
-
-    Examples
-    --------
-    >>> train_on_small(Corpus(["low lower"]), 258, Pattern.of("gpt2"), [], {}).tokenizer.merges
-    [(108, 111), (256, 119)]
-    """
+    """Train a tokenizer, if a corpus is small, and options have their usual values."""
     rules = dict(options)
     min_count = as_index(rules.pop("min_count", 1))
     if any(value != _USUAL[name] for name, value in rules.items()):

@@ -23,34 +23,7 @@ MOST_IDS = 1 << 27
 
 
 class Start(NamedTuple):
-    """A vocabulary that is to grow.
-
-    Attributes
-    ----------
-    byte_ids : list of int
-        The id of each byte value. Those from `next_id` on move to the end, after the new tokens.
-    merges : list of (int, int)
-    merged_ids : list of int
-        The id that each merge makes.
-    other_tokens : dict from int to bytes
-        Tokens that are neither bytes nor made by merges.
-    special_tokens : dict from str to int
-        Added ones, too. Those with ids from `next_id` on move to the end as well.
-    next_id : int
-        The id of the first new token; the following ones get the following ids.
-    added_tokens : collection of str
-        Which of the special tokens are added ones.
-    kept : str
-        What a file held besides (:mod:`bpe.formats.kept`).
-    left_out : frozenset of int
-        The byte values that are left out of the words (:mod:`bpe.training.letters`).
-
-    Examples
-    --------
-    >>> start = fresh_start(["<|end|>"])
-    >>> start.next_id, start.n_new(vocab_size=260), start.special_tokens_after(3)
-    (256, 3, {'<|end|>': 259})
-    """
+    """A vocabulary that is to grow."""
 
     byte_ids: list[int]
     merges: list[tuple[int, int]]
@@ -102,32 +75,7 @@ def fresh_start(
     special_first: bool = False,
     left_out: frozenset[int] = frozenset(),
 ) -> Start:
-    """Return the vocabulary of the 256 bytes.
-
-    Parameters
-    ----------
-    special_tokens : collection of str
-    alphabet : {"bytes", "gpt2"}
-        The order of the bytes, as :data:`bpe.vocabulary.ALPHABETS` has it.
-    special_first : bool
-        Whether the special tokens take the first ids, or those after the merges.
-    left_out : frozenset of int
-        Byte values that take the last ids of all.
-
-    Returns
-    -------
-    Start
-
-    Raises
-    ------
-    ValueError
-        There is no such alphabet.
-
-    Examples
-    --------
-    >>> fresh_start(["<|end|>"], "gpt2", special_first=True).byte_ids[ord("A")]
-    33
-    """
+    """Return the vocabulary of the 256 bytes."""
     order = ALPHABETS[choice(alphabet, "alphabet", [*ALPHABETS])]
     letters = [value for value in order if value not in left_out]
     others = [value for value in order if value in left_out]
@@ -147,40 +95,7 @@ def fresh_start(
 def start_from(
     tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool, left_out: frozenset[int] = frozenset()
 ) -> Start:
-    """Return the vocabulary of a tokenizer, to resume from.
-
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-    counts : WordCounts
-        Split by the same pattern, at the same special tokens.
-    keep_ids : bool
-        Whether special tokens and left-out bytes after all others keep their ids, and the new tokens come
-        after them.
-    left_out : frozenset of int
-        Byte values that are left out of the words.
-
-    Returns
-    -------
-    Start
-
-    Raises
-    ------
-    ValueError
-        The counts have another pattern or other special tokens, no training makes the merges in this order,
-        some tokens are taken whole, or a merge needs a byte that is left out.
-
-    Complexity
-    ----------
-    O(n) for n tokens and merges.
-
-    Examples
-    --------
-    >>> import bpe
-    >>> counts = bpe.WordCounts({"low": 2})
-    >>> start_from(bpe.train(counts, 257), counts, keep_ids=False).merges
-    [(108, 111)]
-    """
+    """Return the vocabulary of a tokenizer, to resume from."""
     words = tokenizer.engine.vocabulary
     if tokenizer.engine.is_prepared or NO_ID in words.byte_ids:
         raise ValueError(

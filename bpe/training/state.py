@@ -78,14 +78,7 @@ def set_room(self, of_token, log):
 
 
 def spelled(bytes_of: dict[int, bytes], n_tokens: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bytes of tokens, one after the other, and `of_token` with START and LENGTH of each.
-
-    Examples
-    --------
-    >>> text, of_token = spelled({0: b"of", 3: b"the"}, 5)
-    >>> bytes(text), of_token[[START, LENGTH]].tolist()
-    (b'ofthe', [[0, 0, 0, 2, 0], [2, 0, 0, 3, 0]])
-    """
+    """Return the bytes of tokens, one after the other, and `of_token` with START and LENGTH of each."""
     used = [*bytes_of]
     lengths = np.array([len(bytes_of[number]) for number in used], np.int64)
     of_token = np.zeros((TOKEN_ROWS, n_tokens), np.int64)
@@ -103,17 +96,7 @@ def new_state(
     log: np.ndarray,
     numbers: np.ndarray,
 ) -> Any:
-    """Return a state of these parts, which it shares.
-
-    Parameters
-    ----------
-    tokens, index, queue : TokenList, PairIndex, MaxHeap or CountBuckets
-    weights : (2, n_runs) int64
-        As :func:`bpe.training.runs.runs_of` returns it.
-    of_token : (TOKEN_ROWS, n_tokens) int64
-    log : (capacity, 4) int64
-    numbers : (4,) int64
-    """
+    """Return a state of these parts, which it shares."""
     kind = StateType(
         fields_of(
             tokens=typeof(tokens),

@@ -48,32 +48,6 @@ class WideTrainer(Trainer):
     that are too rare to be among the wanted merges, as far as one can guess. No such pair is merged: the
     merges are those of the whole pieces. When all others are used up, the text is read again, encoded by
     the merges learned so far, and cut at fewer pairs.
-
-    Parameters
-    ----------
-    first : Trainer
-        What it has learned, and its rules. It cannot be used any more.
-    read : callable
-        Called with a tokenizer; returns the tokens of the wide pieces, as
-        :func:`bpe.counting.piece_ids.token_ids` does.
-    pattern : Pattern
-        Of the wide pieces.
-    n_merges : int
-        How many merges there will be in all.
-    threads : int, optional
-        For what is read.
-
-    Attributes
-    ----------
-    least : int
-        The least count of a pair that is in the runs.
-    n_positions : int
-        How many tokens the runs have had.
-
-    Complexity
-    ----------
-    A pass over the text, then the merges; most often, no other pass. Memory: 4 bytes for each token of the
-    text, and then some 60 for each token of the distinct runs.
     """
 
     def __init__(
@@ -127,28 +101,7 @@ def reader(
     special_tokens: Collection[str],
     threads: int | None = None,
 ) -> Callable[[Tokenizer], np.ndarray]:
-    """Return a function that reads documents as the tokens of wide pieces, as :class:`WideTrainer` needs it.
-
-    Parameters
-    ----------
-    documents : callable
-        Returns the blocks of each document, anew at each call.
-    pattern : Pattern
-        Of the wide pieces.
-    special_tokens : collection of str
-    threads : int, optional
-
-    Returns
-    -------
-    callable
-
-    Examples
-    --------
-    >>> import bpe
-    >>> read = reader(lambda: [[b"of course"]], Pattern.of("none"), ())
-    >>> read(bpe.train(["of of"], 258)).tolist()
-    [-1, 256, 32, 99, 111, 117, 114, 115, 101, -1]
-    """
+    """Return a function that reads documents as tokens of wide pieces, as :class:`WideTrainer` needs them."""
 
     def read(tokenizer: Tokenizer) -> np.ndarray:
         words = tokenizer.engine.vocabulary
@@ -168,47 +121,7 @@ def superbpe_trainer(
     run: Callable[[Trainer, int], None],
     threads: int | None = 1,
 ) -> WideTrainer:
-    """Return a trainer that has done the first merges, and goes on with wide pieces.
-
-    Parameters
-    ----------
-    words : WordCounts
-    read : callable
-        As :func:`reader` returns it, for the same text.
-    pattern : Pattern
-        Of the wide pieces.
-    first_merges, n_merges : int
-        How many merges are learned in words, and in all.
-    options : dict
-        For :class:`Trainer`.
-    run : callable
-        Called with a trainer and a number of merges, to learn so many.
-    threads : int, optional
-        For what is read.
-
-    Returns
-    -------
-    WideTrainer
-
-    Raises
-    ------
-    ValueError
-        The text gives fewer merges; or as :class:`Trainer`.
-
-    Complexity
-    ----------
-    As :class:`Trainer` and :class:`WideTrainer`.
-
-    Examples
-    --------
-    >>> words = WordCounts({"of": 3, " course": 3}, pattern="gpt2")
-    >>> read = reader(lambda: [[b"of course"]] * 3, wide_pattern_of(None), ())
-    >>> def run(trainer, n):
-    ...     trainer.run(256 + n)
-    >>> trainer = superbpe_trainer(words, read, wide_pattern_of(None), 6, 7, {}, run)
-    >>> trainer.step().count, trainer.tokenizer().token_bytes(262)
-    (3, b'of cou')
-    """
+    """Return a trainer that has done the first merges, and goes on with wide pieces."""
     first = Trainer(words, **options)
     run(first, first_merges)
     n_learned = len(first.log)
@@ -221,11 +134,5 @@ def superbpe_trainer(
 
 
 def wide_pattern_of(pattern: str | Iterable[str] | Pattern | None) -> Pattern:
-    """Return the pattern of superwords, by default that of the authors.
-
-    Examples
-    --------
-    >>> wide_pattern_of(None).split("one two  1234")
-    ['one two', ' ', ' ', '123', '4']
-    """
+    """Return the pattern of superwords, by default that of the authors."""
     return Pattern.of(WIDE_PATTERN if pattern is None else pattern)

@@ -22,13 +22,7 @@ _METHOD_OF: dict[str, Superwords] = {
 
 
 def check_first_merges(first_merges: int | None, n_merges: int) -> int:
-    """Return how many merges are learned in words, out of `n_merges`; a ValueError where it is out of range.
-
-    Examples
-    --------
-    >>> check_first_merges(800, 1000)
-    800
-    """
+    """Return how many of `n_merges` merges are learned in words; raise ValueError if it is out of range."""
     if first_merges is None:
         raise ValueError("superwords='superbpe' needs first_merges: how many merges stay inside words")
     if not 0 <= as_index(first_merges) <= n_merges:
@@ -39,21 +33,7 @@ def check_first_merges(first_merges: int | None, n_merges: int) -> int:
 
 
 class SuperwordOptions(NamedTuple):
-    """How superwords are learned, as :func:`bpe.train` takes it.
-
-    Attributes
-    ----------
-    superwords : {"superbpe", "boundless"} or None
-    first_merges : int or None
-    superwords_pattern : str, iterable of str, Pattern or None
-    superword_parts : str or None
-    max_phrase, min_phrase_count : int or None
-
-    Examples
-    --------
-    >>> SuperwordOptions("superbpe", 800).checked(1000).first_merges
-    800
-    """
+    """How superwords are learned, as :func:`bpe.train` takes it."""
 
     superwords: Superwords | None = None
     first_merges: int | None = None

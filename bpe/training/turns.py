@@ -36,25 +36,7 @@ ROWS = 3
 
 
 class Turns(NamedTuple):
-    """What kernels are handed.
-
-    Attributes
-    ----------
-    languages, measured : typed list of State
-    fronts : typed list of Front
-    by_queue : bool
-        Whether the order of the queues is the tie rule. Fronts are not used then.
-    has_dev : bool
-        Whether `measured` are development texts, not the languages again.
-    rows : (ROWS, n_languages) int64
-    ratios : (n_languages,) or (0,) float64
-    taken : (window,) int64
-    n_taken : (1,) int64
-        How many turns there were.
-    share : float
-        What part of the window a language may have.
-    min_count : int
-    """
+    """What kernels are handed."""
 
     languages: Any
     fronts: Any
@@ -148,19 +130,7 @@ def merge_everywhere(turns, left, right, new_token):
 
 @kernel
 def run_turns(turns, wanted):
-    """Learn merges until `wanted` are done, or all languages are out.
-
-    Parameters
-    ----------
-    turns : Turns
-        The log of the first language has the new tokens of the merges that are not done yet; the merges are
-        written there, each with its count in the language whose turn it was.
-    wanted : int
-
-    Complexity
-    ----------
-    That of the merges, and O(languages) for each.
-    """
+    """Learn merges until `wanted` are done, or all languages are out."""
     first = turns.languages[0]
     while first.numbers[DONE] < wanted:
         language = next_turn(turns)

@@ -36,45 +36,7 @@ def train_superwords(
     threads: int | None,
     progress: Progress,
 ) -> Tokenizer:
-    """Train a tokenizer with superwords.
-
-    Parameters
-    ----------
-    source : Corpus
-        Read twice.
-    vocab_size : int
-    n_merges : int
-        How many of the vocabulary are made by merges.
-    given : SuperwordOptions
-        Checked.
-    count : callable
-        Counts the words of `source`.
-    options : dict
-        For :class:`bpe.Trainer`.
-    threads : int, optional
-    progress : bool or callable
-
-    Returns
-    -------
-    Tokenizer
-
-    Raises
-    ------
-    ValueError
-        The corpus can be read only once, or the text gives too few merges; or as :class:`bpe.Trainer`.
-
-    Complexity
-    ----------
-    Two passes over the corpus, and two trainings.
-
-    Examples
-    --------
-    >>> corpus, given = Corpus(["of course, of course"]), SuperwordOptions("superbpe", 6)
-    >>> def count():
-    ...     return WordCounts.from_corpus(corpus)
-    >>> train_superwords(corpus, 263, 7, given, count, {}, 1, False).token_bytes(262)
-    b'of cou'
-    """
+    """Train a tokenizer with superwords."""
     is_boundless = given.superwords == "boundless"
     _check_options(options, is_boundless)
     if not source.is_lasting:
@@ -123,41 +85,7 @@ def learn_boundless(
     progress: Progress,
     unit: int = 1,
 ) -> Tokenizer:
-    """Learn merges in words, then supermerges in the runs of them.
-
-    Parameters
-    ----------
-    words : WordCounts
-    find_rows : callable
-        Called with the pieces that may be joined, and the id of each for a count; returns the text as rows of
-        these ids, with gaps.
-    vocab_size : int
-    given : SuperwordOptions
-        Checked.
-    options : dict
-        For :class:`bpe.Trainer`.
-    progress : bool or callable
-    unit : int
-        What a count of 1 is in words and rows.
-
-    Returns
-    -------
-    Tokenizer
-
-    Complexity
-    ----------
-    That of the merges.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> words = WordCounts({"ab": 4})
-    >>> def find_rows(known):
-    ...     return Runs.of_row(np.full(4, known[b"ab"], np.int32))
-    >>> given = SuperwordOptions("boundless")
-    >>> learn_boundless(words, find_rows, 258, given, {}, False).token_bytes(257)
-    b'abab'
-    """
+    """Learn merges in words, then supermerges in the runs of them."""
 
     def find_runs(known: ByteCounter, fewest: int) -> Runs:
         rows = find_rows(known)
@@ -196,47 +124,7 @@ def train_on_runs(
     options: dict[str, Any],
     progress: Progress,
 ) -> Tokenizer:
-    """Train a tokenizer with superwords on counts of runs.
-
-    Parameters
-    ----------
-    source : RunCounts or mapping from str to RunCounts
-        Several, by name, are added up.
-    vocab_size : int
-    given : SuperwordOptions
-    weights : mapping from str to float, optional
-        How much each of several sources counts, for words and runs alike, as
-        :func:`bpe.counting.weights.weigh` takes it.
-    options : dict
-        For :class:`bpe.Trainer`.
-    progress : bool or callable
-
-    Returns
-    -------
-    Tokenizer
-        For one source or several without weights, what :func:`train_superwords` makes of their text.
-
-    Raises
-    ------
-    ValueError
-        The options are for another way of training, or do not fit the counts; the sources have different
-        rules; or as :func:`bpe.counting.weights.weigh`.
-    TypeError
-        A source is not RunCounts, or a weight is not a number.
-    OverflowError
-        A weighed count passes ``2**63 - 1``.
-
-    Complexity
-    ----------
-    That of the merges; memory for the distinct runs once more.
-
-    Examples
-    --------
-    >>> sources = {"sea": RunCounts.from_corpus(["of the sea"]), "way": RunCounts.from_corpus(["by the way"])}
-    >>> given = SuperwordOptions("boundless")
-    >>> train_on_runs(sources, 270, given, {"sea": 0.25, "way": 2}, {}, False).encode("by the way")
-    [268]
-    """
+    """Train a tokenizer with superwords on counts of runs."""
     if given.superwords != "boundless":
         raise ValueError(
             f"counts of runs are for superwords='boundless', not for superwords={given.superwords!r}: "

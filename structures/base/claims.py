@@ -69,26 +69,7 @@ def _is_circle(me: int, address: int) -> bool:
 
 
 def wait_for_claim(address: int) -> None:
-    """Wait until the claim at an address looks free; compiled code tries to take it then.
-
-    Parameters
-    ----------
-    address : int
-        Where ``claimed_by`` is, in a container that the caller keeps alive.
-
-    Raises
-    ------
-    RuntimeError
-        It never will be.
-
-    Complexity
-    ----------
-    A look every 20 microseconds at first, then every millisecond.
-
-    Examples
-    --------
-    >>> wait_for_claim(ctypes.addressof(ctypes.c_int64(0)))
-    """
+    """Wait until the claim at an address looks free; compiled code tries to take it then."""
     me, pause = threading.get_ident(), _SHORT
     _claim_wanted_by[me] = address
     try:

@@ -105,43 +105,7 @@ def _with_known(overload_function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def constructor(facade: Any) -> Callable[[Any], Any]:
-    """Let compiled code call a container class.
-
-    Parameters
-    ----------
-    facade : type
-        The class.
-
-    Returns
-    -------
-    decorator
-        For a function of the arguments of the call, or of what is known of them. It returns the code of the
-        call: a function of the same arguments, in numba's language. What it raises, the caller sees.
-
-    Complexity
-    ----------
-    Some 50 ms when a caller is compiled.
-
-    Examples
-    --------
-    At the end of the module that defines the class::
-
-        @constructor(Fenwick)
-        def _fenwick(n, dtype=np.int64):
-            fenwick_type = Fenwick.type(dtype)
-            return lambda n, dtype=np.int64: new_fenwick(fenwick_type, n)
-
-    >>> from numba import njit
-    >>> from structures import IntMap
-    >>> @njit
-    ... def n_distinct(keys):
-    ...     seen = IntMap()
-    ...     for key in keys:
-    ...         seen.set(key, 1)
-    ...     return len(seen)
-    >>> n_distinct(np.array([3, 5, 3]))
-    2
-    """
+    """Let compiled code call a container class."""
     return _overload(overload, _class_type(facade).constructor)
 
 

@@ -30,31 +30,7 @@ _PAUSE = 0.002
 
 @functools.cache
 def others_may_write(folder: str, source: str) -> bool:
-    """Return whether others than this user, and the owner of a source file, can write to its cache folder.
-
-    Parameters
-    ----------
-    folder : str
-        The cache folder. It and the folder that it is in are looked at.
-    source : str
-        The source file of the compiled functions: who owns it is trusted, as root is.
-
-    Returns
-    -------
-    bool
-        False where the system does not say, as on Windows.
-
-    Complexity
-    ----------
-    Three looks at the disk, once for each folder and file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     others_may_write(folder, __file__)
-    False
-    """
+    """Return whether others than this user, and the owner of a source file, can write to its cache folder."""
     if not hasattr(os, "getuid"):
         return False
     trusted = {0, os.getuid(), os.stat(source).st_uid}
@@ -70,21 +46,6 @@ def turn_to_write(folder: str) -> Iterator[None]:
     """Wait until no other process writes to a cache folder, and let others wait while the context is open.
 
     Nobody waits for more than :data:`LONGEST_WAIT`: the other process may be suspended.
-
-    Parameters
-    ----------
-    folder : str
-        It exists. Where the system cannot lock a folder, as on Windows, nobody waits.
-
-    Complexity
-    ----------
-    O(1): three calls of the system, if nobody else writes.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, turn_to_write(folder):
-    ...     pass
     """
     if fcntl is None:
         yield

@@ -69,30 +69,7 @@ class LateCache(KernelCache):
 
 
 def address_of(module: str, name: str, arguments: tuple[Any, ...]) -> int:
-    """Return the address of the code of a late kernel, negative if Ctrl-C came in the meantime.
-
-    Parameters
-    ----------
-    module, name : str
-        Where the kernel is.
-    arguments : tuple of numba types
-        What it is compiled for.
-
-    Returns
-    -------
-    int
-
-    Complexity
-    ----------
-    The time to compile the kernel, once; or to read it from the cache.
-
-    Examples
-    --------
-    >>> from structures.hash_tables.int_map_kernels import int_map_type
-    >>> arguments = int_map_type.passed_as, types.int64
-    >>> address_of("structures.hash_tables.int_map_kernels", "resize", arguments) > 0
-    True
-    """
+    """Return the address of the code of a late kernel, negative if Ctrl-C came in the meantime."""
     sign = 1
     while True:
         try:

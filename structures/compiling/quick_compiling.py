@@ -51,17 +51,7 @@ def _is_operator(function: Any) -> bool:
 
 @contextmanager
 def fewer_collections() -> Iterator[None]:
-    """Let Python look for garbage in cycles only after many new objects, while the context is open.
-
-    Examples
-    --------
-    >>> before = gc.get_threshold()
-    >>> with fewer_collections():
-    ...     gc.get_threshold()[0]
-    50000
-    >>> gc.get_threshold() == before
-    True
-    """
+    """Let Python look for garbage in cycles only after many new objects, while the context is open."""
     before = gc.get_threshold()
     if 0 < before[0] < NEW_OBJECTS:  # 0: never
         gc.set_threshold(NEW_OBJECTS, *before[1:])

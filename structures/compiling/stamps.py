@@ -21,34 +21,7 @@ Digests = tuple[tuple[str, str], ...]
 
 
 def read_back(digests: Digests) -> Stamp:
-    """Return the stamp with these digests, which cached code has.
-
-    Parameters
-    ----------
-    digests : tuple of (str, str)
-        Packages, and the digests of their sources when the code was compiled.
-
-    Returns
-    -------
-    Stamp
-
-    Raises
-    ------
-    FileNotFoundError
-        A digest has changed: numba compiles the code again.
-
-    Complexity
-    ----------
-    O(1), once a package was read.
-
-    Examples
-    --------
-    >>> read_back((("structures", package_digest("structures")),)).packages
-    ('structures',)
-    >>> read_back((("structures", "of an older release"),))
-    Traceback (most recent call last):
-    FileNotFoundError: the sources of structures have changed
-    """
+    """Return the stamp with these digests, which cached code has."""
     for package, digest in digests:
         if package_digest(package) != digest:
             raise FileNotFoundError(f"the sources of {package} have changed")
