@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 import bpe
-from bpe.text import as_text
+from bpe.support.text import as_text
 
 CUSTOM = r"(?i:'[a-z]{1,2})|\p{Lu}?\p{Ll}+|\p{L}+|\p{N}{1,4}|[^\s\p{L}\p{N}]{1,8}|\s{1,16}(?=\S)|\s"
 PATTERNS = {"gpt2": "gpt2", "cl100k": "cl100k", "o200k": "o200k", "custom": CUSTOM}

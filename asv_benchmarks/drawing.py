@@ -9,7 +9,7 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
-from bpe.atomic_files import atomic_write
+from bpe.support.files import atomic_write
 
 GREY = "#7b7b7b"  # has the same contrast to white as to black
 COLOURS = ("#2f86d6", "#e07b27", "#2c9c5c", "#b467c9")

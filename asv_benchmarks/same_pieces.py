@@ -15,7 +15,7 @@ import click
 import numpy as np
 
 import bpe
-from bpe.text import as_text
+from bpe.support.text import as_text
 
 BLOCK_BYTES = 1 << 22
 

@@ -20,7 +20,7 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from bpe.namesakes import refuse_another
+from bpe.support.imports import refuse_another
 
 if TYPE_CHECKING:
     from bpe.corpus import Corpus

@@ -55,7 +55,7 @@ def code_points(text: str) -> np.ndarray:
 def widths_of(characters: np.ndarray) -> np.ndarray:
     """Return how many bytes of UTF-8 characters have, ``(n,) int64``.
 
-    A byte that is not valid UTF-8 is a character, U+DC00 plus its value, as in :func:`bpe.text.as_text`.
+    A byte that is not valid UTF-8 is a character, U+DC00 plus its value, as in :func:`bpe.support.text.as_text`.
     """
     widths = 1 + (characters >= 0x80).astype(np.int64) + (characters >= 0x800) + (characters >= 0x10000)
     widths[(characters >= 0xDC80) & (characters < 0xDD00)] = 1

@@ -6,9 +6,9 @@ import difflib
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from bpe.progress import Progress
 from bpe.specials import Rules, SpecialOptions
 from bpe.stored_tokenizer import PathLike, StoredTokenizer
+from bpe.support.progress import Progress
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -30,7 +30,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bpe.regular_expressions import check_expressions, compiled, split_by_expressions, unicode_version
-from bpe.text import as_bytes, as_text
+from bpe.support.text import as_bytes, as_text
 
 if TYPE_CHECKING:
     import numpy as np

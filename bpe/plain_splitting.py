@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from bpe.pattern import Pattern
 from bpe.regular_expressions import split_by_expressions
-from bpe.text import as_bytes, as_text
+from bpe.support.text import as_bytes, as_text
 
 _n_refusing = 0  # contexts of `everything_compiled` that are open
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from bpe.text import utf8_of
+from bpe.support.text import utf8_of
 from bpe.token_expression import MOST_STEPS, TokenExpression, common_start, expression_of
 
 if TYPE_CHECKING:

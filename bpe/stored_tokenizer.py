@@ -12,7 +12,7 @@ from bpe.encoding.engine import Engine
 from bpe.encoding.engines import engine_of
 from bpe.pattern import Dialect, Pattern
 from bpe.specials import NO_TOKENS, Specials
-from bpe.text import as_bytes, as_text
+from bpe.support.text import as_bytes, as_text
 from bpe.vocabulary import Vocabulary
 from bpe.vocabulary_given import (
     GivenMerges,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from bpe.corpus import CorpusLike
     from bpe.counting.word_counts import WordCounts
-    from bpe.progress import Progress
+    from bpe.support.progress import Progress
     from bpe.training.learner import Ties
 
 PathLike: TypeAlias = str | os.PathLike[str]

@@ -20,7 +20,7 @@ from copy import copy
 import numpy as np
 
 from bpe.pattern import Pattern
-from bpe.text import utf8_of
+from bpe.support.text import utf8_of
 from bpe.vocabulary import Vocabulary
 
 MOST_IDS = 1 << 24

@@ -12,7 +12,7 @@ from operator import index
 import numpy as np
 
 from bpe.specials import NO_TOKENS, Specials
-from bpe.threads import n_threads
+from bpe.support.threads import n_threads
 from bpe.tokenizer import Tokenizer
 
 _MOST_THREADS = 8  # as in tiktoken

@@ -13,9 +13,9 @@ from bpe.encoding.appendable import AppendableEncoder
 from bpe.encoding.dropout import encode_with_dropout
 from bpe.encoding.intervals import IntervalCounter
 from bpe.encoding.streams import StreamDecoder, StreamEncoder, encode_parts
-from bpe.progress import Progress
 from bpe.specials import Ordinary, SpecialOptions, Specials
-from bpe.text import utf8_of
+from bpe.support.progress import Progress
+from bpe.support.text import utf8_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

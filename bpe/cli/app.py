@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bpe import __version__
-from bpe.atomic_files import followed, refuse_inputs
 from bpe.cli.compiling import watching_compiler
 from bpe.cli.signals import hearing_interrupts
 from bpe.cli.standard import open_standard_streams
+from bpe.support.files import followed, refuse_inputs
 
 # All other modules are imported inside the commands, so that --help is fast.
 if TYPE_CHECKING:

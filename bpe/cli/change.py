@@ -154,7 +154,7 @@ def _write(
     """Write a tokenizer, and the map of ids before it: what is there with the tokenizer is right."""
     import numpy as np
 
-    from bpe.atomic_files import atomic_write
+    from bpe.support.files import atomic_write
 
     new, new_id_of = changed
     if map_file is not None:

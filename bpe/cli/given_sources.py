@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from bpe.atomic_files import refuse_inputs
 from bpe.cli.first_look import warn_of_odd_texts
 from bpe.counting.kinds import kind_of_counts
+from bpe.support.files import refuse_inputs
 
 
 def source_of(

@@ -8,7 +8,7 @@ import time
 import click
 
 from bpe.cli.app import human
-from bpe.progress import Progress
+from bpe.support.progress import Progress
 
 EVERY = 10.0  # seconds
 

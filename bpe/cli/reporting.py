@@ -46,9 +46,9 @@ def report(tokenizer: str, file: str, output: str, quiet: bool, progress: bool, 
     """  # noqa: D301
     only_one_to_stdout(output, as_json)
     need_output(output)
-    from bpe.atomic_files import atomic_write, refuse_inputs
     from bpe.formats.conversion import naming
     from bpe.report import page_of
+    from bpe.support.files import atomic_write, refuse_inputs
 
     watch = Stopwatch()
     shown = progress_of("measuring", "B", quiet=quiet, lines=progress)

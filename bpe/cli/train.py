@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bpe.counting.counted_runs import RunCounts
     from bpe.counting.word_counts import WordCounts
     from bpe.pattern import Dialect, Pattern
-    from bpe.progress import Progress
+    from bpe.support.progress import Progress
     from bpe.tokenizer import Tokenizer
     from bpe.training import Trainer
     from bpe.training.small_corpus import Small

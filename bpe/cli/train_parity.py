@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from bpe.atomic_files import refuse_inputs
 from bpe.cli.app import main, name_of_output, need_output, warn, written
 from bpe.cli.options import progress_option, quiet_option, training_options
 from bpe.cli.progress_lines import progress_of
+from bpe.support.files import refuse_inputs
 
 if TYPE_CHECKING:
     from bpe.counting.word_counts import WordCounts

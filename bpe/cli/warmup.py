@@ -36,7 +36,7 @@ def warmup() -> None:
     Example:
       bpe warmup
     """  # noqa: D301
-    from bpe.threads import n_threads
+    from bpe.support.threads import n_threads
 
     started = time.perf_counter()
     if n_threads(None) > 1:

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from bpe.atomic_files import followed
 from bpe.boundaries import decided
 from bpe.corpus.id_tables import origins_path, save_origins
 from bpe.corpus.notes import State
@@ -35,10 +34,11 @@ from bpe.encoding.engine import Engine
 from bpe.formats import native
 from bpe.pattern import Pattern
 from bpe.pipeline.token_cuts import Begins
-from bpe.progress import Progress, progress_bar
 from bpe.special_search import SpecialSearch, search_for
 from bpe.specials import NOTHING_AROUND, Rules
-from bpe.threads import map_in_threads, n_threads
+from bpe.support.files import followed
+from bpe.support.progress import Progress, progress_bar
+from bpe.support.threads import map_in_threads, n_threads
 
 if TYPE_CHECKING:
     from bpe.encoding.prepared import PreparedEngine

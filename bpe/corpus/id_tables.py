@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from bpe.atomic_files import naming_output, replace_file, replacing
 from bpe.corpus.reading import extra
+from bpe.support.files import naming_output, replace_file, replacing
 
 KINDS = ("parquet", "arrow")
 BATCH_IDS = 1 << 22

@@ -19,8 +19,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bpe.atomic_files import naming_output
 from bpe.corpus.locks import lock
+from bpe.support.files import naming_output
 
 NAME = "shards.jsonl"
 _FORMAT, _VERSION = "bpe-structures shards", 1

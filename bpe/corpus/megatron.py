@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bpe.atomic_files import naming_output, replacing
+from bpe.support.files import naming_output, replacing
 
 MAGIC = b"MMIDIDX\x00\x00"
 _CODES = {2: 8, 4: 4}  # there is no uint32: ids fit an int32, and the bytes are the same

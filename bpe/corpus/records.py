@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from bpe.corpus.reading import BLOCK_BYTES, FilePart, extra, kind_of
 from bpe.corpus.validity import Errors, clean_document
-from bpe.text import as_bytes
+from bpe.support.text import as_bytes
 
 RECORD_BYTES = 1 << 28
 """The most bytes of a line of .jsonl, or of the text of a row of .parquet; read, it takes five times that."""

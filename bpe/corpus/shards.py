@@ -29,9 +29,9 @@ from bpe.corpus.reading import STDIN, extra, stamp_of
 from bpe.corpus.sources import Corpus, CorpusLike
 from bpe.corpus.targets import ENDINGS, Target
 from bpe.encoding.engine import Engine
-from bpe.free_memory import keeping
-from bpe.progress import Progress, progress_bar
 from bpe.specials import Rules
+from bpe.support.memory import keeping
+from bpe.support.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
     from bpe.corpus.targets import IdFormat

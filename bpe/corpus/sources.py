@@ -10,11 +10,11 @@ from operator import index as as_index
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from bpe.arrow_texts import ArrowTexts, arrow_texts
-from bpe.atomic_files import refuse_inputs
 from bpe.corpus.reading import BLOCK_BYTES, FORMATS, STDIN, FilePart, blocks_of, kind_of, stamp_of
 from bpe.corpus.records import RECORD_BYTES, json_lines, parquet_rows
 from bpe.corpus.validity import Errors, check_errors, clean_blocks, clean_document
+from bpe.support.arrow import ArrowTexts, arrow_texts
+from bpe.support.files import refuse_inputs
 
 _Advance: TypeAlias = Callable[[int], object]
 Format: TypeAlias = Literal["text", "jsonl", "parquet"]
@@ -46,7 +46,7 @@ class Corpus:
     ----------
     sources : path, or iterable of path, str or bytes
         A str or bytes in an iterable is a document itself, and so is a row of a ``pyarrow`` array of strings,
-        which is not copied (:mod:`bpe.arrow_texts`). The files of a list or a tuple are looked up now;
+        which is not copied (:mod:`bpe.support.arrow`). The files of a list or a tuple are looked up now;
         any other iterable is consumed when the corpus is read.
     field : str
         The field of .jsonl objects, or the column of .parquet files, that holds the text.

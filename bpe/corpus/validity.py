@@ -19,7 +19,7 @@ import codecs
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
-from bpe.text import as_bytes, as_text
+from bpe.support.text import as_bytes, as_text
 
 Errors: TypeAlias = Literal["keep", "strict", "replace", "skip"]
 ERRORS = ("keep", "strict", "replace", "skip")

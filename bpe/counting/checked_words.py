@@ -6,7 +6,7 @@ from operator import index
 from typing import Any
 
 from bpe.special_search import SpecialSearch
-from bpe.text import as_bytes, as_text
+from bpe.support.text import as_bytes, as_text
 
 INT64_MAX = 2**63 - 1
 

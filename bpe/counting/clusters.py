@@ -30,10 +30,10 @@ from bpe.counting.counted_runs import RunCounts, count_part
 from bpe.counting.pieces import count_corpus, must_hold_text
 from bpe.counting.run_edges import PARTS, cut_between_runs, joins
 from bpe.counting.word_counts import WordCounts
-from bpe.free_memory import keeping
 from bpe.pattern import Pattern
-from bpe.progress import Progress, progress_bar
 from bpe.specials import check_specials
+from bpe.support.memory import keeping
+from bpe.support.progress import Progress, progress_bar
 from structures import ByteCounter
 
 _MOST_PART_BYTES = 1 << 30

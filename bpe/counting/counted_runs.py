@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from bpe.atomic_files import atomic_write
 from bpe.corpus import Corpus, CorpusLike
 from bpe.counting import runs_file
 from bpe.counting.checked_words import INT64_MAX
@@ -32,8 +31,9 @@ from bpe.counting.run_edges import PARTS, joins
 from bpe.counting.runs_file import Counted
 from bpe.counting.word_counts import WordCounts
 from bpe.pattern import Pattern
-from bpe.progress import Progress, progress_bar
 from bpe.specials import check_specials
+from bpe.support.files import atomic_write
+from bpe.support.progress import Progress, progress_bar
 from structures import ByteCounter, kernel
 
 

@@ -33,7 +33,7 @@ from bpe.counting.checked_file import (
 from bpe.counting.kinds import WORDS
 from bpe.pattern import Pattern
 from bpe.specials import check_specials
-from bpe.threads import in_background
+from bpe.support.threads import in_background
 from structures import ByteCounter
 
 VERSION = 1

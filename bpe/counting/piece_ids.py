@@ -22,7 +22,7 @@ from bpe.counting.batching import Batcher
 from bpe.pattern import Pattern
 from bpe.scanning.scanner import Scanner
 from bpe.special_search import search_for
-from bpe.threads import in_background, map_in_threads
+from bpe.support.threads import in_background, map_in_threads
 from structures import ByteCounter, kernel
 
 IdsOf: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]

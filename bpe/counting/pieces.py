@@ -33,10 +33,10 @@ import numpy as np
 from bpe.corpus import Corpus
 from bpe.counting.batching import Batch, Batcher
 from bpe.pattern import Pattern
-from bpe.progress import Progress, progress_bar
 from bpe.scanning.scanner import Scanner
 from bpe.special_search import search_for
-from bpe.threads import crew, in_background, n_threads
+from bpe.support.progress import Progress, progress_bar
+from bpe.support.threads import crew, in_background, n_threads
 from structures import ByteCounter, kernel
 
 BATCH_BYTES = 1 << 20

@@ -18,7 +18,7 @@ import numpy as np
 
 from bpe.counting.pair_sketch import PairSketch, most_of
 from bpe.counting.piece_ids import GAP
-from bpe.threads import in_background, map_in_threads
+from bpe.support.threads import in_background, map_in_threads
 from structures import ByteCounter, IntMap, kernel, pack_pair
 
 ID_BYTES = 4

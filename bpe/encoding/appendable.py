@@ -32,7 +32,7 @@ from bpe.encoding.engine import Engine
 from bpe.encoding.streams import StreamEncoder, two_threads
 from bpe.scanning.automaton import NO_MATCH, Automaton
 from bpe.specials import Rules
-from bpe.text import utf8_of
+from bpe.support.text import utf8_of
 
 _SHORT = 4096  # bytes that are encoded again every time
 _WINDOW = 64  # bytes before the end that are encoded again, at least

@@ -16,7 +16,7 @@ import numpy as np
 
 from bpe.encoding.engine import Engine
 from bpe.specials import Rules
-from bpe.text import utf8_of
+from bpe.support.text import utf8_of
 
 
 def encode_with_dropout(

@@ -32,7 +32,7 @@ from bpe.encoding.memory import SPARE_IDS, encode_pieces, encode_small, make_roo
 from bpe.encoding.short_pieces import new_secret, new_slots
 from bpe.encoding.symbols import BYTES, ModelOptions, Symbols
 from bpe.pattern import Pattern
-from bpe.threads import in_background, n_threads
+from bpe.support.threads import in_background, n_threads
 from bpe.vocabulary import Vocabulary
 from structures import ByteCounter
 

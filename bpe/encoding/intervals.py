@@ -17,7 +17,7 @@ import numpy as np
 
 from bpe.buffers import code_points, widths_of
 from bpe.encoding.engine import Engine, ends_of
-from bpe.text import as_text, utf8_of
+from bpe.support.text import as_text, utf8_of
 
 
 class IntervalCounter:

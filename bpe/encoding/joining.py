@@ -46,7 +46,7 @@ from bpe.encoding.short_pieces import (
     new_slots,
 )
 from bpe.encoding.unknown_pieces import BATCH, KNOWN_BYTES, MISSING
-from bpe.threads import n_threads
+from bpe.support.threads import n_threads
 from bpe.vocabulary import Vocabulary
 from structures import ByteCounter
 from structures.kernels import inner, larger, local_words, pointer_to, prefetch, quiet, smaller

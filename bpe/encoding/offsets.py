@@ -20,7 +20,7 @@ import numpy as np
 from bpe.encoding.decoding import checked_ids
 from bpe.encoding.engine import Engine
 from bpe.specials import Rules
-from bpe.text import utf8_of
+from bpe.support.text import utf8_of
 
 if TYPE_CHECKING:
     from bpe.encoding.prepared import PreparedEngine

@@ -25,7 +25,7 @@ from bpe.encoding.engine import Engine
 from bpe.pipeline.token_cuts import Begins
 from bpe.special_search import SpecialSearch
 from bpe.specials import NO_TOKENS, Rules, refusal
-from bpe.text import utf8_of
+from bpe.support.text import utf8_of
 
 if TYPE_CHECKING:
     from bpe.encoding.prepared import PreparedEngine

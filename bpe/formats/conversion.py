@@ -38,15 +38,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bpe.atomic_files import atomic_write
 from bpe.encoding.engine import Engine
 from bpe.encoding.engines import changes_text, engine_of
-from bpe.formats.json_text import read_json
 from bpe.formats.limits import check_longest
 from bpe.formats.model_folder import TOKENIZER, is_folder, warn_without_folder, with_files, write_files
-from bpe.free_memory import give_back
 from bpe.pattern import Dialect, Pattern
 from bpe.supermerges import refuse_supermerges
+from bpe.support.files import atomic_write
+from bpe.support.json_text import read_json
+from bpe.support.memory import give_back
 from bpe.vocabulary import Vocabulary
 
 FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 from bpe.encoding.preparation import Preparation, cutting_pattern
 from bpe.formats.byte_level import text_of
 from bpe.formats.gpt2 import texts_of
-from bpe.formats.json_text import need, read_json
 from bpe.formats.kept import different, from_text, to_text
 from bpe.formats.model_tables import vocabulary_of
 from bpe.formats.pattern_entries import byte_level, pattern_of, pre_tokenizer_of
@@ -36,6 +35,7 @@ from bpe.garbage import no_collection
 from bpe.pattern import Pattern
 from bpe.pipeline.pre_tokenizers import PreTokenizer
 from bpe.supermerges import refuse_supermerges
+from bpe.support.json_text import need, read_json
 from bpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bpe.formats.json_text import need
+from bpe.support.json_text import need
 
 _DEEPEST = 100
 _PARTS = {

@@ -22,9 +22,9 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from bpe.atomic_files import atomic_write
-from bpe.formats.json_text import read_json
 from bpe.formats.kept import FILES, MAX_FILES, from_text, to_text
+from bpe.support.files import atomic_write
+from bpe.support.json_text import read_json
 from bpe.vocabulary import Vocabulary
 
 TOKENIZER = "tokenizer.json"

@@ -19,10 +19,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from bpe.formats.json_text import need
 from bpe.formats.kept import to_text
 from bpe.formats.tiktoken import parse
 from bpe.pattern import Pattern
+from bpe.support.json_text import need
 from bpe.vocabulary import Vocabulary
 
 ENTRIES = ("pat_str", "special_tokens", "bpe_ranks")

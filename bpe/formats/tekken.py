@@ -20,10 +20,10 @@ import base64
 import binascii
 from typing import Any
 
-from bpe.formats.json_text import need
 from bpe.formats.limits import check_longest
 from bpe.formats.ranks import vocabulary_of_ranks
 from bpe.pattern import Pattern
+from bpe.support.json_text import need
 from bpe.vocabulary import Vocabulary
 from bpe.vocabulary_checks import MAX_ID
 

@@ -275,7 +275,7 @@ def plot(figures: Sequence[Figure], path: Path) -> None:
     from matplotlib import rc_context  # type: ignore[import-not-found]
     from matplotlib.figure import Figure as Canvas  # type: ignore[import-not-found]
 
-    from bpe.atomic_files import atomic_write
+    from bpe.support.files import atomic_write
 
     canvas = Canvas(figsize=(7, 0.5 + 0.4 * len(figures)), layout="constrained")
     axes = canvas.subplots()

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bpe.progress import Progress, progress_bar
 from bpe.regular_expressions import when_needed
+from bpe.support.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
     from bpe.auditing import Audit

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from bpe.formats.byte_level import text_of
 from bpe.formats.expressions import render
-from bpe.progress import Progress
 from bpe.report.figures import figures_of
+from bpe.support.progress import Progress
 
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer

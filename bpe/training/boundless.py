@@ -23,8 +23,8 @@ import numpy as np
 from bpe.counting.run_counts import Runs
 from bpe.counting.run_edges import PARTS, joins
 from bpe.counting.word_counts import WordCounts
-from bpe.progress import Progress, progress_bar
 from bpe.supermerges import with_supermerges
+from bpe.support.progress import Progress, progress_bar
 from bpe.tokenizer import Tokenizer
 from bpe.training.front import make_front
 from bpe.training.merging import discard, narrow

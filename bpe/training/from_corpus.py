@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from bpe.corpus import Corpus, CorpusLike
 from bpe.pattern import Pattern
-from bpe.progress import Progress
 from bpe.specials import check_specials
+from bpe.support.progress import Progress
 from bpe.tokenizer import Tokenizer
 from bpe.training.small_corpus import train_on_small
 from bpe.training.start import fresh_start

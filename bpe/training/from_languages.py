@@ -9,7 +9,7 @@ from time import perf_counter
 
 from bpe.counting.weights import check_sources
 from bpe.counting.word_counts import WordCounts
-from bpe.progress import Progress, progress_bar
+from bpe.support.progress import Progress, progress_bar
 from bpe.tokenizer import Tokenizer
 from bpe.training.languages import Languages
 from bpe.training.learner import Ties, longest_token

@@ -10,7 +10,7 @@ import numpy as np
 
 from bpe.counting.run_counts import Runs
 from bpe.counting.word_counts import WordCounts
-from bpe.threads import Unbroken, in_background
+from bpe.support.threads import Unbroken, in_background
 from bpe.training import selection as rules
 from bpe.training.front import make_front
 from bpe.training.letters import leave_out

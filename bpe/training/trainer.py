@@ -12,9 +12,9 @@ import numpy as np
 
 from bpe.counting.weights import weigh
 from bpe.counting.word_counts import WordCounts
-from bpe.progress import Progress, progress_bar
 from bpe.supermerges import refuse_supermerges
-from bpe.threads import in_background
+from bpe.support.progress import Progress, progress_bar
+from bpe.support.threads import in_background
 from bpe.tokenizer import Tokenizer
 from bpe.training.learner import Learner, LengthRule, Selection, Ties, longest_token
 from bpe.training.letters import bytes_left_out

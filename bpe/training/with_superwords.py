@@ -13,7 +13,7 @@ from bpe.counting.run_counts import Runs, phrases_in, runs_of_rows
 from bpe.counting.run_edges import PARTS
 from bpe.counting.weights import factors_of, weigh
 from bpe.counting.word_counts import WordCounts
-from bpe.progress import Progress, progress_bar
+from bpe.support.progress import Progress, progress_bar
 from bpe.tokenizer import Tokenizer
 from bpe.training.boundless import boundless_tokenizer
 from bpe.training.learner import longest_token

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import bpe
-from bpe.arrow_texts import ArrowTexts, arrow_texts
 from bpe.corpus import sources
 from bpe.encoding import batches
+from bpe.support.arrow import ArrowTexts, arrow_texts
 from tests.optional import optional
 
 pyarrow = optional("pyarrow")

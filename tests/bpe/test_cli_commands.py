@@ -305,7 +305,7 @@ def uses(monkeypatch):
     monkeypatch.setattr(warmup, "use_training", lambda: used.append("training"))
     monkeypatch.setattr(warmup, "use_encoding", lambda: used.append("encoding"))
     monkeypatch.setattr(warmup, "HELPER", "import bpe")
-    monkeypatch.setattr("bpe.threads.n_threads", lambda threads: 2)
+    monkeypatch.setattr("bpe.support.threads.n_threads", lambda threads: 2)
     return used
 
 
@@ -317,7 +317,7 @@ def test_warmup_with_two_processes(uses):
 
 
 def test_warmup_with_one_core(uses, monkeypatch):
-    monkeypatch.setattr("bpe.threads.n_threads", lambda threads: 1)
+    monkeypatch.setattr("bpe.support.threads.n_threads", lambda threads: 1)
     monkeypatch.setattr(warmup, "HELPER", "1 / 0")  # it is not run
     result = run("warmup")
     assert result.exit_code == 0, result.output

@@ -20,7 +20,7 @@ from bpe import boundaries as cutting
 from bpe.corpus import STDIN, Corpus
 from bpe.corpus.validity import clean_blocks, clean_document
 from bpe.special_search import SpecialSearch
-from bpe.text import as_bytes, as_text
+from bpe.support.text import as_bytes, as_text
 from tests.optional import optional
 
 pyarrow = optional("pyarrow")

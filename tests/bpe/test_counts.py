@@ -26,7 +26,7 @@ from bpe.counting.pieces import count_documents
 from bpe.counting.word_counts import WordCounts
 from bpe.special_search import SpecialSearch
 from bpe.specials import check_specials
-from bpe.text import as_bytes, as_text
+from bpe.support.text import as_bytes, as_text
 
 END = "<|end|>"
 documents = st.lists(st.text("ab1 \n'é", max_size=30) | st.binary(max_size=10), max_size=5)

@@ -7,13 +7,13 @@ import sys
 
 import pytest
 
-from bpe import free_memory
+from bpe.support import memory as free_memory
 
 pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="a setting of glibc")
 
 FAULTS = """
 import resource, sys
-from bpe.free_memory import keeping
+from bpe.support.memory import keeping
 
 def block():
     return bytearray(b"x") * (1 << 20)

@@ -13,7 +13,7 @@ import pytest
 import bpe
 from bpe.counting import counts_file, pieces
 from bpe.encoding import encoder
-from bpe.threads import Unbroken, in_background, map_in_threads
+from bpe.support.threads import Unbroken, in_background, map_in_threads
 from bpe.training import learner, selection
 from tests.forks import Child
 

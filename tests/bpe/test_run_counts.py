@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe
-from bpe import atomic_files, reference
+from bpe import reference
 from bpe.boundaries import cut_inside
 from bpe.cli import main
 from bpe.corpus import Corpus
@@ -28,6 +28,7 @@ from bpe.counting.clusters import _added, _count_runs_of_part
 from bpe.counting.run_edges import PARTS, cut_between_runs, joins
 from bpe.counting.weights import UNIT
 from bpe.special_search import SpecialSearch
+from bpe.support import files as atomic_files
 from bpe.training import boundless, with_superwords
 from tests.optional import optional
 

@@ -20,7 +20,7 @@ from bpe.scanning.scanner import Scanner, scanner_of
 from bpe.scanning.syntax import UnsupportedError, parse
 from bpe.scanning.tables import tables_of, view_of
 from bpe.scanning.windows import PLACES, derive_windows
-from bpe.text import as_bytes, as_text
+from bpe.support.text import as_bytes, as_text
 
 DEPTH = int(os.environ.get("FUZZ_DEPTH", "1"))
 

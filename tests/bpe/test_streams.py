@@ -15,7 +15,7 @@ import bpe
 from bpe.encoding import appendable, streams
 from bpe.encoding.encoder import Encoder
 from bpe.special_search import SpecialSearch
-from bpe.text import utf8_of
+from bpe.support.text import utf8_of
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
 

@@ -13,11 +13,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import bpe
-from bpe import atomic_files as files
 from bpe import reference
 from bpe.formats import native
 from bpe.formats.conversion import write
-from bpe.text import as_bytes, as_text
+from bpe.support import files
+from bpe.support.text import as_bytes, as_text
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
 from tests.optional import required

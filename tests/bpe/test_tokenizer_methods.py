@@ -18,7 +18,7 @@ from bpe import reference
 from bpe.buffers import as_array
 from bpe.encoding import batches as encode_module
 from bpe.encoding import budget
-from bpe.text import as_text
+from bpe.support.text import as_text
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
 from tests.optional import required

@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 import regex
 
 import bpe
-from bpe.text import as_bytes, as_text
+from bpe.support.text import as_bytes, as_text
 from tests.fuzz import texts
 
 N_TEXTS = 12

@@ -14,7 +14,7 @@ import numpy as np
 
 import bpe
 from bpe import reference
-from bpe.text import as_bytes, as_text, utf8_of
+from bpe.support.text import as_bytes, as_text, utf8_of
 from bpe.tokenizer import Tokenizer
 from tests.fuzz import patterns, texts
 

@@ -1,0 +1,1 @@
+"""What any program has: text, threads, memory, files, progress."""
