@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bpe.counting.counted_runs import RunCounts
     from bpe.counting.weights import temperature_weights
     from bpe.counting.word_counts import WordCounts
-    from bpe.pattern import PATTERNS, Pattern, split
+    from bpe.splitting.pattern import PATTERNS, Pattern, split
     from bpe.tiktoken_encoding import TiktokenEncoding
     from bpe.tokenizer import Tokenizer
     from bpe.training import Trainer, train, train_parity
@@ -61,8 +61,8 @@ _MODULE_OF = {
     "EncodedFiles": "bpe.corpus.id_files",  # what Tokenizer.encode_files returns
     "EncodedShards": "bpe.corpus.shards",  # what Tokenizer.encode_shards returns
     "FilePart": "bpe.corpus.reading",  # what a Corpus holds
-    "PATTERNS": "bpe.pattern",
-    "Pattern": "bpe.pattern",
+    "PATTERNS": "bpe.splitting.pattern",
+    "Pattern": "bpe.splitting.pattern",
     "RunCounts": "bpe.counting.counted_runs",
     "TiktokenEncoding": "bpe.tiktoken_encoding",
     "Tokenizer": "bpe.tokenizer",
@@ -70,7 +70,7 @@ _MODULE_OF = {
     "WordCounts": "bpe.counting.word_counts",
     "count_runs": "bpe.counting.clusters",
     "count_words": "bpe.counting.clusters",
-    "split": "bpe.pattern",
+    "split": "bpe.splitting.pattern",
     "temperature_weights": "bpe.counting.weights",
     "train": "bpe.training",
     "train_parity": "bpe.training",

@@ -11,7 +11,7 @@ import functools
 
 import numpy as np
 
-from bpe.scanning.classes import N_CODE_POINTS, ranges_of
+from bpe.splitting.compiled.classes import N_CODE_POINTS, ranges_of
 
 # The package takes these for forms of "i"; the other engines do not.
 _TURKIC = [0x130, 0x131]

@@ -6,7 +6,7 @@ import difflib
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from bpe.specials import Rules, SpecialOptions
+from bpe.splitting.specials import Rules, SpecialOptions
 from bpe.stored_tokenizer import PathLike, StoredTokenizer
 from bpe.support.progress import Progress
 

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from bpe.pattern import Pattern
-from bpe.regular_expressions import split_by_expressions
+from bpe.splitting.pattern import Pattern
+from bpe.splitting.regex_engine import split_by_expressions
 from bpe.support.text import as_bytes, as_text
 
 _n_refusing = 0  # contexts of `everything_compiled` that are open

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from bpe.encoding.decoding import join_tokens
 from bpe.encoding.engine import Engine
 from bpe.encoding.engines import engine_of
-from bpe.pattern import Dialect, Pattern
-from bpe.specials import NO_TOKENS, Specials
+from bpe.splitting.pattern import Dialect, Pattern
+from bpe.splitting.specials import NO_TOKENS, Specials
 from bpe.support.text import as_bytes, as_text
 from bpe.vocabulary import Vocabulary
 from bpe.vocabulary_given import (

@@ -19,7 +19,7 @@ from copy import copy
 
 import numpy as np
 
-from bpe.pattern import Pattern
+from bpe.splitting.pattern import Pattern
 from bpe.support.text import utf8_of
 from bpe.vocabulary import Vocabulary
 

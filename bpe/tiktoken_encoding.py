@@ -11,7 +11,7 @@ from operator import index
 
 import numpy as np
 
-from bpe.specials import NO_TOKENS, Specials
+from bpe.splitting.specials import NO_TOKENS, Specials
 from bpe.support.threads import n_threads
 from bpe.tokenizer import Tokenizer
 

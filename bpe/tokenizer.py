@@ -13,7 +13,7 @@ from bpe.encoding.appendable import AppendableEncoder
 from bpe.encoding.dropout import encode_with_dropout
 from bpe.encoding.intervals import IntervalCounter
 from bpe.encoding.streams import StreamDecoder, StreamEncoder, encode_parts
-from bpe.specials import Ordinary, SpecialOptions, Specials
+from bpe.splitting.specials import Ordinary, SpecialOptions, Specials
 from bpe.support.progress import Progress
 from bpe.support.text import utf8_of
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from bpe.specials import check_specials
+from bpe.splitting.specials import check_specials
 
 MAX_ID = 2**31 - 1
 

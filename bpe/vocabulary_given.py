@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from bpe.formats.kept import with_special
-from bpe.specials import check_specials
+from bpe.splitting.specials import check_specials
 from bpe.vocabulary import Vocabulary
 from bpe.vocabulary_checks import check_id, check_tokens
 from bpe.vocabulary_parts import VocabularyParts

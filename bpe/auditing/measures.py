@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bpe.regular_expressions import when_needed
+from bpe.splitting.regex_engine import when_needed
 
 ALPHA = 2.5
 """The order of the Rényi entropy that predicts best how well a translation model learns."""

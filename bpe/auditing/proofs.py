@@ -24,9 +24,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bpe.pattern import Pattern
-from bpe.scanning.automaton import MAX_DELAY, NO_MATCH, Automaton, compile_automaton
-from bpe.scanning.syntax import UnsupportedError
+from bpe.splitting.compiled.automaton import MAX_DELAY, NO_MATCH, Automaton, compile_automaton
+from bpe.splitting.compiled.syntax import UnsupportedError
+from bpe.splitting.pattern import Pattern
 
 _WIDEST = 4  # bytes of a character
 _LONGEST = 1024  # bytes of a token that are read: what no piece holds a part of, none holds

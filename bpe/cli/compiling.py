@@ -26,7 +26,7 @@ import click
 SAID_AFTER = 0.3  # seconds of compiling
 LINE = "bpe: compiling {}, once; some {} s"
 PARTS = {
-    "bpe.scanning": ("the splitting of text", 5),
+    "bpe.splitting.compiled": ("the splitting of text", 5),
     "bpe.counting": ("the counting", 5),
     "bpe.training": ("the trainer", 10),
     "bpe.encoding": ("the encoder", 10),

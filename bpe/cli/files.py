@@ -26,7 +26,7 @@ from bpe.cli.compiling import Stopwatch
 from bpe.cli.options import PATTERN_HELP, PatternType, pattern_dialect
 
 if TYPE_CHECKING:
-    from bpe.pattern import Dialect, Pattern
+    from bpe.splitting.pattern import Dialect, Pattern
     from bpe.tokenizer import Tokenizer
     from bpe.vocabulary import Vocabulary
 

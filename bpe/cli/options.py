@@ -7,7 +7,7 @@ from collections.abc import Callable
 import click
 from click.shell_completion import CompletionItem
 
-# The same as in bpe.pattern, whose import would slow down --help.
+# The same as in bpe.splitting.pattern, whose import would slow down --help.
 PATTERNS = ("gpt2", "cl100k", "o200k", "llama3", "qwen2", "deepseek", "whitespace", "none")
 OTHER_NAMES = ("r50k_base", "p50k_base", "cl100k_base", "o200k_base")
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bpe.corpus import Corpus
     from bpe.counting.counted_runs import RunCounts
     from bpe.counting.word_counts import WordCounts
-    from bpe.pattern import Dialect, Pattern
+    from bpe.splitting.pattern import Dialect, Pattern
     from bpe.support.progress import Progress
     from bpe.tokenizer import Tokenizer
     from bpe.training import Trainer
@@ -111,7 +111,7 @@ def count(
     need_output(output)
     from bpe.corpus import Corpus
     from bpe.counting.counted_runs import RunCounts
-    from bpe.pattern import Pattern
+    from bpe.splitting.pattern import Pattern
 
     if superword_parts is not None and not runs:
         raise ValueError("--superword-parts is for --runs: give that, too")
@@ -250,7 +250,7 @@ def train(
     only_one_to_stdout(output, as_json)
     need_output(output)
     from bpe.corpus import Corpus
-    from bpe.pattern import Pattern
+    from bpe.splitting.pattern import Pattern
     from bpe.training.superword_options import SuperwordOptions
 
     watch, trainer = Stopwatch(), None
@@ -297,7 +297,7 @@ def train(
 def _small(
     source: Corpus, vocab_size: int, split_by: Pattern, specials: Sequence[str], options: dict[str, Any]
 ) -> Small | None:
-    from bpe.specials import check_specials
+    from bpe.splitting.specials import check_specials
     from bpe.training.small_corpus import train_on_small
 
     return train_on_small(source, vocab_size, split_by, check_specials(specials), options)
@@ -338,7 +338,7 @@ def _given(
 def _checked(given: SuperwordOptions, source: Any, specials: Sequence[str], vocab_size: int) -> int:
     """Return how many merges are learned from texts; raise if that cannot be."""
     from bpe.corpus import Corpus
-    from bpe.specials import check_specials
+    from bpe.splitting.specials import check_specials
     from bpe.training.start import fresh_start
 
     if isinstance(source, Corpus):

@@ -90,9 +90,9 @@ def use_encoding() -> None:
     """Call what compiles the kernels of all patterns, and of encoding."""
     from bpe.counting.word_counts import WordCounts
     from bpe.formats.ranks import merges_of
-    from bpe.pattern import PATTERNS
     from bpe.plain_splitting import everything_compiled
-    from bpe.special_search import SpecialSearch
+    from bpe.splitting.pattern import PATTERNS
+    from bpe.splitting.special_search import SpecialSearch
     from bpe.training import train
 
     tokenizer = train(TEXTS, vocab_size=300, special_tokens=["<|end|>"], progress=False)  # in plain Python

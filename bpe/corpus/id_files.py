@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from bpe.boundaries import decided
 from bpe.corpus.id_tables import origins_path, save_origins
 from bpe.corpus.notes import State
 from bpe.corpus.output import ASIDE, Output, files_of, part_of
@@ -32,10 +31,11 @@ from bpe.corpus.targets import IdFormat, Target
 from bpe.encoding.batches import encode_stretches, joined
 from bpe.encoding.engine import Engine
 from bpe.formats import native
-from bpe.pattern import Pattern
 from bpe.pipeline.token_cuts import Begins
-from bpe.special_search import SpecialSearch, search_for
-from bpe.specials import NOTHING_AROUND, Rules
+from bpe.splitting.boundaries import decided
+from bpe.splitting.pattern import Pattern
+from bpe.splitting.special_search import SpecialSearch, search_for
+from bpe.splitting.specials import NOTHING_AROUND, Rules
 from bpe.support.files import followed
 from bpe.support.progress import Progress, progress_bar
 from bpe.support.threads import map_in_threads, n_threads

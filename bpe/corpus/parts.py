@@ -11,11 +11,11 @@ import os
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, TypeAlias
 
-from bpe.boundaries import cut_inside
 from bpe.corpus.reading import BLOCK_BYTES, STDIN, FilePart, kind_of, stamp_of
 from bpe.corpus.sources import Corpus
-from bpe.pattern import Pattern
-from bpe.special_search import SpecialSearch, search_for
+from bpe.splitting.boundaries import cut_inside
+from bpe.splitting.pattern import Pattern
+from bpe.splitting.special_search import SpecialSearch, search_for
 
 Cut: TypeAlias = Callable[[bytes, Pattern, SpecialSearch], int]
 

@@ -29,7 +29,7 @@ from bpe.corpus.reading import STDIN, extra, stamp_of
 from bpe.corpus.sources import Corpus, CorpusLike
 from bpe.corpus.targets import ENDINGS, Target
 from bpe.encoding.engine import Engine
-from bpe.specials import Rules
+from bpe.splitting.specials import Rules
 from bpe.support.memory import keeping
 from bpe.support.progress import Progress, progress_bar
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bpe.special_search import search_for
+from bpe.splitting.special_search import search_for
 
 _LOOKED_BEHIND = 4  # the most bytes of the character before a piece, which a pattern may look at
 _MOST = 2**31 - 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
-from bpe.special_search import SpecialSearch
+from bpe.splitting.special_search import SpecialSearch
 from bpe.support.text import as_bytes, as_text
 
 INT64_MAX = 2**63 - 1

@@ -30,8 +30,8 @@ from bpe.counting.run_counts import ID_BYTES, Runs, add_runs, runs_of_rows, unpa
 from bpe.counting.run_edges import PARTS, joins
 from bpe.counting.runs_file import Counted
 from bpe.counting.word_counts import WordCounts
-from bpe.pattern import Pattern
-from bpe.specials import check_specials
+from bpe.splitting.pattern import Pattern
+from bpe.splitting.specials import check_specials
 from bpe.support.files import atomic_write
 from bpe.support.progress import Progress, progress_bar
 from structures import ByteCounter, kernel

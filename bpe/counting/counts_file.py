@@ -31,8 +31,8 @@ from bpe.counting.checked_file import (
     width_of,
 )
 from bpe.counting.kinds import WORDS
-from bpe.pattern import Pattern
-from bpe.specials import check_specials
+from bpe.splitting.pattern import Pattern
+from bpe.splitting.specials import check_specials
 from bpe.support.threads import in_background
 from structures import ByteCounter
 

@@ -19,9 +19,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from bpe.counting.batching import Batcher
-from bpe.pattern import Pattern
-from bpe.scanning.scanner import Scanner
-from bpe.special_search import search_for
+from bpe.splitting.compiled.scanner import Scanner
+from bpe.splitting.pattern import Pattern
+from bpe.splitting.special_search import search_for
 from bpe.support.threads import in_background, map_in_threads
 from structures import ByteCounter, kernel
 

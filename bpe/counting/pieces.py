@@ -32,9 +32,9 @@ import numpy as np
 
 from bpe.corpus import Corpus
 from bpe.counting.batching import Batch, Batcher
-from bpe.pattern import Pattern
-from bpe.scanning.scanner import Scanner
-from bpe.special_search import search_for
+from bpe.splitting.compiled.scanner import Scanner
+from bpe.splitting.pattern import Pattern
+from bpe.splitting.special_search import search_for
 from bpe.support.progress import Progress, progress_bar
 from bpe.support.threads import crew, in_background, n_threads
 from structures import ByteCounter, kernel

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from bpe.pattern import Pattern
-from bpe.regular_expressions import compiled
-from bpe.special_search import SpecialSearch
+from bpe.splitting.pattern import Pattern
+from bpe.splitting.regex_engine import compiled
+from bpe.splitting.special_search import SpecialSearch
 
 PARTS = r"\p{L}"
 """What a piece must have to be joined to others: by default, a letter."""

@@ -23,7 +23,7 @@ from bpe.counting.checked_file import Kind, fault_of_sizes, pack, packed, unpack
 from bpe.counting.counts_file import counter_of, fault_of_words, parts_of_words, size_of_words, words_in
 from bpe.counting.kinds import RUNS
 from bpe.counting.run_counts import ID_BYTES, Runs, unpacked_runs
-from bpe.pattern import Pattern
+from bpe.splitting.pattern import Pattern
 from structures import ByteCounter, kernel
 
 VERSION = 1

@@ -19,9 +19,9 @@ from bpe.counting import counts_file
 from bpe.counting.checked_words import INT64_MAX, checked
 from bpe.counting.derived import kept, scaled
 from bpe.counting.pieces import count_corpus, must_hold_text
-from bpe.pattern import Pattern
-from bpe.special_search import search_for
-from bpe.specials import check_specials
+from bpe.splitting.pattern import Pattern
+from bpe.splitting.special_search import search_for
+from bpe.splitting.specials import check_specials
 from bpe.support.files import atomic_write
 from bpe.support.progress import Progress
 from bpe.support.text import as_bytes, as_text

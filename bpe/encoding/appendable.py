@@ -30,8 +30,8 @@ import numpy as np
 from bpe.buffers import code_points, widths_of
 from bpe.encoding.engine import Engine
 from bpe.encoding.streams import StreamEncoder, two_threads
-from bpe.scanning.automaton import NO_MATCH, Automaton
-from bpe.specials import Rules
+from bpe.splitting.compiled.automaton import NO_MATCH, Automaton
+from bpe.splitting.specials import Rules
 from bpe.support.text import utf8_of
 
 _SHORT = 4096  # bytes that are encoded again every time
@@ -166,7 +166,7 @@ class AppendableEncoder:
 
 
 class _Search(NamedTuple):
-    """A search for the end of a match, as :func:`bpe.scanning.matching.find_match` does it."""
+    """A search for the end of a match, as :func:`bpe.splitting.compiled.matching.find_match` does it."""
 
     state: int
     place: int = 0  # all bytes before it are read

@@ -24,7 +24,7 @@ import numpy as np
 from bpe.buffers import as_array
 from bpe.encoding.engine import Engine, ends_of
 from bpe.garbage import no_collection
-from bpe.specials import Rules
+from bpe.splitting.specials import Rules
 from bpe.support.arrow import ArrowTexts, arrow_texts
 from bpe.support.text import utf8_of
 from bpe.support.threads import map_in_threads, n_threads

@@ -13,7 +13,7 @@ import numpy as np
 from bpe.encoding.engine import Engine
 from bpe.encoding.offsets import encode_with_offsets, length_in
 from bpe.encoding.streams import StreamEncoder
-from bpe.specials import Rules
+from bpe.splitting.specials import Rules
 from bpe.support.text import utf8_of
 
 _FIRST_BLOCK = 4096

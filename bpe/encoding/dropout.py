@@ -15,7 +15,7 @@ from operator import index
 import numpy as np
 
 from bpe.encoding.engine import Engine
-from bpe.specials import Rules
+from bpe.splitting.specials import Rules
 from bpe.support.text import utf8_of
 
 

@@ -31,7 +31,7 @@ from bpe.encoding.linked_pieces import Ranks, arrays_for, new_pieces
 from bpe.encoding.memory import SPARE_IDS, encode_pieces, encode_small, make_room, new_memory
 from bpe.encoding.short_pieces import new_secret, new_slots
 from bpe.encoding.symbols import BYTES, ModelOptions, Symbols
-from bpe.pattern import Pattern
+from bpe.splitting.pattern import Pattern
 from bpe.support.threads import in_background, n_threads
 from bpe.vocabulary import Vocabulary
 from structures import ByteCounter

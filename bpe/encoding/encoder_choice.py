@@ -5,7 +5,7 @@ from __future__ import annotations
 from bpe.encoding.encoder import Encoder
 from bpe.encoding.run_encoder import RunEncoder
 from bpe.encoding.wide_encoder import WideEncoder, bytes_joined_by, n_first_merges
-from bpe.pattern import Pattern
+from bpe.splitting.pattern import Pattern
 from bpe.vocabulary import Vocabulary
 
 

@@ -7,7 +7,7 @@
        |-- cutter          where to cut a text     bpe.supermerges
        |-- table           ids -> bytes            bpe.encoding.decoding
        |-- merger          bytes -> ids, by chance bpe.encoding.dropout
-       |-- default_rules   special tokens          bpe.specials
+       |-- default_rules   special tokens          bpe.splitting.specials
 
 :func:`bpe.encoding.engines.engine_of` makes one.
 
@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from bpe.encoding.decoding import TokenTable, checked_ids, join_tokens
-from bpe.pattern import Pattern
-from bpe.specials import (
+from bpe.splitting.pattern import Pattern
+from bpe.splitting.specials import (
     NO_TOKENS,
     NOTHING_AROUND,
     Around,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bpe.encoding.engine import Engine
-from bpe.pattern import Pattern
+from bpe.splitting.pattern import Pattern
 from bpe.vocabulary import Vocabulary
 
 

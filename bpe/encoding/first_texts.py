@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bpe.pattern import Pattern
 from bpe.plain_splitting import plain_splitter
 from bpe.reference import encode_by_rank, encode_by_ranks_of_bytes
+from bpe.splitting.pattern import Pattern
 from bpe.vocabulary import NO_ID, Vocabulary
 
 if TYPE_CHECKING:

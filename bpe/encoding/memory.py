@@ -40,7 +40,7 @@ from bpe.encoding.short_pieces import (
     words_of,
 )
 from bpe.encoding.unknown_pieces import BATCH, KNOWN_BYTES, MISSING, look_up_whole, merge_unknown
-from bpe.scanning.cutting import cut_segments
+from bpe.splitting.compiled.cutting import cut_segments
 from structures import kernel
 from structures.kernels import (
     StructType,

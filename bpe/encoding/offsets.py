@@ -19,7 +19,7 @@ import numpy as np
 
 from bpe.encoding.decoding import checked_ids
 from bpe.encoding.engine import Engine
-from bpe.specials import Rules
+from bpe.splitting.specials import Rules
 from bpe.support.text import utf8_of
 
 if TYPE_CHECKING:

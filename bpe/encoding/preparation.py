@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 from bpe.encoding.symbols import BYTES, ModelOptions
 from bpe.formats.kept import from_text
 from bpe.formats.pattern_entries import byte_level, pattern_like
-from bpe.pattern import Pattern
 from bpe.pipeline.added_tokens import AddedToken, hides, overlap
 from bpe.pipeline.decoders import Decoder
 from bpe.pipeline.normalizers import Normalizer
 from bpe.pipeline.pre_tokenizers import PreTokenizer
-from bpe.specials import NO_TOKENS
+from bpe.splitting.pattern import Pattern
+from bpe.splitting.specials import NO_TOKENS
 from bpe.vocabulary import NO_ID, Vocabulary
 
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized")

@@ -27,7 +27,6 @@ from bpe.encoding.engine import Engine, ends_of, made_by_one, made_once, put_aro
 from bpe.encoding.preparation import Preparation
 from bpe.encoding.symbols import END
 from bpe.formats.byte_level import text_of
-from bpe.pattern import Pattern
 from bpe.pipeline.added_tokens import AddedTokens, two_searches
 from bpe.pipeline.decoder_streams import DecoderStream
 from bpe.pipeline.decoders import DecoderTable
@@ -36,9 +35,10 @@ from bpe.pipeline.pre_tokenizers import TrackedPiece
 from bpe.pipeline.text_changes import check_size, most_of
 from bpe.pipeline.token_cuts import Begins
 from bpe.pipeline.tracked import Tracked
-from bpe.regular_expressions import one_limit
-from bpe.special_search import search_for
-from bpe.specials import Rules, Specials
+from bpe.splitting.pattern import Pattern
+from bpe.splitting.regex_engine import one_limit
+from bpe.splitting.special_search import search_for
+from bpe.splitting.specials import Rules, Specials
 from bpe.vocabulary import Vocabulary
 from bpe.vocabulary_parts import Packed, packed, unpacked
 

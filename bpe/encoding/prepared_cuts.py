@@ -34,13 +34,13 @@ from bpe.encoding.crossings import Crossings
 from bpe.encoding.preparation import Preparation
 from bpe.formats.byte_level import text_of
 from bpe.formats.pattern_entries import source_like
-from bpe.pattern import Pattern
 from bpe.pipeline.added_tokens import AddedTokens, Part
 from bpe.pipeline.pre_tokenizers import Cut, CutByLength, Put, Replace, WriteBytes
 from bpe.pipeline.token_cuts import Begins, TokenCuts
-from bpe.scanning.cuts import Cuts
-from bpe.scanning.scanner import scanner_of
-from bpe.scanning.syntax import UnsupportedError
+from bpe.splitting.compiled.cuts import Cuts
+from bpe.splitting.compiled.scanner import scanner_of
+from bpe.splitting.compiled.syntax import UnsupportedError
+from bpe.splitting.pattern import Pattern
 from bpe.vocabulary import NO_ID, Vocabulary
 
 _MOST_KNOWN = 10_000

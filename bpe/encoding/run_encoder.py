@@ -14,7 +14,7 @@ import numpy as np
 
 from bpe.encoding.encoder import Encoder, Room
 from bpe.encoding.joining import TIED, Joiner
-from bpe.pattern import Pattern
+from bpe.splitting.pattern import Pattern
 from bpe.supermerges import with_first_merges
 from bpe.vocabulary import Vocabulary
 

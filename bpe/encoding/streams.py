@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from bpe.boundaries import decided
 from bpe.encoding.engine import Engine
 from bpe.pipeline.token_cuts import Begins
-from bpe.special_search import SpecialSearch
-from bpe.specials import NO_TOKENS, Rules, refusal
+from bpe.splitting.boundaries import decided
+from bpe.splitting.special_search import SpecialSearch
+from bpe.splitting.specials import NO_TOKENS, Rules, refusal
 from bpe.support.text import utf8_of
 
 if TYPE_CHECKING:

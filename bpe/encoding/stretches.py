@@ -20,7 +20,7 @@ import numpy as np
 from bpe.buffers import as_array
 from bpe.encoding.engine import ends_of
 from bpe.pipeline.normalizers import BOUNDARY
-from bpe.special_search import SpecialSearch
+from bpe.splitting.special_search import SpecialSearch
 from structures.kernels import inner, pointer_to, quiet
 
 _MARK = BOUNDARY.encode()

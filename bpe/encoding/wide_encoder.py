@@ -26,7 +26,7 @@ import numpy as np
 from bpe.encoding.encoder import Encoder, Room
 from bpe.encoding.joining import MOST_IDS, Joiner
 from bpe.encoding.linked_pieces import are_in_order
-from bpe.pattern import Pattern
+from bpe.splitting.pattern import Pattern
 from bpe.supermerges import with_first_merges
 from bpe.vocabulary import NO_ID, Vocabulary
 from structures import kernel

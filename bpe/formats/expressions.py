@@ -2,7 +2,7 @@ r"""Regular expressions in the dialects of other engines.
 
 The expressions of a pattern are written for the ``regex`` package. Other engines read the same signs in other
 ways: ``.``, ``$``, ``\w``, ``\s``, ``(?s)`` and the content of a set differ from engine to engine. So the
-expression is parsed (:mod:`bpe.scanning.syntax`) and written again with signs that all engines read alike. A
+expression is parsed (:mod:`bpe.splitting.compiled.syntax`) and written again with signs that all engines read alike. A
 class of characters that no property of Unicode names is written as ranges.
 
 ===========  ==========================================================================
@@ -12,7 +12,7 @@ javascript   ``RegExp`` with the flag ``u``
 python       the ``regex`` package itself, but without capturing groups, for minbpe
 ===========  ==========================================================================
 
-:mod:`bpe.dialects` reads the first two of them.
+:mod:`bpe.splitting.dialects` reads the first two of them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,20 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bpe.pattern import READ_ALIKE
-from bpe.scanning.sets import code_of, items_of, without_flags
-from bpe.scanning.syntax import Alt, Atomic, Chars, Edge, Look, Node, Repeat, Seq, UnsupportedError, parse
+from bpe.splitting.compiled.sets import code_of, items_of, without_flags
+from bpe.splitting.compiled.syntax import (
+    Alt,
+    Atomic,
+    Chars,
+    Edge,
+    Look,
+    Node,
+    Repeat,
+    Seq,
+    UnsupportedError,
+    parse,
+)
+from bpe.splitting.pattern import READ_ALIKE
 
 # The general categories of Unicode: all engines know these names.
 _CATEGORY = re.compile(r"\\([pP])\{?(LC|L[ultmo]?|M[nce]?|N[dlo]?|P[cdseifo]?|S[mcko]?|Z[slp]?|C[cfno]?)\}?")
@@ -161,7 +172,7 @@ class _Writer:
         return self.one(first) if first == last else f"{self.one(first)}-{self.one(last)}"
 
     def as_ranges(self, source: str) -> str:
-        from bpe.scanning.classes import ranges_of  # loads numpy
+        from bpe.splitting.compiled.classes import ranges_of  # loads numpy
 
         ranges: list[tuple[int, int]] = []
         for start, end in ranges_of(source).tolist():  # surrogates have no UTF-8

@@ -16,7 +16,7 @@ from bpe.formats.byte_level import bytes_of, text_of
 from bpe.formats.kept import warn_lost
 from bpe.formats.limits import check_longest
 from bpe.formats.ranks import check_merges_alone, check_no_added, check_no_idle
-from bpe.pattern import Pattern
+from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import read_json
 from bpe.vocabulary import Vocabulary
 from bpe.vocabulary_checks import MAX_ID

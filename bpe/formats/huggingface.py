@@ -32,8 +32,8 @@ from bpe.formats.model_tables import vocabulary_of
 from bpe.formats.pattern_entries import byte_level, pattern_of, pre_tokenizer_of
 from bpe.formats.ranks import find_unreached, unreached
 from bpe.garbage import no_collection
-from bpe.pattern import Pattern
 from bpe.pipeline.pre_tokenizers import PreTokenizer
+from bpe.splitting.pattern import Pattern
 from bpe.supermerges import refuse_supermerges
 from bpe.support.json_text import need, read_json
 from bpe.vocabulary import Vocabulary

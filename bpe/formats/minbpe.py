@@ -18,8 +18,8 @@ from bpe.formats.expressions import render
 from bpe.formats.kept import warn_lost
 from bpe.formats.limits import check_lengths
 from bpe.formats.ranks import check_merges_alone, check_no_added, check_no_idle
-from bpe.pattern import PATTERNS, Pattern
-from bpe.regular_expressions import compiled
+from bpe.splitting.pattern import PATTERNS, Pattern
+from bpe.splitting.regex_engine import compiled
 from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
 FIRST_LINE = "minbpe v1"

@@ -41,7 +41,7 @@ import numpy as np
 from bpe.encoding.engines import changes_text
 from bpe.formats.kept import to_text
 from bpe.formats.limits import check_lengths, check_longest
-from bpe.pattern import Pattern
+from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import need, read_json
 from bpe.vocabulary import NO_ID, Vocabulary
 from bpe.vocabulary_parts import VocabularyParts, bytes_of_ids, ids_of_bytes

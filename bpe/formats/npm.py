@@ -21,7 +21,7 @@ from typing import Any
 
 from bpe.formats.kept import to_text
 from bpe.formats.tiktoken import parse
-from bpe.pattern import Pattern
+from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import need
 from bpe.vocabulary import Vocabulary
 

@@ -19,10 +19,10 @@ from __future__ import annotations
 from typing import Any
 
 from bpe.formats.expressions import render
-from bpe.pattern import Pattern
 from bpe.pipeline.pre_tokenizers import Cut, Operation, PreTokenizer, Put, Step, WriteBytes
 from bpe.pipeline.splits import Split
-from bpe.regular_expressions import check_expressions
+from bpe.splitting.pattern import Pattern
+from bpe.splitting.regex_engine import check_expressions
 
 _HINT = "bpe splits by patterns only: train a new tokenizer with one (--pattern)"
 
@@ -125,7 +125,7 @@ def _but(source: str) -> str:
 
 def _is_one_character(source: str) -> bool:
     """Whether each match of an expression is one character, and depends on no other."""
-    from bpe.scanning.syntax import Chars, UnsupportedError, parse
+    from bpe.splitting.compiled.syntax import Chars, UnsupportedError, parse
 
     try:
         return isinstance(parse(source), Chars)
@@ -135,8 +135,8 @@ def _is_one_character(source: str) -> bool:
 
 def _covers(source: str) -> bool:
     """Whether it is certain that the matches of an expression cover every text."""
-    from bpe.scanning.automaton import compile_automaton
-    from bpe.scanning.syntax import UnsupportedError
+    from bpe.splitting.compiled.automaton import compile_automaton
+    from bpe.splitting.compiled.syntax import UnsupportedError
 
     try:
         return compile_automaton(source).covers

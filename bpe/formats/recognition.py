@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 from bpe.formats.conversion import GPT2_MERGES, naming, of_content, read, read_bytes
 from bpe.formats.minbpe import FIRST_LINE
 from bpe.formats.model_folder import TOKENIZER, with_files
-from bpe.pattern import Pattern
+from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import read_json
 from bpe.vocabulary import Vocabulary
 

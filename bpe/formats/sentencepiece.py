@@ -43,8 +43,8 @@ from typing import Any, NamedTuple
 from bpe.formats.huggingface import of_document
 from bpe.formats.kept import from_text, to_text
 from bpe.formats.protobuf import FieldValue, fields_of
-from bpe.pattern import Pattern
 from bpe.pipeline.normalizers import Normalizer
+from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import need
 from bpe.vocabulary import Vocabulary
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from bpe.formats.limits import check_longest
 from bpe.formats.ranks import vocabulary_of_ranks
-from bpe.pattern import Pattern
+from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import need
 from bpe.vocabulary import Vocabulary
 from bpe.vocabulary_checks import MAX_ID

@@ -27,7 +27,7 @@ from bpe.formats.expressions import render
 from bpe.formats.kept import warn_lost
 from bpe.formats.limits import check_longest
 from bpe.formats.ranks import check_no_idle, check_ranks, vocabulary_of_ranks
-from bpe.pattern import PATTERNS, Dialect, Pattern
+from bpe.splitting.pattern import PATTERNS, Dialect, Pattern
 from bpe.supermerges import refuse_supermerges
 from bpe.vocabulary import NO_ID, Vocabulary
 

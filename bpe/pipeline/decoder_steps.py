@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 
 from bpe.formats.byte_level import bytes_of
 from bpe.pipeline.steps import SearchPattern, content_of, value_of
-from bpe.regular_expressions import SECONDS, SECONDS_PER_MEGABYTE
+from bpe.splitting.regex_engine import SECONDS, SECONDS_PER_MEGABYTE
 
 Entry: TypeAlias = dict[str, Any]
 

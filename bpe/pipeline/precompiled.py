@@ -22,7 +22,7 @@ import numpy as np
 
 from bpe.pipeline.text_changes import ANYTHING, MAX_GROWTH, Heads, TextChange, check_size
 from bpe.pipeline.tracked import Tracked
-from bpe.regular_expressions import when_needed
+from bpe.splitting.regex_engine import when_needed
 
 # A grapheme cluster, by the expression of Unicode's annex 29. \X of the regex package is not used: it takes
 # quadratic time for a run of flags, and joins some letters of India that no letter comes before.

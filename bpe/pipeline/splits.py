@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from operator import add
 
 from bpe.pipeline.steps import SearchPattern
-from bpe.regular_expressions import divided, spans_of
+from bpe.splitting.regex_engine import divided, spans_of
 
 BEHAVIORS = ("Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous")
 """What can be done with the parts of a text."""

@@ -3,7 +3,7 @@
 An entry is any JSON value. What it must be, it is checked for, and an error says where it is:
 ``normalizer.normalizers[2].content``. Time and memory are bounded: an entry has at most :data:`MAX_STEPS`
 steps, and an expression takes at most so many seconds for a text
-(:func:`bpe.regular_expressions.spans_of`).
+(:func:`bpe.splitting.regex_engine.spans_of`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from bpe.pattern import translated
-from bpe.regular_expressions import compiled, spans_of
+from bpe.splitting.pattern import translated
+from bpe.splitting.regex_engine import compiled, spans_of
 
 MAX_STEPS = 1000
 """How many steps a Sequence may have, those of Sequences in it included."""

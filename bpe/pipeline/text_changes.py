@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bpe.pipeline.steps import MAX_CONTENT, SearchPattern
 from bpe.pipeline.tracked import Tracked
-from bpe.regular_expressions import when_needed
+from bpe.splitting.regex_engine import when_needed
 
 if TYPE_CHECKING:
     import regex

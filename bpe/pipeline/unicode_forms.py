@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from bpe.pipeline.text_changes import ANYTHING, Heads, TextChange
 from bpe.pipeline.tracked import Tracked
-from bpe.regular_expressions import when_needed
+from bpe.splitting.regex_engine import when_needed
 
 FormName: TypeAlias = Literal["NFC", "NFD", "NFKC", "NFKD"]
 # Python sorts marks by insertion, which takes quadratic time where they are not in order. The last two

@@ -187,7 +187,7 @@ class Ladder:
 
     def cut(self) -> list[bytes]:
         """Cut the text by GPT-2's pattern."""
-        from bpe.pattern import Pattern
+        from bpe.splitting.pattern import Pattern
 
         return Pattern.of("gpt2").split_bytes(self.text)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bpe.regular_expressions import when_needed
+from bpe.splitting.regex_engine import when_needed
 from bpe.support.progress import Progress, progress_bar
 
 if TYPE_CHECKING:

@@ -1,8 +1,9 @@
 """Finds how far a text has no match, when only its beginning is known."""
 
-from bpe.scanning.matching import NO_MATCH, decode
-from bpe.scanning.remembering import find
-from bpe.scanning.tables import view_of
+from bpe.splitting.compiled.remembering import find
+
+from bpe.splitting.compiled.matching import NO_MATCH, decode
+from bpe.splitting.compiled.tables import view_of
 from structures.kernels import pointer_to, quiet
 
 

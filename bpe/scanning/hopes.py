@@ -2,7 +2,7 @@ r"""Hopes: the two characters with which a match may begin, for patterns whose m
 
 A pattern such as that of SuperBPE matches numbers and some punctuation, and what lies between its matches, a
 sentence or so, is a piece. Most places there are *hopeless*: the automaton finds no match after two
-characters. 63 places at a time are looked at, as with :mod:`bpe.scanning.windows`: characters of ASCII that
+characters. 63 places at a time are looked at, as with :mod:`bpe.splitting.compiled.windows`: characters of ASCII that
 are alike have a bit, and two neighbours that may begin a match are in a *product* of two sets of bits::
 
     pattern    \d+|[.,]{2,}
@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bpe.scanning.automaton import NO_MATCH, Automaton
-from bpe.scanning.windows import GROUPS
+from bpe.splitting.compiled.automaton import NO_MATCH, Automaton
+from bpe.splitting.compiled.windows import GROUPS
 
 HOPED = 2  # characters
 _N_ASCII = 128

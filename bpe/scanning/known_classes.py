@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from bpe.regular_expressions import unicode_version
+from bpe.splitting.regex_engine import unicode_version
 
 FILE = Path(__file__).with_suffix(".json")
 CASED = r"[\p{Changes_When_Casemapped}\p{Changes_When_Casefolded}]"

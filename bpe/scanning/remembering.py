@@ -1,4 +1,4 @@
-r"""Runs the automaton as :mod:`bpe.scanning.matching` does, but never twice over what has failed.
+r"""Runs the automaton as :mod:`bpe.splitting.compiled.matching` does, but never twice over what has failed.
 
 ::
 
@@ -6,15 +6,15 @@ r"""Runs the automaton as :mod:`bpe.scanning.matching` does, but never twice ove
     search from byte 0             . . . . . . . . m . . .     no b: from m on, this state has failed
     search from byte 1               . . . . . . . !           the same state at m: this search fails, too
 
-Remembered are pairs of an endless state (:mod:`bpe.scanning.tails`) and the first character that begins in
+Remembered are pairs of an endless state (:mod:`bpe.splitting.compiled.lookahead`) and the first character that begins in
 a *bucket* of eight bytes. So a search reads at most a bucket of what another one has read in the same state.
 The work is O(n), and at worst O(n) for each endless state.
 """
 
 import numpy as np
 
-from bpe.scanning.matching import NO_MATCH, UNDECIDED, decode, find_match
-from bpe.scanning.tables import ALIVE, BUCKET_SHIFT, DELAY_MASK, ROW_SHIFT
+from bpe.splitting.compiled.matching import NO_MATCH, UNDECIDED, decode, find_match
+from bpe.splitting.compiled.tables import ALIVE, BUCKET_SHIFT, DELAY_MASK, ROW_SHIFT
 from structures.kernels import inner
 
 
@@ -25,7 +25,7 @@ def n_failed(start: int, stop: int, tail_bytes: int) -> int:
 
 @inner
 def find(automaton, data, i, stop, is_open, entry):
-    """Find a match as :func:`bpe.scanning.matching.find_match` does, in linear time for all matches."""
+    """Find a match as :func:`bpe.splitting.compiled.matching.find_match` does, in linear time for all matches."""
     if automaton.tail_bytes == 0:
         return find_match(automaton, data, i, stop, is_open, entry)
     return find_once(automaton, data, i, stop, is_open, entry)

@@ -1,6 +1,6 @@
 """The work of compiling an expression: counted step by step, and ended at a limit."""
 
-from bpe.scanning.syntax import UnsupportedError
+from bpe.splitting.compiled.syntax import UnsupportedError
 
 MAX_STEPS = 1_500_000
 """Steps that the expressions of a pattern may take to compile. One is about a microsecond of work."""

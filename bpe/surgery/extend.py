@@ -20,7 +20,7 @@ import numpy as np
 from bpe.corpus import Corpus, CorpusLike
 from bpe.counting.word_counts import WordCounts
 from bpe.encoding.symbols import BYTES
-from bpe.pattern import Pattern
+from bpe.splitting.pattern import Pattern
 from bpe.supermerges import refuse_supermerges
 from bpe.surgery.id_maps import id_map
 from bpe.vocabulary import Vocabulary

@@ -11,8 +11,8 @@ from operator import index as as_index
 from typing import TYPE_CHECKING, Any, cast
 
 from bpe.corpus import Corpus, CorpusLike
-from bpe.pattern import Pattern
-from bpe.specials import check_specials
+from bpe.splitting.pattern import Pattern
+from bpe.splitting.specials import check_specials
 from bpe.support.progress import Progress
 from bpe.tokenizer import Tokenizer
 from bpe.training.small_corpus import train_on_small

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bpe.corpus import Corpus
-from bpe.pattern import Pattern
 from bpe.plain_splitting import plain_splitter
 from bpe.reference import learn
 from bpe.reference.linked import QueuedPieces
-from bpe.special_search import search_for
+from bpe.splitting.pattern import Pattern
+from bpe.splitting.special_search import search_for
 from bpe.tokenizer import Tokenizer
 from bpe.training.start import fresh_start, tokenizer_of
 

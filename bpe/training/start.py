@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bpe.formats.kept import without_ids
-from bpe.pattern import Pattern
+from bpe.splitting.pattern import Pattern
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import ALPHABETS, NO_ID, Alphabet, Vocabulary
 from bpe.vocabulary_checks import MAX_ID

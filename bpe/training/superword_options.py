@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from operator import index as as_index
 from typing import Literal, NamedTuple, TypeAlias
 
-from bpe.pattern import Pattern
+from bpe.splitting.pattern import Pattern
 from bpe.training.start import choice
 
 Superwords: TypeAlias = Literal["superbpe", "boundless"]

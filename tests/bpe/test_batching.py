@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe.counting.batching import Batcher
-from bpe.special_search import SpecialSearch
+from bpe.splitting.special_search import SpecialSearch
 
 blocks = st.lists(st.text("ab<>", max_size=8), max_size=4)
 specials = st.frozensets(st.sampled_from(["<a>", "<a>b", "b", "<<"]))

@@ -18,7 +18,7 @@ import bpe
 from bpe import cli
 from bpe.corpus import reading
 from bpe.encoding.streams import encode_blocks
-from bpe.specials import Rules
+from bpe.splitting.specials import Rules
 from tests.optional import required
 
 

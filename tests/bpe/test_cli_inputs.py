@@ -13,7 +13,7 @@ import bpe
 from bpe import cli
 from bpe.cli.first_look import oddity
 from bpe.cli.options import OTHER_NAMES, PATTERN_HELP, PATTERNS
-from bpe.pattern import _OTHER_NAMES
+from bpe.splitting.pattern import _OTHER_NAMES
 from tests.optional import optional
 
 pyarrow = optional("pyarrow")

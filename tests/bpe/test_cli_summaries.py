@@ -166,7 +166,12 @@ def test_a_line_while_it_compiles(monkeypatch, capsys):
     ]
     for is_quiet, said in ((False, lines), (True, [])):
         watch = Watch(is_quiet=is_quiet)
-        for module in ("bpe.training.runs", "structures", "bpe.scanning.cutting", "bpe.training.runs"):
+        for module in (
+            "bpe.training.runs",
+            "structures",
+            "bpe.splitting.compiled.cutting",
+            "bpe.training.runs",
+        ):
             watch.begin(module)
             watch.begin("bpe.encoding.memory")  # within the other
             time.sleep(0.1)

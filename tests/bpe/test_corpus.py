@@ -16,10 +16,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import bpe
-from bpe import boundaries as cutting
 from bpe.corpus import STDIN, Corpus
 from bpe.corpus.validity import clean_blocks, clean_document
-from bpe.special_search import SpecialSearch
+from bpe.splitting import boundaries as cutting
+from bpe.splitting.special_search import SpecialSearch
 from bpe.support.text import as_bytes, as_text
 from tests.optional import optional
 

@@ -24,8 +24,8 @@ from bpe.counting import counts_file, kinds
 from bpe.counting import pieces as counting
 from bpe.counting.pieces import count_documents
 from bpe.counting.word_counts import WordCounts
-from bpe.special_search import SpecialSearch
-from bpe.specials import check_specials
+from bpe.splitting.special_search import SpecialSearch
+from bpe.splitting.specials import check_specials
 from bpe.support.text import as_bytes, as_text
 
 END = "<|end|>"

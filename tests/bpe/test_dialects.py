@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 import bpe
 from bpe.cli import main
-from bpe.dialects import translated
 from bpe.reference import encode_by_ranks_of_bytes
+from bpe.splitting.dialects import translated
 from tests.optional import optional
 
 tokenizers = optional("tokenizers")

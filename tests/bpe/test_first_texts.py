@@ -18,8 +18,8 @@ from bpe.encoding import first_texts
 from bpe.encoding.encoder import Encoder
 from bpe.encoding.first_texts import LONGEST_PIECE, LONGEST_TEXT, MOST_WORK, FirstTexts
 from bpe.formats.ranks import find_unreached, vocabulary_of_ranks
-from bpe.pattern import Pattern
 from bpe.plain_splitting import plain_splitter
+from bpe.splitting.pattern import Pattern
 from bpe.vocabulary import Vocabulary
 
 texts = st.text("abc \n'st\u00e9\u4e2d7", max_size=60).map(str.encode) | st.binary(max_size=20)

@@ -16,7 +16,7 @@ from bpe.formats.conversion import FORMATS, PROBE, differences, encoders, guess_
 from bpe.formats.limits import check_lengths
 from bpe.formats.ranks import merges_of, unreached
 from bpe.formats.recognition import find
-from bpe.regular_expressions import check_expression
+from bpe.splitting.regex_engine import check_expression
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import ALPHABETS, Vocabulary
 from tests.optional import optional, required

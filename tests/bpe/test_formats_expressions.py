@@ -8,7 +8,7 @@ import regex
 import bpe
 from bpe.formats import expressions
 from bpe.formats.expressions import DIALECTS, render
-from bpe.pattern import translated
+from bpe.splitting.pattern import translated
 from tests.optional import optional
 
 tokenizers = optional("tokenizers")

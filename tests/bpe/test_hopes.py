@@ -6,15 +6,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import regex
+from bpe.splitting.compiled.hopes import derive_hopes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe
-from bpe.regular_expressions import split_by_expression
-from bpe.scanning.automaton import compile_automaton
-from bpe.scanning.hopes import derive_hopes
-from bpe.scanning.scanner import Scanner
-from bpe.scanning.tables import tables_of
+from bpe.splitting.compiled.automaton import compile_automaton
+from bpe.splitting.compiled.scanner import Scanner
+from bpe.splitting.compiled.tables import tables_of
+from bpe.splitting.regex_engine import split_by_expression
 from bpe.training.superbpe import WIDE_PATTERN, wide_pattern_of
 
 FEW = [WIDE_PATTERN, r"\d+|[.,]{2,}", "ab|b{2}", r"x(?!y)|\n\n", "é|a[é!]", "9+?(?=,)"]

@@ -7,27 +7,27 @@ from collections import Counter
 import numpy as np
 import pytest
 import regex
+from bpe.splitting.compiled.remembering import n_failed
+from bpe.splitting.compiled.work import MAX_STEPS, Work
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe
-from bpe import regular_expressions
-from bpe.regular_expressions import (
+from bpe.splitting import regex_engine as regular_expressions
+from bpe.splitting.compiled.automaton import compile_automaton
+from bpe.splitting.compiled.classes import _found_by_regex, ranges_of, symbols_of
+from bpe.splitting.compiled.cutting import cut
+from bpe.splitting.compiled.lookahead import MAX_TAIL, find_tails
+from bpe.splitting.compiled.scanner import Scanner
+from bpe.splitting.compiled.syntax import UnsupportedError
+from bpe.splitting.compiled.windows import derive_windows
+from bpe.splitting.regex_engine import (
     MAX_DEPTH,
     MAX_EXPRESSIONS,
     MAX_LENGTH,
     check_expression,
     check_expressions,
 )
-from bpe.scanning.automaton import compile_automaton
-from bpe.scanning.classes import _found_by_regex, ranges_of, symbols_of
-from bpe.scanning.cutting import cut
-from bpe.scanning.remembering import n_failed
-from bpe.scanning.scanner import Scanner
-from bpe.scanning.syntax import UnsupportedError
-from bpe.scanning.tails import MAX_TAIL, find_tails
-from bpe.scanning.windows import derive_windows
-from bpe.scanning.work import MAX_STEPS, Work
 
 TIKTOKEN = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
@@ -502,7 +502,7 @@ def test_readers_can_refuse_what_is_not_compiled(format, tmp_path):
         path.write_text(json.dumps(document))
     with pytest.raises(ValueError, match=r"tok\.model: the split pattern cannot be compiled"):
         load(path, compiled_only=True)
-    bpe.pattern._scanner.cache_clear()  # it warns once
+    bpe.splitting.pattern._scanner.cache_clear()  # it warns once
     loaded = load(path)
     assert loaded.pattern.sources == (NOT_COMPILED,)
     with pytest.warns(RuntimeWarning, match="cannot be compiled"):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import bpe
-from bpe.regular_expressions import unicode_version
-from bpe.scanning import classes, known_classes
+from bpe.splitting.compiled import classes, known_classes
+from bpe.splitting.regex_engine import unicode_version
 
 SCRIPT = """
 import sys, warnings

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import bpe
-from bpe.pattern import _SPELLINGS
+from bpe.splitting.pattern import _SPELLINGS
 
 thorough = settings(deadline=None, max_examples=300)
 NAMES = list(bpe.PATTERNS)
@@ -313,7 +313,7 @@ def test_odd_expressions_are_compiled_or_refused(source):
 
 
 def test_the_function_has_the_name_of_its_module():
-    importlib.import_module("bpe.pattern")
+    importlib.import_module("bpe.splitting.pattern")
     assert bpe.split("none", "text") == ["text"]
     assert set(bpe.__all__) <= set(dir(bpe))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):

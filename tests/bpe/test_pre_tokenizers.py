@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from bpe.formats.byte_level import bytes_of
 from bpe.formats.pattern_entries import pattern_like
-from bpe.pattern import PATTERNS
 from bpe.pipeline.pre_tokenizers import PreTokenizer
 from bpe.pipeline.splits import BEHAVIORS, Split
 from bpe.pipeline.steps import SearchPattern
 from bpe.pipeline.tracked import Tracked
+from bpe.splitting.pattern import PATTERNS
 from tests.optional import optional
 
 tokenizers = optional("tokenizers")
@@ -319,7 +319,7 @@ def test_equal_by_entry():
 
 def test_time_is_bounded(monkeypatch):
     """All pieces of a text have one limit together."""
-    monkeypatch.setattr("bpe.regular_expressions.SECONDS", 0.2)
+    monkeypatch.setattr("bpe.splitting.regex_engine.SECONDS", 0.2)
     ours = PreTokenizer.of(sequence(SPACES, split("(a|aa)+b|c")))
     words = [f"{'a' * 24}{n}" for n in range(1000)]
     ours(words[0], True)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import bpe
-from bpe import regular_expressions
 from bpe.encoding.crossings import Crossings
 from bpe.encoding.symbols import ModelOptions, Symbols
 from bpe.formats.byte_level import text_of
 from bpe.pipeline.normalizers import Normalizer
+from bpe.splitting import regex_engine as regular_expressions
 from bpe.vocabulary import Vocabulary
 from tests.optional import optional
 

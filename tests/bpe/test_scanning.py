@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from numba import njit
 
 import bpe
-from bpe.pattern import _IN_CODE as IN_CODE
-from bpe.regular_expressions import split_by_expression
-from bpe.scanning.automaton import compile_automaton
-from bpe.scanning.scanner import Scanner, scanner_of
-from bpe.scanning.syntax import UnsupportedError, parse
-from bpe.scanning.tables import tables_of, view_of
-from bpe.scanning.windows import PLACES, derive_windows
+from bpe.splitting.compiled.automaton import compile_automaton
+from bpe.splitting.compiled.scanner import Scanner, scanner_of
+from bpe.splitting.compiled.syntax import UnsupportedError, parse
+from bpe.splitting.compiled.tables import tables_of, view_of
+from bpe.splitting.compiled.windows import PLACES, derive_windows
+from bpe.splitting.pattern import _IN_CODE as IN_CODE
+from bpe.splitting.regex_engine import split_by_expression
 from bpe.support.text import as_bytes, as_text
 
 DEPTH = int(os.environ.get("FUZZ_DEPTH", "1"))

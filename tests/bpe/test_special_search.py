@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe
-from bpe import boundaries, special_search, token_automaton
-from bpe.special_search import SpecialSearch, search_for
-from bpe.specials import Rules, rules_of
-from bpe.token_automaton import TokenAutomaton
-from bpe.token_expression import MOST_STEPS, TokenExpression, expression_of
+from bpe.splitting import boundaries, special_search
+from bpe.splitting import special_automaton as token_automaton
+from bpe.splitting.special_automaton import TokenAutomaton
+from bpe.splitting.special_search import SpecialSearch, search_for
+from bpe.splitting.special_trie import MOST_STEPS, TokenExpression, expression_of
+from bpe.splitting.specials import Rules, rules_of
 from bpe.tokenizer import Tokenizer
 
 try:
@@ -120,9 +121,9 @@ def test_which_way_is_taken(tokens, is_few):
 def test_few_tokens_do_not_load_the_compiler():
     program = """
 import sys
-from bpe.special_search import SpecialSearch
+from bpe.splitting.special_search import SpecialSearch
 print(SpecialSearch(frozenset(f"<{i}>" for i in range(300))).split(b"a<1>"))
-assert not {"bpe.token_automaton", "numba"} & sys.modules.keys()
+assert not {"bpe.splitting.special_automaton", "numba"} & sys.modules.keys()
 """
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout == "[b'a', b'<1>', b'']\n"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe.special_search import SpecialSearch
-from bpe.specials import Rules, rules_of
+from bpe.splitting.special_search import SpecialSearch
+from bpe.splitting.specials import Rules, rules_of
 
 pieces = st.sampled_from(["a", "b", "<", ">", "é", "<a>", "<a>b", "ab"])
 texts = st.lists(pieces, max_size=12).map("".join)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import bpe
 from bpe.encoding import appendable, streams
 from bpe.encoding.encoder import Encoder
-from bpe.special_search import SpecialSearch
+from bpe.splitting.special_search import SpecialSearch
 from bpe.support.text import utf8_of
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary

@@ -12,7 +12,7 @@ from bpe.encoding import stretches
 from bpe.encoding.prepared import PreparedEngine
 from bpe.encoding.stretches import stretches_of
 from bpe.pipeline.normalizers import BOUNDARY, Normalizer
-from bpe.special_search import SpecialSearch
+from bpe.splitting.special_search import SpecialSearch
 from tests.bpe.test_prepared import SPACE, replace, sequence, some_tokenizer
 
 MARK = BOUNDARY.encode()

@@ -236,23 +236,31 @@ TARGETS = [
         "rounds", "bpe/encoding/short_pieces.py", (B + "test_short_pieces.py",), (), (B + "test_encoding.py",)
     ),
     Target("streams", "bpe/encoding/streams.py", (B + "test_streams.py",), (), TOKENIZER),
-    Target("windows", "bpe/scanning/windows.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
     Target(
-        "windows", "bpe/scanning/cuts.py", (B + "test_pattern.py",), (), (B + "test_corpus.py", *TOKENIZER)
+        "windows", "bpe/splitting/compiled/windows.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING
     ),
-    Target("windows", "bpe/scanning/bulk.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
-    Target("windows", "bpe/scanning/matching.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
+    Target(
+        "windows",
+        "bpe/splitting/compiled/cuts.py",
+        (B + "test_pattern.py",),
+        (),
+        (B + "test_corpus.py", *TOKENIZER),
+    ),
+    Target("windows", "bpe/splitting/compiled/bulk.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
+    Target(
+        "windows", "bpe/splitting/compiled/matching.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING
+    ),
     Target("windows", "bpe/scanning/hopes.py", (B + "test_hopes.py",)),
     Target(
         "windows",
-        "bpe/scanning/cutting.py",
+        "bpe/splitting/compiled/cutting.py",
         (B + "test_scanning.py", B + "test_hopes.py"),
         PLAIN_SCANNING,
         SPLITTING,
     ),
     Target(
         "specials",
-        "bpe/special_search.py",
+        "bpe/splitting/special_search.py",
         (B + "test_special_search.py", B + "test_streams.py", B + "test_counts.py"),
         (
             B + "test_specials.py",
@@ -264,7 +272,7 @@ TARGETS = [
     ),
     Target(
         "specials",
-        "bpe/specials.py",
+        "bpe/splitting/specials.py",
         (B + "test_special_search.py", B + "test_streams.py", B + "test_counts.py"),
         (
             B + "test_specials.py",
@@ -274,10 +282,10 @@ TARGETS = [
         ),
         (*TOKENIZER, B + "test_corpus.py", B + "test_training.py", B + "test_pattern.py"),
     ),
-    Target("specials", "bpe/token_expression.py", (B + "test_special_search.py",)),
+    Target("specials", "bpe/splitting/special_trie.py", (B + "test_special_search.py",)),
     Target(
         "specials",
-        "bpe/token_automaton.py",
+        "bpe/splitting/special_automaton.py",
         (B + "test_special_search.py",),
         ("tests/without_jit/test_token_automaton.py",),
     ),

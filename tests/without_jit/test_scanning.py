@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import regex
+from bpe.splitting.compiled.remembering import n_failed
 
 import bpe
-from bpe.scanning.cutting import cut_segment
-from bpe.scanning.remembering import n_failed
-from bpe.scanning.scanner import Scanner
-from bpe.scanning.tables import view_of
+from bpe.splitting.compiled.cutting import cut_segment
+from bpe.splitting.compiled.scanner import Scanner
+from bpe.splitting.compiled.tables import view_of
 
 SEAMS = [*"aZ019 \n\r\t'!_é文\u0301\u00a0\u2028\U0001f600", "'ll", "  ", "\r\n", "123"]
 
@@ -75,7 +75,7 @@ def steps(source, text, *, remembers=True):
     ends = np.empty(len(data) + 1, np.int32)
     n = cut_segment(view, data, 0, len(data), False, 0, ends, 0)
     found = [text[start:end] for start, end in zip([0, *ends[: n - 1]], ends[:n], strict=True)]
-    assert found == bpe.regular_expressions.split_by_expression(source, text)
+    assert found == bpe.splitting.regex_engine.split_by_expression(source, text)
     return counting.n
 
 

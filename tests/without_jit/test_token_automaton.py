@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bpe.token_automaton import Arrays, TokenAutomaton, choose, find_longest, link_states
+from bpe.splitting.special_automaton import Arrays, TokenAutomaton, choose, find_longest, link_states
 
 
 class Counted:

@@ -5,9 +5,9 @@ pieces of the one before. Every match is a piece, and so is every stretch betwee
 
 Expressions are those of the ``regex`` package, which defines what they match; its tables say what is a
 letter, a number or white space (:attr:`Pattern.unicode_version`). Most are compiled to tables
-(:mod:`bpe.scanning`) that split many times as fast. What cannot be compiled is split by the package
+(:mod:`bpe.splitting.compiled`) that split many times as fast. What cannot be compiled is split by the package
 itself, with a warning. An expression that is written for another engine is translated first
-(:mod:`bpe.dialects`), where the caller names its dialect; what is translated is what a pattern keeps.
+(:mod:`bpe.splitting.dialects`), where the caller names its dialect; what is translated is what a pattern keeps.
 
 A pattern also answers the two questions of everyone who sees only a part of a text:
 
@@ -15,8 +15,8 @@ A pattern also answers the two questions of everyone who sees only a part of a t
   :meth:`Pattern.last_cut`
 * How many pieces of a text are known, whatever follows? :meth:`Pattern.decided`
 
-But: a pattern does not know special tokens. Those are cut out first (:mod:`bpe.specials`); how both questions
-are answered with them, :mod:`bpe.boundaries` says.
+But: a pattern does not know special tokens. Those are cut out first (:mod:`bpe.splitting.specials`); how both questions
+are answered with them, :mod:`bpe.splitting.boundaries` says.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from bpe.regular_expressions import check_expressions, compiled, split_by_expressions, unicode_version
+from bpe.splitting.regex_engine import check_expressions, compiled, split_by_expressions, unicode_version
 from bpe.support.text import as_bytes, as_text
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from bpe.scanning.scanner import Scanner
+    from bpe.splitting.compiled.scanner import Scanner
 
 
 # ------------------------------------------------------------------------------------------ named patterns
@@ -105,7 +105,10 @@ _WINDOW = 256  # characters or bytes that are looked through first for the last 
 @functools.lru_cache(maxsize=64)
 def _problem(sources: tuple[str, ...]) -> str:
     """Return why expressions cannot be compiled; empty if they can."""
-    from bpe.scanning import scanner, syntax  # not at import: the first loads the compiler
+    from bpe.splitting.compiled import (
+        scanner,  # not at import: the first loads the compiler
+        syntax,  # not at import: the first loads the compiler
+    )
 
     try:
         scanner.scanner_of(sources, _IN_CODE)
@@ -117,7 +120,7 @@ def _problem(sources: tuple[str, ...]) -> str:
 @functools.lru_cache(maxsize=64)
 def _scanner(sources: tuple[str, ...]) -> Scanner | None:
     """Return the compiled pattern; None, with a warning the first time, where it cannot be compiled."""
-    from bpe.scanning.scanner import scanner_of
+    from bpe.splitting.compiled.scanner import scanner_of
 
     if not (problem := _problem(sources)):
         return scanner_of(sources, _IN_CODE)
@@ -132,10 +135,10 @@ def _scanner(sources: tuple[str, ...]) -> Scanner | None:
 
 # ------------------------------------------------------------------------------------------------- pattern
 def translated(source: str, dialect: Dialect) -> str:
-    """Translate an expression for the ``regex`` package, as :func:`bpe.dialects.translated` says."""
+    """Translate an expression for the ``regex`` package, as :func:`bpe.splitting.dialects.translated` says."""
     if dialect == "regex" or source in READ_ALIKE:
         return source
-    from bpe import dialects  # not at import: most patterns need none
+    from bpe.splitting import dialects  # not at import: most patterns need none
 
     return dialects.translated(source, dialect)
 

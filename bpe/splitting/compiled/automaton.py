@@ -26,8 +26,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bpe.scanning.classes import ranges_of, symbols_of
-from bpe.scanning.syntax import (
+from bpe.splitting.compiled.classes import ranges_of, symbols_of
+from bpe.splitting.compiled.syntax import (
     Alt,
     Atomic,
     Chars,
@@ -40,7 +40,7 @@ from bpe.scanning.syntax import (
     parse,
     with_looks_in_sets,
 )
-from bpe.scanning.work import Work
+from bpe.splitting.compiled.work import Work
 
 MAX_DELAY = 3
 """How many symbols a lookahead may read at most."""

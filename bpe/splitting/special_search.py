@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from bpe.splitting.special_trie import MOST_STEPS, TokenExpression, common_start, expression_of
 from bpe.support.text import utf8_of
-from bpe.token_expression import MOST_STEPS, TokenExpression, common_start, expression_of
 
 if TYPE_CHECKING:
-    from bpe.token_automaton import TokenAutomaton
+    from bpe.splitting.special_automaton import TokenAutomaton
 
 Made = TypeVar("Made")
 _MOST_NEEDLES = 64
@@ -122,7 +122,7 @@ def _finder_of(tokens: list[bytes]) -> TokenExpression | TokenAutomaton:
     expression = expression_of(tokens)
     if expression is not None:
         return TokenExpression(tokens, expression)
-    from bpe.token_automaton import TokenAutomaton  # loads the compiler
+    from bpe.splitting.special_automaton import TokenAutomaton  # loads the compiler
 
     return TokenAutomaton(tokens)
 

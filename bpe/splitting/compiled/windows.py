@@ -28,10 +28,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from bpe.scanning.automaton import MAX_DELAY, NO_MATCH, Automaton
-from bpe.scanning.classes import N_CODE_POINTS
-from bpe.scanning.syntax import UnsupportedError
-from bpe.scanning.work import Work
+from bpe.splitting.compiled.automaton import MAX_DELAY, NO_MATCH, Automaton
+from bpe.splitting.compiled.classes import N_CODE_POINTS
+from bpe.splitting.compiled.syntax import UnsupportedError
+from bpe.splitting.compiled.work import Work
 
 BEHIND, AHEAD = 3, 2
 GROUPS = 8

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Literal, TypeAlias, TypedDict
 
-from bpe.special_search import exact_bytes, remembering, search_for
+from bpe.splitting.special_search import exact_bytes, remembering, search_for
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
 Ordinary: TypeAlias = Literal["ordinary"] | None

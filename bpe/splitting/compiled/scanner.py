@@ -7,16 +7,16 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from bpe.scanning.automaton import compile_automaton
-from bpe.scanning.cuts import Cuts
-from bpe.scanning.cutting import cut
-from bpe.scanning.gaps import end_of_gap
-from bpe.scanning.hopes import derive_hopes
-from bpe.scanning.remembering import n_failed
-from bpe.scanning.tables import Tables, tables_of
-from bpe.scanning.tails import find_tails
-from bpe.scanning.windows import derive_windows
-from bpe.scanning.work import Work
+from bpe.splitting.compiled.automaton import compile_automaton
+from bpe.splitting.compiled.cuts import Cuts
+from bpe.splitting.compiled.cutting import cut
+from bpe.splitting.compiled.gaps import end_of_gap
+from bpe.splitting.compiled.hopes import derive_hopes
+from bpe.splitting.compiled.lookahead import find_tails
+from bpe.splitting.compiled.remembering import n_failed
+from bpe.splitting.compiled.tables import Tables, tables_of
+from bpe.splitting.compiled.windows import derive_windows
+from bpe.splitting.compiled.work import Work
 
 
 class Scanner:

@@ -14,8 +14,8 @@ know of all places, the automaton decides those that are left open, and the ends
 
 import numpy as np
 
-from bpe.scanning.matching import find_match
-from bpe.scanning.windows import AHEAD, BEHIND, PLACES
+from bpe.splitting.compiled.matching import find_match
+from bpe.splitting.compiled.windows import AHEAD, BEHIND, PLACES
 from structures.kernels import (
     BYTE_LANES,
     byte_lanes_in_products,
@@ -216,7 +216,7 @@ def put_ends(places, word, found, has_room, ends, n):
 
 @inner
 def cut_bulk(view, text, start, stop, ends, n):
-    """Write the ends of pieces, as :func:`bpe.scanning.cutting.cut_segment` does, but for the last bytes."""
+    """Write the ends of pieces, as :func:`bpe.splitting.compiled.cutting.cut_segment` does, but for the last bytes."""
     groups, places = local_bytes(_ROOM_GROUPS), local_words(_ROOM_PLACES)
     found, unsure = local_words(_ROOM_WORDS), local_words(_ROOM_WORDS)
     for k in range(BEHIND):  # the text before the segment decides nothing

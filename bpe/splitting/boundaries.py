@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bpe.pattern import Pattern
-from bpe.special_search import SpecialSearch
+from bpe.splitting.pattern import Pattern
+from bpe.splitting.special_search import SpecialSearch
 
 _TAIL_BYTES = 4096
 

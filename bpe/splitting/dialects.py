@@ -24,8 +24,8 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
-from bpe.dialect_sets import PROPERTY, SetReader, property_of
-from bpe.regular_expressions import check_expression, compiled
+from bpe.splitting.dialect_sets import PROPERTY, SetReader, property_of
+from bpe.splitting.regex_engine import check_expression, compiled
 
 DIALECTS = ("regex", "rust", "oniguruma")
 

@@ -6,11 +6,11 @@ parts between special tokens, or the pieces of another expression.
 
 import numpy as np
 
-from bpe.scanning.bulk import BEYOND_ASCII, cut_bulk
-from bpe.scanning.hopes import HOPED
-from bpe.scanning.matching import NO_MATCH, UNDECIDED, decode, symbol_before
-from bpe.scanning.remembering import find
-from bpe.scanning.tables import ALIVE, DELAY_MASK, ROW_SHIFT, view_of
+from bpe.splitting.compiled.bulk import BEYOND_ASCII, cut_bulk
+from bpe.splitting.compiled.hopes import HOPED
+from bpe.splitting.compiled.matching import NO_MATCH, UNDECIDED, decode, symbol_before
+from bpe.splitting.compiled.remembering import find
+from bpe.splitting.compiled.tables import ALIVE, DELAY_MASK, ROW_SHIFT, view_of
 from structures.kernels import (
     BYTE_LANES,
     byte_lanes_in_products,

@@ -10,7 +10,7 @@
 
 import numpy as np
 
-from bpe.scanning.tables import ALIVE, DELAY_MASK, ROW_SHIFT
+from bpe.splitting.compiled.tables import ALIVE, DELAY_MASK, ROW_SHIFT
 from structures.kernels import inner
 
 NO_MATCH = -1

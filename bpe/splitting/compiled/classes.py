@@ -2,7 +2,7 @@ r"""Classes of code points: which characters a pattern tells apart.
 
 The ``regex`` package tells the members of every named class, such as ``\p{L}``, and which characters differ
 in case only, so that both use the same tables of Unicode. For those of the named patterns it was asked before
-(:mod:`bpe.scanning.known_classes`). Sets are put together from these, as sorted ranges.
+(:mod:`bpe.splitting.compiled.known_classes`). Sets are put together from these, as sorted ranges.
 Code points that no class of a pattern tells apart are one *symbol*::
 
     code points   . . . '0' . . '9' . . 'A' . . . 'Z' . . .
@@ -17,10 +17,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bpe.scanning.known_classes import known_cases, known_ranges
-from bpe.scanning.sets import code_of, items_of, without_flags
-from bpe.scanning.syntax import UnsupportedError
-from bpe.scanning.work import Work
+from bpe.splitting.compiled.known_classes import known_cases, known_ranges
+from bpe.splitting.compiled.sets import code_of, items_of, without_flags
+from bpe.splitting.compiled.syntax import UnsupportedError
+from bpe.splitting.compiled.work import Work
 
 N_CODE_POINTS = 0x110000
 MAX_SYMBOLS = 255

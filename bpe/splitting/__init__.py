@@ -1,0 +1,1 @@
+"""Where a text is cut: patterns, their dialects, special tokens."""
