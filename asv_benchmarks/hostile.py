@@ -26,8 +26,8 @@ import numpy as np
 
 import bpe
 import structures as st
-from bpe.formats.byte_level import text_of as byte_text
 from bpe.plain_splitting import everything_compiled
+from bpe.vocabulary.byte_level import text_of as byte_text
 
 MOST = 3.0
 MEASURED = 3  # times at most

@@ -19,7 +19,7 @@ from pathlib import Path
 import click
 
 import bpe
-from bpe.formats.byte_level import text_of
+from bpe.vocabulary.byte_level import text_of
 
 LANGUAGES = {  # the letters, and the title of the declaration
     "Russian": ("[Ѐ-ӿ]", "Всеобщая декларация прав человека"),

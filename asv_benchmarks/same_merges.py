@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import bpe
-from bpe.vocabulary import ALPHABETS
+from bpe.vocabulary.vocabulary import ALPHABETS
 
 SPECIAL = "<|endoftext|>"
 GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"

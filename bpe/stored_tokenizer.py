@@ -13,15 +13,15 @@ from bpe.encoding.engines import engine_of
 from bpe.splitting.pattern import Dialect, Pattern
 from bpe.splitting.specials import NO_TOKENS, Specials
 from bpe.support.text import as_bytes, as_text
-from bpe.vocabulary import Vocabulary
-from bpe.vocabulary_given import (
+from bpe.vocabulary.given import (
     GivenMerges,
     GivenSpecials,
     GivenTokens,
     vocabulary_of,
     with_special_tokens,
 )
-from bpe.vocabulary_parts import Packed, packed, truncated, unpacked
+from bpe.vocabulary.parts import Packed, packed, truncated, unpacked
+from bpe.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import numpy as np

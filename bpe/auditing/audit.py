@@ -16,9 +16,9 @@ from bpe.corpus import Corpus, CorpusLike
 from bpe.encoding.streams import encode_blocks
 from bpe.encoding.symbols import BYTES
 from bpe.formats.ranks import unreached
-from bpe.supermerges import refuse_supermerges
 from bpe.support.progress import Progress, progress_bar
-from bpe.vocabulary import NO_ID
+from bpe.vocabulary.supermerges import refuse_supermerges
+from bpe.vocabulary.vocabulary import NO_ID
 
 if TYPE_CHECKING:
     from bpe.encoding.engine import Engine

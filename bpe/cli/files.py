@@ -28,7 +28,7 @@ from bpe.cli.options import PATTERN_HELP, PatternType, pattern_dialect
 if TYPE_CHECKING:
     from bpe.splitting.pattern import Dialect, Pattern
     from bpe.tokenizer import Tokenizer
-    from bpe.vocabulary import Vocabulary
+    from bpe.vocabulary.vocabulary import Vocabulary
 
 
 # The same as in bpe.formats.conversion, whose import would slow down --help.

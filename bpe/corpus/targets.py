@@ -31,7 +31,7 @@ from bpe.corpus.output import offsets_path
 from bpe.corpus.reading import extra
 
 if TYPE_CHECKING:
-    from bpe.vocabulary import Vocabulary
+    from bpe.vocabulary.vocabulary import Vocabulary
 
 IdFormat: TypeAlias = Literal["bin", "npy", "nanogpt", "megatron", "parquet", "arrow"]
 ENDINGS: dict[str, tuple[str, ...]] = {

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 
 _FEW = 64  # so few ids are looked up one by one
 _INTS = {int}

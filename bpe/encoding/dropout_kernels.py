@@ -6,7 +6,7 @@ import numpy as np
 
 from bpe.encoding.heap_merge import merge_by_heap, next_random
 from bpe.encoding.linked_pieces import Ranks, new_pieces, put_piece
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 from structures.kernels import quiet
 
 

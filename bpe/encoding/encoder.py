@@ -33,7 +33,7 @@ from bpe.encoding.short_pieces import new_secret, new_slots
 from bpe.encoding.symbols import BYTES, ModelOptions, Symbols
 from bpe.splitting.pattern import Pattern
 from bpe.support.threads import in_background, n_threads
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 from structures import ByteCounter
 
 KNOWN_PIECES = 1 << 20

@@ -6,7 +6,7 @@ from bpe.encoding.encoder import Encoder
 from bpe.encoding.run_encoder import RunEncoder
 from bpe.encoding.wide_encoder import WideEncoder, bytes_joined_by, n_first_merges
 from bpe.splitting.pattern import Pattern
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 
 
 def encoder_of(vocabulary: Vocabulary, pattern: Pattern) -> Encoder:

@@ -4,7 +4,7 @@
 
     vocabulary + pattern
        |-- encoder         bytes -> ids            bpe.encoding.first_texts, then encoder_choice
-       |-- cutter          where to cut a text     bpe.supermerges
+       |-- cutter          where to cut a text     bpe.vocabulary.supermerges
        |-- table           ids -> bytes            bpe.encoding.decoding
        |-- merger          bytes -> ids, by chance bpe.encoding.dropout
        |-- default_rules   special tokens          bpe.splitting.specials
@@ -37,9 +37,9 @@ from bpe.splitting.specials import (
     as_set,
     rules_of,
 )
-from bpe.supermerges import pattern_between, refuse_supermerges
-from bpe.vocabulary import Vocabulary
-from bpe.vocabulary_parts import Packed, packed, unpacked
+from bpe.vocabulary.parts import Packed, packed, unpacked
+from bpe.vocabulary.supermerges import pattern_between, refuse_supermerges
+from bpe.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -217,7 +217,7 @@ class Engine:
         return post.before, post.after
 
     def _post_processor_entry(self) -> Any:
-        from bpe.formats.kept import from_text
+        from bpe.vocabulary.extras import from_text
 
         return from_text(self.vocabulary.kept)["document"].get("post_processor")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bpe.encoding.engine import Engine
 from bpe.splitting.pattern import Pattern
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 
 
 def engine_of(vocabulary: Vocabulary, pattern: Pattern) -> Engine:

@@ -22,7 +22,7 @@ import numpy as np
 from bpe.plain_splitting import plain_splitter
 from bpe.reference import encode_by_rank, encode_by_ranks_of_bytes
 from bpe.splitting.pattern import Pattern
-from bpe.vocabulary import NO_ID, Vocabulary
+from bpe.vocabulary.vocabulary import NO_ID, Vocabulary
 
 if TYPE_CHECKING:
     from bpe.encoding.encoder import Encoder, Room

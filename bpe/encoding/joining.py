@@ -47,7 +47,7 @@ from bpe.encoding.short_pieces import (
 )
 from bpe.encoding.unknown_pieces import BATCH, KNOWN_BYTES, MISSING
 from bpe.support.threads import n_threads
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 from structures import ByteCounter
 from structures.kernels import inner, larger, local_words, pointer_to, prefetch, quiet, smaller
 

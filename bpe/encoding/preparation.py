@@ -1,6 +1,6 @@
 """``Preparation``: what a tokenizer does to a text before it merges, and to tokens when it decodes them.
 
-A vocabulary keeps what its ``tokenizer.json`` says of that (:mod:`bpe.formats.kept`). Most byte-level
+A vocabulary keeps what its ``tokenizer.json`` says of that (:mod:`bpe.vocabulary.extras`). Most byte-level
 tokenizers do nothing to a text but cut it by their pattern: they have no preparation. The steps themselves
 are in :mod:`bpe.pipeline`.
 """
@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from bpe.encoding.symbols import BYTES, ModelOptions
-from bpe.formats.kept import from_text
 from bpe.formats.pattern_entries import byte_level, pattern_like
 from bpe.pipeline.added_tokens import AddedToken, hides, overlap
 from bpe.pipeline.decoders import Decoder
@@ -20,7 +19,8 @@ from bpe.pipeline.normalizers import Normalizer
 from bpe.pipeline.pre_tokenizers import PreTokenizer
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.specials import NO_TOKENS
-from bpe.vocabulary import NO_ID, Vocabulary
+from bpe.vocabulary.extras import from_text
+from bpe.vocabulary.vocabulary import NO_ID, Vocabulary
 
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
 

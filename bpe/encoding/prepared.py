@@ -26,7 +26,6 @@ from bpe.encoding.decoding import checked_ids
 from bpe.encoding.engine import Engine, ends_of, made_by_one, made_once, put_around
 from bpe.encoding.preparation import Preparation
 from bpe.encoding.symbols import END
-from bpe.formats.byte_level import text_of
 from bpe.pipeline.added_tokens import AddedTokens, two_searches
 from bpe.pipeline.decoder_streams import DecoderStream
 from bpe.pipeline.decoders import DecoderTable
@@ -39,8 +38,9 @@ from bpe.splitting.pattern import Pattern
 from bpe.splitting.regex_engine import one_limit
 from bpe.splitting.special_search import search_for
 from bpe.splitting.specials import Rules, Specials
-from bpe.vocabulary import Vocabulary
-from bpe.vocabulary_parts import Packed, packed, unpacked
+from bpe.vocabulary.byte_level import text_of
+from bpe.vocabulary.parts import Packed, packed, unpacked
+from bpe.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from bpe.encoding.crossings import Crossings

@@ -32,7 +32,6 @@ import numpy as np
 
 from bpe.encoding.crossings import Crossings
 from bpe.encoding.preparation import Preparation
-from bpe.formats.byte_level import text_of
 from bpe.formats.pattern_entries import source_like
 from bpe.pipeline.added_tokens import AddedTokens, Part
 from bpe.pipeline.pre_tokenizers import Cut, CutByLength, Put, Replace, WriteBytes
@@ -41,7 +40,8 @@ from bpe.splitting.compiled.cuts import Cuts
 from bpe.splitting.compiled.scanner import scanner_of
 from bpe.splitting.compiled.syntax import UnsupportedError
 from bpe.splitting.pattern import Pattern
-from bpe.vocabulary import NO_ID, Vocabulary
+from bpe.vocabulary.byte_level import text_of
+from bpe.vocabulary.vocabulary import NO_ID, Vocabulary
 
 _MOST_KNOWN = 10_000
 

@@ -15,8 +15,8 @@ import numpy as np
 from bpe.encoding.encoder import Encoder, Room
 from bpe.encoding.joining import TIED, Joiner
 from bpe.splitting.pattern import Pattern
-from bpe.supermerges import with_first_merges
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.supermerges import with_first_merges
+from bpe.vocabulary.vocabulary import Vocabulary
 
 
 class RunEncoder(Encoder):

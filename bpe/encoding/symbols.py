@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bpe.vocabulary import NO_ID, Vocabulary
+from bpe.vocabulary.vocabulary import NO_ID, Vocabulary
 
 END = b"\xff"  # a byte that UTF-8 never has
 

@@ -27,8 +27,8 @@ from bpe.encoding.encoder import Encoder, Room
 from bpe.encoding.joining import MOST_IDS, Joiner
 from bpe.encoding.linked_pieces import are_in_order
 from bpe.splitting.pattern import Pattern
-from bpe.supermerges import with_first_merges
-from bpe.vocabulary import NO_ID, Vocabulary
+from bpe.vocabulary.supermerges import with_first_merges
+from bpe.vocabulary.vocabulary import NO_ID, Vocabulary
 from structures import kernel
 from structures.kernels import BYTE_LANES, count_lanes, inner, lowest_lane, pointer_to, smaller
 

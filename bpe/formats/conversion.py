@@ -23,10 +23,10 @@ Three more are only read: ``sentencepiece`` (``*.model``, of type BPE), ``tekken
 ``npm`` (ranks in JSON, as npm packages have them).
 :mod:`bpe.formats.recognition` finds out which format a file is in.
 
-Supermerges (:mod:`bpe.supermerges`) are held by native files only.
+Supermerges (:mod:`bpe.vocabulary.supermerges`) are held by native files only.
 
 tiktoken, gpt2 and minbpe have no place for what a ``tokenizer.json`` holds besides, such as a post-processor:
-a warning names it (:mod:`bpe.formats.kept`).
+a warning names it (:mod:`bpe.vocabulary.extras`).
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from bpe.encoding.engines import changes_text, engine_of
 from bpe.formats.limits import check_longest
 from bpe.formats.model_folder import TOKENIZER, is_folder, warn_without_folder, with_files, write_files
 from bpe.splitting.pattern import Dialect, Pattern
-from bpe.supermerges import refuse_supermerges
 from bpe.support.files import atomic_write
 from bpe.support.json_text import read_json
 from bpe.support.memory import give_back
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.supermerges import refuse_supermerges
+from bpe.vocabulary.vocabulary import Vocabulary
 
 FORMATS = ("native", "huggingface", "tiktoken", "gpt2", "minbpe")
 READ_ONLY = ("sentencepiece", "tekken", "npm")

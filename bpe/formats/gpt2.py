@@ -1,7 +1,7 @@
 """GPT-2's two files: ``vocab.json`` and ``merges.txt``.
 
 The first maps tokens to ids, the second has one merge a line. Both write bytes as characters
-(:mod:`bpe.formats.byte_level`). The files do not tell the split pattern: it is that of GPT-2. They do not
+(:mod:`bpe.vocabulary.byte_level`). The files do not tell the split pattern: it is that of GPT-2. They do not
 tell which tokens are special, either. A token is read as special if no merge makes it, it is not a single
 byte, and its characters stand for themselves: otherwise no text could ever give such a token.
 """
@@ -12,13 +12,13 @@ import json
 import warnings
 from collections.abc import Callable, Collection
 
-from bpe.formats.byte_level import bytes_of, text_of
-from bpe.formats.kept import warn_lost
 from bpe.formats.limits import check_longest
 from bpe.formats.ranks import check_merges_alone, check_no_added, check_no_idle
 from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import read_json
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.byte_level import bytes_of, text_of
+from bpe.vocabulary.extras import warn_lost
+from bpe.vocabulary.vocabulary import Vocabulary
 from bpe.vocabulary_checks import MAX_ID
 
 COMMENT = "#version"

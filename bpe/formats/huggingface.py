@@ -3,7 +3,7 @@
 Such a file can describe many kinds of tokenizers. Every kind of BPE can be read; other models, such as
 Unigram and WordPiece, are refused by name. A pre-tokenizer that cuts as a pattern does becomes one
 (:mod:`bpe.formats.pattern_entries`). All other steps, the flags of added tokens and the options of the model
-are kept as they are (:mod:`bpe.formats.kept`), and applied (:mod:`bpe.encoding.preparation`). Truncation,
+are kept as they are (:mod:`bpe.vocabulary.extras`), and applied (:mod:`bpe.encoding.preparation`). Truncation,
 padding and the dropout of the model are kept, and not applied, which a warning says.
 
 What is read and written again is an equal JSON document, except: entries that the file left out are written,
@@ -11,7 +11,7 @@ steps among them as null; merges are pairs of tokens; added tokens are in the or
 ``model.vocab``, too, if they were or if others would give them other ids.
 
 With ``ignore_merges``, a piece that is a token is not merged. If no merges lead to the token, it is taken
-whole (:meth:`bpe.vocabulary.Vocabulary.taking_whole`); for all other tokens this makes no difference.
+whole (:meth:`bpe.vocabulary.vocabulary.Vocabulary.taking_whole`); for all other tokens this makes no difference.
 
 Added tokens that are marked as special become special tokens; the others are added ones, which need not be
 allowed. Tokens are written to the table of tokens, too, so that they keep their ids even if there are gaps
@@ -25,18 +25,18 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from bpe.encoding.preparation import Preparation, cutting_pattern
-from bpe.formats.byte_level import text_of
 from bpe.formats.gpt2 import texts_of
-from bpe.formats.kept import different, from_text, to_text
 from bpe.formats.model_tables import vocabulary_of
 from bpe.formats.pattern_entries import byte_level, pattern_of, pre_tokenizer_of
 from bpe.formats.ranks import find_unreached, unreached
 from bpe.garbage import no_collection
 from bpe.pipeline.pre_tokenizers import PreTokenizer
 from bpe.splitting.pattern import Pattern
-from bpe.supermerges import refuse_supermerges
 from bpe.support.json_text import need, read_json
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.byte_level import text_of
+from bpe.vocabulary.extras import different, from_text, to_text
+from bpe.vocabulary.supermerges import refuse_supermerges
+from bpe.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import tokenizers

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bpe.formats.byte_level import codes_of
+from bpe.vocabulary.byte_level import codes_of
 
 MOST_CHARACTERS = 1 << 24
 """A row takes some 50 bytes of memory for each; real ones have 7 million."""

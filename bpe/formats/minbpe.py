@@ -15,12 +15,12 @@ import functools
 import re
 
 from bpe.formats.expressions import render
-from bpe.formats.kept import warn_lost
 from bpe.formats.limits import check_lengths
 from bpe.formats.ranks import check_merges_alone, check_no_added, check_no_idle
 from bpe.splitting.pattern import PATTERNS, Pattern
 from bpe.splitting.regex_engine import compiled
-from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
+from bpe.vocabulary.extras import warn_lost
+from bpe.vocabulary.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
 FIRST_LINE = "minbpe v1"
 _HINT = "A tokenizer.json can hold it"

@@ -8,7 +8,7 @@
 =============================  ============================================================================
 
 None of them changes the ids of a text. They are kept as they are (the part "files" of
-:mod:`bpe.formats.kept`), and written back; but special tokens that are new are put into
+:mod:`bpe.vocabulary.extras`), and written back; but special tokens that are new are put into
 ``added_tokens_decoder``, by which ``transformers`` goes. An ``auto_map`` names Python code, which is neither
 kept nor written: it is left out, and the class is ``PreTrainedTokenizerFast`` then, which reads the
 ``tokenizer.json``.
@@ -22,10 +22,10 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from bpe.formats.kept import FILES, MAX_FILES, from_text, to_text
 from bpe.support.files import atomic_write
 from bpe.support.json_text import read_json
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.extras import FILES, MAX_FILES, from_text, to_text
+from bpe.vocabulary.vocabulary import Vocabulary
 
 TOKENIZER = "tokenizer.json"
 CONFIG = "tokenizer_config.json"

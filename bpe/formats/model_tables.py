@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from bpe.formats.byte_level import all_bytes_of, bytes_of, is_spelled
 from bpe.formats.gpt2 import merges_of_texts, tokens_of
 from bpe.formats.limits import MAX_TOKEN
 from bpe.formats.merge_search import find_merges
 from bpe.support.json_text import need
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.byte_level import all_bytes_of, bytes_of, is_spelled
+from bpe.vocabulary.vocabulary import Vocabulary
 from bpe.vocabulary_checks import MAX_ID
 
 

@@ -16,7 +16,7 @@
     "whole_tokens": [700],                    looked up before anything is merged; absent if there are none
     "added_tokens": {"<think>": 513},         absent if there are none
     "idle_tokens": {"": 514},                 that no text is encoded to; absent if there are none
-    "kept": {...},                            of a tokenizer.json (bpe.formats.kept); absent if there is none
+    "kept": {...},                            of a tokenizer.json (bpe.vocabulary.extras); absent if there is none
     "crc32": 123456789                        of all the above; optional in a file written by hand
     }
 
@@ -39,12 +39,12 @@ from typing import Any
 import numpy as np
 
 from bpe.encoding.engines import changes_text
-from bpe.formats.kept import to_text
 from bpe.formats.limits import check_lengths, check_longest
 from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import need, read_json
-from bpe.vocabulary import NO_ID, Vocabulary
-from bpe.vocabulary_parts import VocabularyParts, bytes_of_ids, ids_of_bytes
+from bpe.vocabulary.extras import to_text
+from bpe.vocabulary.parts import VocabularyParts, bytes_of_ids, ids_of_bytes
+from bpe.vocabulary.vocabulary import NO_ID, Vocabulary
 
 FORMAT, VERSION = "bpe-structures", 5
 _SINCE = {

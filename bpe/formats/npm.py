@@ -19,11 +19,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from bpe.formats.kept import to_text
 from bpe.formats.tiktoken import parse
 from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import need
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.extras import to_text
+from bpe.vocabulary.vocabulary import Vocabulary
 
 ENTRIES = ("pat_str", "special_tokens", "bpe_ranks")
 

@@ -8,7 +8,7 @@ depends only on these bytes, until the token itself is made. So:
    the one merge that makes the token: no other two parts of it ever become neighbours. Then its bytes merge
    to the token, and it makes no difference whether the piece is looked up first.
 2. If more parts are left, no merge ever makes the token. Only a piece with exactly its bytes is encoded to
-   it: the token is taken whole (:meth:`bpe.vocabulary.Vocabulary.taking_whole`).
+   it: the token is taken whole (:meth:`bpe.vocabulary.vocabulary.Vocabulary.taking_whole`).
 3. So the pairs, in the order of the ranks, and the tokens taken whole encode every piece as the ranks do.
 
 Compiled code (:mod:`bpe.formats.rank_kernels`) merges all tokens in one call, shorter ones first.
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from bpe.encoding.linked_pieces import LinkedPieces, Ranks
@@ -96,7 +96,7 @@ def unreached(vocabulary: Vocabulary) -> list[int]:
 def find_unreached(vocabulary: Vocabulary) -> None:
     """Set the tokens that are taken whole to those that merges do not reach, as ``ignore_merges`` asks.
 
-    For :meth:`bpe.vocabulary.Vocabulary.finding`; see :func:`unreached`.
+    For :meth:`bpe.vocabulary.vocabulary.Vocabulary.finding`; see :func:`unreached`.
     """
     vocabulary.whole_ids = tuple(unreached(vocabulary))
 

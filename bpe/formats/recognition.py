@@ -30,7 +30,7 @@ from bpe.formats.minbpe import FIRST_LINE
 from bpe.formats.model_folder import TOKENIZER, with_files
 from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import read_json
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 
 OTHERS = ("tekken.json", "tokenizer.model", "vocab.json", "encoder.json")
 """What a folder may have instead of ``tokenizer.json``; the merges are beside the last two."""

@@ -19,7 +19,7 @@ user-defined symbols            added tokens, which are looked for after the nor
 
 The decoders of a ``tokenizer.json`` do not do all that SentencePiece does. One byte that is not UTF-8
 makes a run of byte pieces U+FFFD, and the first space is dropped whichever piece brings it. So a decoder
-that does as SentencePiece does is kept too (:mod:`bpe.formats.kept`), for use here and in native files. A
+that does as SentencePiece does is kept too (:mod:`bpe.vocabulary.extras`), for use here and in native files. A
 ``tokenizer.json`` that is written has the others alone.
 
 SentencePiece cuts a text nowhere but at user-defined symbols. The ids are the same as its ids, except:
@@ -41,12 +41,12 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from bpe.formats.huggingface import of_document
-from bpe.formats.kept import from_text, to_text
 from bpe.formats.protobuf import FieldValue, fields_of
 from bpe.pipeline.normalizers import Normalizer
 from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import need
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.extras import from_text, to_text
+from bpe.vocabulary.vocabulary import Vocabulary
 
 SPACE = "\u2581"
 """What SentencePiece writes for a space: a low block."""

@@ -24,7 +24,7 @@ from bpe.formats.limits import check_longest
 from bpe.formats.ranks import vocabulary_of_ranks
 from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import need
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 from bpe.vocabulary_checks import MAX_ID
 
 FIRST_SPECIALS = (

@@ -24,12 +24,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bpe.formats.expressions import render
-from bpe.formats.kept import warn_lost
 from bpe.formats.limits import check_longest
 from bpe.formats.ranks import check_no_idle, check_ranks, vocabulary_of_ranks
 from bpe.splitting.pattern import PATTERNS, Dialect, Pattern
-from bpe.supermerges import refuse_supermerges
-from bpe.vocabulary import NO_ID, Vocabulary
+from bpe.vocabulary.extras import warn_lost
+from bpe.vocabulary.supermerges import refuse_supermerges
+from bpe.vocabulary.vocabulary import NO_ID, Vocabulary
 
 if TYPE_CHECKING:
     import tiktoken

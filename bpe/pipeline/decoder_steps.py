@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from bpe.formats.byte_level import bytes_of
 from bpe.pipeline.steps import SearchPattern, content_of, value_of
 from bpe.splitting.regex_engine import SECONDS, SECONDS_PER_MEGABYTE
+from bpe.vocabulary.byte_level import bytes_of
 
 Entry: TypeAlias = dict[str, Any]
 

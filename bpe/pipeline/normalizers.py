@@ -30,7 +30,6 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any
 
-from bpe.formats.byte_level import text_of
 from bpe.pipeline.precompiled import CharacterMap
 from bpe.pipeline.steps import FromEntry, SearchPattern, content_of, flattened, unknown, value_of
 from bpe.pipeline.text_changes import (
@@ -48,6 +47,7 @@ from bpe.pipeline.text_changes import (
 )
 from bpe.pipeline.tracked import Tracked
 from bpe.pipeline.unicode_forms import UnicodeForm
+from bpe.vocabulary.byte_level import text_of
 
 _MOST_KNOWN = 10_000
 _GROWTH = {"NFC": 3, "NFD": 4, "NFKC": 18, "NFKD": 18, "Lowercase": 3, "StripAccents": 1}

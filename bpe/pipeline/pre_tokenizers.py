@@ -36,13 +36,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bpe.formats.byte_level import bytes_of, text_of
 from bpe.pipeline.scripts import runs_of_scripts
 from bpe.pipeline.splits import BEHAVIORS, Split
 from bpe.pipeline.steps import FromEntry, SearchPattern, flattened, unknown, value_of
 from bpe.pipeline.tracked import Tracked
 from bpe.splitting.pattern import PATTERNS
 from bpe.splitting.regex_engine import MAX_EXPRESSIONS, check_expressions, end_of_time
+from bpe.vocabulary.byte_level import bytes_of, text_of
 
 _MOST_LONGER = 4  # operations that may make a text twice as long
 _BYTE_CHARACTERS = frozenset(text_of(bytes(range(256))))

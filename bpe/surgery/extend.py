@@ -21,9 +21,9 @@ from bpe.corpus import Corpus, CorpusLike
 from bpe.counting.word_counts import WordCounts
 from bpe.encoding.symbols import BYTES
 from bpe.splitting.pattern import Pattern
-from bpe.supermerges import refuse_supermerges
 from bpe.surgery.id_maps import id_map
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.supermerges import refuse_supermerges
+from bpe.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from bpe.encoding.engine import Engine

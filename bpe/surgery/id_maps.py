@@ -6,7 +6,7 @@ from collections.abc import Container
 
 import numpy as np
 
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 
 GONE = -1
 MOST_IDS = 1 << 27

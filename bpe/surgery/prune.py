@@ -31,11 +31,11 @@ import numpy as np
 from bpe.counting.word_counts import WordCounts
 from bpe.encoding.symbols import BYTES
 from bpe.encoding.uses import uses_in_corpus, uses_in_words
-from bpe.formats.kept import ids_in, with_ids
-from bpe.supermerges import refuse_supermerges
 from bpe.surgery.id_maps import GONE, id_map
-from bpe.vocabulary import NO_ID, Vocabulary
-from bpe.vocabulary_parts import VocabularyParts
+from bpe.vocabulary.extras import ids_in, with_ids
+from bpe.vocabulary.parts import VocabularyParts
+from bpe.vocabulary.supermerges import refuse_supermerges
+from bpe.vocabulary.vocabulary import NO_ID, Vocabulary
 
 if TYPE_CHECKING:
     from bpe.corpus import CorpusLike

@@ -23,7 +23,6 @@ import numpy as np
 from bpe.counting.run_counts import Runs
 from bpe.counting.run_edges import PARTS, joins
 from bpe.counting.word_counts import WordCounts
-from bpe.supermerges import with_supermerges
 from bpe.support.progress import Progress, progress_bar
 from bpe.tokenizer import Tokenizer
 from bpe.training.front import make_front
@@ -32,6 +31,7 @@ from bpe.training.runs import fill_queue, in_order, runs_of
 from bpe.training.selection import best_of_front, merge_with_front
 from bpe.training.start import Start, tokenizer_of
 from bpe.training.state import LENGTH, new_state, spelled
+from bpe.vocabulary.supermerges import with_supermerges
 from structures import ByteCounter, IntMap, MaxHeap, PairIndex, TokenList, kernel, unpack_pair
 
 NOTHING_LEFT = (0, 0)

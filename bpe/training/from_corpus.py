@@ -18,7 +18,7 @@ from bpe.tokenizer import Tokenizer
 from bpe.training.small_corpus import train_on_small
 from bpe.training.start import fresh_start
 from bpe.training.superword_options import SuperwordOptions, Superwords
-from bpe.vocabulary import Alphabet
+from bpe.vocabulary.vocabulary import Alphabet
 
 if TYPE_CHECKING:
     from bpe.counting.counted_runs import RunCounts

@@ -15,7 +15,7 @@ from bpe.training.languages import Languages
 from bpe.training.learner import Ties, longest_token
 from bpe.training.start import choice, fresh_start, start_from, tokenizer_of
 from bpe.training.trainer import PATIENCE, Trainer
-from bpe.vocabulary import Alphabet
+from bpe.vocabulary.vocabulary import Alphabet
 
 PARITY_TIES: tuple[Ties, ...] = ("smallest", "lexicographic", "gpt2")
 

@@ -30,7 +30,7 @@ from bpe.training.state import (
     set_room,
     spelled,
 )
-from bpe.vocabulary import ALPHABETS
+from bpe.vocabulary.vocabulary import ALPHABETS
 from structures import CountBuckets, IntMap, MaxHeap, PairIndex, TokenList
 
 Ties: TypeAlias = Literal["smallest", "lexicographic", "first", "gpt2"]

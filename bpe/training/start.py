@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bpe.formats.kept import without_ids
 from bpe.splitting.pattern import Pattern
 from bpe.tokenizer import Tokenizer
-from bpe.vocabulary import ALPHABETS, NO_ID, Alphabet, Vocabulary
+from bpe.vocabulary.extras import without_ids
+from bpe.vocabulary.vocabulary import ALPHABETS, NO_ID, Alphabet, Vocabulary
 from bpe.vocabulary_checks import MAX_ID
 
 if TYPE_CHECKING:

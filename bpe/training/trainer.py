@@ -12,7 +12,6 @@ import numpy as np
 
 from bpe.counting.weights import weigh
 from bpe.counting.word_counts import WordCounts
-from bpe.supermerges import refuse_supermerges
 from bpe.support.progress import Progress, progress_bar
 from bpe.support.threads import in_background
 from bpe.tokenizer import Tokenizer
@@ -21,7 +20,8 @@ from bpe.training.letters import bytes_left_out
 from bpe.training.runs import INT64_MAX
 from bpe.training.selection import ALL, NONE
 from bpe.training.start import Start, fresh_start, start_from, tokenizer_of
-from bpe.vocabulary import Alphabet
+from bpe.vocabulary.supermerges import refuse_supermerges
+from bpe.vocabulary.vocabulary import Alphabet
 from structures import unpack_pair
 
 Keep: TypeAlias = Callable[[bytes, bytes], object]
@@ -409,7 +409,7 @@ class Trainer:
 
         Complexity
         ----------
-        As :meth:`bpe.vocabulary.Vocabulary.unfold`.
+        As :meth:`bpe.vocabulary.vocabulary.Vocabulary.unfold`.
 
         Examples
         --------

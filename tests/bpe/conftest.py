@@ -6,7 +6,7 @@ import pytest
 import bpe
 from bpe import reference
 from bpe.tokenizer import Tokenizer
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 
 SPECIALS = ["<|end|>", "<|fim|>", "  <x> "]
 

@@ -15,9 +15,9 @@ import bpe
 from bpe.cli import main
 from bpe.encoding import first_texts
 from bpe.formats import huggingface
-from bpe.formats.byte_level import text_of
 from bpe.formats.conversion import differences, write
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.byte_level import text_of
+from bpe.vocabulary.vocabulary import Vocabulary
 from tests.optional import optional
 
 tokenizers = optional("tokenizers")

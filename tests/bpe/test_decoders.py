@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bpe.formats.byte_level import text_of
 from bpe.pipeline import decoder_steps
 from bpe.pipeline.decoders import Decoder
+from bpe.vocabulary.byte_level import text_of
 from tests.optional import required
 
 tokenizers = required("tokenizers")

@@ -13,7 +13,7 @@ from bpe.encoding.encoder import Encoder
 from bpe.encoding.memory import BATCH, MOST_PROBES, forget
 from bpe.encoding.short_pieces import LAST_ROWS, LAST_WORDS, ROW, SHORT, home_of
 from bpe.support.threads import n_threads
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 from structures import ByteCounter, kernel
 from structures.hash_tables.byte_counter_kernels import look_up
 from structures.kernels import pointer_to

@@ -18,7 +18,7 @@ from bpe.encoding.memory import BATCH, KNOWN_BYTES
 from bpe.encoding.packed_ranks import LINE, NO_RANK
 from bpe.encoding.piece_turns import AT_ONCE, MOST_BYTES, merge_in_turns
 from bpe.encoding.rounds import merge_in_rounds
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 from structures import kernel
 from structures.kernels import pointer_to
 

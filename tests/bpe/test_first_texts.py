@@ -20,7 +20,7 @@ from bpe.encoding.first_texts import LONGEST_PIECE, LONGEST_TEXT, MOST_WORK, Fir
 from bpe.formats.ranks import find_unreached, vocabulary_of_ranks
 from bpe.plain_splitting import plain_splitter
 from bpe.splitting.pattern import Pattern
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 
 texts = st.text("abc \n'st\u00e9\u4e2d7", max_size=60).map(str.encode) | st.binary(max_size=20)
 texts |= st.text().map(lambda text: text.encode("utf-8", "replace"))

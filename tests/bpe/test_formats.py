@@ -11,14 +11,14 @@ import pytest
 import bpe
 from bpe import reference
 from bpe.formats import gpt2, huggingface, minbpe, native, tiktoken
-from bpe.formats.byte_level import bytes_of, text_of
 from bpe.formats.conversion import FORMATS, PROBE, differences, encoders, guess_format, read, write
 from bpe.formats.limits import check_lengths
 from bpe.formats.ranks import merges_of, unreached
 from bpe.formats.recognition import find
 from bpe.splitting.regex_engine import check_expression
 from bpe.tokenizer import Tokenizer
-from bpe.vocabulary import ALPHABETS, Vocabulary
+from bpe.vocabulary.byte_level import bytes_of, text_of
+from bpe.vocabulary.vocabulary import ALPHABETS, Vocabulary
 from tests.optional import optional, required
 
 tokenizers = optional("tokenizers")

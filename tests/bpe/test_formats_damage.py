@@ -11,7 +11,7 @@ import bpe
 from bpe.formats.conversion import read, write
 from bpe.formats.recognition import find
 from bpe.tokenizer import Tokenizer
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 from tests.fuzz.damage import damaged
 
 GIVEN = {"tiktoken": {"pattern": "gpt2", "special_tokens": {}}}

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import bpe
 from bpe.cli import main
-from bpe.formats.byte_level import text_of
+from bpe.vocabulary.byte_level import text_of
 from tests.optional import optional
 
 tokenizers = optional("tokenizers")

@@ -15,7 +15,7 @@ import pytest
 import bpe
 from bpe.corpus import id_files as files
 from bpe.corpus import output
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 from tests.forks import Child
 
 ODD = {

@@ -11,7 +11,7 @@ from bpe.encoding import joining
 from bpe.encoding.joining import ID_BYTES, MOST_IDS, SHORT_IDS, TIED, Joiner
 from bpe.encoding.joints import Joints, may_join
 from bpe.encoding.memory import BATCH, KNOWN_BYTES
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 from structures import kernel
 
 FIRST = 8  # ids of first tokens

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import bpe
 from bpe.cli import main
 from bpe.formats import huggingface
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 from tests.optional import optional
 
 tokenizers = optional("tokenizers")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import bpe
 from bpe.reference import IndexedPieces, alphabet_of, learn, leave_out
 from bpe.training.letters import bytes_left_out
-from bpe.vocabulary import ALPHABETS
+from bpe.vocabulary.vocabulary import ALPHABETS
 
 END, PAD = "<|end|>", "<|pad|>"
 words = st.one_of(st.text("aab c", min_size=1, max_size=12), st.text("abcé€", min_size=1, max_size=6))

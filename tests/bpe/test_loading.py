@@ -10,8 +10,8 @@ import pytest
 
 import bpe
 from bpe.encoding.preparation import Preparation
-from bpe.formats.byte_level import text_of
 from bpe.pipeline.added_tokens import AddedToken, overlap
+from bpe.vocabulary.byte_level import text_of
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 BYTES = {text_of(bytes([value])): value for value in range(256)}

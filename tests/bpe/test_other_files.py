@@ -11,8 +11,9 @@ from click.testing import CliRunner
 
 import bpe
 from bpe.cli import main
-from bpe.formats import kept, model_folder, recognition, tekken
+from bpe.formats import model_folder, recognition, tekken
 from bpe.tokenizer import Tokenizer
+from bpe.vocabulary.vocabulary import extras as kept
 from tests.fuzz.damage import damaged
 from tests.optional import optional, required
 
@@ -361,7 +362,7 @@ def test_folders_are_written_back(folder, read, tmp_path):
 
 
 def parts(tok):
-    from bpe.vocabulary_parts import packed, unpacked
+    from bpe.vocabulary.parts import packed, unpacked
 
     return unpacked(packed(tok.engine.vocabulary)), tok.pattern
 

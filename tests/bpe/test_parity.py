@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import bpe
 from bpe import reference
 from bpe.cli import main
-from bpe.formats.byte_level import text_of
 from bpe.training.languages import Languages, bytes_in
 from bpe.training.learner import LONGEST
 from bpe.training.start import fresh_start
+from bpe.vocabulary.byte_level import text_of
 from tests.optional import required
 
 ENGLISH = bpe.WordCounts({"the": 90, "then": 80, "there": 70})

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bpe.formats.byte_level import bytes_of
 from bpe.formats.pattern_entries import pattern_like
 from bpe.pipeline.pre_tokenizers import PreTokenizer
 from bpe.pipeline.splits import BEHAVIORS, Split
 from bpe.pipeline.steps import SearchPattern
 from bpe.pipeline.tracked import Tracked
 from bpe.splitting.pattern import PATTERNS
+from bpe.vocabulary.byte_level import bytes_of
 from tests.optional import optional
 
 tokenizers = optional("tokenizers")

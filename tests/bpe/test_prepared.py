@@ -11,10 +11,10 @@ import pytest
 import bpe
 from bpe.encoding.crossings import Crossings
 from bpe.encoding.symbols import ModelOptions, Symbols
-from bpe.formats.byte_level import text_of
 from bpe.pipeline.normalizers import Normalizer
 from bpe.splitting import regex_engine as regular_expressions
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.byte_level import text_of
+from bpe.vocabulary.vocabulary import Vocabulary
 from tests.optional import optional
 
 tokenizers = optional("tokenizers")

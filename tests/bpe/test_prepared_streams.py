@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.corpus import id_files
-from bpe.formats.byte_level import text_of
 from bpe.pipeline import token_cuts
 from bpe.pipeline.added_tokens import AddedToken, AddedTokens
 from bpe.pipeline.token_cuts import Begins, TokenCuts
+from bpe.vocabulary.byte_level import text_of
 from tests.bpe.test_prepared import (
     BYTE_LEVEL,
     BYTE_TOKENS,

@@ -15,7 +15,7 @@ from bpe.formats.conversion import PROBE
 from bpe.report import page_of
 from bpe.report.figures import categories_of, figures_of, sizes_of, times_of_merges
 from bpe.tokenizer import Tokenizer
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 from tests.optional import required
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import bpe
 from bpe.reference import IndexedPieces, learn, merge_sequence
 from bpe.tokenizer import Tokenizer
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 
 END, PAD = "<|end|>", "<|pad|>"
 ties_rules = st.sampled_from(["smallest", "lexicographic", "first"])

@@ -12,7 +12,7 @@ import bpe.report.figures
 from bpe.formats import huggingface
 from bpe.formats.limits import MAX_TOKEN, check_lengths, check_longest
 from bpe.formats.native import _text_of
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 
 BYTES = [bytes([value]) for value in range(256)]
 

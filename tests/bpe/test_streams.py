@@ -17,7 +17,7 @@ from bpe.encoding.encoder import Encoder
 from bpe.splitting.special_search import SpecialSearch
 from bpe.support.text import utf8_of
 from bpe.tokenizer import Tokenizer
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 
 SPECIALS = ["<|end|>", "<|fim|>", "  <x> ", "<|", "é|>"]
 ALPHABET = [

@@ -22,9 +22,9 @@ from bpe.counting.piece_ids import GAP, piece_ids
 from bpe.counting.run_counts import Runs, phrases_in, runs_in, runs_of_rows
 from bpe.encoding.encoder import Encoder
 from bpe.encoding.wide_encoder import FinerEncoder, WideEncoder, bytes_joined_by, cut_finer, n_first_merges
-from bpe.supermerges import with_first_merges, with_supermerges
 from bpe.training.boundless import Supermerges
 from bpe.training.superbpe import reader, superbpe_trainer, wide_pattern_of
+from bpe.vocabulary.supermerges import with_first_merges, with_supermerges
 from structures import ByteCounter
 from tests.optional import required
 

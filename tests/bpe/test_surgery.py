@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.cli import main
-from bpe.formats.kept import ids_in, with_ids
 from bpe.reference import learn_more, remove_least_used
 from bpe.surgery.prune import least_used, without
 from bpe.tokenizer import Tokenizer
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.extras import ids_in, with_ids
+from bpe.vocabulary.vocabulary import Vocabulary
 from tests.optional import required
 
 END, PAD = "<|end|>", "<|pad|>"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.tokenizer import Tokenizer
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 from tests.optional import optional
 
 tiktoken = optional("tiktoken")

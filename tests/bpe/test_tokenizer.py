@@ -19,7 +19,7 @@ from bpe.formats.conversion import write
 from bpe.support import files
 from bpe.support.text import as_bytes, as_text
 from bpe.tokenizer import Tokenizer
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 from tests.optional import required
 
 thorough = settings(deadline=None, max_examples=300)

@@ -20,7 +20,7 @@ from bpe.encoding import batches as encode_module
 from bpe.encoding import budget
 from bpe.support.text import as_text
 from bpe.tokenizer import Tokenizer
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 from tests.optional import required
 
 SPECIALS = ["<|end|>", "<|fim|>", "  <x> "]

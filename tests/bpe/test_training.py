@@ -17,7 +17,7 @@ from bpe.training import learner
 from bpe.training.merging import merge_pair
 from bpe.training.runs import count_pairs, in_order, run_at, runs_of
 from bpe.training.state import LENGTH, MIN_COUNT, N_TOKENS, START, TOKEN_ROWS, WEIGHT, new_state
-from bpe.vocabulary import ALPHABETS
+from bpe.vocabulary.vocabulary import ALPHABETS
 from structures import CountBuckets, MaxHeap, PairIndex, TokenList, unpack_pair
 
 SPECIAL = "<|endoftext|>"

@@ -8,8 +8,8 @@ import unicodedata
 import pytest
 
 import bpe
-from bpe.formats.byte_level import text_of
 from bpe.tokenizer import Tokenizer
+from bpe.vocabulary.byte_level import text_of
 from tests.fuzz.damage import damaged
 from tests.optional import optional
 

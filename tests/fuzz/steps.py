@@ -148,7 +148,7 @@ def _sequence(chance: random.Random, key: str, make: Callable[[random.Random], A
 
 def document(chance: random.Random) -> dict[str, Any]:
     """Return a ``tokenizer.json`` by chance."""
-    from bpe.formats.byte_level import text_of
+    from bpe.vocabulary.byte_level import text_of
 
     is_text = chance.random() < 0.6
     suffix = "</w>" if chance.random() < 0.15 else ""

@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from bpe.vocabulary import ALPHABETS
+from bpe.vocabulary.vocabulary import ALPHABETS
 
 N_PRINTABLE = 188  # in GPT-2's alphabet they come first
 _CHARACTER_OF = {

@@ -7,7 +7,7 @@
 
 A *run* is a maximal row of pieces that are one token each, of which some supermerge has a part. Supermerges
 join the tokens of a run, the first one learned first, from the left. They are the last merges of a
-vocabulary; how many there are is :attr:`bpe.vocabulary.Vocabulary.n_super`.
+vocabulary; how many there are is :attr:`bpe.vocabulary.vocabulary.Vocabulary.n_super`.
 
 Two questions of everyone who sees only a part of a text have other answers here than a pattern gives: a text
 can be cut between two pieces only if no supermerge joins tokens with these two bytes at their edges.
@@ -21,7 +21,7 @@ import numpy as np
 
 from bpe.splitting.pattern import Pattern
 from bpe.support.text import utf8_of
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.vocabulary import Vocabulary
 
 MOST_IDS = 1 << 24
 

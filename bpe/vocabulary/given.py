@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from bpe.formats.kept import with_special
 from bpe.splitting.specials import check_specials
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary.extras import with_special
+from bpe.vocabulary.parts import VocabularyParts
+from bpe.vocabulary.vocabulary import Vocabulary
 from bpe.vocabulary_checks import check_id, check_tokens
-from bpe.vocabulary_parts import VocabularyParts
 
 GivenTokens: TypeAlias = Sequence[bytes | None] | Mapping[int, bytes]
 GivenMerges: TypeAlias = Iterable[tuple[int, int]] | Iterable[tuple[bytes, bytes]]

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from bpe.formats.kept import without_ids
-from bpe.supermerges import refuse_supermerges, with_supermerges
-from bpe.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
+from bpe.vocabulary.extras import without_ids
+from bpe.vocabulary.supermerges import refuse_supermerges, with_supermerges
+from bpe.vocabulary.vocabulary import DEFAULT_BYTE_IDS, Vocabulary
 
 _NUMBER = np.dtype("<i4")  # an id is below 2**31
 Packed: TypeAlias = tuple[Any, ...]  # the fields of VocabularyParts, the arrays as bytes

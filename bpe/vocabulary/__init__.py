@@ -1,0 +1,1 @@
+"""Tokens, merges and ids, without any text."""
