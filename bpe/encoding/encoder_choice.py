@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bpe.encoding.encoder import Encoder
+from bpe.encoding.joining_encoders import WideEncoder, bytes_joined_by, n_first_merges
 from bpe.encoding.run_encoder import RunEncoder
-from bpe.encoding.wide_encoder import WideEncoder, bytes_joined_by, n_first_merges
 from bpe.splitting.pattern import Pattern
 from bpe.vocabulary.vocabulary import Vocabulary
 

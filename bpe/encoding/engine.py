@@ -3,7 +3,7 @@
 ::
 
     vocabulary + pattern
-       |-- encoder         bytes -> ids            bpe.encoding.first_texts, then encoder_choice
+       |-- encoder         bytes -> ids            bpe.encoding.plain_encoder, then encoder_choice
        |-- cutter          where to cut a text     bpe.vocabulary.supermerges
        |-- table           ids -> bytes            bpe.encoding.decoding
        |-- merger          bytes -> ids, by chance bpe.encoding.dropout
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from bpe.encoding.dropout_kernels import Merger
     from bpe.encoding.encoder import Encoder
+    from bpe.encoding.kernels.merge_heap import Merger
     from bpe.pipeline.decoder_streams import DecoderStream
 
 
@@ -164,7 +164,7 @@ class Engine:
     @made_once
     def encoder(self) -> Encoder:
         """The encoder of ordinary text; of the first texts, one that needs nothing compiled."""
-        from bpe.encoding.first_texts import first_texts_of
+        from bpe.encoding.plain_encoder import first_texts_of
 
         plain = first_texts_of(self.vocabulary, self.pattern, lambda: self._compiled_encoder)
         return self._compiled_encoder if plain is None else cast("Encoder", plain)
@@ -183,7 +183,7 @@ class Engine:
     @made_once
     def merger(self) -> Merger:
         """The encoder with dropout."""
-        from bpe.encoding.dropout_kernels import Merger
+        from bpe.encoding.kernels.merge_heap import Merger
 
         refuse_supermerges(self.vocabulary, "dropout")
         return Merger(self.vocabulary)

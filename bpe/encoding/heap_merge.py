@@ -4,7 +4,7 @@ The heap holds an entry for each pair that has a rank: the rank in the upper hal
 So the smallest entry is the pair to merge next: the lowest rank, then the leftmost place::
 
     place      0  1  2  3  4
-    tokens     t  h  e  r  e                 as in :mod:`bpe.encoding.linked_pieces`
+    tokens     t  h  e  r  e                 as in :mod:`bpe.encoding.kernels.linked_pieces`
     ranks      9  2  -  5  -
     entries    (2, 1)  (9, 0)  (5, 3)  ...  (4, 7)  (3, 6)
                the heap, from the left       pairs that dropout has skipped, from the right
@@ -19,8 +19,8 @@ Invariants, before and after every merge
 
 import numpy as np
 
-from bpe.encoding.linked_pieces import LOW_HALF, merge_at, view_of
-from bpe.encoding.packed_ranks import NO_RANK
+from bpe.encoding.kernels.linked_pieces import LOW_HALF, merge_at, view_of
+from bpe.encoding.kernels.pair_ranks import NO_RANK
 from structures.kernels import inner, quiet
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)

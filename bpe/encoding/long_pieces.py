@@ -7,7 +7,7 @@ not fit into the cache. So a window is merged by itself, and the next one begins
     window     ab cde fg hi jk l                      all but the last tokens are right, probably
     next                    jk lm nop q               begins at `jk`; its first token is `jk`, too: certainly
 
-Why that is certain. Let merges be in order, as in :mod:`bpe.encoding.rounds`. What happens inside a token,
+Why that is certain. Let merges be in order, as in :mod:`bpe.encoding.kernels.merge_rounds`. What happens inside a token,
 before it is made, depends on its bytes alone, as no merge crosses its ends. In the first window ``hi`` and
 ``jk`` stand side by side, and no merge has joined a part of one with a part of the other. If ``jk`` is a
 token of the next window, too, the parts at the join are the same at every rank in both, and in the whole
@@ -20,8 +20,8 @@ the piece is merged as a whole.
 
 import numpy as np
 
-from bpe.encoding.linked_pieces import put_piece, view_of
-from bpe.encoding.rounds import merge_in_rounds
+from bpe.encoding.kernels.linked_pieces import put_piece, view_of
+from bpe.encoding.kernels.merge_rounds import merge_in_rounds
 from structures.kernels import inner, pointer_to, smaller
 
 WINDOW = 4096
@@ -50,7 +50,7 @@ def write_window(self, ids, n):
 def merge_windows(self, data, start, end, ids, n):
     """Merge ``data[start:end]``, and write its ids from index `n` on.
 
-    O(bytes), if windows settle; as :func:`bpe.encoding.rounds.merge_in_rounds` where they do not.
+    O(bytes), if windows settle; as :func:`bpe.encoding.kernels.merge_rounds.merge_in_rounds` where they do not.
     """
     view, whole = view_of(self), (start, n, _ANY)
     size, wanted = WINDOW, _ANY  # the first token that the window has to have

@@ -5,7 +5,7 @@
     bytes     of the sea, of course
     pieces    of| the| sea|,| of| course        encoded by :mod:`bpe.encoding.encoder`
     ids       7 | 12 | 31 | 9 | 7 | 40 41       a piece of two tokens is in no run
-    runs      7   12   31 | 9 | 7 | 40 | 41     joined by :mod:`bpe.encoding.joining`
+    runs      7   12   31 | 9 | 7 | 40 | 41     joined by :mod:`bpe.encoding.kernels.joining`
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from bpe.encoding.encoder import Encoder, Room
-from bpe.encoding.joining import TIED, Joiner
+from bpe.encoding.kernels.joining import TIED, Joiner
 from bpe.splitting.pattern import Pattern
 from bpe.vocabulary.supermerges import with_first_merges
 from bpe.vocabulary.vocabulary import Vocabulary

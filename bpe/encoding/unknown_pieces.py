@@ -7,19 +7,19 @@
     merged          turns    rounds            -         later          or by a heap, if merges have no order
     place           0        3                 -1        -1             of the first token
 
-Short pieces take turns (:mod:`bpe.encoding.piece_turns`), longer ones are merged in rounds
-(:mod:`bpe.encoding.rounds`). A piece that is too long to be remembered is merged when it comes first.
+Short pieces take turns (:mod:`bpe.encoding.kernels.merge_short`), longer ones are merged in rounds
+(:mod:`bpe.encoding.kernels.merge_rounds`). A piece that is too long to be remembered is merged when it comes first.
 """
 
 import numpy as np
 
 from bpe.encoding.heap_merge import merge_by_heap
-from bpe.encoding.linked_pieces import put_piece
+from bpe.encoding.kernels.linked_pieces import put_piece
+from bpe.encoding.kernels.merge_rounds import merge_in_rounds
+from bpe.encoding.kernels.merge_short import MOST_BYTES, merge_in_turns
+from bpe.encoding.kernels.pair_ranks import NO_RANK, has_lines, table_of
+from bpe.encoding.kernels.piece_table import LAST_ROWS
 from bpe.encoding.long_pieces import WINDOW
-from bpe.encoding.packed_ranks import NO_RANK, has_lines, table_of
-from bpe.encoding.piece_turns import MOST_BYTES, merge_in_turns
-from bpe.encoding.rounds import merge_in_rounds
-from bpe.encoding.short_pieces import LAST_ROWS
 from structures.kernels import after, inner, local_words, pointer_to
 
 KNOWN_BYTES = 127

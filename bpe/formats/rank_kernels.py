@@ -3,7 +3,7 @@
 import numpy as np
 
 from bpe.encoding.heap_merge import merge_by_heap
-from bpe.encoding.linked_pieces import put_piece
+from bpe.encoding.kernels.linked_pieces import put_piece
 from structures import pack_pair
 from structures.kernels import inner, quiet
 

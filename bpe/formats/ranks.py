@@ -24,12 +24,12 @@ import numpy as np
 from bpe.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from bpe.encoding.linked_pieces import LinkedPieces, Ranks
+    from bpe.encoding.kernels.linked_pieces import LinkedPieces, Ranks
 
 
 def merges_of(token_bytes: Mapping[int, bytes]) -> tuple[np.ndarray, np.ndarray, list[int]]:
     """Return the merges that follow from the ranks of tokens."""
-    from bpe.encoding.linked_pieces import Ranks
+    from bpe.encoding.kernels.linked_pieces import Ranks
     from bpe.formats.rank_kernels import find_merges  # loads the compiler
 
     made, tokens = np.fromiter(token_bytes, np.int64, len(token_bytes)), list(token_bytes.values())
@@ -81,7 +81,7 @@ def _find_merges(words: Vocabulary) -> None:
 
 def unreached(vocabulary: Vocabulary) -> list[int]:
     """Return the tokens whose bytes do not merge to them."""
-    from bpe.encoding.linked_pieces import Ranks
+    from bpe.encoding.kernels.linked_pieces import Ranks
     from bpe.formats.rank_kernels import merge_tokens  # loads the compiler
 
     tokens = list(vocabulary.id_of)
@@ -105,7 +105,7 @@ def _pieces_of(
     tokens: Sequence[bytes], lengths: np.ndarray, ranks: Ranks
 ) -> tuple[LinkedPieces, np.ndarray, np.ndarray]:
     """Return room to merge tokens by a heap, the bytes of all tokens, and where each begins."""
-    from bpe.encoding.linked_pieces import new_pieces
+    from bpe.encoding.kernels.linked_pieces import new_pieces
 
     offsets = np.zeros(len(tokens) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])

@@ -25,7 +25,7 @@ from bpe.counting.pair_sketch import PairSketch
 from bpe.counting.piece_ids import token_ids
 from bpe.counting.run_counts import runs_in
 from bpe.counting.word_counts import WordCounts
-from bpe.encoding.wide_encoder import encoder_by_piece
+from bpe.encoding.joining_encoders import encoder_by_piece
 from bpe.splitting.pattern import Pattern
 from bpe.support.threads import in_background
 from bpe.tokenizer import Tokenizer

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.cli import main
-from bpe.encoding import first_texts
+from bpe.encoding import plain_encoder as first_texts
 from bpe.formats import huggingface
 from bpe.formats.conversion import differences, write
 from bpe.vocabulary.byte_level import text_of

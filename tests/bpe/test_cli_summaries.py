@@ -173,7 +173,7 @@ def test_a_line_while_it_compiles(monkeypatch, capsys):
             "bpe.training.runs",
         ):
             watch.begin(module)
-            watch.begin("bpe.encoding.memory")  # within the other
+            watch.begin("bpe.encoding.kernels.memory")  # within the other
             time.sleep(0.1)
             watch.end()
             watch.end()

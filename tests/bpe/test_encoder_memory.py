@@ -8,10 +8,10 @@ import pytest
 
 import bpe
 from bpe.encoding import encoder as encoding
-from bpe.encoding import linked_pieces as linked
 from bpe.encoding.encoder import Encoder
-from bpe.encoding.memory import BATCH, MOST_PROBES, forget
-from bpe.encoding.short_pieces import LAST_ROWS, LAST_WORDS, ROW, SHORT, home_of
+from bpe.encoding.kernels import linked_pieces as linked
+from bpe.encoding.kernels.memory import BATCH, MOST_PROBES, forget
+from bpe.encoding.kernels.piece_table import LAST_ROWS, LAST_WORDS, ROW, SHORT, home_of
 from bpe.support.threads import n_threads
 from bpe.vocabulary.vocabulary import Vocabulary
 from structures import ByteCounter, kernel

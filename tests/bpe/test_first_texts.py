@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe import plain_splitting
-from bpe.encoding import first_texts
+from bpe.encoding import plain_encoder as first_texts
 from bpe.encoding.encoder import Encoder
-from bpe.encoding.first_texts import LONGEST_PIECE, LONGEST_TEXT, MOST_WORK, FirstTexts
+from bpe.encoding.plain_encoder import LONGEST_PIECE, LONGEST_TEXT, MOST_WORK, FirstTexts
 from bpe.formats.ranks import find_unreached, vocabulary_of_ranks
 from bpe.plain_splitting import plain_splitter
 from bpe.splitting.pattern import Pattern

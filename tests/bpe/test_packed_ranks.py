@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe.encoding.packed_ranks import LINE, NO_RANK, filled_lines, pack_ranks, ranks_of_all
+from bpe.encoding.kernels.pair_ranks import LINE, NO_RANK, filled_lines, pack_ranks, ranks_of_all
 from structures.primitives.simd import _py_multiply_fold
 
 MOST = 2**21 - 1

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe.encoding import short_pieces as module
+from bpe.encoding.kernels import piece_table as module
 from structures import kernel
 from structures.kernels import pointer_to
 

@@ -21,7 +21,13 @@ from bpe.counting.pair_sketch import PairSketch, count_in_cells, most_of
 from bpe.counting.piece_ids import GAP, piece_ids
 from bpe.counting.run_counts import Runs, phrases_in, runs_in, runs_of_rows
 from bpe.encoding.encoder import Encoder
-from bpe.encoding.wide_encoder import FinerEncoder, WideEncoder, bytes_joined_by, cut_finer, n_first_merges
+from bpe.encoding.joining_encoders import (
+    FinerEncoder,
+    WideEncoder,
+    bytes_joined_by,
+    cut_finer,
+    n_first_merges,
+)
 from bpe.training.boundless import Supermerges
 from bpe.training.superbpe import reader, superbpe_trainer, wide_pattern_of
 from bpe.vocabulary.supermerges import with_first_merges, with_supermerges
@@ -453,7 +459,7 @@ def test_methods_agree_with_supermerges(boundless, tmp_path, monkeypatch):
         assert growing.ids() == tok.encode(text)
     written = tok.encode_files([LONG, "of the way"], tmp_path / "ids.bin", **rules)
     assert np.fromfile(written.ids, written.dtype).tolist() == ids + tok.encode("of the way")
-    monkeypatch.setattr("bpe.encoding.joining.KNOWN_PHRASES", 1)  # all are forgotten again and again
+    monkeypatch.setattr("bpe.encoding.kernels.joining.KNOWN_PHRASES", 1)  # all are forgotten again and again
     assert pickle.loads(pickle.dumps(tok)).encode(LONG, **rules) == ids
 
 

@@ -215,8 +215,16 @@ TARGETS = [
         for module in ("proofs", "witnesses", "measures", "audit")
     ),
     Target("merging", "bpe/training/letters.py", (B + "test_limited_alphabets.py",), PLAIN_TRAINING),
-    Target("rounds", "bpe/encoding/linked_pieces.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOKENIZER),
-    Target("rounds", "bpe/encoding/rounds.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOKENIZER),
+    Target(
+        "rounds",
+        "bpe/encoding/kernels/linked_pieces.py",
+        (B + "test_encoding.py",),
+        PLAIN_ENCODING,
+        TOKENIZER,
+    ),
+    Target(
+        "rounds", "bpe/encoding/kernels/merge_rounds.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOKENIZER
+    ),
     Target("rounds", "bpe/encoding/long_pieces.py", (B + "test_long_pieces.py",), (), TOKENIZER),
     Target(
         "rounds",
@@ -227,13 +235,17 @@ TARGETS = [
     ),
     Target(
         "rounds",
-        "bpe/encoding/memory.py",
+        "bpe/encoding/kernels/memory.py",
         (B + "test_encoding.py", B + "test_encoder_memory.py"),
         (),
         TOKENIZER,
     ),
     Target(
-        "rounds", "bpe/encoding/short_pieces.py", (B + "test_short_pieces.py",), (), (B + "test_encoding.py",)
+        "rounds",
+        "bpe/encoding/kernels/piece_table.py",
+        (B + "test_short_pieces.py",),
+        (),
+        (B + "test_encoding.py",),
     ),
     Target("streams", "bpe/encoding/streams.py", (B + "test_streams.py",), (), TOKENIZER),
     Target(

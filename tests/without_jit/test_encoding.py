@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from bpe import reference
-from bpe.encoding import linked_pieces as linked
 from bpe.encoding.heap_merge import merge_by_heap
-from bpe.encoding.packed_ranks import NO_RANK, pack_ranks, ranks_of_all
-from bpe.encoding.piece_turns import MOST_BYTES, merge_in_turns
-from bpe.encoding.rounds import merge_in_rounds
+from bpe.encoding.kernels import linked_pieces as linked
+from bpe.encoding.kernels.merge_rounds import merge_in_rounds
+from bpe.encoding.kernels.merge_short import MOST_BYTES, merge_in_turns
+from bpe.encoding.kernels.pair_ranks import NO_RANK, pack_ranks, ranks_of_all
 from structures import pack_pair
 from structures.hash_tables.byte_counter_kernels import new_byte_counter
 from structures.hash_tables.int_map_kernels import int_map_type, new_map

@@ -12,7 +12,7 @@ of this one::
     merge 1   t  he .  r  e           `he` keeps the place of its left token; the bit of the right one goes
     ranks     7  -  -  5  -  -  ...   of the pairs that `he` is in now: two look-ups
 
-Of the pairs with the lowest rank the leftmost is merged, as in :mod:`bpe.encoding.linked_pieces`; so the
+Of the pairs with the lowest rank the leftmost is merged, as in :mod:`bpe.encoding.kernels.linked_pieces`; so the
 merges may be in any order. No step has a branch that depends on the text.
 
 A piece that no merge is left for leaves the turns, and goes to its places among the linked pieces, where all
@@ -21,8 +21,8 @@ pieces are read from.
 
 import numpy as np
 
-from bpe.encoding.linked_pieces import view_of
-from bpe.encoding.packed_ranks import NO_RANK, rank_in
+from bpe.encoding.kernels.linked_pieces import view_of
+from bpe.encoding.kernels.pair_ranks import NO_RANK, rank_in
 from structures.kernels import (
     SIXTEEN,
     after,

@@ -3,8 +3,8 @@
 All merging follows one rule: among the adjacent pairs of a piece, merge the one with the lowest rank; if
 several have it, the leftmost. Repeat until no pair has a rank. Three kernels do this, for the same arrays:
 
-* :func:`bpe.encoding.piece_turns.merge_in_turns`: many short pieces at once, for merges in any order;
-* :func:`bpe.encoding.rounds.merge_in_rounds`: many pieces at once, for merges that are in order;
+* :func:`bpe.encoding.kernels.merge_short.merge_in_turns`: many short pieces at once, for merges in any order;
+* :func:`bpe.encoding.kernels.merge_rounds.merge_in_rounds`: many pieces at once, for merges that are in order;
 * :func:`bpe.encoding.heap_merge.merge_by_heap`: one piece, for merges in any order, with or without dropout.
 
 ::
@@ -36,7 +36,7 @@ import numpy as np
 from numba import types
 from numba.experimental import structref
 
-from bpe.encoding.packed_ranks import LINE, NO_RANK, has_lines, pack_ranks, rank_in, table_of
+from bpe.encoding.kernels.pair_ranks import LINE, NO_RANK, has_lines, pack_ranks, rank_in, table_of
 from structures import ByteCounter, IntMap, kernel, pack_pair
 from structures.kernels import (
     StructType,

@@ -21,7 +21,7 @@ Vocabularies whose ids or ranks do not fit into 21 bits have an ``IntMap`` in it
 
 import numpy as np
 
-from bpe.encoding.short_pieces import new_secret
+from bpe.encoding.kernels.piece_table import new_secret
 from structures.kernels import (
     inner,
     kernel,

@@ -7,7 +7,7 @@ between is a word or less, and remembered. Then the others join the tokens::
     bytes        by the way, by the sea
     cut          by| the| way|,| by| the| sea        no first merge joins "y" to " "
     ids          7 | 12 | 31 |9| 15 | 12 | 44        encoded by :mod:`bpe.encoding.encoder`
-    joined       900      31  9  901      44         joined by :mod:`bpe.encoding.joining`
+    joined       900      31  9  901      44         joined by :mod:`bpe.encoding.kernels.joining`
 
 ``FinerEncoder`` is the first step alone, which is all there is to encode by merges that stay inside words.
 
@@ -24,8 +24,8 @@ from typing import TypeAlias
 import numpy as np
 
 from bpe.encoding.encoder import Encoder, Room
-from bpe.encoding.joining import MOST_IDS, Joiner
-from bpe.encoding.linked_pieces import are_in_order
+from bpe.encoding.kernels.joining import MOST_IDS, Joiner
+from bpe.encoding.kernels.linked_pieces import are_in_order
 from bpe.splitting.pattern import Pattern
 from bpe.vocabulary.supermerges import with_first_merges
 from bpe.vocabulary.vocabulary import NO_ID, Vocabulary

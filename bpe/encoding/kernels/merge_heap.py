@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bpe.encoding.heap_merge import merge_by_heap, next_random
-from bpe.encoding.linked_pieces import Ranks, new_pieces, put_piece
+from bpe.encoding.kernels.linked_pieces import Ranks, new_pieces, put_piece
 from bpe.vocabulary.vocabulary import Vocabulary
 from structures.kernels import quiet
 

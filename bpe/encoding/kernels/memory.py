@@ -20,10 +20,9 @@ import numpy as np
 from numba import types
 from numba.experimental import structref
 
-from bpe.encoding.linked_pieces import linked_pieces_type, set_arrays
-from bpe.encoding.long_pieces import WINDOW, merge_windows
-from bpe.encoding.packed_ranks import LINE
-from bpe.encoding.short_pieces import (
+from bpe.encoding.kernels.linked_pieces import linked_pieces_type, set_arrays
+from bpe.encoding.kernels.pair_ranks import LINE
+from bpe.encoding.kernels.piece_table import (
     FEWEST_BITS,
     LAST_WORDS,
     LENGTH_SHIFT,
@@ -39,6 +38,7 @@ from bpe.encoding.short_pieces import (
     words_at,
     words_of,
 )
+from bpe.encoding.long_pieces import WINDOW, merge_windows
 from bpe.encoding.unknown_pieces import BATCH, KNOWN_BYTES, MISSING, look_up_whole, merge_unknown
 from bpe.splitting.compiled.cutting import cut_segments
 from structures import kernel
@@ -138,7 +138,7 @@ def new_memory(short, known, most_known, pool, tie, unknown, scratch):
 
 @kernel
 def make_room(self, arrays):
-    """Make room for merging a piece, as :func:`bpe.encoding.linked_pieces.arrays_for` returns it."""
+    """Make room for merging a piece, as :func:`bpe.encoding.kernels.linked_pieces.arrays_for` returns it."""
     set_arrays(self.unknown, arrays)
 
 

@@ -6,7 +6,7 @@ round those of the next rank that occurs. Only pairs of two equal tokens may ove
 left to right. The places of each rank are in a list::
 
     place      0  1  2  3  4   5  6  7
-    tokens     t  h  e  r  e   t  h  e       as in :mod:`bpe.encoding.linked_pieces`
+    tokens     t  h  e  r  e   t  h  e       as in :mod:`bpe.encoding.kernels.linked_pieces`
     ranks      9  2  -  5  -   9  2  -
     first_of   [2] -> 6, 1   [5] -> 3   [9] -> 5, 0     entries: a place, and the next entry of the rank
     waiting    . . 1 . . 1 . . . 1           a bit for each rank: it may have a place
@@ -26,8 +26,8 @@ Invariants, before and after every merge
 
 import numpy as np
 
-from bpe.encoding.linked_pieces import LOW_HALF, merge_at, view_of
-from bpe.encoding.packed_ranks import NO_RANK
+from bpe.encoding.kernels.linked_pieces import LOW_HALF, merge_at, view_of
+from bpe.encoding.kernels.pair_ranks import NO_RANK
 from structures.kernels import inner, lowest_lane, quiet
 
 _NOWHERE = -1

@@ -23,8 +23,8 @@ import numpy as np
 
 from bpe.encoding.heap_merge import merge_by_heap
 from bpe.encoding.joints import Joints, may_join
-from bpe.encoding.linked_pieces import Ranks, arrays_for, new_pieces, rank_at, view_of
-from bpe.encoding.memory import (
+from bpe.encoding.kernels.linked_pieces import Ranks, arrays_for, new_pieces, rank_at, view_of
+from bpe.encoding.kernels.memory import (
     MOST_PROBES,
     SPARE_IDS,
     Memory,
@@ -36,8 +36,8 @@ from bpe.encoding.memory import (
     put_ids,
     remember,
 )
-from bpe.encoding.packed_ranks import NO_RANK
-from bpe.encoding.short_pieces import (
+from bpe.encoding.kernels.pair_ranks import NO_RANK
+from bpe.encoding.kernels.piece_table import (
     LENGTH_SHIFT,
     SHORT,
     find,
@@ -127,7 +127,7 @@ def cut_phrases(joints, ids, start, ends, segment, first_of, last_of):
 
 @inner
 def words_of_phrase(id_at, first, n):
-    """Do as :func:`bpe.encoding.short_pieces.words_of`, for a phrase of 2 to :data:`SHORT_IDS` ids."""
+    """Do as :func:`bpe.encoding.kernels.piece_table.words_of`, for a phrase of 2 to :data:`SHORT_IDS` ids."""
     second = np.int64(id_at[first + 1])
     third = np.int64(id_at[first + smaller(2, n - 1)]) & -np.int64(n > 2)
     fourth = np.int64(id_at[first + smaller(3, n - 1)]) & -np.int64(n > 3)
