@@ -1,4 +1,4 @@
-r"""The file of word counts: a JSON header, then three arrays (:mod:`bpe.counting.checked_file`).
+r"""The file of word counts: a JSON header, then three arrays (:mod:`bpe.counting.file_format`).
 
 ::
 
@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from bpe.counting.checked_file import (
+from bpe.counting.file_format import (
     Content,
     Kind,
     fault_of_sizes,

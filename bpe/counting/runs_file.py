@@ -1,4 +1,4 @@
-r"""The file of counts of runs: a JSON header, the words, then the runs (:mod:`bpe.counting.checked_file`).
+r"""The file of counts of runs: a JSON header, the words, then the runs (:mod:`bpe.counting.file_format`).
 
 ::
 
@@ -19,8 +19,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from bpe.counting.checked_file import Kind, fault_of_sizes, pack, packed, unpack, unpacked, width_of
 from bpe.counting.counts_file import counter_of, fault_of_words, parts_of_words, size_of_words, words_in
+from bpe.counting.file_format import Kind, fault_of_sizes, pack, packed, unpack, unpacked, width_of
 from bpe.counting.kinds import RUNS
 from bpe.counting.run_counts import ID_BYTES, Runs, unpacked_runs
 from bpe.splitting.pattern import Pattern
