@@ -38,8 +38,8 @@ from counting_table import best
 from tokenizers import Tokenizer as Peer
 
 import bpe
+from bpe.pipeline.entries import flattened
 from bpe.pipeline.pre_tokenizers import PreTokenizer
-from bpe.pipeline.steps import flattened
 
 OTHER_FILES = (
     "*.model",

@@ -22,7 +22,7 @@ from bpe.vocabulary.vocabulary import NO_ID
 
 if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
-    from bpe.encoding.prepared import PreparedEngine
+    from bpe.pipeline.engine import PreparedEngine
 
 Status: TypeAlias = Literal["live", "rank-dead", "pattern-dead", "unknown"]
 STATUSES: tuple[Status, ...] = ("live", "rank-dead", "pattern-dead", "unknown")

@@ -17,7 +17,7 @@ from bpe.encoding.batches import encode_batch_to_numpy
 
 if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
-    from bpe.encoding.prepared import PreparedEngine
+    from bpe.pipeline.engine import PreparedEngine
 
 AROUND = ("", " ", "a", "A", "1", "#", "¿", "\n", "'", ".", "é", "中", "\t", "/", "\r\n")
 """What is tried before a token, and after it."""

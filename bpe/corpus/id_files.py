@@ -41,7 +41,7 @@ from bpe.support.progress import Progress, progress_bar
 from bpe.support.threads import map_in_threads, n_threads
 
 if TYPE_CHECKING:
-    from bpe.encoding.prepared import PreparedEngine
+    from bpe.pipeline.engine import PreparedEngine
 
 BATCH_BYTES = 4 << 20
 """Bytes that each thread gets at a time."""

@@ -10,8 +10,8 @@ from bpe.vocabulary.vocabulary import Vocabulary
 def engine_of(vocabulary: Vocabulary, pattern: Pattern) -> Engine:
     """Return the engine of a vocabulary: a prepared one, if it keeps steps that change a text."""
     if vocabulary.kept or vocabulary.added_tokens:
-        from bpe.encoding.preparation import Preparation
-        from bpe.encoding.prepared import PreparedEngine
+        from bpe.pipeline.engine import PreparedEngine
+        from bpe.pipeline.preparation import Preparation
 
         preparation = Preparation.of(vocabulary)
         if preparation is not None:
@@ -23,6 +23,6 @@ def changes_text(vocabulary: Vocabulary) -> bool:
     """Say whether a vocabulary keeps steps that change a text."""
     if not vocabulary.kept and not vocabulary.added_tokens:
         return False
-    from bpe.encoding.preparation import Preparation
+    from bpe.pipeline.preparation import Preparation
 
     return Preparation.of(vocabulary) is not None

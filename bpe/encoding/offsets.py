@@ -23,7 +23,7 @@ from bpe.splitting.specials import Rules
 from bpe.support.text import utf8_of
 
 if TYPE_CHECKING:
-    from bpe.encoding.prepared import PreparedEngine
+    from bpe.pipeline.engine import PreparedEngine
 
 
 def encode_with_offsets(

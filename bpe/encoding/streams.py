@@ -9,7 +9,7 @@
 What is held is encoded again when more has come. If nothing can be decided, it is looked at again only after
 it has grown by half, so that the work stays linear. Every compiled pattern decides all but a piece or two, so
 that no more is held. A pattern that looks behind, or that is not compiled, decides nothing before the next
-special token, or the end. Where a tokenizer with steps can be cut, :mod:`bpe.encoding.prepared_cuts` says.
+special token, or the end. Where a tokenizer with steps can be cut, :mod:`bpe.pipeline.cuts` says.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bpe.splitting.specials import NO_TOKENS, Rules, refusal
 from bpe.support.text import utf8_of
 
 if TYPE_CHECKING:
-    from bpe.encoding.prepared import PreparedEngine
+    from bpe.pipeline.engine import PreparedEngine
 
 _SMALL, _SMALL_WITH_STEPS = 4096, 256  # bytes that are looked at every time
 _BLOCK = 1 << 16  # characters or bytes that are fed at once

@@ -139,7 +139,7 @@ def of_content(
 
 def _refuse_expressions(vocabulary: Vocabulary) -> None:
     """Raise a ValueError if the ``regex`` package runs an expression of a step."""
-    from bpe.encoding.preparation import Preparation  # not at import: rank files have no steps
+    from bpe.pipeline.preparation import Preparation  # not at import: rank files have no steps
 
     steps = Preparation.of(vocabulary)
     for source in steps.expressions() if steps else ():

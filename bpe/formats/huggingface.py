@@ -2,8 +2,8 @@
 
 Such a file can describe many kinds of tokenizers. Every kind of BPE can be read; other models, such as
 Unigram and WordPiece, are refused by name. A pre-tokenizer that cuts as a pattern does becomes one
-(:mod:`bpe.formats.pattern_entries`). All other steps, the flags of added tokens and the options of the model
-are kept as they are (:mod:`bpe.vocabulary.extras`), and applied (:mod:`bpe.encoding.preparation`). Truncation,
+(:mod:`bpe.pipeline.patterns`). All other steps, the flags of added tokens and the options of the model
+are kept as they are (:mod:`bpe.vocabulary.extras`), and applied (:mod:`bpe.pipeline.preparation`). Truncation,
 padding and the dropout of the model are kept, and not applied, which a warning says.
 
 What is read and written again is an equal JSON document, except: entries that the file left out are written,
@@ -24,13 +24,13 @@ import json
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from bpe.encoding.preparation import Preparation, cutting_pattern
 from bpe.formats.gpt2 import texts_of
 from bpe.formats.model_tables import vocabulary_of
-from bpe.formats.pattern_entries import byte_level, pattern_of, pre_tokenizer_of
 from bpe.formats.ranks import find_unreached, unreached
 from bpe.garbage import no_collection
+from bpe.pipeline.patterns import byte_level, pattern_of, pre_tokenizer_of
 from bpe.pipeline.pre_tokenizers import PreTokenizer
+from bpe.pipeline.preparation import Preparation, cutting_pattern
 from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import need, read_json
 from bpe.vocabulary.byte_level import text_of

@@ -25,7 +25,7 @@ that does as SentencePiece does is kept too (:mod:`bpe.vocabulary.extras`), for 
 SentencePiece cuts a text nowhere but at user-defined symbols. The ids are the same as its ids, except:
 
 * a text that is one user-defined symbol, and nothing else, gets no ``▁`` before it;
-* ``Precompiled`` replaces clusters of combining characters in its own way (:mod:`bpe.pipeline.precompiled`).
+* ``Precompiled`` replaces clusters of combining characters in its own way (:mod:`bpe.pipeline.charsmap`).
 
 What programs put around the ids, such as ``<s>``, is not in the file: there is no post-processor.
 """

@@ -13,7 +13,7 @@
 
 Each is made from its entry of the file, any JSON value, by ``of``, and does what ``tokenizers`` does with the
 same entry. :mod:`bpe.pipeline.tracked` knows where each character came from, and
-:mod:`bpe.pipeline.steps` reads entries.
+:mod:`bpe.pipeline.entries` reads entries.
 
 Nothing here knows vocabularies, engines or files.
 """

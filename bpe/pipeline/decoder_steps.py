@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from bpe.pipeline.steps import SearchPattern, content_of, value_of
+from bpe.pipeline.entries import SearchPattern, content_of, value_of
 from bpe.splitting.regex_engine import SECONDS, SECONDS_PER_MEGABYTE
 from bpe.vocabulary.byte_level import bytes_of
 

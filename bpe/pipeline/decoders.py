@@ -30,7 +30,7 @@ from bpe.pipeline.decoder_steps import (
     byte_level_of,
     bytes_of_piece,
 )
-from bpe.pipeline.steps import FromEntry, flattened, unknown
+from bpe.pipeline.entries import FromEntry, flattened, unknown
 
 MAX_GROWTH = 1000
 """How many times as long as its tokens a text may become."""

@@ -8,7 +8,7 @@ Replace                all matches of a text or of an expression become a text
 Prepend                a text before what is not empty
 Strip                  no white space at the beginning, or at the end
 Nmt                    control characters left out, and some others become spaces
-Precompiled            SentencePiece's table of characters (:mod:`bpe.pipeline.precompiled`)
+Precompiled            SentencePiece's table of characters (:mod:`bpe.pipeline.charsmap`)
 BertNormalizer         some of: control characters left out, Chinese characters between spaces, no accents,
                        lower case
 ByteLevel              each byte becomes a character, as GPT-2 has them
@@ -30,8 +30,8 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any
 
-from bpe.pipeline.precompiled import CharacterMap
-from bpe.pipeline.steps import FromEntry, SearchPattern, content_of, flattened, unknown, value_of
+from bpe.pipeline.charsmap import CharacterMap
+from bpe.pipeline.entries import FromEntry, SearchPattern, content_of, flattened, unknown, value_of
 from bpe.pipeline.text_changes import (
     MAX_GROWTH,
     WHITE_SPACE,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from bpe.pipeline.steps import FromEntry, flattened, unknown, value_of
+from bpe.pipeline.entries import FromEntry, flattened, unknown, value_of
 
 _MOST_IDS = 100_000
 _Ids: TypeAlias = tuple[int, ...]

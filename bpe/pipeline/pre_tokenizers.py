@@ -36,9 +36,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bpe.pipeline.entries import FromEntry, SearchPattern, flattened, unknown, value_of
 from bpe.pipeline.scripts import runs_of_scripts
 from bpe.pipeline.splits import BEHAVIORS, Split
-from bpe.pipeline.steps import FromEntry, SearchPattern, flattened, unknown, value_of
 from bpe.pipeline.tracked import Tracked
 from bpe.splitting.pattern import PATTERNS
 from bpe.splitting.regex_engine import MAX_EXPRESSIONS, check_expressions, end_of_time

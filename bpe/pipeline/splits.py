@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import add
 
-from bpe.pipeline.steps import SearchPattern
+from bpe.pipeline.entries import SearchPattern
 from bpe.splitting.regex_engine import divided, spans_of
 
 BEHAVIORS = ("Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous")

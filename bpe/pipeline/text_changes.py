@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from bpe.pipeline.steps import MAX_CONTENT, SearchPattern
+from bpe.pipeline.entries import MAX_CONTENT, SearchPattern
 from bpe.pipeline.tracked import Tracked
 from bpe.splitting.regex_engine import when_needed
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Heads: TypeAlias = frozenset[str] | None
 ANYTHING: frozenset[str] = frozenset({""})
 MAX_GROWTH = 100
-"""How many characters a normalizer may make of each; and :data:`bpe.pipeline.steps.MAX_CONTENT` more."""
+"""How many characters a normalizer may make of each; and :data:`bpe.pipeline.entries.MAX_CONTENT` more."""
 # What Rust takes for white space: U+001C to U+001F are not, as they are for Python.
 WHITE_SPACE = (
     "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"

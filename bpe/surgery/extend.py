@@ -27,7 +27,7 @@ from bpe.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
-    from bpe.encoding.prepared import PreparedEngine
+    from bpe.pipeline.engine import PreparedEngine
 
 
 def extended(

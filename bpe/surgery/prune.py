@@ -40,7 +40,7 @@ from bpe.vocabulary.vocabulary import NO_ID, Vocabulary
 if TYPE_CHECKING:
     from bpe.corpus import CorpusLike
     from bpe.encoding.engine import Engine
-    from bpe.encoding.prepared import PreparedEngine
+    from bpe.pipeline.engine import PreparedEngine
 
 
 def pruned(

@@ -511,7 +511,7 @@ def test_readers_can_refuse_what_is_not_compiled(format, tmp_path):
 
 def test_a_tokenizer_json_of_many_splits():
     split = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "invert": False}
-    from bpe.formats.pattern_entries import pattern_of
+    from bpe.pipeline.patterns import pattern_of
 
     for n, message in [(100_000, "more than 1000 steps"), (33, "33 steps; at most 32")]:
         with pytest.raises(ValueError, match=message):

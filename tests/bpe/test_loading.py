@@ -9,8 +9,8 @@ import time
 import pytest
 
 import bpe
-from bpe.encoding.preparation import Preparation
 from bpe.pipeline.added_tokens import AddedToken, overlap
+from bpe.pipeline.preparation import Preparation
 from bpe.vocabulary.byte_level import text_of
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}

@@ -16,8 +16,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bpe.pipeline import unicode_forms
+from bpe.pipeline.entries import MAX_DEPTH, MAX_STEPS, FromEntry, SearchPattern
 from bpe.pipeline.normalizers import Normalizer
-from bpe.pipeline.steps import MAX_DEPTH, MAX_STEPS, FromEntry, SearchPattern
 from bpe.pipeline.tracked import Tracked
 from bpe.splitting import regex_engine as regular_expressions
 from tests.optional import optional, required

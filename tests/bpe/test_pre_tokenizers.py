@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bpe.formats.pattern_entries import pattern_like
+from bpe.pipeline.entries import SearchPattern
+from bpe.pipeline.patterns import pattern_like
 from bpe.pipeline.pre_tokenizers import PreTokenizer
 from bpe.pipeline.splits import BEHAVIORS, Split
-from bpe.pipeline.steps import SearchPattern
 from bpe.pipeline.tracked import Tracked
 from bpe.splitting.pattern import PATTERNS
 from bpe.vocabulary.byte_level import bytes_of

@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import bpe
-from bpe.encoding import stretches
-from bpe.encoding.prepared import PreparedEngine
-from bpe.encoding.stretches import stretches_of
+from bpe.pipeline import batches as stretches
+from bpe.pipeline.batches import stretches_of
+from bpe.pipeline.engine import PreparedEngine
 from bpe.pipeline.normalizers import BOUNDARY, Normalizer
 from bpe.splitting.special_search import SpecialSearch
 from tests.bpe.test_prepared import SPACE, replace, sequence, some_tokenizer

@@ -316,7 +316,7 @@ TARGETS = [
         for name in ("precompiled", "text_changes", "tracked", "unicode_forms")
     ),
     Target("steps", "bpe/pipeline/splits.py", (B + "test_pre_tokenizers.py",), (), (B + "test_prepared.py",)),
-    Target("steps", "bpe/pipeline/steps.py", (B + "test_normalizers.py", B + "test_pre_tokenizers.py")),
+    Target("steps", "bpe/pipeline/entries.py", (B + "test_normalizers.py", B + "test_pre_tokenizers.py")),
     Target(
         "steps", "bpe/pipeline/added_tokens.py", (B + "test_added_token_flags.py", B + "test_prepared.py")
     ),

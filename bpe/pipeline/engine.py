@@ -24,13 +24,13 @@ import numpy as np
 
 from bpe.encoding.decoding import checked_ids
 from bpe.encoding.engine import Engine, ends_of, made_by_one, made_once, put_around
-from bpe.encoding.preparation import Preparation
 from bpe.encoding.symbols import END
 from bpe.pipeline.added_tokens import AddedTokens, two_searches
 from bpe.pipeline.decoder_streams import DecoderStream
 from bpe.pipeline.decoders import DecoderTable
 from bpe.pipeline.normalizers import BOUNDARY
 from bpe.pipeline.pre_tokenizers import TrackedPiece
+from bpe.pipeline.preparation import Preparation
 from bpe.pipeline.text_changes import check_size, most_of
 from bpe.pipeline.token_cuts import Begins
 from bpe.pipeline.tracked import Tracked
@@ -45,7 +45,7 @@ from bpe.vocabulary.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from bpe.encoding.crossings import Crossings
     from bpe.encoding.encoder import Encoder
-    from bpe.encoding.prepared_cuts import PreparedCuts
+    from bpe.pipeline.cuts import PreparedCuts
 
 
 class _Cut(NamedTuple):
@@ -104,7 +104,7 @@ class PreparedEngine(Engine):
     @made_once
     def _cuts(self) -> PreparedCuts:
         """Where texts can be cut; it loads the compiler."""
-        from bpe.encoding.prepared_cuts import PreparedCuts
+        from bpe.pipeline.cuts import PreparedCuts
 
         return PreparedCuts(self.preparation, self.pattern, self.vocabulary, self._crossings)
 
@@ -175,7 +175,7 @@ class PreparedEngine(Engine):
         needle = (step.needle or "").encode() if step is not None and cuts else b""
         if (cuts and not needle) or self.preparation.options.suffix or not normalizer.is_local:
             return None
-        from bpe.encoding.stretches import stretches_of  # loads the compiler
+        from bpe.pipeline.batches import stretches_of  # loads the compiler
 
         found = stretches_of(texts, rules.allowed, normalizer)
         if found is None or (needle and needle in found.data.tobytes()):

@@ -1,4 +1,4 @@
-r"""``PreparedCuts``: where a text can be cut that a :class:`bpe.encoding.prepared.PreparedEngine` encodes.
+r"""``PreparedCuts``: where a text can be cut that a :class:`bpe.pipeline.engine.PreparedEngine` encodes.
 
 Both parts of the text, encoded each by itself, have the ids of the whole, whatever comes after them. A text
 is cut right after an added token, or where all of these allow it:
@@ -31,10 +31,10 @@ import functools
 import numpy as np
 
 from bpe.encoding.crossings import Crossings
-from bpe.encoding.preparation import Preparation
-from bpe.formats.pattern_entries import source_like
 from bpe.pipeline.added_tokens import AddedTokens, Part
+from bpe.pipeline.patterns import source_like
 from bpe.pipeline.pre_tokenizers import Cut, CutByLength, Put, Replace, WriteBytes
+from bpe.pipeline.preparation import Preparation
 from bpe.pipeline.token_cuts import Begins, TokenCuts
 from bpe.splitting.compiled.cuts import Cuts
 from bpe.splitting.compiled.scanner import scanner_of

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from bpe.encoding.symbols import BYTES, ModelOptions
-from bpe.formats.pattern_entries import byte_level, pattern_like
 from bpe.pipeline.added_tokens import AddedToken, hides, overlap
 from bpe.pipeline.decoders import Decoder
 from bpe.pipeline.normalizers import Normalizer
+from bpe.pipeline.patterns import byte_level, pattern_like
 from bpe.pipeline.pre_tokenizers import PreTokenizer
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.specials import NO_TOKENS
