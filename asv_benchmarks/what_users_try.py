@@ -21,8 +21,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from bpe.corpus.id_files import READING_SECONDS
 from bpe.corpus.reading import BLOCK_BYTES
+from bpe.id_files.encode import READING_SECONDS
 
 ROOT = Path(__file__).resolve().parents[1]
 NOVEL = ROOT / "tests" / "data" / "treasure_island.txt"

@@ -58,8 +58,8 @@ __all__ = [
 _MODULE_OF = {
     "Audit": "bpe.auditing",  # what Tokenizer.audit returns
     "Corpus": "bpe.corpus",
-    "EncodedFiles": "bpe.corpus.id_files",  # what Tokenizer.encode_files returns
-    "EncodedShards": "bpe.corpus.shards",  # what Tokenizer.encode_shards returns
+    "EncodedFiles": "bpe.id_files.encode",  # what Tokenizer.encode_files returns
+    "EncodedShards": "bpe.id_files.shards",  # what Tokenizer.encode_shards returns
     "FilePart": "bpe.corpus.reading",  # what a Corpus holds
     "PATTERNS": "bpe.splitting.pattern",
     "Pattern": "bpe.splitting.pattern",

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from bpe.corpus import CorpusLike
-    from bpe.corpus.id_files import EncodedFiles
-    from bpe.corpus.shards import EncodedShards
-    from bpe.corpus.targets import IdFormat
+    from bpe.id_files.encode import EncodedFiles
+    from bpe.id_files.formats import IdFormat
+    from bpe.id_files.shards import EncodedShards
 
 
 class CorpusEncoder(StoredTokenizer):
@@ -48,7 +48,7 @@ class CorpusEncoder(StoredTokenizer):
 
         With the suffix .npy, `out` is a numpy array; else, as in .bin, only the ids, little-endian. Beside it
         comes ``<out without suffix>.offsets.npy``: ids ``offsets[k]`` to ``offsets[k + 1]`` are document k.
-        Files .parquet and .arrow are tables with a row for each document (:mod:`bpe.corpus.id_tables`), and
+        Files .parquet and .arrow are tables with a row for each document (:mod:`bpe.id_files.tables`), and
         need the extra ``parquet``. The same call resumes a run that was killed or interrupted, if the corpus
         is the same. No file is at its place before it is complete. Offsets of another file of ids are not
         replaced: a FileExistsError. A file that is read is not replaced, either: a ValueError.
@@ -74,7 +74,7 @@ class CorpusEncoder(StoredTokenizer):
         ...     numpy.fromfile(written.ids, written.dtype), numpy.load(written.offsets)
         (array([257, 257, 101, 114], dtype=uint16), array([0, 1, 4]))
         """
-        from bpe.corpus.id_files import encode_files
+        from bpe.id_files.encode import encode_files
 
         return encode_files(
             self.engine,
@@ -121,7 +121,7 @@ class CorpusEncoder(StoredTokenizer):
         ...     sorted(path.name for path in done.folder.iterdir()), done.n_tokens
         (['a.txt.bin', 'a.txt.offsets.npy', 'shards.jsonl'], 3)
         """
-        from bpe.corpus.shards import encode_shards
+        from bpe.id_files.shards import encode_shards
 
         self._rules("encode_shards", special)  # raises here, not in a worker
         return encode_shards(

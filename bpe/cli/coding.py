@@ -164,7 +164,7 @@ def _write_ids(
     is_quiet: bool,
 ) -> dict[str, Any]:
     """Encode a corpus to a file; return a summary."""
-    from bpe.corpus.id_files import encode_files
+    from bpe.id_files.encode import encode_files
 
     def tell_resumed(n_bytes: int) -> None:
         if not is_quiet:

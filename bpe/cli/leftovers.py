@@ -13,8 +13,8 @@ def tell_of_others(output: str) -> None:
     Those that another process is writing are not named, where the system has locks.
     """
     from bpe.corpus.locks import is_locked
-    from bpe.corpus.notes import state_of
-    from bpe.corpus.output import offsets_path, part_of
+    from bpe.id_files.checkpoint import state_of
+    from bpe.id_files.output import offsets_path, part_of
 
     ours = Path(output)
     for note in sorted(ours.parent.glob("*.state")):

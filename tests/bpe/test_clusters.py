@@ -11,10 +11,10 @@ import bpe
 from bpe import cli
 from bpe.corpus import Corpus
 from bpe.corpus.parts import parts_of
-from bpe.corpus.shards import _Job, _on_worker, _Work
 from bpe.counting.clusters import _added, _count_part, _part_bytes, count_words
 from bpe.counting.pieces import count_corpus
 from bpe.counting.word_counts import WordCounts
+from bpe.id_files.shards import _Job, _on_worker, _Work
 from structures import ByteCounter
 from tests.optional import optional
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import bpe
-from bpe.corpus import id_files as files
-from bpe.corpus import output
+from bpe.id_files import encode as files
+from bpe.id_files import output
 from bpe.vocabulary.vocabulary import Vocabulary
 from tests.forks import Child
 
@@ -311,7 +311,7 @@ ENCODE = """
 import sys
 from pathlib import Path
 import bpe
-from bpe.corpus import id_files as files
+from bpe.id_files import encode as files
 files.BATCH_BYTES, files.SECONDS = 20_000, 0
 bpe.Tokenizer.load(sys.argv[1]).encode_files(Path(sys.argv[2]), sys.argv[3], threads=2)
 """

@@ -39,7 +39,7 @@ def counted():
 
 
 def encoded():
-    from bpe.corpus.id_files import EncodedFiles
+    from bpe.id_files.encode import EncodedFiles
 
     return EncodedFiles(Path("a.bin"), Path("a.offsets.npy"), np.dtype("<u2"), 1, 8, 3, False)
 

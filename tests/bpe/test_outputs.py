@@ -16,8 +16,8 @@ from click.testing import CliRunner
 
 import bpe
 from bpe import cli
-from bpe.corpus import id_files as files
-from bpe.corpus.output import Output
+from bpe.id_files import encode as files
+from bpe.id_files.output import Output
 from tests.forks import Child
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*an earlier run was not completed:RuntimeWarning")

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import bpe
-from bpe.corpus import id_files
+from bpe.id_files import encode as id_files
 from bpe.pipeline import token_cuts
 from bpe.pipeline.added_tokens import AddedToken, AddedTokens
 from bpe.pipeline.token_cuts import Begins, TokenCuts

@@ -19,8 +19,8 @@ from click.testing import CliRunner
 
 import bpe
 from bpe import cli
-from bpe.corpus import id_files
 from bpe.formats import native
+from bpe.id_files import encode as id_files
 from bpe.tokenizer import Tokenizer
 from tests.fuzz import texts
 from tests.fuzz.damage import damaged, damaged_document, written

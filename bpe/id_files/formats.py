@@ -26,9 +26,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from bpe.corpus import id_tables, megatron
-from bpe.corpus.output import offsets_path
+from bpe.corpus import megatron
 from bpe.corpus.reading import extra
+from bpe.id_files import tables as id_tables
+from bpe.id_files.output import offsets_path
 
 if TYPE_CHECKING:
     from bpe.vocabulary.vocabulary import Vocabulary

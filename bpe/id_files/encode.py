@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from bpe.corpus.id_tables import origins_path, save_origins
-from bpe.corpus.notes import State
-from bpe.corpus.output import ASIDE, Output, files_of, part_of
 from bpe.corpus.sources import Corpus, CorpusLike
-from bpe.corpus.targets import IdFormat, Target
 from bpe.encoding.batches import encode_stretches, joined
 from bpe.encoding.engine import Engine
 from bpe.formats import native
+from bpe.id_files.checkpoint import State
+from bpe.id_files.formats import IdFormat, Target
+from bpe.id_files.output import ASIDE, Output, files_of, part_of
+from bpe.id_files.tables import origins_path, save_origins
 from bpe.pipeline.token_cuts import Begins
 from bpe.splitting.boundaries import decided
 from bpe.splitting.pattern import Pattern

@@ -23,18 +23,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bpe.corpus.id_files import EncodedFiles, digest_of, dtype_of, encode_files
 from bpe.corpus.manifest import Manifest, Shard
 from bpe.corpus.reading import STDIN, extra, stamp_of
 from bpe.corpus.sources import Corpus, CorpusLike
-from bpe.corpus.targets import ENDINGS, Target
 from bpe.encoding.engine import Engine
+from bpe.id_files.encode import EncodedFiles, digest_of, dtype_of, encode_files
+from bpe.id_files.formats import ENDINGS, Target
 from bpe.splitting.specials import Rules
 from bpe.support.memory import keeping
 from bpe.support.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
-    from bpe.corpus.targets import IdFormat
+    from bpe.id_files.formats import IdFormat
 
 _READING = ("field", "errors", "max_record_bytes", "format")
 

@@ -1,0 +1,1 @@
+"""Corpora encoded to files of ids."""
