@@ -27,12 +27,12 @@ import click
 import numpy as np
 
 import bpe
-from bpe.counting.piece_ids import piece_ids
-from bpe.counting.run_counts import Runs, phrases_in, runs_of_rows
-from bpe.training.boundless import boundless_tokenizer
+from bpe.superwords.boundless import boundless_tokenizer
+from bpe.superwords.piece_ids import piece_ids
+from bpe.superwords.run_counts import Runs, phrases_in, runs_of_rows
+from bpe.superwords.training import PHRASE_COUNT
 from bpe.training.learner import LONGEST
 from bpe.training.start import fresh_start
-from bpe.training.with_superwords import PHRASE_COUNT
 
 THEIRS = """
 import contextlib, json, sys

@@ -25,10 +25,10 @@ from bpe.support.imports import refuse_another
 if TYPE_CHECKING:
     from bpe.corpus import Corpus
     from bpe.counting.clusters import count_runs, count_words
-    from bpe.counting.counted_runs import RunCounts
     from bpe.counting.weights import temperature_weights
     from bpe.counting.word_counts import WordCounts
     from bpe.splitting.pattern import PATTERNS, Pattern, split
+    from bpe.superwords.counted_runs import RunCounts
     from bpe.tiktoken_encoding import TiktokenEncoding
     from bpe.tokenizer import Tokenizer
     from bpe.training import Trainer, train, train_parity
@@ -63,7 +63,7 @@ _MODULE_OF = {
     "FilePart": "bpe.corpus.reading",  # what a Corpus holds
     "PATTERNS": "bpe.splitting.pattern",
     "Pattern": "bpe.splitting.pattern",
-    "RunCounts": "bpe.counting.counted_runs",
+    "RunCounts": "bpe.superwords.counted_runs",
     "TiktokenEncoding": "bpe.tiktoken_encoding",
     "Tokenizer": "bpe.tokenizer",
     "Trainer": "bpe.training",

@@ -68,8 +68,8 @@ def _check_kinds(paths: Sequence[str]) -> None:
 
 def _loaded(path: str) -> Any:
     """Return the counts in a file, of words or of runs."""
-    from bpe.counting.counted_runs import RunCounts
     from bpe.counting.word_counts import WordCounts
+    from bpe.superwords.counted_runs import RunCounts
 
     return RunCounts.load(path) if kind_of_counts(path) == "runs" else WordCounts.load(path)
 
@@ -100,8 +100,8 @@ def sources_of(
         )
     if not is_plain:
         raise ValueError("files of counts already have a pattern and special tokens: leave out the options")
-    from bpe.counting.counted_runs import RunCounts
     from bpe.counting.weights import temperature_weights
+    from bpe.superwords.counted_runs import RunCounts
 
     names = [*weights] or paths
     refuse_inputs([output], names)

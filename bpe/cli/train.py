@@ -26,9 +26,9 @@ from bpe.cli.progress_lines import progress_of
 
 if TYPE_CHECKING:
     from bpe.corpus import Corpus
-    from bpe.counting.counted_runs import RunCounts
     from bpe.counting.word_counts import WordCounts
     from bpe.splitting.pattern import Dialect, Pattern
+    from bpe.superwords.counted_runs import RunCounts
     from bpe.support.progress import Progress
     from bpe.tokenizer import Tokenizer
     from bpe.training import Trainer
@@ -110,8 +110,8 @@ def count(
     only_one_to_stdout(output, as_json)
     need_output(output)
     from bpe.corpus import Corpus
-    from bpe.counting.counted_runs import RunCounts
     from bpe.splitting.pattern import Pattern
+    from bpe.superwords.counted_runs import RunCounts
 
     if superword_parts is not None and not runs:
         raise ValueError("--superword-parts is for --runs: give that, too")
@@ -313,7 +313,7 @@ def _with_superwords(
     bar: Progress,
 ) -> Tokenizer:
     from bpe.corpus import Corpus
-    from bpe.training.with_superwords import train_on_runs, train_superwords
+    from bpe.superwords.training import train_on_runs, train_superwords
 
     if isinstance(source, Corpus):
         return train_superwords(source, *plan, count, options, threads, bar)
@@ -345,7 +345,7 @@ def _checked(given: SuperwordOptions, source: Any, specials: Sequence[str], voca
         n_merges = fresh_start(check_specials(specials)).n_new(vocab_size)
         given.checked(n_merges)
         return n_merges
-    from bpe.counting.counted_runs import RunCounts
+    from bpe.superwords.counted_runs import RunCounts
 
     holds_runs = all(isinstance(each, RunCounts) for each in _counts_of(source))
     if given.superwords and not holds_runs:

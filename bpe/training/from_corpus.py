@@ -21,8 +21,8 @@ from bpe.training.superword_options import SuperwordOptions, Superwords
 from bpe.vocabulary.vocabulary import Alphabet
 
 if TYPE_CHECKING:
-    from bpe.counting.counted_runs import RunCounts
     from bpe.counting.word_counts import WordCounts
+    from bpe.superwords.counted_runs import RunCounts
     from bpe.training.learner import LengthRule
     from bpe.training.trainer import Keep, Selection, Ties
 
@@ -161,9 +161,9 @@ def _train_on_text(
     progress: Progress,
 ) -> Tokenizer:
     from bpe.counting.word_counts import WordCounts
+    from bpe.superwords.training import train_superwords
     from bpe.training.letters import ALL_BYTES, initial_bytes
     from bpe.training.trainer import Trainer
-    from bpe.training.with_superwords import train_superwords
 
     unsure = frozenset(ALL_BYTES) - {*initial_bytes(options["initial_alphabet"], options["limit_alphabet"])}
     start = fresh_start(special_tokens, options["alphabet"], options["special_first"], unsure)
@@ -188,9 +188,9 @@ def _train_on_counts(
     options: dict[str, Any],
     progress: Progress,
 ) -> Tokenizer:
-    from bpe.counting.counted_runs import RunCounts
+    from bpe.superwords.counted_runs import RunCounts
+    from bpe.superwords.training import train_on_runs
     from bpe.training.trainer import Trainer
-    from bpe.training.with_superwords import train_on_runs
 
     if isinstance(_first_of(corpus), RunCounts):
         return train_on_runs(corpus, vocab_size, given, weights, options, progress)
@@ -205,8 +205,8 @@ def _train_on_counts(
 
 
 def _are_counts(corpus: object) -> bool:
-    from bpe.counting.counted_runs import RunCounts
     from bpe.counting.word_counts import WordCounts
+    from bpe.superwords.counted_runs import RunCounts
 
     return isinstance(corpus, (WordCounts, RunCounts))
 

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from bpe.counting.run_counts import Runs
 from bpe.counting.word_counts import WordCounts
+from bpe.superwords.run_counts import Runs
 from bpe.support.threads import Unbroken, in_background
 from bpe.training import selection as rules
 from bpe.training.front import make_front

@@ -15,7 +15,7 @@ from bpe.splitting.compiled.automaton import compile_automaton
 from bpe.splitting.compiled.scanner import Scanner
 from bpe.splitting.compiled.tables import tables_of
 from bpe.splitting.regex_engine import split_by_expression
-from bpe.training.superbpe import WIDE_PATTERN, wide_pattern_of
+from bpe.superwords.superbpe import WIDE_PATTERN, wide_pattern_of
 
 FEW = [WIDE_PATTERN, r"\d+|[.,]{2,}", "ab|b{2}", r"x(?!y)|\n\n", "é|a[é!]", "9+?(?=,)"]
 marks = st.text("aB1 .,\n\r\té日\u00a0\u0301_xy9b!", max_size=6)

@@ -15,11 +15,6 @@ from hypothesis import strategies as st
 import bpe
 from bpe import reference
 from bpe.cli import main
-from bpe.counting import piece_ids as piece_ids_module
-from bpe.counting import run_counts as run_counts_module
-from bpe.counting.pair_sketch import PairSketch, count_in_cells, most_of
-from bpe.counting.piece_ids import GAP, piece_ids
-from bpe.counting.run_counts import Runs, phrases_in, runs_in, runs_of_rows
 from bpe.encoding.encoder import Encoder
 from bpe.encoding.joining_encoders import (
     FinerEncoder,
@@ -28,8 +23,13 @@ from bpe.encoding.joining_encoders import (
     cut_finer,
     n_first_merges,
 )
-from bpe.training.boundless import Supermerges
-from bpe.training.superbpe import reader, superbpe_trainer, wide_pattern_of
+from bpe.superwords import piece_ids as piece_ids_module
+from bpe.superwords import run_counts as run_counts_module
+from bpe.superwords.boundless import Supermerges
+from bpe.superwords.pair_sketch import PairSketch, count_in_cells, most_of
+from bpe.superwords.piece_ids import GAP, piece_ids
+from bpe.superwords.run_counts import Runs, phrases_in, runs_in, runs_of_rows
+from bpe.superwords.superbpe import reader, superbpe_trainer, wide_pattern_of
 from bpe.vocabulary.supermerges import with_first_merges, with_supermerges
 from structures import ByteCounter
 from tests.optional import required

@@ -22,16 +22,16 @@ from typing import Any
 import numpy as np
 
 from bpe.corpus import Corpus, CorpusLike
-from bpe.counting import runs_file
 from bpe.counting.checked_words import INT64_MAX
-from bpe.counting.piece_ids import GAP, rows_of_ids
 from bpe.counting.pieces import must_hold_text
-from bpe.counting.run_counts import ID_BYTES, Runs, add_runs, runs_of_rows, unpacked_runs
 from bpe.counting.run_edges import PARTS, joins
-from bpe.counting.runs_file import Counted
 from bpe.counting.word_counts import WordCounts
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.specials import check_specials
+from bpe.superwords import runs_file
+from bpe.superwords.piece_ids import GAP, rows_of_ids
+from bpe.superwords.run_counts import ID_BYTES, Runs, add_runs, runs_of_rows, unpacked_runs
+from bpe.superwords.runs_file import Counted
 from bpe.support.files import atomic_write
 from bpe.support.progress import Progress, progress_bar
 from structures import ByteCounter, kernel

@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from bpe.counting.pair_sketch import PairSketch
-from bpe.counting.piece_ids import token_ids
-from bpe.counting.run_counts import runs_in
 from bpe.counting.word_counts import WordCounts
 from bpe.encoding.joining_encoders import encoder_by_piece
 from bpe.splitting.pattern import Pattern
+from bpe.superwords.pair_sketch import PairSketch
+from bpe.superwords.piece_ids import token_ids
+from bpe.superwords.run_counts import runs_in
 from bpe.support.threads import in_background
 from bpe.tokenizer import Tokenizer
 from bpe.training.learner import Learner

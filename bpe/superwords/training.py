@@ -7,18 +7,18 @@ from operator import index as as_index
 from typing import Any
 
 from bpe.corpus import Corpus
-from bpe.counting.counted_runs import RunCounts, check_rules, joined_rows
-from bpe.counting.piece_ids import piece_ids
-from bpe.counting.run_counts import Runs, phrases_in, runs_of_rows
 from bpe.counting.run_edges import PARTS
 from bpe.counting.weights import factors_of, weigh
 from bpe.counting.word_counts import WordCounts
+from bpe.superwords.boundless import boundless_tokenizer
+from bpe.superwords.counted_runs import RunCounts, check_rules, joined_rows
+from bpe.superwords.piece_ids import piece_ids
+from bpe.superwords.run_counts import Runs, phrases_in, runs_of_rows
+from bpe.superwords.superbpe import reader, superbpe_trainer, wide_pattern_of
 from bpe.support.progress import Progress, progress_bar
 from bpe.tokenizer import Tokenizer
-from bpe.training.boundless import boundless_tokenizer
 from bpe.training.learner import longest_token
 from bpe.training.start import fresh_start
-from bpe.training.superbpe import reader, superbpe_trainer, wide_pattern_of
 from bpe.training.superword_options import SuperwordOptions, check_first_merges
 from bpe.training.trainer import Trainer, least
 from structures import ByteCounter

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bpe.counting.piece_ids import GAP
+from bpe.superwords.piece_ids import GAP
 from bpe.support.threads import in_background, map_in_threads, n_threads
 from structures import kernel
 from structures.kernels import inner, multiply_fold

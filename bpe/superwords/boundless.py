@@ -20,9 +20,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bpe.counting.run_counts import Runs
 from bpe.counting.run_edges import PARTS, joins
 from bpe.counting.word_counts import WordCounts
+from bpe.superwords.run_counts import Runs
 from bpe.support.progress import Progress, progress_bar
 from bpe.tokenizer import Tokenizer
 from bpe.training.front import make_front

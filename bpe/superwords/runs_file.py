@@ -22,8 +22,8 @@ import numpy as np
 from bpe.counting.counts_file import counter_of, fault_of_words, parts_of_words, size_of_words, words_in
 from bpe.counting.file_format import Kind, fault_of_sizes, pack, packed, unpack, unpacked, width_of
 from bpe.counting.kinds import RUNS
-from bpe.counting.run_counts import ID_BYTES, Runs, unpacked_runs
 from bpe.splitting.pattern import Pattern
+from bpe.superwords.run_counts import ID_BYTES, Runs, unpacked_runs
 from structures import ByteCounter, kernel
 
 VERSION = 1

@@ -2,7 +2,7 @@
 
 A pair of tokens that is rare is never joined: whatever is merged across it counts no more. So runs are cut
 there, without any change to what is learned; what is left is much shorter than the text. How often a pair
-occurs *at most* is enough for that (:mod:`bpe.counting.pair_sketch`), where each run counts once:
+occurs *at most* is enough for that (:mod:`bpe.superwords.pair_sketch`), where each run counts once:
 :func:`runs_in`. Where each has a count of its own, pairs are counted in a table: :func:`runs_of_rows`.
 
 In the bounded mode, runs are also cut into *phrases*, from the left: the longest rows of pieces that are
@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bpe.counting.pair_sketch import PairSketch, most_of
-from bpe.counting.piece_ids import GAP
+from bpe.superwords.pair_sketch import PairSketch, most_of
+from bpe.superwords.piece_ids import GAP
 from bpe.support.threads import in_background, map_in_threads
 from structures import ByteCounter, IntMap, kernel, pack_pair
 

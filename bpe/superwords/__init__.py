@@ -1,0 +1,1 @@
+"""Tokens that join words: training and counting of what it needs."""
