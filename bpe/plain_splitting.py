@@ -1,6 +1,6 @@
 """Cutting small texts by a pattern in plain Python, while nothing is compiled or loaded.
 
-:mod:`bpe.encoding.plain_encoder` encodes such texts, and :mod:`bpe.training.small_corpus` learns from them.
+:mod:`bpe.encoding.plain_encoder` encodes such texts, and :mod:`bpe.training.plain_trainer` learns from them.
 """
 
 from __future__ import annotations

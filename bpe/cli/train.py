@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from bpe.support.progress import Progress
     from bpe.tokenizer import Tokenizer
     from bpe.training import Trainer
-    from bpe.training.small_corpus import Small
+    from bpe.training.plain_trainer import Small
     from bpe.training.superword_options import SuperwordOptions
 
 
@@ -298,7 +298,7 @@ def _small(
     source: Corpus, vocab_size: int, split_by: Pattern, specials: Sequence[str], options: dict[str, Any]
 ) -> Small | None:
     from bpe.splitting.specials import check_specials
-    from bpe.training.small_corpus import train_on_small
+    from bpe.training.plain_trainer import train_on_small
 
     return train_on_small(source, vocab_size, split_by, check_specials(specials), options)
 

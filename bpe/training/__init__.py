@@ -1,11 +1,11 @@
 """Training: from counted words to merges.
 
 * :mod:`~bpe.training.from_corpus`: :func:`train`
-* :mod:`~bpe.training.small_corpus`: the same in plain Python, for a small corpus
+* :mod:`~bpe.training.plain_trainer`: the same in plain Python, for a small corpus
 * :mod:`~bpe.training.trainer`: :class:`Trainer`
 * :mod:`~bpe.training.from_languages`: :func:`train_parity`
-* :mod:`~bpe.training.languages`: a learner for each language
-* :mod:`~bpe.training.turns`: whose turn it is
+* :mod:`~bpe.training.parity`: a learner for each language
+* :mod:`~bpe.training.parity_turns`: whose turn it is
 * :mod:`~bpe.training.start`: the vocabulary that it starts from
 * :mod:`~bpe.training.learner`: the containers and arrays, and the kernels run on them
 * :mod:`~bpe.training.runs`: counted pieces as arrays

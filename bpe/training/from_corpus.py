@@ -15,7 +15,7 @@ from bpe.splitting.pattern import Pattern
 from bpe.splitting.specials import check_specials
 from bpe.support.progress import Progress
 from bpe.tokenizer import Tokenizer
-from bpe.training.small_corpus import train_on_small
+from bpe.training.plain_trainer import train_on_small
 from bpe.training.start import fresh_start
 from bpe.training.superword_options import SuperwordOptions, Superwords
 from bpe.vocabulary.vocabulary import Alphabet

@@ -11,8 +11,8 @@ from bpe.counting.weights import check_sources
 from bpe.counting.word_counts import WordCounts
 from bpe.support.progress import Progress, progress_bar
 from bpe.tokenizer import Tokenizer
-from bpe.training.languages import Languages
 from bpe.training.learner import Ties, longest_token
+from bpe.training.parity import Languages
 from bpe.training.start import choice, fresh_start, start_from, tokenizer_of
 from bpe.training.trainer import PATIENCE, Trainer
 from bpe.vocabulary.vocabulary import Alphabet

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import bpe
 from bpe import reference
 from bpe.cli import main
-from bpe.training.languages import Languages, bytes_in
 from bpe.training.learner import LONGEST
+from bpe.training.parity import Languages, bytes_in
 from bpe.training.start import fresh_start
 from bpe.vocabulary.byte_level import text_of
 from tests.optional import required

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe import plain_splitting
-from bpe.training import small_corpus
+from bpe.training import plain_trainer as small_corpus
 from bpe.training.from_corpus import train
-from bpe.training.small_corpus import MOST_BYTES, MOST_DISTINCT, train_on_small
+from bpe.training.plain_trainer import MOST_BYTES, MOST_DISTINCT, train_on_small
 
 documents = st.lists(st.text("aabc \n'<s>\u00e9\u4e2d", max_size=40) | st.binary(max_size=10), max_size=6)
 
@@ -140,7 +140,7 @@ def test_other_rules_need_compiled_code(monkeypatch, options):
     def no_call(*arguments, **options):
         raise AssertionError
 
-    monkeypatch.setattr("bpe.training.small_corpus.learn", no_call)
+    monkeypatch.setattr("bpe.training.plain_trainer.learn", no_call)
     bpe.train(["low lower lowest"], 262, **options)
     with pytest.raises(AssertionError):
         bpe.train(["low lower lowest"], 262, min_count=2, progress=True)

@@ -185,7 +185,7 @@ TARGETS = [
     Target("merging", "bpe/training/merging.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/front.py", TRAINING, PLAIN_TRAINING),
-    Target("selection", "bpe/training/turns.py", (B + "test_parity.py",), PLAIN_TRAINING),
+    Target("selection", "bpe/training/parity_turns.py", (B + "test_parity.py",), PLAIN_TRAINING),
     Target("merging", "bpe/training/runs.py", TRAINING, PLAIN_TRAINING),
     *(
         Target("superwords", f"bpe/{module}.py", (B + "test_superwords.py",))

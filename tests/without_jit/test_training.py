@@ -8,7 +8,7 @@ import pytest
 from bpe.reference import IndexedPieces, alphabet_of, learn, leave_out, train_indexed, train_parity
 from bpe.training import learner, letters
 from bpe.training import trainer as module
-from bpe.training.languages import Languages
+from bpe.training.parity import Languages
 from bpe.training.start import fresh_start
 
 
