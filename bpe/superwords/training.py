@@ -17,10 +17,10 @@ from bpe.superwords.run_counts import Runs, phrases_in, runs_of_rows
 from bpe.superwords.superbpe import reader, superbpe_trainer, wide_pattern_of
 from bpe.support.progress import Progress, progress_bar
 from bpe.tokenizer import Tokenizer
+from bpe.trainer import Trainer, least
 from bpe.training.learner import longest_token
 from bpe.training.start import fresh_start
 from bpe.training.superword_options import SuperwordOptions, check_first_merges
-from bpe.training.trainer import Trainer, least
 from structures import ByteCounter
 
 PHRASE_COUNT = 15  # as the authors have it

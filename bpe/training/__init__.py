@@ -2,7 +2,7 @@
 
 * :mod:`~bpe.training.from_corpus`: :func:`train`
 * :mod:`~bpe.training.plain_trainer`: the same in plain Python, for a small corpus
-* :mod:`~bpe.training.trainer`: :class:`Trainer`
+* :mod:`~bpe.trainer`: :class:`Trainer`
 * :mod:`~bpe.training.from_languages`: :func:`train_parity`
 * :mod:`~bpe.training.parity`: a learner for each language
 * :mod:`~bpe.training.parity_turns`: whose turn it is
@@ -19,15 +19,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bpe.trainer import Merge, Trainer
     from bpe.training.from_corpus import train
     from bpe.training.from_languages import train_parity
-    from bpe.training.trainer import Merge, Trainer
 
 __all__ = ["Merge", "Trainer", "train", "train_parity"]
 
 _MODULE_OF = {
-    "Merge": "bpe.training.trainer",
-    "Trainer": "bpe.training.trainer",
+    "Merge": "bpe.trainer",
+    "Trainer": "bpe.trainer",
     "train": "bpe.training.from_corpus",
     "train_parity": "bpe.training.from_languages",
 }

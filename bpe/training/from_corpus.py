@@ -23,8 +23,8 @@ from bpe.vocabulary.vocabulary import Alphabet
 if TYPE_CHECKING:
     from bpe.counting.word_counts import WordCounts
     from bpe.superwords.counted_runs import RunCounts
+    from bpe.trainer import Keep, Selection, Ties
     from bpe.training.learner import LengthRule
-    from bpe.training.trainer import Keep, Selection, Ties
 
 
 def train(
@@ -162,8 +162,8 @@ def _train_on_text(
 ) -> Tokenizer:
     from bpe.counting.word_counts import WordCounts
     from bpe.superwords.training import train_superwords
+    from bpe.trainer import Trainer
     from bpe.training.letters import ALL_BYTES, initial_bytes
-    from bpe.training.trainer import Trainer
 
     unsure = frozenset(ALL_BYTES) - {*initial_bytes(options["initial_alphabet"], options["limit_alphabet"])}
     start = fresh_start(special_tokens, options["alphabet"], options["special_first"], unsure)
@@ -190,7 +190,7 @@ def _train_on_counts(
 ) -> Tokenizer:
     from bpe.superwords.counted_runs import RunCounts
     from bpe.superwords.training import train_on_runs
-    from bpe.training.trainer import Trainer
+    from bpe.trainer import Trainer
 
     if isinstance(_first_of(corpus), RunCounts):
         return train_on_runs(corpus, vocab_size, given, weights, options, progress)

@@ -11,10 +11,10 @@ from bpe.counting.weights import check_sources
 from bpe.counting.word_counts import WordCounts
 from bpe.support.progress import Progress, progress_bar
 from bpe.tokenizer import Tokenizer
+from bpe.trainer import PATIENCE, Trainer
 from bpe.training.learner import Ties, longest_token
 from bpe.training.parity import Languages
 from bpe.training.start import choice, fresh_start, start_from, tokenizer_of
-from bpe.training.trainer import PATIENCE, Trainer
 from bpe.vocabulary.vocabulary import Alphabet
 
 PARITY_TIES: tuple[Ties, ...] = ("smallest", "lexicographic", "gpt2")

@@ -5,9 +5,9 @@ import zlib
 import numpy as np
 import pytest
 
+from bpe import trainer as module
 from bpe.reference import IndexedPieces, alphabet_of, learn, leave_out, train_indexed, train_parity
 from bpe.training import learner, letters
-from bpe.training import trainer as module
 from bpe.training.parity import Languages
 from bpe.training.start import fresh_start
 
