@@ -8,7 +8,10 @@ or when the function that is being compiled is ready.
 import sys
 
 try:
-    from bpe.cli import audits, change, coding, files, reporting, show, speed, train, train_parity, warmup
+    from bpe.cli import bench as speed
+    from bpe.cli import change, files, reporting, show, train, train_parity, warmup
+    from bpe.cli import encode as coding
+    from bpe.cli import report as audits
     from bpe.cli.app import main
 except KeyboardInterrupt:  # before there is a command that could tell
     sys.stderr.write("bpe: interrupted\n")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bpe import __version__
-from bpe.cli.compiling import watching_compiler
+from bpe.cli.progress import watching_compiler
 from bpe.cli.signals import hearing_interrupts
 from bpe.cli.standard import open_standard_streams
 from bpe.support.files import followed, refuse_inputs

@@ -22,8 +22,8 @@ from bpe.cli.app import (
     only_one_to_stdout,
     read,
 )
-from bpe.cli.compiling import Stopwatch
 from bpe.cli.options import PATTERN_HELP, PatternType, pattern_dialect
+from bpe.cli.progress import Stopwatch
 
 if TYPE_CHECKING:
     from bpe.splitting.pattern import Dialect, Pattern

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bpe.cli.app import STDOUT, human, need_output, shorter
-from bpe.cli.compiling import Stopwatch
+from bpe.cli.progress import Stopwatch
 
 if TYPE_CHECKING:
     from bpe.corpus import Corpus

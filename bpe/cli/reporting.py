@@ -18,8 +18,8 @@ from bpe.cli.app import (
     read,
     written,
 )
-from bpe.cli.compiling import Stopwatch
 from bpe.cli.options import progress_option, quiet_option
+from bpe.cli.progress import Stopwatch
 from bpe.cli.progress_lines import progress_of
 
 

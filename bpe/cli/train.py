@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import click
 
 from bpe.cli.app import STDOUT, human, main, name_of_output, need_output, only_one_to_stdout, warn, written
-from bpe.cli.compiling import Stopwatch
 from bpe.cli.given_sources import source_of, sources_of
 from bpe.cli.options import (
     PATTERN_HELP,
@@ -22,6 +21,7 @@ from bpe.cli.options import (
     superword_options,
     training_options,
 )
+from bpe.cli.progress import Stopwatch
 from bpe.cli.progress_lines import progress_of
 
 if TYPE_CHECKING:

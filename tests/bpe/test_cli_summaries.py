@@ -15,8 +15,9 @@ from click.testing import CliRunner
 
 import bpe
 from bpe import cli
-from bpe.cli import compiling, progress_lines
-from bpe.cli.compiling import Stopwatch, Watch, watching_compiler
+from bpe.cli import progress as compiling
+from bpe.cli import progress_lines
+from bpe.cli.progress import Stopwatch, Watch, watching_compiler
 from bpe.cli.progress_lines import Lines
 
 ROOT = Path(bpe.__file__).resolve().parent.parent
@@ -224,7 +225,7 @@ def test_times_leave_compiling_out(monkeypatch):
 
 
 LOADED_LATER = """
-from bpe.cli import compiling
+from bpe.cli import progress as compiling
 compiling.SAID_AFTER = 0.0
 with compiling.watching_compiler(is_quiet=False) as watch:
     import numba

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bpe.cli.app import STDIN, human, load, main, name_of, read, shorter
-from bpe.cli.compiling import Stopwatch
 from bpe.cli.first_look import warn_of_odd_texts
 from bpe.cli.id_outputs import check_id_options, id_options, is_kept, write_shards
 from bpe.cli.leftovers import tell_of_others
 from bpe.cli.options import reading_options
+from bpe.cli.progress import Stopwatch
 from bpe.cli.progress_lines import progress_of
 
 if TYPE_CHECKING:
