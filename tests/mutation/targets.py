@@ -262,7 +262,7 @@ TARGETS = [
     Target(
         "windows", "bpe/splitting/compiled/matching.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING
     ),
-    Target("windows", "bpe/scanning/hopes.py", (B + "test_hopes.py",)),
+    Target("windows", "bpe/splitting/compiled/hopes.py", (B + "test_hopes.py",)),
     Target(
         "windows",
         "bpe/splitting/compiled/cutting.py",

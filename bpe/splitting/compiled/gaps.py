@@ -1,8 +1,7 @@
 """Finds how far a text has no match, when only its beginning is known."""
 
-from bpe.splitting.compiled.remembering import find
-
 from bpe.splitting.compiled.matching import NO_MATCH, decode
+from bpe.splitting.compiled.remembering import find
 from bpe.splitting.compiled.tables import view_of
 from structures.kernels import pointer_to, quiet
 
