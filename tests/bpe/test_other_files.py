@@ -13,7 +13,7 @@ import bpe
 from bpe.cli import main
 from bpe.formats import model_folder, recognition, tekken
 from bpe.tokenizer import Tokenizer
-from bpe.vocabulary.vocabulary import extras as kept
+from bpe.vocabulary import extras as kept
 from tests.fuzz.damage import damaged
 from tests.optional import optional, required
 
