@@ -24,7 +24,7 @@ from counting_table import best
 from same_ids import PATTERNS, Pair
 
 import bpe
-from bpe.plain_splitting import everything_compiled
+from bpe.splitting.pattern import everything_compiled
 
 PART = 1_000_000  # characters
 COMPARED, MEASURED_THERE = 4, 8  # parts

@@ -26,7 +26,7 @@ import numpy as np
 
 import bpe
 import structures as st
-from bpe.plain_splitting import everything_compiled
+from bpe.splitting.pattern import everything_compiled
 from bpe.vocabulary.byte_level import text_of as byte_text
 
 MOST = 3.0

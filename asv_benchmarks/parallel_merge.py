@@ -15,8 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from bpe.training.merging import FOUND_COLUMNS, join_all, merge_pair, update_pairs
-from bpe.training.runs import count_pairs, runs_of
-from bpe.training.state import LENGTH, TOKEN_ROWS, new_state
+from bpe.training.state import LENGTH, TOKEN_ROWS, count_pairs, new_state, runs_of
 from structures import MaxHeap, PairIndex, TokenList, kernel, unpack_pair
 
 N_SYLLABLES, LONGEST = 4096, 5  # 12 bits a syllable: a word is one number

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bpe.encoding.decoding import join_tokens
 from bpe.encoding.engine import Engine
-from bpe.encoding.engines import engine_of
+from bpe.pipeline.engine import engine_of
 from bpe.splitting.pattern import Dialect, Pattern
 from bpe.splitting.specials import NO_TOKENS, Specials
 from bpe.support.text import as_bytes, as_text

@@ -16,10 +16,9 @@ from bpe.support.progress import Progress, progress_bar
 from bpe.support.threads import in_background
 from bpe.tokenizer import Tokenizer
 from bpe.training.learner import Learner, LengthRule, Selection, Ties, longest_token
-from bpe.training.letters import bytes_left_out
-from bpe.training.runs import INT64_MAX
 from bpe.training.selection import ALL, NONE
-from bpe.training.start import Start, fresh_start, start_from, tokenizer_of
+from bpe.training.start import Start, bytes_left_out, fresh_start, start_from, tokenizer_of
+from bpe.training.state import INT64_MAX
 from bpe.vocabulary.supermerges import refuse_supermerges
 from bpe.vocabulary.vocabulary import Alphabet
 from structures import unpack_pair

@@ -98,7 +98,7 @@ def compiled_from_the_start(request):
     if HERE / "structures" in request.path.parents:  # which are tested without what bpe needs, too
         yield
         return
-    from bpe.plain_splitting import everything_compiled
+    from bpe.splitting.pattern import everything_compiled
 
     with everything_compiled():
         yield

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from bpe import plain_splitting
+from bpe.splitting import pattern as plain_splitting
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "asv_benchmarks"

@@ -10,7 +10,7 @@ from time import perf_counter
 import numpy as np
 
 with suppress(ImportError):  # of commits that compile everything
-    from bpe.plain_splitting import everything_compiled
+    from bpe.splitting.pattern import everything_compiled
 
     _compiled = everything_compiled()
     _compiled.__enter__()  # for as long as the process lives

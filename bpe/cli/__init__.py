@@ -9,9 +9,11 @@ import sys
 
 try:
     from bpe.cli import bench as speed
-    from bpe.cli import change, files, reporting, show, train, train_parity, warmup
+    from bpe.cli import change, files, show, train, warmup
     from bpe.cli import encode as coding
     from bpe.cli import report as audits
+    from bpe.cli import report as reporting
+    from bpe.cli import train as train_parity
     from bpe.cli.app import main
 except KeyboardInterrupt:  # before there is a command that could tell
     sys.stderr.write("bpe: interrupted\n")

@@ -1,11 +1,25 @@
-"""The group of all commands, which prints errors as one line, and functions that the commands share."""
+"""The group of all commands, which prints errors as one line, and functions that the commands share.
+
+Ctrl-C, heard wherever it comes: noted, raised, and raised again where Python could not raise it.
+
+Standard output that is written whole, or raises an error that names it.
+
+Python ignores a short write where its standard output has no buffer (``python -u``, ``PYTHONUNBUFFERED=1``):
+what did not fit on the disk is lost in silence. So the commands write through a buffer, which goes on after a
+short write, and wait for a pipe that does not block.
+"""
 
 from __future__ import annotations
 
+import _thread
 import errno
+import io
 import os
+import select
+import signal
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,13 +30,105 @@ import click
 
 from bpe import __version__
 from bpe.cli.progress import watching_compiler
-from bpe.cli.signals import hearing_interrupts
-from bpe.cli.standard import open_standard_streams
 from bpe.support.files import followed, refuse_inputs
 
-# All other modules are imported inside the commands, so that --help is fast.
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
+
+
+class _Output(io.FileIO):
+    """A file that waits until it can take more, and whose errors name it.
+
+    After an error, or an interrupt, it takes what comes and drops it: at the exit, Python writes what is left
+    in its buffers once more.
+    """
+
+    _is_broken = False
+
+    def write(self, data: Any, /) -> int:
+        if self._is_broken:
+            return len(data)
+        try:
+            while (n := super().write(data)) is None:  # a pipe that is full and does not block
+                select.select([], [self], [])
+        except BaseException as error:
+            self._is_broken = True
+            if isinstance(error, OSError):
+                error.filename = "standard output"
+            raise
+        return n
+
+
+def open_standard_streams() -> None:
+    """Make standard output write all or raise, and open the standard streams that the caller has closed.
+
+    Nothing can be read from a closed standard input. To write to a closed standard output is an error. What
+    is written to a closed standard error is lost.
+    """
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull)  # noqa: SIM115  # open until the process ends, as the others
+    if sys.stdout is None:
+        # It takes the number that is free, so that no other file gets it, and refuses what is written.
+        closed = os.open(os.devnull, os.O_RDONLY)
+        sys.stdout = _whole(closed, "utf-8", "strict", is_line_buffered=False)
+    elif isinstance(_raw(sys.stdout), io.FileIO):
+        sys.stdout.flush()
+        encoding, errors = sys.stdout.encoding, sys.stdout.errors or "strict"
+        is_line_buffered = getattr(sys.stdout, "line_buffering", False)
+        sys.stdout = _whole(sys.stdout.fileno(), encoding, errors, is_line_buffered=is_line_buffered)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+
+
+def _raw(stream: io.TextIOBase | object) -> object:
+    buffer = getattr(stream, "buffer", None)
+    return getattr(buffer, "raw", buffer)
+
+
+def _whole(number: int, encoding: str, errors: str, *, is_line_buffered: bool) -> io.TextIOWrapper:
+    output = _Output(number, "wb", closefd=False)
+    return io.TextIOWrapper(
+        io.BufferedWriter(output), encoding=encoding, errors=errors, line_buffering=is_line_buffered
+    )
+
+
+_SOON = 0.01  # seconds
+
+
+@contextmanager
+def hearing_interrupts(heard: list[int]) -> Iterator[None]:
+    """Note every Ctrl-C in a list, and raise KeyboardInterrupt.
+
+    Where Python cannot raise, such as in a callback of the garbage collector, it would print a traceback and
+    go on. There it is raised once more, a moment later.
+    """
+    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not is_default or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def hear(number: int, frame: object) -> None:
+        heard.append(number)
+        raise KeyboardInterrupt
+
+    def raise_again(lost: Any) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            timer = threading.Timer(_SOON, _thread.interrupt_main)
+            timer.daemon = True
+            timer.start()
+        else:
+            report(lost)
+
+    report, sys.unraisablehook = sys.unraisablehook, raise_again
+    try:
+        signal.signal(signal.SIGINT, hear)
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.unraisablehook = report
+
+
+# All other modules are imported inside the commands, so that --help is fast.
 
 
 EXIT_BROKEN_PIPE, EXIT_WRONG, EXIT_INTERRUPTED = 1, 2, 130
@@ -238,13 +344,3 @@ def shorter(error: ValueError) -> ValueError:
     if is_special:  # the rest of the message is for callers of the library
         problem += ". To encode it as a special token, use --allow-special; to encode it as text, --ordinary"
     return ValueError(problem)
-
-
-def human(number: float, unit: str = "") -> str:
-    """Return a number with three digits, such as 27.1 million, or 114 MB."""
-    for power, word, letter in ((9, "billion", "G"), (6, "million", "M"), (3, "thousand", "k"), (0, "", "")):
-        value = number / 10**power
-        if float(f"{value:.3g}") >= 1 or power == 0:
-            digits = f"{value:.0f}" if value >= 100 or power == 0 else f"{value:.3g}"
-            return f"{digits} {letter}{unit}" if unit else f"{digits} {word}".rstrip()
-    raise AssertionError

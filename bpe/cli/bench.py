@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bpe.cli.app import human, load, main, name_of, read
-from bpe.cli.progress import Stopwatch
+from bpe.cli.app import load, main, name_of, read
+from bpe.cli.progress import Stopwatch, human
 
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
@@ -36,7 +36,7 @@ def bench(tokenizer: str, file: str, as_json: bool) -> None:
     Example:
       bpe bench tok.json corpus.txt
     """  # noqa: D301
-    from bpe.plain_splitting import everything_compiled
+    from bpe.splitting.pattern import everything_compiled
 
     loaded = load(tokenizer)
     data = read(file)[:BENCH_BYTES]

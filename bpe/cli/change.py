@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bpe.cli.app import load, main, name_of_output, need_output, written
-from bpe.cli.first_look import warn_of_odd_texts
 from bpe.cli.options import reading_options
-from bpe.cli.progress_lines import progress_of
+from bpe.cli.progress import progress_of
+from bpe.cli.show import warn_of_odd_texts
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,28 +1,146 @@
-"""``bpe encode``, ``bpe decode``: text to ids and back."""
+"""``bpe encode``, ``bpe decode``: text to ids and back.
+
+Where ``bpe encode`` writes ids, and in which format: its options, and what is wrong with them.
+
+What an earlier ``bpe encode -o`` left that was not completed, and that no command will look at.
+"""
 
 from __future__ import annotations
 
 import io
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from bpe.cli.app import STDIN, human, load, main, name_of, read, shorter
-from bpe.cli.first_look import warn_of_odd_texts
-from bpe.cli.id_outputs import check_id_options, id_options, is_kept, write_shards
-from bpe.cli.leftovers import tell_of_others
+from bpe.cli.app import STDIN, STDOUT, load, main, name_of, need_output, read, shorter
 from bpe.cli.options import reading_options
-from bpe.cli.progress import Stopwatch
-from bpe.cli.progress_lines import progress_of
+from bpe.cli.progress import Stopwatch, human, progress_of
+from bpe.cli.show import warn_of_odd_texts
 
 if TYPE_CHECKING:
     import numpy as np
 
     from bpe.corpus import Corpus
     from bpe.tokenizer import Tokenizer
+
+
+def tell_of_others(output: str) -> None:
+    """Name the files of ids in the folder of an output that are not complete; nothing is removed.
+
+    Those that another process is writing are not named, where the system has locks.
+    """
+    from bpe.id_files.checkpoint import state_of
+    from bpe.id_files.output import offsets_path, part_of
+    from bpe.support.files import is_locked
+
+    ours = Path(output)
+    for note in sorted(ours.parent.glob("*.state")):
+        other = note.with_suffix("")
+        parts = [part_of(other), part_of(offsets_path(other)), note]
+        is_left = other != ours and all(map(Path.is_file, parts)) and not any(map(is_locked, parts))
+        if is_left and state_of(note.read_bytes()):
+            names = ", ".join(map(str, parts))
+            click.echo(
+                f"{other}: not complete: if no other run is writing it, give its command again to complete "
+                f"it, or remove {names}",
+                err=True,
+            )
+
+
+FORMATS = ["bin", "npy", "nanogpt", "megatron", "parquet", "arrow"]
+_SUFFIXES = (".bin", ".npy", ".idx", ".parquet", ".arrow")
+
+
+def id_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say how ids are written."""
+    for decorate in (
+        click.option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="The address of a Dask cluster that encodes --shards, such as tcp://10.0.0.1:8786.",
+        ),
+        click.option(
+            "--shards", is_flag=True, help="Write one file for each file that is read. -o names a folder."
+        ),
+        click.option(
+            "--end-token",
+            metavar="TOKEN",
+            help="A special token to put after each document. For nanogpt, it is that of GPT-2 by default.",
+        ),
+        click.option(
+            "--to",
+            type=click.Choice(FORMATS),
+            help="The format of the output. By default, the ending of its name decides.",
+        ),
+    ):
+        command = decorate(command)
+    return command
+
+
+def check_id_options(output: str | None, given: dict[str, Any]) -> None:
+    """Raise if options cannot be used together, or the output cannot be written."""
+    if given["scheduler"] is not None and not given["shards"]:
+        raise click.UsageError("--scheduler needs --shards: a cluster encodes files one by one")
+    if output is None:
+        for name, value in given.items():
+            if value is not None and value is not False:
+                raise click.UsageError(f"--{name.replace('_', '-')} needs -o: it is for files of ids")
+        return
+    if output == STDOUT:
+        raise click.UsageError("-o -: files of ids cannot go to standard output; to print ids, leave out -o")
+    if given["shards"]:
+        if Path(output).exists():  # else it is made, with the folders above it
+            need_output(output, is_folder=True)
+        return
+    if given["to"] is None and Path(output).suffix not in _SUFFIXES:
+        raise click.UsageError(
+            f"-o {output}: the name must end in .bin (ids and nothing else), .npy, .idx, .parquet or .arrow"
+        )
+    need_output(output)
+
+
+def is_kept(output: str) -> bool:
+    """Say whether there is a note of a run that was interrupted."""
+    path = Path(output)
+    ids = path.with_suffix(".bin") if path.suffix == ".idx" else path
+    return any(Path(f"{ids}{end}").exists() for end in (".state", ".ids.state"))
+
+
+def write_shards(
+    tokenizer: Tokenizer, corpus: Corpus, folder: str, options: dict[str, Any], *, as_json: bool
+) -> None:
+    """Encode each file of a corpus to a folder, and print a summary."""
+    watch = Stopwatch()
+    try:
+        done = tokenizer.encode_shards(corpus, folder, **options)
+    except ValueError as error:
+        raise shorter(error) from None
+    if as_json:
+        summary = {
+            "output": folder,
+            "manifest": str(done.manifest),
+            "dtype": done.dtype.name,
+            "shards": done.n_shards,
+            "skipped": done.n_skipped,
+            "again": done.n_again,
+            "documents": done.n_documents,
+            "tokens": done.n_tokens,
+            "text_bytes": done.n_bytes,
+            **watch.to_json(),
+        }
+        click.echo(json.dumps(summary))
+    elif options["progress"]:
+        text = f"{folder}: {human(done.n_shards)} shard{'s' if done.n_shards != 1 else ''}"
+        text += f", {human(done.n_tokens)} tokens as {done.dtype.name}, from {human(done.n_bytes, 'B')}"
+        if done.n_skipped:
+            text += f"; {human(done.n_skipped)} complete before"
+        if done.n_again:
+            text += f"; {human(done.n_again)} encoded again, as the source had changed or the output was gone"
+        click.echo(text, err=True)
 
 
 PRINTED = 1 << 16  # ids at a time

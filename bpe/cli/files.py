@@ -12,7 +12,6 @@ import click
 
 from bpe.cli.app import (
     STDOUT,
-    human,
     keep_tokenizer,
     load,
     main,
@@ -23,7 +22,7 @@ from bpe.cli.app import (
     read,
 )
 from bpe.cli.options import PATTERN_HELP, PatternType, pattern_dialect
-from bpe.cli.progress import Stopwatch
+from bpe.cli.progress import Stopwatch, human
 
 if TYPE_CHECKING:
     from bpe.splitting.pattern import Dialect, Pattern

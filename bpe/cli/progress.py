@@ -5,6 +5,8 @@ compiles: in events that come from any thread, and from within each other. What 
 which at least one is open.
 
 The environment variable ``BPE_SAY_COMPILING=0`` turns the line off.
+
+Progress of a command: a bar on a terminal, lines in a log.
 """
 
 from __future__ import annotations
@@ -22,6 +24,43 @@ from types import ModuleType
 from typing import Any
 
 import click
+
+from bpe.support.progress import Progress
+
+EVERY = 10.0  # seconds
+
+
+class Lines:
+    """Prints a line every ten seconds, as ``progress(done, total)`` is called."""
+
+    def __init__(self, label: str, unit: str) -> None:
+        self._label, self._unit = label, unit
+        self._started = self._said = time.monotonic()
+
+    def __call__(self, done: int, total: int | None) -> None:
+        """Print a line, if it is time."""
+        now = time.monotonic()
+        if now - self._said >= EVERY:
+            self._said = now
+            click.echo(self.line(done, total, now - self._started), err=True)
+
+    def line(self, done: int, total: int | None, seconds: float) -> str:
+        """Return what is printed."""
+        unit = "B" if self._unit == "B" else ""
+        text = f"{self._label}: {human(done, unit)}"
+        if total:
+            text += f" of {human(total, unit)} ({100 * done // total} %)"
+        return f"{text}{'' if unit else ' ' + self._unit}, {seconds:.0f} s"
+
+
+def progress_of(label: str, unit: str, *, quiet: bool, lines: bool) -> Progress:
+    """Return what shows the progress of a part of a command."""
+    if quiet and lines:
+        raise click.UsageError("--quiet and --progress cannot be given together")
+    if lines and not sys.stderr.isatty():
+        return Lines(label, unit)
+    return not quiet
+
 
 SAID_AFTER = 0.3  # seconds of compiling
 LINE = "bpe: compiling {}, once; some {} s"
@@ -178,3 +217,13 @@ class Stopwatch:
             "seconds": round(self.seconds, 3),
             "compiling_seconds": round(self.compiling_seconds, 3),
         }
+
+
+def human(number: float, unit: str = "") -> str:
+    """Return a number with three digits, such as 27.1 million, or 114 MB."""
+    for power, word, letter in ((9, "billion", "G"), (6, "million", "M"), (3, "thousand", "k"), (0, "", "")):
+        value = number / 10**power
+        if float(f"{value:.3g}") >= 1 or power == 0:
+            digits = f"{value:.0f}" if value >= 100 or power == 0 else f"{value:.3g}"
+            return f"{digits} {letter}{unit}" if unit else f"{digits} {word}".rstrip()
+    raise AssertionError

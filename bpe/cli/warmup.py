@@ -75,7 +75,7 @@ def _use_both() -> None:
 def use_training() -> None:
     """Call what compiles the kernels of counting and training."""
     from bpe.counting.word_counts import WordCounts
-    from bpe.plain_splitting import everything_compiled
+    from bpe.splitting.pattern import everything_compiled
     from bpe.training import train
 
     with everything_compiled():
@@ -90,8 +90,7 @@ def use_encoding() -> None:
     """Call what compiles the kernels of all patterns, and of encoding."""
     from bpe.counting.word_counts import WordCounts
     from bpe.formats.ranks import merges_of
-    from bpe.plain_splitting import everything_compiled
-    from bpe.splitting.pattern import PATTERNS
+    from bpe.splitting.pattern import PATTERNS, everything_compiled
     from bpe.splitting.special_search import SpecialSearch
     from bpe.training import train
 

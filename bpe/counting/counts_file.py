@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from bpe.counting.file_format import (
+    WORDS,
     Content,
     Kind,
     fault_of_sizes,
@@ -30,7 +31,6 @@ from bpe.counting.file_format import (
     unpacked,
     width_of,
 )
-from bpe.counting.kinds import WORDS
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.specials import check_specials
 from bpe.support.threads import in_background

@@ -15,19 +15,33 @@ Nothing is allocated before the file is known to have the bytes for it.
 from __future__ import annotations
 
 import json
+import os
 import struct
 import zlib
 from collections.abc import Callable
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
+
+WORDS = b"\x93BPEwc\r\n"
+RUNS = b"\x93BPErc\r\n"
+
+
+def kind_of_counts(path: str | os.PathLike[str]) -> Literal["words", "runs"] | None:
+    """Return what a file has counts of, if anything."""
+    if not os.path.isfile(path):
+        return None
+    with open(path, "rb") as file:
+        begin = file.read(len(WORDS))
+    return "words" if begin == WORDS else "runs" if begin == RUNS else None
+
 
 WIDTHS = (1, 2, 4, 8)
 """How many bytes a number may have."""
 
 _READERS = {
-    b"\x93BPEwc\r\n": "counts of words, which WordCounts.load reads",
-    b"\x93BPErc\r\n": "counts of runs, which RunCounts.load reads",
+    WORDS: "counts of words, which WordCounts.load reads",
+    RUNS: "counts of runs, which RunCounts.load reads",
 }
 _PREFIX = struct.Struct("<8sII")
 _CRC = struct.Struct("<I")

@@ -16,8 +16,7 @@ from operator import add
 
 import numpy as np
 
-from bpe.counting.checked_words import INT64_MAX
-from bpe.counting.word_counts import WordCounts
+from bpe.counting.word_counts import INT64_MAX, WordCounts
 from structures import ByteCounter
 
 UNIT = 1 << 20

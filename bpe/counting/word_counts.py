@@ -2,12 +2,17 @@
 
 Counts of several corpora add up to the counts of all of them: they can be made in parts, kept in files and
 weighted. A :class:`structures.ByteCounter` holds them: compiled code counts into it, training takes arrays.
+
+What counts may hold: words that are bytes and hold no special token, each with a count from 1 on.
+
+Counters made from a counter: every count times a factor, or some of the words only.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping
+from fractions import Fraction
 from numbers import Rational
 from operator import index, mul
 from typing import Any
@@ -16,16 +21,63 @@ import numpy as np
 
 from bpe.corpus import Corpus, CorpusLike
 from bpe.counting import counts_file
-from bpe.counting.checked_words import INT64_MAX, checked
-from bpe.counting.derived import kept, scaled
 from bpe.counting.pieces import count_corpus, must_hold_text
 from bpe.splitting.pattern import Pattern
-from bpe.splitting.special_search import search_for
+from bpe.splitting.special_search import SpecialSearch, search_for
 from bpe.splitting.specials import check_specials
 from bpe.support.files import atomic_write
 from bpe.support.progress import Progress
 from bpe.support.text import as_bytes, as_text
 from structures import ByteCounter
+
+
+def scaled(counter: ByteCounter, factor: float | Rational) -> ByteCounter:
+    """Return a counter with all counts times a factor, as :meth:`bpe.WordCounts.scale` does."""
+    if isinstance(factor, bool) or not isinstance(factor, (float, Rational)):
+        raise TypeError(f"factor must be an int, a float or a Fraction, not {type(factor).__name__}")
+    try:
+        exact = Fraction(repr(float(factor))) if isinstance(factor, float) else Fraction(factor)
+    except ValueError:
+        exact = Fraction(0)  # not a number, or infinite
+    if exact <= 0:
+        raise ValueError(f"factor must be a finite number above 0, not {factor}")
+    data, offsets, counts = counter.to_arrays()
+    products = [max(1, count * exact.numerator // exact.denominator) for count in counts.tolist()]
+    if (greatest := max(products, default=0)) > INT64_MAX:
+        word = counter.word(products.index(greatest))
+        raise OverflowError(f"the count of {word!r} times {factor} passes 2**63 - 1")
+    return ByteCounter.from_arrays(data, offsets, products)
+
+
+def kept(counter: ByteCounter, keep: np.ndarray) -> ByteCounter:
+    """Return a counter of the words for which `keep`, a boolean for each, is true."""
+    data, offsets, counts = counter.to_arrays()
+    lengths = np.diff(offsets)
+    starts = np.concatenate([[0], np.cumsum(lengths[keep])])
+    return ByteCounter.from_arrays(data[np.repeat(keep, lengths)], starts, counts[keep])
+
+
+INT64_MAX = 2**63 - 1
+
+
+def checked(word: Any, count: Any, specials: SpecialSearch) -> tuple[bytes, int]:
+    """Return a word as bytes and its count as int, or raise what :class:`bpe.WordCounts` raises."""
+    text = as_text(word, "a word")
+    if not text:
+        raise ValueError("a word is empty")
+    data = as_bytes(text)
+    for start, end in specials.find_all(data):
+        token = data[start:end].decode()
+        raise ValueError(f"word {word!r} holds the special token {token!r}: cut it out first")
+    try:
+        number = index(count)
+    except TypeError:
+        raise TypeError(f"the count of {word!r} must be an integer, not {type(count).__name__}") from None
+    if number < 1:
+        raise ValueError(f"the count of {word!r} must be at least 1, not {number}")
+    if number > INT64_MAX:
+        raise OverflowError(f"the count of {word!r} passes 2**63 - 1")
+    return data, number
 
 
 class WordCounts:

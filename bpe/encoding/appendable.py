@@ -27,12 +27,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bpe.buffers import code_points, widths_of
 from bpe.encoding.engine import Engine
 from bpe.encoding.streams import StreamEncoder, two_threads
 from bpe.splitting.compiled.automaton import NO_MATCH, Automaton
 from bpe.splitting.specials import Rules
-from bpe.support.text import utf8_of
+from bpe.support.text import code_points, utf8_of, widths_of
 
 _SHORT = 4096  # bytes that are encoded again every time
 _WINDOW = 64  # bytes before the end that are encoded again, at least

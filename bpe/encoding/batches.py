@@ -21,13 +21,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bpe.buffers import as_array
 from bpe.encoding.engine import Engine, ends_of
-from bpe.garbage import no_collection
 from bpe.splitting.specials import Rules
 from bpe.support.arrow import ArrowTexts, arrow_texts
-from bpe.support.text import utf8_of
-from bpe.support.threads import map_in_threads, n_threads
+from bpe.support.text import as_array, utf8_of
+from bpe.support.threads import map_in_threads, n_threads, no_collection
 
 MOST_BYTES = 1 << 20
 LEAST_BYTES = 1 << 15  # a shorter stretch is not worth another thread

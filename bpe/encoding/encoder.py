@@ -26,12 +26,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bpe.buffers import as_array
 from bpe.encoding.kernels.linked_pieces import Ranks, arrays_for, new_pieces
 from bpe.encoding.kernels.memory import SPARE_IDS, encode_pieces, encode_small, make_room, new_memory
 from bpe.encoding.kernels.piece_table import new_secret, new_slots
 from bpe.encoding.symbols import BYTES, ModelOptions, Symbols
 from bpe.splitting.pattern import Pattern
+from bpe.support.text import as_array
 from bpe.support.threads import in_background, n_threads
 from bpe.vocabulary.vocabulary import Vocabulary
 from structures import ByteCounter

@@ -9,7 +9,7 @@
        |-- merger          bytes -> ids, by chance bpe.encoding.dropout
        |-- default_rules   special tokens          bpe.splitting.specials
 
-:func:`bpe.encoding.engines.engine_of` makes one.
+:func:`bpe.pipeline.engine.engine_of` makes one.
 
 The methods of :class:`bpe.Tokenizer` are a few lines each over functions that take an engine: those of this
 module for one text, of :mod:`bpe.encoding.batches` for many texts, of the other modules for all the rest.
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from bpe.encoding.encoder import Encoder
     from bpe.encoding.kernels.merge_heap import Merger
-    from bpe.pipeline.decoder_streams import DecoderStream
+    from bpe.pipeline.decoders import DecoderStream
 
 
 _LONG_TAIL = 64  # bytes; for fewer, a loop is quicker than numpy
@@ -171,7 +171,7 @@ class Engine:
 
     @made_by_one
     def _compiled_encoder(self) -> Encoder:
-        from bpe.encoding.encoder_choice import encoder_of  # loads the compiler
+        from bpe.encoding.joining_encoders import encoder_of  # loads the compiler
 
         return encoder_of(self.vocabulary, self.pattern)
 

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from bpe.buffers import code_points, widths_of
 from bpe.encoding.engine import Engine, ends_of
-from bpe.support.text import as_text, utf8_of
+from bpe.support.text import as_text, code_points, utf8_of, widths_of
 
 
 class IntervalCounter:

@@ -14,6 +14,17 @@ between is a word or less, and remembered. Then the others join the tokens::
 The first merges are those before many join a word to a space after it. (A few do in every vocabulary: they
 join kinds of spaces.) This is exact for merges that are in order, wherever the line is drawn: all first
 merges are done before any of the others.
+
+Which encoder of ordinary text a vocabulary needs.
+
+``RunEncoder``: encodes text with supermerges: the pieces first, then the runs of them.
+
+::
+
+    bytes     of the sea, of course
+    pieces    of| the| sea|,| of| course        encoded by :mod:`bpe.encoding.encoder`
+    ids       7 | 12 | 31 | 9 | 7 | 40 41       a piece of two tokens is in no run
+    runs      7   12   31 | 9 | 7 | 40 | 41     joined by :mod:`bpe.encoding.kernels.joining`
 """
 
 from __future__ import annotations
@@ -24,13 +35,46 @@ from typing import TypeAlias
 import numpy as np
 
 from bpe.encoding.encoder import Encoder, Room
-from bpe.encoding.kernels.joining import MOST_IDS, Joiner
+from bpe.encoding.kernels.joining import MOST_IDS, TIED, Joiner
 from bpe.encoding.kernels.linked_pieces import are_in_order
 from bpe.splitting.pattern import Pattern
 from bpe.vocabulary.supermerges import with_first_merges
 from bpe.vocabulary.vocabulary import NO_ID, Vocabulary
 from structures import kernel
 from structures.kernels import BYTE_LANES, count_lanes, inner, lowest_lane, pointer_to, smaller
+
+
+class RunEncoder(Encoder):
+    """Encodes ordinary text, with merges that join pieces."""
+
+    _tie = TIED
+
+    def __init__(self, vocabulary: Vocabulary, pattern: Pattern) -> None:
+        first = len(vocabulary.pairs) - vocabulary.n_super
+        super().__init__(with_first_merges(vocabulary, first), pattern)
+        self._tables = None  # no text is encoded in one call
+        self._joiner = Joiner(vocabulary, vocabulary.n_super)
+
+    def _encode(
+        self,
+        data: bytes | bytearray | np.ndarray,
+        ends: np.ndarray,
+        *,
+        by_piece: bool = False,
+        given: np.ndarray | None = None,
+        spelled: bool = False,
+        room: Room | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Do as :class:`Encoder`; ids end with texts only, as those of a piece may be joined to others."""
+        ends = ends[np.searchsorted(ends, 0, side="right") :].astype(np.int32)
+        symbols, _, id_ends = super()._encode(data, ends, given=given, spelled=True)
+        segment_ends, segment_of = np.unique(id_ends, return_inverse=True)  # a text may be empty
+        joined, joined_ends = self._joiner.joined(symbols, segment_ends)
+        joined_ends = joined_ends[segment_of]
+        if not (spelled or self._symbols.are_tokens):
+            joined, joined_ends = self._symbols.ids(joined, joined_ends)
+        return joined, ends, joined_ends
+
 
 Encode: TypeAlias = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
@@ -189,3 +233,14 @@ def encoder_by_piece(vocabulary: Vocabulary, pattern: Pattern) -> Encode:
         return ids, id_offsets[1:]
 
     return encode
+
+
+def encoder_of(vocabulary: Vocabulary, pattern: Pattern) -> Encoder:
+    """Return the encoder of a vocabulary: one that joins words in a second step, if merges join them."""
+    if vocabulary.n_super:
+        return RunEncoder(vocabulary, pattern)
+    joined = bytes_joined_by(vocabulary)
+    n_first = 0 if joined is None else n_first_merges(joined)
+    if joined is not None and n_first:
+        return WideEncoder(vocabulary, pattern, joined, n_first)
+    return Encoder(vocabulary, pattern)

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bpe.plain_splitting import plain_splitter
 from bpe.reference import encode_by_rank, encode_by_ranks_of_bytes
-from bpe.splitting.pattern import Pattern
+from bpe.splitting.pattern import Pattern, plain_splitter
 from bpe.vocabulary.vocabulary import NO_ID, Vocabulary
 
 if TYPE_CHECKING:

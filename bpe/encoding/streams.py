@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from bpe.encoding.engine import Engine
-from bpe.pipeline.token_cuts import Begins
+from bpe.pipeline.added_tokens import Begins
 from bpe.splitting.boundaries import decided
 from bpe.splitting.special_search import SpecialSearch
 from bpe.splitting.specials import NO_TOKENS, Rules, refusal

@@ -39,9 +39,9 @@ from pathlib import Path
 from typing import Any
 
 from bpe.encoding.engine import Engine
-from bpe.encoding.engines import changes_text, engine_of
 from bpe.formats.limits import check_longest
 from bpe.formats.model_folder import TOKENIZER, is_folder, warn_without_folder, with_files, write_files
+from bpe.pipeline.engine import changes_text, engine_of
 from bpe.splitting.pattern import Dialect, Pattern
 from bpe.support.files import atomic_write
 from bpe.support.json_text import read_json

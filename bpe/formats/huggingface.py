@@ -27,12 +27,12 @@ from typing import TYPE_CHECKING, Any
 from bpe.formats.gpt2 import texts_of
 from bpe.formats.model_tables import vocabulary_of
 from bpe.formats.ranks import find_unreached, unreached
-from bpe.garbage import no_collection
 from bpe.pipeline.patterns import byte_level, pattern_of, pre_tokenizer_of
 from bpe.pipeline.pre_tokenizers import PreTokenizer
 from bpe.pipeline.preparation import Preparation, cutting_pattern
 from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import need, read_json
+from bpe.support.threads import no_collection
 from bpe.vocabulary.byte_level import text_of
 from bpe.vocabulary.extras import different, from_text, to_text
 from bpe.vocabulary.supermerges import refuse_supermerges
@@ -143,7 +143,7 @@ def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
 def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
     """Return a tokenizer of the entries of a ``tokenizer.json``, any JSON value; as :func:`parse`.
 
-    Its steps are read, and checked, where an engine is made of it (:mod:`bpe.encoding.engines`).
+    Its steps are read, and checked, where an engine is made of it (:mod:`bpe.pipeline.engine`).
     """
     need(isinstance(document, dict) and isinstance(document.get("model"), dict), '"model" is no object')
     model = document["model"]

@@ -14,9 +14,9 @@ from __future__ import annotations
 import functools
 import re
 
-from bpe.formats.expressions import render
 from bpe.formats.limits import check_lengths
 from bpe.formats.ranks import check_merges_alone, check_no_added, check_no_idle
+from bpe.pipeline.patterns import render
 from bpe.splitting.pattern import PATTERNS, Pattern
 from bpe.splitting.regex_engine import compiled
 from bpe.vocabulary.extras import warn_lost

@@ -38,8 +38,8 @@ from typing import Any
 
 import numpy as np
 
-from bpe.encoding.engines import changes_text
 from bpe.formats.limits import check_lengths, check_longest
+from bpe.pipeline.engine import changes_text
 from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import need, read_json
 from bpe.vocabulary.extras import to_text

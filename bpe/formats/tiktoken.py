@@ -23,9 +23,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bpe.formats.expressions import render
 from bpe.formats.limits import check_longest
 from bpe.formats.ranks import check_no_idle, check_ranks, vocabulary_of_ranks
+from bpe.pipeline.patterns import render
 from bpe.splitting.pattern import PATTERNS, Dialect, Pattern
 from bpe.vocabulary.extras import warn_lost
 from bpe.vocabulary.supermerges import refuse_supermerges

@@ -31,7 +31,7 @@ from bpe.id_files.checkpoint import State
 from bpe.id_files.formats import IdFormat, Target
 from bpe.id_files.output import ASIDE, Output, files_of, part_of
 from bpe.id_files.tables import origins_path, save_origins
-from bpe.pipeline.token_cuts import Begins
+from bpe.pipeline.added_tokens import Begins
 from bpe.splitting.boundaries import decided
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.special_search import SpecialSearch, search_for

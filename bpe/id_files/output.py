@@ -28,9 +28,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from bpe.corpus.locks import BUSY, is_locked, lock
 from bpe.id_files.checkpoint import State, holds, must_be_plain, note_of, read_note, why_anew
-from bpe.support.files import followed, naming_output, replace_file
+from bpe.support.files import BUSY, followed, is_locked, lock, naming_output, replace_file
 
 OFFSETS = np.dtype("<i8")
 ASIDE = (".offsets.npy", ".part", ".state")

@@ -10,7 +10,9 @@ r"""``PreparedEngine``: an engine that does something to a text before it merges
     ids           505 32 2 1505
 
 Bytes that are not UTF-8 are U+FFFD here, as steps are made for characters. Where tokens are texts, a word may
-be as long as the text: it is cut where no token crosses (:mod:`bpe.encoding.crossings`).
+be as long as the text: it is cut where no token crosses (:mod:`bpe.pipeline.cuts`).
+
+Which engine a vocabulary needs: an ordinary one, or one that does something to a text before.
 """
 
 from __future__ import annotations
@@ -25,14 +27,12 @@ import numpy as np
 from bpe.encoding.decoding import checked_ids
 from bpe.encoding.engine import Engine, ends_of, made_by_one, made_once, put_around
 from bpe.encoding.symbols import END
-from bpe.pipeline.added_tokens import AddedTokens, two_searches
-from bpe.pipeline.decoder_streams import DecoderStream
-from bpe.pipeline.decoders import DecoderTable
+from bpe.pipeline.added_tokens import AddedTokens, Begins, two_searches
+from bpe.pipeline.decoders import DecoderStream, DecoderTable
 from bpe.pipeline.normalizers import BOUNDARY
 from bpe.pipeline.pre_tokenizers import TrackedPiece
 from bpe.pipeline.preparation import Preparation
 from bpe.pipeline.text_changes import check_size, most_of
-from bpe.pipeline.token_cuts import Begins
 from bpe.pipeline.tracked import Tracked
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.regex_engine import one_limit
@@ -43,9 +43,28 @@ from bpe.vocabulary.parts import Packed, packed, unpacked
 from bpe.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from bpe.encoding.crossings import Crossings
     from bpe.encoding.encoder import Encoder
-    from bpe.pipeline.cuts import PreparedCuts
+    from bpe.pipeline.cuts import Crossings, PreparedCuts
+
+
+def engine_of(vocabulary: Vocabulary, pattern: Pattern) -> Engine:
+    """Return the engine of a vocabulary: a prepared one, if it keeps steps that change a text."""
+    if vocabulary.kept or vocabulary.added_tokens:
+        from bpe.pipeline.preparation import Preparation
+
+        preparation = Preparation.of(vocabulary)
+        if preparation is not None:
+            return PreparedEngine(vocabulary, pattern, preparation)
+    return Engine(vocabulary, pattern)
+
+
+def changes_text(vocabulary: Vocabulary) -> bool:
+    """Say whether a vocabulary keeps steps that change a text."""
+    if not vocabulary.kept and not vocabulary.added_tokens:
+        return False
+    from bpe.pipeline.preparation import Preparation
+
+    return Preparation.of(vocabulary) is not None
 
 
 class _Cut(NamedTuple):
@@ -94,7 +113,7 @@ class PreparedEngine(Engine):
     @made_once
     def _crossings(self) -> Crossings | None:
         """Where long words are cut; None if they are not."""
-        from bpe.encoding.crossings import Crossings
+        from bpe.pipeline.cuts import Crossings
 
         options, words = self.preparation.options, self.vocabulary
         if not options.is_text or options.suffix or words.whole_ids:

@@ -1,7 +1,7 @@
 r"""Normalizers: what a ``tokenizer.json`` changes of a text before it is cut into pieces.
 
 =====================  ==================================================================================
-NFC, NFD, NFKC, NFKD   a normal form of Unicode (:mod:`bpe.pipeline.unicode_forms`)
+NFC, NFD, NFKC, NFKD   a normal form of Unicode (:mod:`bpe.pipeline.text_changes`)
 Lowercase              each character by itself
 StripAccents           marks are left out
 Replace                all matches of a text or of an expression become a text
@@ -42,11 +42,11 @@ from bpe.pipeline.text_changes import (
     StripLeft,
     StripRight,
     TextChange,
+    UnicodeForm,
     check_size,
     most_of,
 )
 from bpe.pipeline.tracked import Tracked
-from bpe.pipeline.unicode_forms import UnicodeForm
 from bpe.vocabulary.byte_level import text_of
 
 _MOST_KNOWN = 10_000

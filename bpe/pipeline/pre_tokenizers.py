@@ -13,7 +13,7 @@ Every type of ``tokenizers`` is known. Each is written with a few operations:
 ``CharDelimiterSplit``      cut at a character, which is dropped
 ``BertPreTokenizer``        cut at ``\s``, which is dropped, then at punctuation
 ``FixedLength``             cut after each so many characters
-``UnicodeScripts``          cut where the script changes (:mod:`bpe.pipeline.scripts`)
+``UnicodeScripts``          cut where the script changes (:mod:`bpe.pipeline.splits`)
 ``Sequence``                one after the other
 ==========================  ============================================================================
 
@@ -37,8 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bpe.pipeline.entries import FromEntry, SearchPattern, flattened, unknown, value_of
-from bpe.pipeline.scripts import runs_of_scripts
-from bpe.pipeline.splits import BEHAVIORS, Split
+from bpe.pipeline.splits import BEHAVIORS, Split, runs_of_scripts
 from bpe.pipeline.tracked import Tracked
 from bpe.splitting.pattern import PATTERNS
 from bpe.splitting.regex_engine import MAX_EXPRESSIONS, check_expressions, end_of_time

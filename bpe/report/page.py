@@ -7,7 +7,7 @@ import json
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from bpe.formats.expressions import render
+from bpe.pipeline.patterns import render
 from bpe.report.figures import figures_of
 from bpe.support.progress import Progress
 from bpe.vocabulary.byte_level import text_of

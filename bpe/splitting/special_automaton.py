@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bpe.buffers import as_array
+from bpe.support.text import as_array
 from structures.kernels import inner, local_words, quiet
 
 _BLOCK = 1 << 16  # bytes of a text that are searched at a time, if no token is longer

@@ -20,17 +20,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bpe.counting.run_edges import PARTS, joins
 from bpe.counting.word_counts import WordCounts
-from bpe.superwords.run_counts import Runs
+from bpe.superwords.run_counts import PARTS, Runs, joins
 from bpe.support.progress import Progress, progress_bar
 from bpe.tokenizer import Tokenizer
-from bpe.training.front import make_front
 from bpe.training.merging import discard, narrow
-from bpe.training.runs import fill_queue, in_order, runs_of
-from bpe.training.selection import best_of_front, merge_with_front
+from bpe.training.selection import best_of_front, make_front, merge_with_front
 from bpe.training.start import Start, tokenizer_of
-from bpe.training.state import LENGTH, new_state, spelled
+from bpe.training.state import LENGTH, fill_queue, in_order, new_state, runs_of, spelled
 from bpe.vocabulary.supermerges import with_supermerges
 from structures import ByteCounter, IntMap, MaxHeap, PairIndex, TokenList, kernel, unpack_pair
 

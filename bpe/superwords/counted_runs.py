@@ -22,15 +22,13 @@ from typing import Any
 import numpy as np
 
 from bpe.corpus import Corpus, CorpusLike
-from bpe.counting.checked_words import INT64_MAX
 from bpe.counting.pieces import must_hold_text
-from bpe.counting.run_edges import PARTS, joins
-from bpe.counting.word_counts import WordCounts
+from bpe.counting.word_counts import INT64_MAX, WordCounts
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.specials import check_specials
 from bpe.superwords import runs_file
 from bpe.superwords.piece_ids import GAP, rows_of_ids
-from bpe.superwords.run_counts import ID_BYTES, Runs, add_runs, runs_of_rows, unpacked_runs
+from bpe.superwords.run_counts import ID_BYTES, PARTS, Runs, add_runs, joins, runs_of_rows, unpacked_runs
 from bpe.superwords.runs_file import Counted
 from bpe.support.files import atomic_write
 from bpe.support.progress import Progress, progress_bar

@@ -20,8 +20,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from bpe.counting.counts_file import counter_of, fault_of_words, parts_of_words, size_of_words, words_in
-from bpe.counting.file_format import Kind, fault_of_sizes, pack, packed, unpack, unpacked, width_of
-from bpe.counting.kinds import RUNS
+from bpe.counting.file_format import RUNS, Kind, fault_of_sizes, pack, packed, unpack, unpacked, width_of
 from bpe.splitting.pattern import Pattern
 from bpe.superwords.run_counts import ID_BYTES, Runs, unpacked_runs
 from structures import ByteCounter, kernel

@@ -31,8 +31,7 @@ from bpe.support.threads import in_background
 from bpe.tokenizer import Tokenizer
 from bpe.trainer import Trainer
 from bpe.training.learner import Learner
-from bpe.training.runs import INT64_MAX
-from bpe.training.state import MAX_LENGTH
+from bpe.training.state import INT64_MAX, MAX_LENGTH
 
 WIDE_PATTERN = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 """The pattern that the authors of SuperBPE have published."""

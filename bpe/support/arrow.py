@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bpe.buffers import as_array
+from bpe.support.text import as_array
 
 _ROWS = 1 << 14  # whose places are Python numbers at a time
 

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import Any, NoReturn
 
-from bpe.garbage import no_collection
+from bpe.support.threads import no_collection
 
 MAX_DIGITS = 400
 """Of an integer; those of a float are far fewer."""

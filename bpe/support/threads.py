@@ -3,10 +3,13 @@
 Python hears Ctrl-C between two steps of the main thread, and a kernel is one step. While the main thread
 waits for another one, it hears Ctrl-C at once. The other thread goes on to the end of its kernel: what it
 works on is not used any more, or the next use waits for it.
+
+Python's search for garbage in cycles, put off while many objects are made.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from collections import deque
@@ -15,6 +18,19 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Keep Python from searching many new objects for cycles, which takes most of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

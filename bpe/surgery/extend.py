@@ -21,7 +21,7 @@ from bpe.corpus import Corpus, CorpusLike
 from bpe.counting.word_counts import WordCounts
 from bpe.encoding.symbols import BYTES
 from bpe.splitting.pattern import Pattern
-from bpe.surgery.id_maps import id_map
+from bpe.surgery.prune import id_map
 from bpe.vocabulary.supermerges import refuse_supermerges
 from bpe.vocabulary.vocabulary import Vocabulary
 

@@ -17,21 +17,25 @@ names stay; where tokens are texts (SentencePiece), all that no merge makes, too
 2. So a piece whose old ids all stay is encoded to the same tokens: no merge on its way is missing, as a token
    that is removed is never a part of one that stays. Every other piece is encoded to other tokens for the
    same bytes.
+
+How often a tokenizer uses each id in a corpus.
+
+Where ids go when a vocabulary changes, as an array by old id.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Container, Mapping
 from heapq import heapify, heappop, heappush
 from operator import index
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from bpe.corpus import Corpus, CorpusLike
 from bpe.counting.word_counts import WordCounts
+from bpe.encoding.streams import encode_blocks
 from bpe.encoding.symbols import BYTES
-from bpe.encoding.uses import uses_in_corpus, uses_in_words
-from bpe.surgery.id_maps import GONE, id_map
 from bpe.vocabulary.extras import ids_in, with_ids
 from bpe.vocabulary.parts import VocabularyParts
 from bpe.vocabulary.supermerges import refuse_supermerges
@@ -39,8 +43,61 @@ from bpe.vocabulary.vocabulary import NO_ID, Vocabulary
 
 if TYPE_CHECKING:
     from bpe.corpus import CorpusLike
+    from bpe.counting.word_counts import WordCounts
     from bpe.encoding.engine import Engine
     from bpe.pipeline.engine import PreparedEngine
+
+
+GONE = -1
+MOST_IDS = 1 << 27
+"""Of a vocabulary that changes: its map has a number for each."""
+
+
+def id_map(words: Vocabulary, removed: Container[int] | None = None) -> np.ndarray:
+    """Return the new id of each old one."""
+    if words.size > MOST_IDS:
+        raise ValueError(
+            f"the greatest id is {words.size - 1}: to change tokens, all ids must be below {MOST_IDS}"
+        )
+    new_id_of = np.full(words.size, GONE, np.int64)
+    if removed is None:
+        old = np.fromiter(words.bytes_of, np.int64, len(words.bytes_of))
+        new_id_of[old] = old
+    else:
+        kept = [number for number in sorted(words.bytes_of) if number not in removed]
+        new_id_of[kept] = np.arange(len(kept))
+    return new_id_of
+
+
+def uses_in_corpus(engine: Engine, corpus: CorpusLike) -> np.ndarray:
+    """Count the ids of a corpus; special tokens in it are special tokens."""
+    source = Corpus.of(corpus)
+    uses = np.zeros(engine.vocabulary.size, np.int64)
+    rules = engine.rules_of("all")
+    for number, blocks in enumerate(source.documents()):
+        for ids in encode_blocks(engine, blocks, rules, f"{source}, document {number}: text"):
+            uses += np.bincount(np.asarray(ids, np.int64), minlength=len(uses))
+    if not uses.any():
+        raise ValueError(f"the corpus has no text: {source}")
+    return uses
+
+
+def uses_in_words(engine: Engine, counts: WordCounts) -> np.ndarray:
+    """Count the ids of words, each as often as the word; else as :func:`uses_in_corpus`."""
+    if engine.is_prepared:
+        raise ValueError("the tokenizer changes a text before it splits it: give it text, not counts")
+    if engine.pattern != counts.pattern:
+        raise ValueError(
+            f"the tokenizer splits by {engine.pattern.spec!r}, the counts are of {counts.pattern.spec!r}: "
+            "count with the pattern of the tokenizer"
+        )
+    if not len(counts):
+        raise ValueError("the counts have no words")
+    data, offsets, n_times = counts.to_arrays()
+    uses = np.zeros(engine.vocabulary.size, np.int64)
+    ids, id_offsets = engine.encoder.encode_pieces(data.tobytes(), offsets.astype(np.int32), offsets[1:])
+    np.add.at(uses, ids, np.repeat(n_times, np.diff(id_offsets)))
+    return uses
 
 
 def pruned(

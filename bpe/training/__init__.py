@@ -8,11 +8,11 @@
 * :mod:`~bpe.training.parity_turns`: whose turn it is
 * :mod:`~bpe.training.start`: the vocabulary that it starts from
 * :mod:`~bpe.training.learner`: the containers and arrays, and the kernels run on them
-* :mod:`~bpe.training.runs`: counted pieces as arrays
+* :mod:`~bpe.training.state`: counted pieces as arrays
 * :mod:`~bpe.training.state`: what kernels are handed, and its invariants
 * :mod:`~bpe.training.merging`: what one merge changes
 * :mod:`~bpe.training.selection`: which pair is next
-* :mod:`~bpe.training.front`: the order of pairs that are tied
+* :mod:`~bpe.training.selection`: the order of pairs that are tied
 """
 
 import importlib

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, cast
 from bpe.corpus import Corpus, CorpusLike
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.specials import check_specials
+from bpe.superwords.training import SuperwordOptions, Superwords
 from bpe.support.progress import Progress
 from bpe.tokenizer import Tokenizer
 from bpe.training.plain_trainer import train_on_small
 from bpe.training.start import fresh_start
-from bpe.training.superword_options import SuperwordOptions, Superwords
 from bpe.vocabulary.vocabulary import Alphabet
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _train_on_text(
     from bpe.counting.word_counts import WordCounts
     from bpe.superwords.training import train_superwords
     from bpe.trainer import Trainer
-    from bpe.training.letters import ALL_BYTES, initial_bytes
+    from bpe.training.start import ALL_BYTES, initial_bytes
 
     unsure = frozenset(ALL_BYTES) - {*initial_bytes(options["initial_alphabet"], options["limit_alphabet"])}
     start = fresh_start(special_tokens, options["alphabet"], options["special_first"], unsure)

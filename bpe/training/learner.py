@@ -12,11 +12,9 @@ from bpe.counting.word_counts import WordCounts
 from bpe.superwords.run_counts import Runs
 from bpe.support.threads import Unbroken, in_background
 from bpe.training import selection as rules
-from bpe.training.front import make_front
-from bpe.training.letters import leave_out
 from bpe.training.merging import discard, lower_min_count, narrow, replay
-from bpe.training.runs import count_pairs, fill_queue, in_order, runs_of
-from bpe.training.start import Start, choice
+from bpe.training.selection import make_front
+from bpe.training.start import Start, choice, leave_out
 from bpe.training.state import (
     DONE,
     LENGTH,
@@ -26,7 +24,11 @@ from bpe.training.state import (
     START,
     TOKEN_ROWS,
     WEIGHT,
+    count_pairs,
+    fill_queue,
+    in_order,
     new_state,
+    runs_of,
     set_room,
     spelled,
 )

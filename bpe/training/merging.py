@@ -15,8 +15,18 @@ What kernels are handed, and the invariants: :mod:`bpe.training.state`.
 
 import numpy as np
 
-from bpe.training.runs import COUNT, run_at
-from bpe.training.state import DONE, LENGTH, MAX_LENGTH, MIN_COUNT, N_TOKENS, SIZE, START, WEIGHT
+from bpe.training.state import (
+    COUNT,
+    DONE,
+    LENGTH,
+    MAX_LENGTH,
+    MIN_COUNT,
+    N_TOKENS,
+    SIZE,
+    START,
+    WEIGHT,
+    run_at,
+)
 from structures import kernel, pack_pair, unpack_pair
 
 # found[occurrence, ...]: the count of its piece; and for each side the token there, NOTHING at the end of

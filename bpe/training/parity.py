@@ -9,9 +9,9 @@ import numpy as np
 
 from bpe.counting.weights import size_of
 from bpe.counting.word_counts import WordCounts
-from bpe.training.front import make_front
 from bpe.training.learner import Learner, Ties
 from bpe.training.parity_turns import AT_START, IN_WINDOW, OUT, ROWS, Turns, append, list_of, run_turns
+from bpe.training.selection import make_front
 from bpe.training.start import Start
 from structures import IntMap
 

@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bpe.corpus import Corpus
-from bpe.plain_splitting import plain_splitter
 from bpe.reference import learn
 from bpe.reference.linked import QueuedPieces
-from bpe.splitting.pattern import Pattern
+from bpe.splitting.pattern import Pattern, plain_splitter
 from bpe.splitting.special_search import search_for
 from bpe.tokenizer import Tokenizer
 from bpe.training.start import fresh_start, tokenizer_of

@@ -1,13 +1,209 @@
 """Which pair is merged next: the one with the greatest count, and among equals the one the rule names.
 
 The queue's own order is greatest count, then smallest pair, which is the rule ``"smallest"``. The other
-rules order the pairs that are tied at the top count in a *front* (:mod:`bpe.training.front`).
+rules order the pairs that are tied at the top count in a *front* (:mod:`bpe.training.selection`).
+
+``Front``: the pairs that are tied at the top count, in the order of a tie rule; a binary heap.
+
+* ``"lexicographic"``: the entries are packed pairs, the one with the greatest bytes on top; for supermerges
+  the one with the smallest bytes;
+* ``"first"``: the entries are positions, the least on top. Every tied pair enters with its first
+  position, so the top is the first place in the text that has a tied pair.
+
+Counts of pairs only fall, and a new pair never counts more than the one it came from. So the top count falls
+too, and a pair enters the front of each count at most once: when the front is filled, or when the pair is
+made. An entry whose pair is gone or counts less by now is passed over when it comes up. A pair whose count
+stays has lost none of its occurrences, so its first place stays as well.
 """
 
-from bpe.training.front import entry_of, first_pair, pop, push, reserve, spell
+import numpy as np
+from numba import types
+from numba.experimental import structref
+
 from bpe.training.merging import merge_pair
-from bpe.training.state import DONE, START
-from structures import kernel, unpack_pair
+from bpe.training.state import DONE, LENGTH, START
+from structures import kernel, pack_pair, unpack_pair
+from structures.kernels import StructType, fields_of, int_map_type, new
+
+LONG_LIST = 16  # postings
+
+
+@structref.register
+class FrontType(StructType):
+    """numba type of :class:`Front`."""
+
+
+front_type = FrontType(
+    fields_of(
+        entries=types.int64[::1],
+        size=types.int64,  # how many entries there are
+        count=types.int64,  # of the pairs when they entered
+        by_place=types.boolean,  # the rule: "first", or else "lexicographic"
+        sign=types.int64,  # 1: the greatest bytes go first; -1: the smallest
+        n_stale=int_map_type,  # packed pair -> how many of its first postings are known to be stale
+        text=types.uint8[::1],  # START of a token is a place in it
+        used=types.int64,  # how many bytes of it are set
+        spells=types.boolean,  # whether new tokens are spelled at its end: places of the list are none of it
+    )
+)
+
+
+class Front(structref.StructRefProxy):
+    """Python's handle of the front: something to hand to kernels."""
+
+    __slots__ = ()
+
+
+structref.define_boxing(FrontType, Front)
+
+
+@kernel
+def make_front(by_place, sign, n_stale, text, spells):
+    """Return an empty front."""
+    self = new(front_type)
+    self.entries = np.empty(0, np.int64)
+    self.size = 0
+    self.count = 0
+    self.by_place = by_place
+    self.sign = sign
+    self.n_stale = n_stale
+    self.text = text
+    self.used = text.size
+    self.spells = spells
+    return self
+
+
+@kernel
+def reserve(front, room):
+    """Make room for `room` entries."""
+    entries = front.entries
+    if room > entries.size:
+        larger = np.empty(2 * room, np.int64)
+        for i in range(front.size):
+            larger[i] = entries[i]
+        front.entries = larger
+
+
+@kernel
+def spell(state, front, left, right):
+    """Write the bytes of two tokens behind each other at the end of the text; return where."""
+    start_of, length_of = state.of_token[START], state.of_token[LENGTH]
+    start = end = front.used
+    room = start + length_of[left] + length_of[right]
+    if room > front.text.size:
+        longer = np.empty(2 * room, np.uint8)
+        for i in range(start):
+            longer[i] = front.text[i]
+        front.text = longer
+    text = front.text
+    for token in (left, right):
+        for k in range(length_of[token]):
+            text[end] = text[start_of[token] + k]
+            end += 1
+    front.used = end
+    return start
+
+
+# --------------------------------------------------------------------------------------------------- order
+@kernel(quiet=True)
+def compare_tokens(state, text, one, other):
+    """Compare two tokens as byte strings: below 0, 0 or above 0."""
+    start_of, length_of = state.of_token[START], state.of_token[LENGTH]
+    i, j = start_of[one], start_of[other]
+    shorter = min(length_of[one], length_of[other]) if i != j else 0  # at one place the bytes are the same
+    for k in range(shorter):
+        if text[i + k] != text[j + k]:
+            return np.int64(text[i + k]) - np.int64(text[j + k])
+    return length_of[one] - length_of[other]
+
+
+@kernel(quiet=True)
+def precedes(state, front, entry, other):
+    """Say whether `entry` goes before `other`: smaller place; or greatest left, then right bytes."""
+    if front.by_place:
+        return entry < other
+    left, right = unpack_pair(entry)
+    other_left, other_right = unpack_pair(other)
+    order = compare_tokens(state, front.text, left, other_left)
+    if order == 0:
+        order = compare_tokens(state, front.text, right, other_right)
+    return order * front.sign > 0
+
+
+@kernel(quiet=True)
+def push(state, front, entry):
+    """Push an entry on the front, which has room for it."""
+    entries, slot = front.entries, front.size
+    front.size += 1
+    while slot > 0:
+        parent = (slot - 1) >> 1
+        if not precedes(state, front, entry, entries[parent]):
+            break
+        entries[slot] = entries[parent]
+        slot = parent
+    entries[slot] = entry
+
+
+@kernel(quiet=True)
+def pop(state, front):
+    """Take the first entry off the front."""
+    entries, size = front.entries, front.size - 1
+    front.size = size
+    entry = entries[size]
+    slot = 0
+    while True:
+        child = 2 * slot + 1
+        if child >= size:
+            break
+        if child + 1 < size and precedes(state, front, entries[child + 1], entries[child]):
+            child += 1
+        if precedes(state, front, entry, entries[child]):
+            break
+        entries[slot] = entries[child]
+        slot = child
+    entries[slot] = entry
+
+
+# ------------------------------------------------------------------------------------- entries and pairs
+@kernel(quiet=True)
+def pair_at(tokens, position):
+    """Return the pair that starts at a position, -1 where none does."""
+    if tokens.token(position) < 0 or tokens.next(position) < 0:
+        return -1
+    return pack_pair(tokens.token(position), tokens.token(tokens.next(position)))
+
+
+@kernel(quiet=True)
+def first_place(state, n_stale, pair):
+    """Return the first position of a pair.
+
+    Stale postings at the start of a long list would be met again at the next count; `n_stale` remembers how
+    many to pass over.
+    """
+    tokens, index = state.tokens, state.index
+    left, right = unpack_pair(pair)
+    start, end = index.span(left, right)
+    known = n_stale.get(pair, 0) if end - start > LONG_LIST else 0
+    first = start + known
+    while pair_at(tokens, index.posting(first)) != pair:
+        first += 1
+    if first - start > known + LONG_LIST:
+        n_stale.set(pair, first - start)
+    return index.posting(first)
+
+
+@kernel(quiet=True)
+def entry_of(state, front, pair):
+    """Return the entry of a pair."""
+    return first_place(state, front.n_stale, pair) if front.by_place else pair
+
+
+@kernel(quiet=True)
+def first_pair(state, front):
+    """Return the pair on top, -1 where it is gone."""
+    entry = front.entries[0]
+    return pair_at(state.tokens, entry) if front.by_place else entry
+
 
 NONE, ALL = -1, -2  # in the place of a pair
 

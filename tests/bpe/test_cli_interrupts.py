@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import bpe
 from bpe import cli
-from bpe.cli.signals import hearing_interrupts
+from bpe.cli.app import hearing_interrupts
 from bpe.tokenizer import Tokenizer
 from tests.forks import Child
 

@@ -16,9 +16,8 @@ from click.testing import CliRunner
 import bpe
 from bpe import cli
 from bpe.cli import progress as compiling
-from bpe.cli import progress_lines
-from bpe.cli.progress import Stopwatch, Watch, watching_compiler
-from bpe.cli.progress_lines import Lines
+from bpe.cli import progress as progress_lines
+from bpe.cli.progress import Lines, Stopwatch, Watch, watching_compiler
 
 ROOT = Path(bpe.__file__).resolve().parent.parent
 
@@ -168,10 +167,10 @@ def test_a_line_while_it_compiles(monkeypatch, capsys):
     for is_quiet, said in ((False, lines), (True, [])):
         watch = Watch(is_quiet=is_quiet)
         for module in (
-            "bpe.training.runs",
+            "bpe.training.state",
             "structures",
             "bpe.splitting.compiled.cutting",
-            "bpe.training.runs",
+            "bpe.training.state",
         ):
             watch.begin(module)
             watch.begin("bpe.encoding.kernels.memory")  # within the other
@@ -181,7 +180,7 @@ def test_a_line_while_it_compiles(monkeypatch, capsys):
         assert capsys.readouterr().err.splitlines() == said
     monkeypatch.setattr(compiling, "SAID_AFTER", 60.0)
     watch = Watch(is_quiet=False)
-    watch.begin("bpe.training.runs")
+    watch.begin("bpe.training.state")
     watch.end()
     assert watch._timer is None
 

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.corpus import Corpus
-from bpe.counting import counts_file, kinds
+from bpe.counting import counts_file
+from bpe.counting import file_format as kinds
 from bpe.counting import pieces as counting
 from bpe.counting.pieces import count_documents
 from bpe.counting.word_counts import WordCounts

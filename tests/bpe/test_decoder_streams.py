@@ -4,8 +4,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bpe.pipeline.decoder_streams import DecoderStream
-from bpe.pipeline.decoders import Decoder
+from bpe.pipeline.decoders import Decoder, DecoderStream
 
 SPACE = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
 FALLBACK, FUSE, BYTE_LEVEL = {"type": "ByteFallback"}, {"type": "Fuse"}, {"type": "ByteLevel"}

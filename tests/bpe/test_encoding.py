@@ -12,9 +12,9 @@ import bpe
 from bpe import reference
 from bpe.encoding import encoder as encoding
 from bpe.encoding.encoder import Encoder
-from bpe.encoding.heap_merge import merge_by_heap
 from bpe.encoding.kernels import linked_pieces as linked
 from bpe.encoding.kernels.memory import BATCH, KNOWN_BYTES
+from bpe.encoding.kernels.merge_heap import merge_by_heap
 from bpe.encoding.kernels.merge_rounds import merge_in_rounds
 from bpe.encoding.kernels.merge_short import AT_ONCE, MOST_BYTES, merge_in_turns
 from bpe.encoding.kernels.pair_ranks import LINE, NO_RANK

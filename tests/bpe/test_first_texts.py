@@ -13,13 +13,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import bpe
-from bpe import plain_splitting
 from bpe.encoding import plain_encoder as first_texts
 from bpe.encoding.encoder import Encoder
 from bpe.encoding.plain_encoder import LONGEST_PIECE, LONGEST_TEXT, MOST_WORK, FirstTexts
 from bpe.formats.ranks import find_unreached, vocabulary_of_ranks
-from bpe.plain_splitting import plain_splitter
-from bpe.splitting.pattern import Pattern
+from bpe.splitting import pattern as plain_splitting
+from bpe.splitting.pattern import Pattern, plain_splitter
 from bpe.vocabulary.vocabulary import Vocabulary
 
 texts = st.text("abc \n'st\u00e9\u4e2d7", max_size=60).map(str.encode) | st.binary(max_size=20)

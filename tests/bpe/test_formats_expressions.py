@@ -6,8 +6,8 @@ import pytest
 import regex
 
 import bpe
-from bpe.formats import expressions
-from bpe.formats.expressions import DIALECTS, render
+from bpe.pipeline import patterns as expressions
+from bpe.pipeline.patterns import DIALECTS, render
 from bpe.splitting.pattern import translated
 from tests.optional import optional
 

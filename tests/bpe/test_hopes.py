@@ -6,7 +6,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import regex
-from bpe.splitting.compiled.hopes import derive_hopes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ import bpe
 from bpe.splitting.compiled.automaton import compile_automaton
 from bpe.splitting.compiled.scanner import Scanner
 from bpe.splitting.compiled.tables import tables_of
+from bpe.splitting.compiled.windows import derive_hopes
 from bpe.splitting.regex_engine import split_by_expression
 from bpe.superwords.superbpe import WIDE_PATTERN, wide_pattern_of
 

@@ -7,8 +7,6 @@ from collections import Counter
 import numpy as np
 import pytest
 import regex
-from bpe.splitting.compiled.remembering import n_failed
-from bpe.splitting.compiled.work import MAX_STEPS, Work
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,8 +16,9 @@ from bpe.splitting.compiled.automaton import compile_automaton
 from bpe.splitting.compiled.classes import _found_by_regex, ranges_of, symbols_of
 from bpe.splitting.compiled.cutting import cut
 from bpe.splitting.compiled.lookahead import MAX_TAIL, find_tails
+from bpe.splitting.compiled.matching import n_failed
 from bpe.splitting.compiled.scanner import Scanner
-from bpe.splitting.compiled.syntax import UnsupportedError
+from bpe.splitting.compiled.syntax import MAX_STEPS, UnsupportedError, Work
 from bpe.splitting.compiled.windows import derive_windows
 from bpe.splitting.regex_engine import (
     MAX_DEPTH,

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe.encoding.joints import Joints, may_join
 from bpe.encoding.kernels import joining
-from bpe.encoding.kernels.joining import ID_BYTES, MOST_IDS, SHORT_IDS, TIED, Joiner
+from bpe.encoding.kernels.joining import ID_BYTES, MOST_IDS, SHORT_IDS, TIED, Joiner, Joints, may_join
 from bpe.encoding.kernels.memory import BATCH, KNOWN_BYTES
 from bpe.vocabulary.vocabulary import Vocabulary
 from structures import kernel

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import bpe
-from bpe.splitting.compiled import classes, known_classes
+from bpe.splitting.compiled import classes
+from bpe.splitting.compiled import classes as known_classes
 from bpe.splitting.regex_engine import unicode_version
 
 SCRIPT = """

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.reference import IndexedPieces, alphabet_of, learn, leave_out
-from bpe.training.letters import bytes_left_out
+from bpe.training.start import bytes_left_out
 from bpe.vocabulary.vocabulary import ALPHABETS
 
 END, PAD = "<|end|>", "<|pad|>"

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.encoding import encoder as encoder_module
-from bpe.encoding.heap_merge import merge_by_heap
 from bpe.encoding.kernels.linked_pieces import Ranks, new_pieces, put_piece
-from bpe.encoding.long_pieces import WINDOW
+from bpe.encoding.kernels.merge_heap import merge_by_heap
+from bpe.encoding.kernels.merge_rounds import WINDOW
 from structures import kernel
 
 BYTES = [bytes([value]) for value in range(256)]

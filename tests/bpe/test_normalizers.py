@@ -15,7 +15,7 @@ import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bpe.pipeline import unicode_forms
+from bpe.pipeline import text_changes as unicode_forms
 from bpe.pipeline.entries import MAX_DEPTH, MAX_STEPS, FromEntry, SearchPattern
 from bpe.pipeline.normalizers import Normalizer
 from bpe.pipeline.tracked import Tracked

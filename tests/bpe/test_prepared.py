@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import bpe
-from bpe.encoding.crossings import Crossings
 from bpe.encoding.symbols import ModelOptions, Symbols
+from bpe.pipeline.cuts import Crossings
 from bpe.pipeline.normalizers import Normalizer
 from bpe.splitting import regex_engine as regular_expressions
 from bpe.vocabulary.byte_level import text_of

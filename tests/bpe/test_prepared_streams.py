@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.id_files import encode as id_files
-from bpe.pipeline import token_cuts
-from bpe.pipeline.added_tokens import AddedToken, AddedTokens
-from bpe.pipeline.token_cuts import Begins, TokenCuts
+from bpe.pipeline import added_tokens as token_cuts
+from bpe.pipeline.added_tokens import AddedToken, AddedTokens, Begins, TokenCuts
 from bpe.vocabulary.byte_level import text_of
 from tests.bpe.test_prepared import (
     BYTE_LEVEL,

@@ -22,14 +22,14 @@ from bpe import reference
 from bpe.cli import main
 from bpe.corpus import Corpus
 from bpe.corpus.parts import parts_of
-from bpe.counting import kinds
+from bpe.counting import file_format as kinds
 from bpe.counting.clusters import _added, _count_runs_of_part
-from bpe.counting.run_edges import PARTS, cut_between_runs, joins
 from bpe.counting.weights import UNIT
 from bpe.splitting.boundaries import cut_inside
 from bpe.splitting.special_search import SpecialSearch
 from bpe.superwords import boundless, counted_runs, piece_ids, runs_file
 from bpe.superwords import training as with_superwords
+from bpe.superwords.run_counts import PARTS, cut_between_runs, joins
 from bpe.support import files as atomic_files
 from tests.optional import optional
 

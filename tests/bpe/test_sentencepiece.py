@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.formats import sentencepiece as ours
-from bpe.formats.protobuf import fields_of
+from bpe.formats.sentencepiece import fields_of
 from tests.fuzz.damage import damaged
 from tests.optional import optional, required
 

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 import bpe
 from bpe import cli
-from bpe.corpus import manifest
-from bpe.corpus.manifest import Manifest
 from bpe.id_files import encode as id_files
 from bpe.id_files import shards
+from bpe.id_files import shards as manifest
+from bpe.id_files.shards import Manifest
 from tests.optional import optional
 
 parquet = optional("pyarrow.parquet")

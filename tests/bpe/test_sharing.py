@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor, wait
 import pytest
 
 import bpe
-from bpe import plain_splitting
-from bpe.encoding import encoder_choice
+from bpe.encoding import joining_encoders as encoder_choice
+from bpe.splitting import pattern as plain_splitting
 from bpe.tokenizer import Tokenizer
 from tests.forks import fork_and_run
 

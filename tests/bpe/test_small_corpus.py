@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe
-from bpe import plain_splitting
+from bpe.splitting import pattern as plain_splitting
 from bpe.training import plain_trainer as small_corpus
 from bpe.training.from_corpus import train
 from bpe.training.plain_trainer import MOST_BYTES, MOST_DISTINCT, train_on_small

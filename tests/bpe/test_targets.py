@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 import bpe
 from bpe import cli
-from bpe.corpus import megatron
 from bpe.id_files import encode as id_files
+from bpe.id_files import formats as megatron
 from bpe.id_files import output
 from bpe.id_files import tables as id_tables
 from tests.optional import optional

@@ -15,10 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe import reference
-from bpe.buffers import as_array
 from bpe.encoding import batches as encode_module
 from bpe.encoding import budget
-from bpe.support.text import as_text
+from bpe.support.text import as_array, as_text
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary.vocabulary import Vocabulary
 from tests.optional import required

@@ -15,8 +15,19 @@ import bpe
 from bpe.reference import IndexedPieces, learn, train_indexed, train_vanilla
 from bpe.training import learner
 from bpe.training.merging import merge_pair
-from bpe.training.runs import count_pairs, in_order, run_at, runs_of
-from bpe.training.state import LENGTH, MIN_COUNT, N_TOKENS, START, TOKEN_ROWS, WEIGHT, new_state
+from bpe.training.state import (
+    LENGTH,
+    MIN_COUNT,
+    N_TOKENS,
+    START,
+    TOKEN_ROWS,
+    WEIGHT,
+    count_pairs,
+    in_order,
+    new_state,
+    run_at,
+    runs_of,
+)
 from bpe.vocabulary.vocabulary import ALPHABETS
 from structures import CountBuckets, MaxHeap, PairIndex, TokenList, unpack_pair
 

@@ -184,9 +184,9 @@ TARGETS = [
     ),
     Target("merging", "bpe/training/merging.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
-    Target("selection", "bpe/training/front.py", TRAINING, PLAIN_TRAINING),
+    Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/parity_turns.py", (B + "test_parity.py",), PLAIN_TRAINING),
-    Target("merging", "bpe/training/runs.py", TRAINING, PLAIN_TRAINING),
+    Target("merging", "bpe/training/state.py", TRAINING, PLAIN_TRAINING),
     *(
         Target("superwords", f"bpe/{module}.py", (B + "test_superwords.py",))
         for module in (
@@ -214,7 +214,7 @@ TARGETS = [
         Target("auditing", f"bpe/auditing/{module}.py", (B + "test_audit.py",))
         for module in ("proofs", "witnesses", "measures", "audit")
     ),
-    Target("merging", "bpe/training/letters.py", (B + "test_limited_alphabets.py",), PLAIN_TRAINING),
+    Target("merging", "bpe/training/start.py", (B + "test_limited_alphabets.py",), PLAIN_TRAINING),
     Target(
         "rounds",
         "bpe/encoding/kernels/linked_pieces.py",
@@ -225,10 +225,10 @@ TARGETS = [
     Target(
         "rounds", "bpe/encoding/kernels/merge_rounds.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOKENIZER
     ),
-    Target("rounds", "bpe/encoding/long_pieces.py", (B + "test_long_pieces.py",), (), TOKENIZER),
+    Target("rounds", "bpe/encoding/kernels/merge_rounds.py", (B + "test_long_pieces.py",), (), TOKENIZER),
     Target(
         "rounds",
-        "bpe/encoding/heap_merge.py",
+        "bpe/encoding/kernels/merge_heap.py",
         (B + "test_encoding.py", B + "test_dropout.py"),
         PLAIN_ENCODING,
         (*TOKENIZER, B + "test_formats.py"),
@@ -262,7 +262,7 @@ TARGETS = [
     Target(
         "windows", "bpe/splitting/compiled/matching.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING
     ),
-    Target("windows", "bpe/splitting/compiled/hopes.py", (B + "test_hopes.py",)),
+    Target("windows", "bpe/splitting/compiled/windows.py", (B + "test_hopes.py",)),
     Target(
         "windows",
         "bpe/splitting/compiled/cutting.py",
@@ -306,9 +306,7 @@ TARGETS = [
         for name in ("decoders", "normalizers", "post_processors", "pre_tokenizers")
     ),
     Target("steps", "bpe/pipeline/decoder_steps.py", (B + "test_decoders.py", B + "test_prepared.py")),
-    Target(
-        "steps", "bpe/pipeline/decoder_streams.py", (B + "test_decoder_streams.py", B + "test_prepared.py")
-    ),
+    Target("steps", "bpe/pipeline/decoders.py", (B + "test_decoder_streams.py", B + "test_prepared.py")),
     *(
         Target(
             "steps", f"bpe/pipeline/{name}.py", (B + "test_normalizers.py",), (), (B + "test_prepared.py",)

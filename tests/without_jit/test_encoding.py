@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bpe import reference
-from bpe.encoding.heap_merge import merge_by_heap
 from bpe.encoding.kernels import linked_pieces as linked
+from bpe.encoding.kernels.merge_heap import merge_by_heap
 from bpe.encoding.kernels.merge_rounds import merge_in_rounds
 from bpe.encoding.kernels.merge_short import MOST_BYTES, merge_in_turns
 from bpe.encoding.kernels.pair_ranks import NO_RANK, pack_ranks, ranks_of_all

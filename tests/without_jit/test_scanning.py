@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import regex
-from bpe.splitting.compiled.remembering import n_failed
 
 import bpe
 from bpe.splitting.compiled.cutting import cut_segment
+from bpe.splitting.compiled.matching import n_failed
 from bpe.splitting.compiled.scanner import Scanner
 from bpe.splitting.compiled.tables import view_of
 

@@ -7,7 +7,8 @@ import pytest
 
 from bpe import trainer as module
 from bpe.reference import IndexedPieces, alphabet_of, learn, leave_out, train_indexed, train_parity
-from bpe.training import learner, letters
+from bpe.training import learner
+from bpe.training import start as letters
 from bpe.training.parity import Languages
 from bpe.training.start import fresh_start
 

@@ -5,7 +5,7 @@ several have it, the leftmost. Repeat until no pair has a rank. Three kernels do
 
 * :func:`bpe.encoding.kernels.merge_short.merge_in_turns`: many short pieces at once, for merges in any order;
 * :func:`bpe.encoding.kernels.merge_rounds.merge_in_rounds`: many pieces at once, for merges that are in order;
-* :func:`bpe.encoding.heap_merge.merge_by_heap`: one piece, for merges in any order, with or without dropout.
+* :func:`bpe.encoding.kernels.merge_heap.merge_by_heap`: one piece, for merges in any order, with or without dropout.
 
 ::
 

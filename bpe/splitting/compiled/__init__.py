@@ -9,7 +9,7 @@ r"""Split patterns compiled to tables, and the kernels that run them over bytes.
     bytes  ----------------------- cutting ----------+---------->  offsets of the pieces
                 (bulk: 64 places at a time; matching, remembering: one match)
 
-:mod:`bpe.splitting.compiled.work` counts the steps of all this, and ends it at a limit.
+:mod:`bpe.splitting.compiled.syntax` counts the steps of all this, and ends it at a limit.
 
 :mod:`bpe.splitting.compiled.cuts` finds the places where a text can be cut in two without a change to its pieces.
 

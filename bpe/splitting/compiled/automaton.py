@@ -37,10 +37,10 @@ from bpe.splitting.compiled.syntax import (
     Repeat,
     Seq,
     UnsupportedError,
+    Work,
     parse,
     with_looks_in_sets,
 )
-from bpe.splitting.compiled.work import Work
 
 MAX_DELAY = 3
 """How many symbols a lookahead may read at most."""

@@ -26,9 +26,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bpe.buffers import code_points, widths_of
 from bpe.splitting.compiled.automaton import Automaton
-from bpe.support.text import as_text, utf8_of
+from bpe.support.text import as_text, code_points, utf8_of, widths_of
 
 _NEAR = 32  # bytes from the end that are looked at one by one, which is quicker than numpy
 

@@ -2,15 +2,16 @@
 
 The text has been cut into segments before, and each segment is cut by itself. Segments are documents, the
 parts between special tokens, or the pieces of another expression.
+
+Finds how far a text has no match, when only its beginning is known.
 """
 
 import numpy as np
 
 from bpe.splitting.compiled.bulk import BEYOND_ASCII, cut_bulk
-from bpe.splitting.compiled.hopes import HOPED
-from bpe.splitting.compiled.matching import NO_MATCH, UNDECIDED, decode, symbol_before
-from bpe.splitting.compiled.remembering import find
+from bpe.splitting.compiled.matching import NO_MATCH, UNDECIDED, decode, find, symbol_before
 from bpe.splitting.compiled.tables import ALIVE, DELAY_MASK, ROW_SHIFT, view_of
+from bpe.splitting.compiled.windows import HOPED
 from structures.kernels import (
     BYTE_LANES,
     byte_lanes_in_products,
@@ -23,6 +24,23 @@ from structures.kernels import (
     quiet,
     translate_byte_lanes,
 )
+
+
+@quiet
+def end_of_gap(self, data, start, stop, failed):
+    """Return the first place where a match begins, or might begin if more text follows."""
+    text, automaton = pointer_to(data, 0), view_of(self, failed, start).automaton
+    place = start
+    while place < stop:
+        end = find(automaton, text, place, stop, True, automaton.start_entry_of[0])
+        if end == place:  # empty: the gap before it is a piece already
+            end = find(automaton, text, place, stop, True, automaton.start_entry_not_empty_of[0])
+        width = decode(text, place, stop)[1]
+        if end != NO_MATCH or width == 0:
+            return place
+        place += width
+    return stop
+
 
 _ROOM = BYTE_LANES + 1  # the last lane is read with its neighbour
 

@@ -14,7 +14,7 @@ to others of the kind. From all others, a tail ends after a few characters.
 If two searches are never in one endless state at one place of a text, then only as many searches can read
 a place as there are such states, and the work is linear. Pairs of states tell: one of a search that was
 begun earlier, one of a search that begins where the first is in its tail. If a pair meets, the kernels must
-remember what failed (:mod:`bpe.splitting.compiled.remembering`).
+remember what failed (:mod:`bpe.splitting.compiled.matching`).
 
 Source: Reps, "Maximal-munch tokenization in linear time", 1998, which remembers always.
 """
@@ -26,8 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bpe.splitting.compiled.automaton import MAX_DELAY, NO_MATCH, Automaton
-from bpe.splitting.compiled.syntax import UnsupportedError
-from bpe.splitting.compiled.work import Work
+from bpe.splitting.compiled.syntax import UnsupportedError, Work
 
 MAX_TAIL = 256
 """How many states may be endless, and how many characters a tail without them may have."""

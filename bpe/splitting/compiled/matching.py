@@ -1,4 +1,4 @@
-"""Runs the automaton over bytes, to find the end of the match that begins at a place.
+r"""Runs the automaton over bytes, to find the end of the match that begins at a place.
 
 ::
 
@@ -6,11 +6,23 @@
     character  'c'  'é'     ' '    U+DCFF           a byte that is not UTF-8 is a character of its own
     symbol      4    4       1      7               symbol_of[character]
     entry      72   72      ...                     next_entry[row + symbol], where row is entry >> ROW_SHIFT
+
+Runs the automaton as :mod:`bpe.splitting.compiled.matching` does, but never twice over what has failed.
+
+::
+
+    pattern  a[^\n]*b|.      text  a a a a a a a a a a a a     after its a, each search is in the same state
+    search from byte 0             . . . . . . . . m . . .     no b: from m on, this state has failed
+    search from byte 1               . . . . . . . !           the same state at m: this search fails, too
+
+Remembered are pairs of an endless state (:mod:`bpe.splitting.compiled.lookahead`) and the first character that begins in
+a *bucket* of eight bytes. So a search reads at most a bucket of what another one has read in the same state.
+The work is O(n), and at worst O(n) for each endless state.
 """
 
 import numpy as np
 
-from bpe.splitting.compiled.tables import ALIVE, DELAY_MASK, ROW_SHIFT
+from bpe.splitting.compiled.tables import ALIVE, BUCKET_SHIFT, DELAY_MASK, ROW_SHIFT
 from structures.kernels import inner
 
 NO_MATCH = -1
@@ -93,3 +105,84 @@ def find_match(view, data, i, stop, is_open, entry):
         before = i
         i += width
     return end
+
+
+def n_failed(start: int, stop: int, tail_bytes: int) -> int:
+    """Return how many bytes it takes to remember what fails from `start` to `stop`."""
+    return ((stop >> BUCKET_SHIFT) - (start >> BUCKET_SHIFT) + 1) * tail_bytes
+
+
+@inner
+def find(automaton, data, i, stop, is_open, entry):
+    """Find a match as :func:`bpe.splitting.compiled.matching.find_match` does, in linear time for all matches."""
+    if automaton.tail_bytes == 0:
+        return find_match(automaton, data, i, stop, is_open, entry)
+    return find_once(automaton, data, i, stop, is_open, entry)
+
+
+@inner
+def symbol_at(automaton, data, i, stop):
+    """Return the symbol at byte `i`, and its width, which is 0 if `stop` may cut the character in two."""
+    if i >= stop:
+        return automaton.n_symbols, 1
+    character, width = decode(data, i, stop)
+    return np.int64(automaton.symbol_of[character]), width
+
+
+@inner
+def set_at(automaton, before, i, entry):
+    """Return where the set of byte `i` holds a state, as (byte, bit); (-1, 0) where none is remembered.
+
+    The character before the byte began at byte `before`.
+    """
+    bucket = i >> BUCKET_SHIFT
+    tail = np.int64(automaton.tail_of[entry >> ROW_SHIFT])
+    if bucket == before >> BUCKET_SHIFT or tail < 0:
+        return -1, 0
+    return (bucket - automaton.first_bucket) * automaton.tail_bytes + (tail >> 3), 1 << (tail & 7)
+
+
+@inner
+def find_once(automaton, data, i, stop, is_open, entry):
+    """Find a match. End where another search has failed in the same state; remember what failed."""
+    end = i if entry & DELAY_MASK else NO_MATCH
+    before, long_before = i, i
+    tail, tail_entry = i, entry  # after the last match found
+    while entry & ALIVE and i <= stop:
+        symbol, width = symbol_at(automaton, data, i, stop)
+        if is_open and (i == stop or width == 0):
+            return UNDECIDED
+        width = max(width, 1)
+        entry = np.int64(automaton.next_entry[(entry >> ROW_SHIFT) + symbol])
+        delay = entry & DELAY_MASK
+        if delay == 1:
+            end = i + width
+        elif delay != 0:
+            end = i if delay == 2 else before if delay == 3 else long_before
+        long_before = before
+        before = i
+        i += width
+        if delay != 0:
+            tail, tail_entry = i, entry
+        elif i < stop:
+            byte, bit = set_at(automaton, before, i, entry)
+            if byte >= 0 and np.int64(automaton.failed[byte]) & bit:
+                break
+    if tail >> BUCKET_SHIFT != i >> BUCKET_SHIFT:
+        remember(automaton, data, tail, min(i, stop), stop, tail_entry)
+    return end
+
+
+@inner
+def remember(automaton, data, i, end, stop, entry):
+    """Remember the endless states of a tail that begins at byte `i` and ends at byte `end`."""
+    while True:
+        symbol, width = symbol_at(automaton, data, i, stop)
+        before = i
+        i += max(width, 1)
+        if i >= end:
+            break
+        entry = np.int64(automaton.next_entry[(entry >> ROW_SHIFT) + symbol])
+        byte, bit = set_at(automaton, before, i, entry)
+        if byte >= 0:
+            automaton.failed[byte] = np.int64(automaton.failed[byte]) | bit

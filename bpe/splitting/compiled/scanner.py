@@ -9,14 +9,12 @@ import numpy as np
 
 from bpe.splitting.compiled.automaton import compile_automaton
 from bpe.splitting.compiled.cuts import Cuts
-from bpe.splitting.compiled.cutting import cut
-from bpe.splitting.compiled.gaps import end_of_gap
-from bpe.splitting.compiled.hopes import derive_hopes
+from bpe.splitting.compiled.cutting import cut, end_of_gap
 from bpe.splitting.compiled.lookahead import find_tails
-from bpe.splitting.compiled.remembering import n_failed
+from bpe.splitting.compiled.matching import n_failed
+from bpe.splitting.compiled.syntax import Work
 from bpe.splitting.compiled.tables import Tables, tables_of
-from bpe.splitting.compiled.windows import derive_windows
-from bpe.splitting.compiled.work import Work
+from bpe.splitting.compiled.windows import derive_hopes, derive_windows
 
 
 class Scanner:

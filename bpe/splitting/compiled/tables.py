@@ -10,9 +10,8 @@ from numba import types
 from numba.experimental import structref
 
 from bpe.splitting.compiled.automaton import Automaton
-from bpe.splitting.compiled.hopes import HOPED, Hopes
 from bpe.splitting.compiled.lookahead import Tails
-from bpe.splitting.compiled.windows import PLACES, Windows, as_code, ranges_of_groups
+from bpe.splitting.compiled.windows import HOPED, PLACES, Hopes, Windows, as_code, ranges_of_groups
 from structures.kernels import Constant, StructType, fields_of, inner, kernel, new, part_or, pointer_to
 
 # An entry of the transition table has three parts: the row of the next state from bit 4 on, whether it is
