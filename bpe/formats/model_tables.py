@@ -3,134 +3,21 @@
 There are two ways to read them. :func:`read_at_once` handles all tokens, and then all merges, in a few calls
 each; it knows only tables in which nothing is wrong or unusual. :func:`read_one_by_one` reads any table, and
 says what is wrong and where. Both give the same vocabulary.
-
-Which tokens the merges of a ``tokenizer.json`` name and make, for all merges at once.
-
-The texts of all tokens and all merges are put in one row. The part of the row between two places has a hash::
-
-    codes     c[0]       c[1]       c[2]   ...     characters; B is the base, and all is modulo 2 ** 64
-    total     c[0] B     + c[1] B²  + c[2] B³ ...
-    hash of s:e          (total[e] - total[s]) B**(n - s)
-
-Equal texts have equal hashes, wherever they are in the row. A token is looked up by its hash in a few tables,
-and then compared character by character: so a wrong one is never taken. The token that a merge makes is
-looked up like its parts: in the row, its right part comes right after its left one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from bpe.formats.gpt2 import merges_of_texts, tokens_of
 from bpe.formats.limits import MAX_TOKEN
+from bpe.formats.merge_search import find_merges
 from bpe.support.json_text import need
-from bpe.vocabulary.byte_level import all_bytes_of, bytes_of, codes_of, is_spelled
+from bpe.vocabulary.byte_level import all_bytes_of, bytes_of, is_spelled
 from bpe.vocabulary.vocabulary import Vocabulary
 from bpe.vocabulary_checks import MAX_ID
-
-MOST_CHARACTERS = 1 << 24
-"""A row takes some 50 bytes of memory for each; real ones have 7 million."""
-
-_BASE = np.uint64(0x9E3779B97F4A7C15)
-_ROW = 1 << 10
-_MOST_TABLES = 12
-_SPACE, _LINE_END = 0x20, 0x0A
-
-
-def find_merges(tokens: Collection[str], merges: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """Find the tokens of merges."""
-    row = _row_of(merges)
-    if row is None:
-        return None
-    merged, edges = row  # merge i is merged[edges[2 * i] : edges[2 * i + 2]], its parts meet at the middle
-    ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
-    codes = np.concatenate([codes_of("".join(tokens)), merged])
-    if len(codes) > MOST_CHARACTERS or not len(ends):
-        return None
-    starts = ends - np.diff(ends, prepend=0)
-    edges += ends[-1]
-    hash_of = _hashes(codes)
-    part_hashes = hash_of(edges[:-1], edges[1:])
-    made_hashes = hash_of(edges[:-1:2], edges[2::2])
-    found = _looked_up(hash_of(starts, ends), np.concatenate([part_hashes, made_hashes]))
-    if found is None:
-        return None
-    parts, made = found[: len(part_hashes)], found[len(part_hashes) :]
-    for places, cuts in ((parts, edges), (made, edges[::2])):
-        lengths = np.diff(cuts)
-        if not np.array_equal(ends[places] - starts[places], lengths):
-            return None
-        back = np.repeat((cuts[:-1] - starts[places]).astype(np.int32), lengths)
-        if not np.array_equal(
-            codes[np.arange(ends[-1], len(codes), dtype=np.int32) - back], codes[ends[-1] :]
-        ):
-            return None
-    return parts.reshape(-1, 2), made
-
-
-def _row_of(merges: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the characters of the parts of all merges, and where parts begin and end."""
-    if not isinstance(merges, list) or len(merges) > MOST_CHARACTERS:
-        return None
-    kinds = {*map(type, merges)}
-    if kinds == {str}:
-        row = "\n".join(merges)
-    elif kinds == {list} and {*map(len, merges)} == {2}:
-        try:
-            row = " ".join(chain.from_iterable(merges))
-        except TypeError:  # a part is no str
-            return None
-    else:
-        return None
-    codes = codes_of(row)
-    is_separator = (codes == _SPACE) | (codes == _LINE_END) if kinds == {str} else codes == _SPACE
-    cuts = np.flatnonzero(is_separator)
-    # As many as were put in and expected: so none of them is in a part.
-    if len(cuts) != 2 * len(merges) - 1:
-        return None
-    if kinds == {str} and ((codes[cuts[::2]] != _SPACE).any() or (codes[cuts[1::2]] != _LINE_END).any()):
-        return None
-    edges = np.concatenate([[0], cuts - np.arange(len(cuts)), [len(codes) - len(cuts)]])
-    return codes[~is_separator], edges
-
-
-def _hashes(codes: np.ndarray) -> Any:
-    """Return a function from places in a row to the hashes of the texts between them."""
-    n = len(codes)
-    steps = np.cumprod(np.full(_ROW, _BASE))
-    rows = np.cumprod(np.full(n // _ROW + 1, steps[-1]))
-    powers = np.multiply.outer(rows, steps).ravel()  # B ** (i + 1), times a constant
-    total = np.zeros(n + 1, np.uint64)
-    np.multiply(codes, powers[:n], out=total[1:])
-    np.cumsum(total, out=total)
-    return lambda starts, ends: (total[ends] - total[starts]) * powers[n - starts]
-
-
-def _looked_up(hashes: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
-    """Return the place of each wanted hash among `hashes`; None if one is not found.
-
-    A table maps some bits of a hash to a place. A place whose bits are taken goes into the next table.
-    """
-    found = np.empty(len(wanted), np.int64)
-    places, left = np.arange(len(hashes)), np.arange(len(wanted))
-    for _ in range(_MOST_TABLES):
-        bits = len(places).bit_length() + 3
-        table, shift = np.zeros(1 << bits, np.int32), np.uint64(64 - bits)
-        slots = hashes[places] >> shift
-        table[slots] = places
-        candidates = table[wanted >> shift]
-        is_right = hashes[candidates] == wanted
-        found[left[is_right]] = candidates[is_right]
-        left, wanted = left[~is_right], wanted[~is_right]
-        if not len(left):
-            return found
-        places = places[table[slots] != places]
-        hashes, wanted = hashes * _BASE, wanted * _BASE  # other bits come first
-    return None
 
 
 def vocabulary_of(

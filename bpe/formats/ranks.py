@@ -11,9 +11,7 @@ depends only on these bytes, until the token itself is made. So:
    it: the token is taken whole (:meth:`bpe.vocabulary.vocabulary.Vocabulary.taking_whole`).
 3. So the pairs, in the order of the ranks, and the tokens taken whole encode every piece as the ranks do.
 
-Compiled code (:mod:`bpe.formats.ranks`) merges all tokens in one call, shorter ones first.
-
-The compiled half of :mod:`bpe.formats.ranks`: every token of a vocabulary merged, one after the other.
+Compiled code (:mod:`bpe.formats.rank_kernels`) merges all tokens in one call, shorter ones first.
 """
 
 from __future__ import annotations
@@ -23,56 +21,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bpe.encoding.kernels.linked_pieces import put_piece
-from bpe.encoding.kernels.merge_heap import merge_by_heap
 from bpe.vocabulary.vocabulary import Vocabulary
-from structures import pack_pair
-from structures.kernels import inner, quiet
 
 if TYPE_CHECKING:
     from bpe.encoding.kernels.linked_pieces import LinkedPieces, Ranks
 
 
-@inner
-def n_parts_at(pieces, data, start, end):
-    """Merge ``data[start:end]`` as a piece at place 0; return how many tokens are left."""
-    put_piece(pieces, data, start, end, 0)
-    merge_by_heap(pieces, 0, end - start)
-    n, place = 0, 0
-    while place >= 0:
-        n += 1
-        place = np.int64(pieces.next_of[place])
-    return n
-
-
-@quiet
-def merge_tokens(pieces, data, offsets, n_parts_of):
-    """Merge tokens."""
-    for i in range(offsets.size - 1):
-        n_parts_of[i] = n_parts_at(pieces, data, offsets[i], offsets[i + 1])
-
-
-@quiet
-def find_merges(pieces, data, offsets, rank_of_token, n_parts_of, parts):
-    """Merge tokens, and make a merge of each that ends in two parts; return a status (< 0: no memory)."""
-    for i in range(offsets.size - 1):
-        n_parts_of[i] = n_parts_at(pieces, data, offsets[i], offsets[i + 1])
-        if n_parts_of[i] == 2:
-            left = np.int64(pieces.tokens[0])
-            right = np.int64(pieces.tokens[pieces.next_of[0]])
-            parts[i, 0], parts[i, 1] = left, right
-            if pieces.rank_of_pair.set(pack_pair(left, right), rank_of_token[i]) < 0:
-                return -1
-            start = offsets[i]
-            if offsets[i + 1] - start == 2:
-                two_bytes = np.int64(data[start]) << 8 | np.int64(data[start + 1])
-                pieces.rank_of_bytes[two_bytes] = rank_of_token[i]
-    return 0
-
-
 def merges_of(token_bytes: Mapping[int, bytes]) -> tuple[np.ndarray, np.ndarray, list[int]]:
     """Return the merges that follow from the ranks of tokens."""
     from bpe.encoding.kernels.linked_pieces import Ranks
+    from bpe.formats.rank_kernels import find_merges  # loads the compiler
 
     made, tokens = np.fromiter(token_bytes, np.int64, len(token_bytes)), list(token_bytes.values())
     if (made[1:] <= made[:-1]).any():
@@ -124,6 +82,7 @@ def _find_merges(words: Vocabulary) -> None:
 def unreached(vocabulary: Vocabulary) -> list[int]:
     """Return the tokens whose bytes do not merge to them."""
     from bpe.encoding.kernels.linked_pieces import Ranks
+    from bpe.formats.rank_kernels import merge_tokens  # loads the compiler
 
     tokens = list(vocabulary.id_of)
     lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
