@@ -1,7 +1,6 @@
-"""The shape of the house: which module imports which, how long modules and functions are, their names."""
+"""The shape of the house: which module imports which."""
 
 import ast
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,45 @@ SOURCES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for package in PACKAGES
     for path in sorted((ROOT / package).rglob("*.py"))
+}
+
+# The folders and modules directly under each package: a room imports only those before it.
+ROOMS = {
+    "structures": [
+        "status",
+        "compiling",
+        "primitives",
+        "base",
+        "hash_tables",
+        "priority_queues",
+        "sorted_maps",
+        "neighbours",
+        "tokens",
+        "kernels",
+        "testing",
+    ],
+    "bpe": [
+        "support",
+        "splitting",
+        "vocabulary",
+        "reference",
+        "corpus",
+        "encoding",
+        "counting",
+        "pipeline",
+        "training",
+        "formats",
+        "id_files",
+        "auditing",
+        "superwords",
+        "surgery",
+        "tokenizer",
+        "tiktoken_encoding",
+        "trainer",
+        "report",
+        "cli",
+        "__main__",
+    ],
 }
 TREES = {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in SOURCES.items()}
 
@@ -49,12 +87,39 @@ def imports_of(module):
 IMPORTS = {module: imports_of(module) for module in SOURCES}
 
 
+@pytest.mark.parametrize("module", SOURCES)
+def test_rooms_import_those_before_them(module):
+    package, _, rest = module.partition(".")
+    if not rest:
+        return  # the package itself, which has the public names
+    rooms = ROOMS[package]
+    before = {package, *rooms[: rooms.index(room_of(module)) + 1]}
+    wrong = [name for name in IMPORTS[module] if name.startswith(package) and room_of(name) not in before]
+    assert wrong == []
+
+
+def room_of(module):
+    package, _, rest = module.partition(".")
+    return rest.split(".")[0] or package
+
+
+def test_every_room_is_listed():
+    for package, rooms in ROOMS.items():
+        assert {room_of(module) for module in SOURCES if module.startswith(f"{package}.")} == set(rooms)
+
+
 def test_no_circle():
     """Whoever reads the modules in the order of their imports never has to go back."""
     left = {module: set(imports) for module, imports in IMPORTS.items()}
     while free := {module for module, imports in left.items() if not imports & left.keys()}:
         left = {module: imports for module, imports in left.items() if module not in free}
     assert not left, {module: sorted(imports & left.keys()) for module, imports in left.items()}
+
+
+def test_the_package_itself_is_for_users():
+    """Public names are imported from the modules that have them; the command line is a user."""
+    users = [module for module, imports in IMPORTS.items() if "bpe" in imports]
+    assert [module for module in users if room_of(module) not in ("cli", "__main__")] == []
 
 
 def test_structures_knows_nothing_of_bpe():
@@ -67,74 +132,3 @@ def test_bpe_imports_public_names_of_structures_only():
     for module, imports in IMPORTS.items():
         if module.startswith("bpe"):
             assert {name for name in imports if name.startswith("structures")} <= public, module
-
-
-ROOMS = [  # of structures, from the ground up: a room knows those above it here
-    "status",
-    "compiling",
-    "primitives",
-    "base",
-    "hash_tables",
-    "priority_queues",
-    "sorted_maps",
-    "neighbours",
-    "tokens",
-    "kernels",
-    "testing",
-]
-
-
-def room_of(module):
-    return module.split(".")[1]
-
-
-def test_rooms_know_those_below_only():
-    modules = [module for module in SOURCES if module.startswith("structures.")]
-    assert {room_of(module) for module in modules} == set(ROOMS)
-    for module in modules:
-        known = ROOMS[: ROOMS.index(room_of(module)) + 1]
-        imported = [name for name in IMPORTS[module] if name.startswith("structures.")]
-        assert [name for name in imported if room_of(name) not in known] == [], module
-
-
-def test_rooms_are_small():
-    """Whoever opens one sees all that is in it."""
-    n_modules = Counter(map(room_of, (module for module in SOURCES if module.startswith("structures."))))
-    assert [room for room, n in n_modules.items() if n > 15] == []
-
-
-def test_formats_do_not_know_the_tokenizer():
-    for module, imports in IMPORTS.items():
-        if module.startswith("bpe.formats"):
-            assert "bpe.tokenizer" not in imports, module
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_no_two_modules_of_one_name(package):
-    names = [
-        module.rpartition(".")[2]
-        for module in SOURCES
-        if module.startswith(f"{package}.") and not module.endswith("__main__")
-    ]
-    assert [name for name, n in Counter(names).items() if n > 1] == []
-
-
-@pytest.mark.parametrize("module", SOURCES)
-def test_modules_and_functions_are_short(module):
-    source = SOURCES[module].read_text(encoding="utf-8")
-    assert len(source.splitlines()) <= 520
-    for node in ast.walk(TREES[module]):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            docstring = node.body[0] if ast.get_docstring(node) else None
-            n_lines = node.end_lineno - node.lineno + 1
-            n_lines -= docstring.end_lineno - docstring.lineno + 1 if docstring else 0
-            assert n_lines <= 60, node.name
-            given = node.args.posonlyargs + node.args.args
-            if node.name.startswith("_") and node.name != "__init__":
-                given += node.args.kwonlyargs  # whoever calls a public function names its options
-            assert len(given) <= 8 or is_command(node), node.name
-
-
-def is_command(node):
-    """Whether a function is of the command line: its parameters are the options of a command."""
-    return any("command" in ast.unparse(each) for each in node.decorator_list)
