@@ -37,7 +37,7 @@ import numpy as np
 from bpe.splitting.compiled.syntax import UnsupportedError, Work, code_of, items_of, without_flags
 from bpe.splitting.regex_engine import unicode_version
 
-FILE = Path(__file__).with_suffix(".json")
+FILE = Path(__file__).with_name("known_classes.json")
 CASED = r"[\p{Changes_When_Casemapped}\p{Changes_When_Casefolded}]"
 _CATEGORIES = ("L", "N", "M", "P", "S", "Lu", "Ll", "Lt", "Lm", "Lo")
 CLASSES = (*(rf"\p{{{name}}}" for name in _CATEGORIES), r"\s", r"\S", "(?s:.)", CASED)
