@@ -1,12 +1,11 @@
-"""What the compiler takes: a line that says what somebody waits for, and times without it.
+"""Progress of a command, and of the compiler: what somebody waits for, and times without it.
 
 The first use of a function compiles it; later processes load it from a cache on disk. Numba tells when it
 compiles: in events that come from any thread, and from within each other. What is measured is the time in
 which at least one is open.
 
-The environment variable ``BPE_SAY_COMPILING=0`` turns the line off.
-
-Progress of a command: a bar on a terminal, lines in a log.
+The environment variable ``BPE_SAY_COMPILING=0`` turns the line off. The progress of a command is a bar on a
+terminal, and lines in a log.
 """
 
 from __future__ import annotations
