@@ -16,7 +16,6 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from bpe.cli.app import warn
-from bpe.counting.file_format import kind_of_counts
 from bpe.support.files import refuse_inputs
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ def source_of(
     The output must not be one of the files.
     """
     from bpe.corpus import Corpus
+    from bpe.counting.file_format import kind_of_counts
 
     is_counts = [kind_of_counts(path) is not None for path in paths]
     if not any(is_counts):
@@ -67,6 +67,8 @@ def source_of(
 
 def _check_kinds(paths: Sequence[str]) -> None:
     """Raise if some of these files hold counts of runs, and others of words."""
+    from bpe.counting.file_format import kind_of_counts
+
     kinds = [*map(kind_of_counts, paths)]
     if "runs" in kinds and "words" in kinds:
         runs, others = paths[kinds.index("runs")], paths[kinds.index("words")]
@@ -77,6 +79,7 @@ def _check_kinds(paths: Sequence[str]) -> None:
 
 def _loaded(path: str) -> Any:
     """Return the counts in a file, of words or of runs."""
+    from bpe.counting.file_format import kind_of_counts
     from bpe.counting.word_counts import WordCounts
     from bpe.superwords.counted_runs import RunCounts
 

@@ -64,9 +64,10 @@ def progress_of(label: str, unit: str, *, quiet: bool, lines: bool) -> Progress:
 SAID_AFTER = 0.3  # seconds of compiling
 LINE = "bpe: compiling {}, once; some {} s"
 PARTS = {
-    "bpe.splitting.compiled": ("the splitting of text", 5),
+    "bpe.splitting": ("the splitting of text", 5),
     "bpe.counting": ("the counting", 5),
     "bpe.training": ("the trainer", 10),
+    "bpe.superwords": ("what joins words", 5),
     "bpe.encoding": ("the encoder", 10),
 }
 """What has a line, by package: its name, and how many seconds it takes on one core. The rest takes less."""
