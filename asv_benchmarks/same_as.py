@@ -10,6 +10,7 @@ next time. The exit code is 0 where nothing differs, and 1 where something does.
 from __future__ import annotations
 
 import argparse
+import copy
 import difflib
 import hashlib
 import json
@@ -377,6 +378,447 @@ def encoding(call):
         for seed in (0, 1, 2**63, -1):
             call(f"dropout {dropout} {seed}", tok.encode_with_dropout, SHORT, dropout, seed=seed)
     call("dropout long", tok.encode_with_dropout, long, 0.1, seed=7)
+
+
+@area()
+def specials(call):
+    specials = [END, "<|end|>more", "<pad>", "é\U0001f600"]
+    tok = bpe.train([novel(20_000)], 400, special_tokens=specials)
+    texts = [
+        f"one{END}two<|end|>more <pad>é\U0001f600 é",
+        END,
+        f"{END}{END}",
+        "no special",
+        "<|end",
+        f"x{END[:-1]}",
+    ]
+    for number, text in enumerate([*texts, texts[0].encode(), novel(2_000) + END + novel(300)]):
+        for name, given in {
+            "default": {},
+            "all": {"allowed_special": "all"},
+            "some": {"allowed_special": {END}},
+            "none": {"disallowed_special": ()},
+            "some not": {"disallowed_special": {"<pad>"}},
+            "both": {"allowed_special": {"<pad>"}, "disallowed_special": {END}},
+        }.items():
+            call(f"encode {number} {name}", tok.encode, text, **given)
+            call(f"count {number} {name}", tok.count, text, **given)
+            call(f"numpy {number} {name}", tok.encode_to_numpy, text, **given)
+            call(f"batch {number} {name}", tok.encode_batch, ["a", text], **given)
+            call(f"offsets {number} {name}", tok.encode_with_offsets, text, **given)
+            call(f"truncate {number} {name}", tok.truncate, text, 3, **given)
+            call(
+                f"iterable {number} {name}",
+                lambda t=text, g=given: list(tok.encode_iterable([t[:5], t[5:]], **g)),
+            )
+        call(f"ordinary {number}", tok.encode_ordinary, text)
+    call("specials ordinary", tok.encode, texts[0], specials="ordinary")
+    call("specials unknown", tok.encode, texts[0], specials="none")
+    call("allowed unknown", tok.encode, "a", allowed_special={"<none>"})
+    call("disallowed unknown", tok.encode, "a", disallowed_special={"<none>"})
+    call("allowed str", tok.encode, "a", allowed_special="<pad>")
+    call("option unknown", tok.encode, "a", nothing=1)
+    call("add_special_tokens", tok.encode, texts[0], allowed_special="all", add_special_tokens=True)
+    allowed = call("with_allowed_special", tok.with_allowed_special, "all")
+    call("allowed_special", lambda: (allowed.allowed_special, tok.allowed_special, allowed == tok))
+    call("allowed encode", allowed.encode, texts[0])
+    call("with_allowed_special unknown", tok.with_allowed_special, ["<none>"])
+    for given in (
+        ["<new>"],
+        {"<new>": 1000},
+        {"<new>": 3},
+        {END: 500},
+        [END],
+        [""],
+        {"<new>": -1},
+        {"<new>": "a"},
+    ):
+        more = call(f"with_special_tokens {given}", tok.with_special_tokens, given)
+        call(f"with_special_tokens {given} encode", lambda m=more: m.encode("a<new>b", allowed_special="all"))
+    call("added_tokens", lambda: tok.added_tokens)
+    call("special_tokens", lambda: tok.special_tokens)
+    call("skip", tok.decode, tok.encode(texts[0], allowed_special="all"), skip_special_tokens=True)
+    call("skip batch", tok.decode_batch, [[400 - 1, 72], [397]], skip_special_tokens=True)
+
+
+@area()
+def streams(call):
+    tok = bpe.train([novel(20_000)], 400, special_tokens=[END])
+    text = SHORT + novel(1_500, 70_000) + f"{END} and {END[:4]} more " + "a" * 300 + " 漢字" * 20
+    for size in (1, 3, 50):
+        for what, pieces in {
+            "str": [text[i : i + size] for i in range(0, len(text), size)],
+            "bytes": [text.encode()[i : i + size] for i in range(0, len(text.encode()), size)],
+        }.items():
+            stream = tok.stream_encoder(allowed_special="all")
+            call(f"encoder {size} {what}", lambda s=stream, p=pieces: [s.feed(one) for one in p])
+            call(f"encoder rest {size} {what}", lambda s=stream: (s.rest(), s.finish(), repr(s)))
+            growing = tok.appendable_encoder(allowed_special="all")
+            call(
+                f"appendable {size} {what}",
+                lambda g=growing, p=pieces: [(g.append(one), g.count(), g.ids()[-3:])[1:] for one in p],
+            )
+            call(f"appendable ids {size} {what}", growing.ids)
+    stream = tok.stream_encoder()
+    call("encoder special", lambda: [stream.feed("ab"), stream.feed(END), stream.feed("c")])
+    call("encoder after finish", lambda: (stream.finish(), stream.feed("a"), stream.finish()))
+    call("encoder type", stream.feed, 3)
+    call("encoder mixed", lambda: (stream.feed(b"\xc3"), stream.feed("a")))
+    call("encoder pickle", lambda: pickle.dumps(tok.stream_encoder()) and None)
+    ids = tok.encode(text, allowed_special="all")
+    for errors in ("replace", "strict", "ignore"):
+        decoder = tok.stream_decoder(errors)
+        call(f"decoder {errors}", lambda d=decoder: [d.feed(one) for one in ids])
+        call(f"decoder finish {errors}", decoder.finish)
+        decoder = tok.stream_decoder(errors)
+        call(f"decoder half {errors}", lambda d=decoder: (d.feed([195]), d.feed([40, 195]), d.finish()))
+    decoder = tok.stream_decoder()
+    call("decoder arrays", lambda: [decoder.feed(np.array(ids[i : i + 7])) for i in range(0, len(ids), 7)])
+    call("decoder range", decoder.feed, [10**6])
+    call("decoder type", decoder.feed, "a")
+    call("decoder errors", tok.stream_decoder, "none")
+    counter = call("intervals", tok.interval_counter, text[:700])
+    call("intervals len", len, counter)
+    spans = [(0, 0), (0, 5), (3, 50), (10, 700), (699, 700), (0, 700)]
+    call("intervals count", lambda: [counter.count(*span) for span in spans])
+    call("intervals many", counter.count_many, *map(list, zip(*spans, strict=True)))
+    for span in ((5, 3), (-1, 3), (0, 10**4), ("a", 3)):
+        call(f"intervals {span}", counter.count, *span)
+    call("intervals unequal", counter.count_many, [1], [2, 3])
+    call("intervals bytes", lambda: tok.interval_counter(SHORT.encode()).count(1, 60))
+
+
+@area()
+def arrow(call):
+    import pyarrow as pa
+
+    tok = bpe.train([novel(20_000)], 400, special_tokens=[END])
+    lines = [*novel(3_000).splitlines(), None, "", END, "é"]
+    for kind in (pa.string(), pa.large_string(), pa.binary(), pa.string_view()):
+        column = pa.array([line for line in lines if line is not None], kind)
+        call(f"batch {kind}", tok.encode_batch, column, disallowed_special=())
+        call(f"numpy {kind}", tok.encode_batch_to_numpy, column, disallowed_special=())
+        call(f"special {kind}", tok.encode_batch, column)
+        call(f"allowed {kind}", tok.encode_batch_to_numpy, column.slice(3), allowed_special="all")
+        call(f"train {kind}", bpe.train, column, 300)
+    call("null", tok.encode_batch, pa.array(lines))
+    call("chunked", tok.encode_batch, pa.chunked_array([lines[:3], lines[5:9]]))
+    call("ints", tok.encode_batch, pa.array([1, 2]))
+    call("count_words", lambda: dict(bpe.count_words(pa.array(lines[:9])).items()))
+
+
+@area()
+def patterns(call):
+    texts = [
+        SHORT,
+        *HARD,
+        novel(3_000),
+        "x\u2028y\x85z\t\t1234567 ABCdef's",
+        "नमस्ते สวัสดี Привет",
+        "\U0001f468\u200d\U0001f469",
+    ]
+    own = {
+        "own": r" ?[^\W\d]+|\d(?:\d\d)?|[^\w\s]+|\s+",
+        "lookahead": r"\s+(?!\S)|\s+|\S+?(?=\d)|\S+",
+        "case": r"(?i:abc|the)|\w+",
+        "back": r"(\w)\1+|.",
+        "bounds": r"\b\w{2,3}\b|^.|.$|\A\w",
+        "classes": r"[\p{Lu}\p{Nd}--[A-F]]+|[[:alpha:]]+|.",
+        "lazy": r"a+?b|a*+|[^a]",
+        "several": ["[a-z]+", r"\d{1,2}"],
+        "whole": "none",
+    }
+    for name, source in {**{name: name for name in bpe.PATTERNS}, **own}.items():
+        pattern = call(f"of {name}", bpe.Pattern.of, source)
+        call(
+            f"parts {name}",
+            lambda p=pattern: (p.name, p.sources, p.spec, p.compiled, p.unicode_version, repr(p)),
+        )
+        for number, text in enumerate(texts):
+            call(f"split {name} {number}", lambda p=pattern, t=text: p.split(t))
+            call(
+                f"bytes {name} {number}",
+                lambda p=pattern, t=text: p.split_bytes(b"\xff" + t.encode() + b"\xc3"),
+            )
+            call(f"cuts {name} {number}", lambda p=pattern, t=text: p.cuts(t))
+            call(f"last_cut {name} {number}", lambda p=pattern, t=text: p.last_cut(t))
+            call(f"decided {name} {number}", lambda p=pattern, t=text: p.decided(t.encode()))
+        call(
+            f"copies {name}",
+            lambda p=pattern: (p == pickle.loads(pickle.dumps(p)), copy.copy(p) == p, hash(p) == hash(p)),
+        )
+        call(f"function {name}", lambda s=source: bpe.split(s, SHORT))
+    long = long_text(call.mode)
+    for name in bpe.PATTERNS:
+        call(f"long {name}", bpe.split, name, long)
+    for dialect in ("regex", "rust", "oniguruma", "none"):
+        for source in (
+            r"\s+|\w+",
+            r"[[:word:]]+|\h",
+            r"(?<n>a)\k<n>|.",
+            r"\x{41}|[a-z&&[^b]]+|.",
+            r"(?>a|b)c|\z|.",
+            "^a$|.",
+        ):
+            pattern = call(f"dialect {dialect} {source}", bpe.Pattern, source, dialect)
+            call(f"dialect split {dialect} {source}", lambda p=pattern: p.split("aab ABC_é1\nac"))
+    for source in (
+        "(",
+        "[",
+        "a{3,1}",
+        "(?P<a",
+        "\\",
+        "(?<=a+)b",
+        "",
+        3,
+        [],
+        ["a", 3],
+        r"\p{None}",
+        "*",
+        "(a",
+        "a)",
+        "(?z)",
+    ):
+        call(f"wrong {source}", bpe.Pattern.of, source)
+    call("compiled only", bpe.Pattern.of, r"(\w)\1", compiled_only=True)
+    call("split type", bpe.split, "gpt2", b"abc")
+    call("split surrogate", bpe.split, "gpt2", "a\ud800 b")
+    call("PATTERNS", lambda: dict(bpe.PATTERNS), whole=True)
+
+
+@area()
+def superwords(call):
+    for name, given in {
+        "superbpe": superbpe(first_merges=12),
+        "superbpe all": superbpe(first_merges=0),
+        "superbpe pattern": superbpe(first_merges=8, pattern=r"[^.]+|\."),
+        "boundless": boundless(),
+        "boundless parts": boundless(parts=r"\p{N}"),
+    }.items():
+        for corpus, texts in {"song": [SONG], "novel": [novel(60_000)]}.items():
+            tok = call(f"{name} {corpus}", bpe.train, texts, 340, special_tokens=[END], **given)
+            if tok is None:
+                continue
+            text = SONG[:300] + END + novel(700, 80_000)
+            call(f"{name} {corpus} encode", tok.encode, text, allowed_special="all")
+            call(f"{name} {corpus} refuses", tok.encode, text)
+            call(f"{name} {corpus} numpy", tok.encode_to_numpy, text, allowed_special="all")
+            call(f"{name} {corpus} count", tok.count, text, disallowed_special=())
+            call(f"{name} {corpus} offsets", tok.encode_with_offsets, SONG[:200])
+            call(f"{name} {corpus} batch", tok.encode_batch, SONG.splitlines())
+            call(f"{name} {corpus} truncate", tok.truncate, SONG, 7)
+            call(f"{name} {corpus} decode", lambda t=tok: t.decode(t.encode(SONG)) == SONG)
+            call(f"{name} {corpus} iterable", lambda t=tok: list(t.encode_iterable(iter(SONG[:300]))))
+            stream = tok.stream_encoder()
+            call(f"{name} {corpus} stream", lambda s=stream: ([s.feed(c) for c in SONG[:200]], s.finish()))
+            growing = tok.appendable_encoder()
+            call(
+                f"{name} {corpus} appendable",
+                lambda g=growing: [(g.append(c), g.count())[1] for c in SONG[:200]],
+            )
+            call(f"{name} {corpus} intervals", lambda t=tok: t.interval_counter(SONG[:200]).count(3, 90))
+            call(f"{name} {corpus} dropout", tok.encode_with_dropout, SONG[:90], 0.3, seed=1)
+            call(f"{name} {corpus} smaller", with_vocab_size, tok, 300)
+            call(f"{name} {corpus} extend", lambda t=tok: t.extend([SONG], 3))
+            call(f"{name} {corpus} prune", lambda t=tok: t.prune([SONG], vocab_size=300))
+            call(f"{name} {corpus} audit", lambda t=tok: t.audit([SONG]))
+            call(f"{name} {corpus} pickle", lambda t=tok: pickle.loads(pickle.dumps(t)) == t)
+            for form in ("save", "save_huggingface", "save_tiktoken", "save_gpt2", "save_minbpe"):
+                path = Path(f"{name.replace(' ', '_')}_{corpus}_{form}")
+                if form == "save_gpt2":
+                    path.mkdir()
+                call(f"{name} {corpus} {form}", getattr(tok, form), path)
+                call(f"{name} {corpus} {form} file", file_of, path)
+            call(
+                f"{name} {corpus} read",
+                lambda t=tok, p=f"{name.replace(' ', '_')}_{corpus}_save": bpe.Tokenizer.load(Path(p)) == t,
+            )
+    for name, given in {
+        "all options": {"min_count": 3, "max_token_length": 12},
+        "ties": {"ties": "gpt2"},
+        "keep": {"keep": lambda left, right: b"way" not in left + right},
+        "threads": {"threads": 1},
+    }.items():
+        call(f"superbpe with {name}", bpe.train, [SONG], 300, **superbpe(first_merges=12), **given)
+        call(f"boundless with {name}", bpe.train, [SONG], 300, **boundless(), **given)
+    call("superbpe too many", bpe.train, [SONG], 300, **superbpe(first_merges=10**6))
+    call("superbpe of counts", bpe.train, bpe.WordCounts({"a": 1}), 300, **superbpe(first_merges=1))
+    call("boundless of counts", bpe.train, bpe.WordCounts({"a": 1}), 300, **boundless())
+    call("boundless of a generator", bpe.train, (one for one in [SONG]), 300, **boundless())
+    runs = call("count_runs", bpe.count_runs, [SONG], special_tokens=[END])
+    more = call("count_runs of the novel", bpe.count_runs, [novel(60_000)], special_tokens=[END])
+    call(
+        "runs parts",
+        lambda: (
+            runs.parts,
+            runs.pattern,
+            runs.special_tokens,
+            runs.words,
+            repr(runs),
+            len(runs.rows().counts),
+        ),
+    )
+    call("runs train", bpe.train, runs, 320, **boundless())
+    call("runs sum", lambda: bpe.train(runs + more, 320, **boundless()))
+    call("runs weights", bpe.train, {"a": runs, "b": more}, 320, weights={"a": 0.5, "b": 0.25}, **boundless())
+    call("runs ordinary", bpe.train, runs, 320)
+    call("runs prune", lambda: bpe.train((runs + more).prune(3), 320, **boundless()))
+    call("runs save", runs.save, "a.runs")
+    call("runs file", file_of, "a.runs")
+    call("runs load", lambda: bpe.RunCounts.load("a.runs") == runs)
+    call("runs of others", lambda: runs + bpe.count_runs([SONG], parts=r"\d"))
+    call(
+        "runs damaged",
+        lambda: (Path("b.runs").write_bytes(Path("a.runs").read_bytes()[:-9]), bpe.RunCounts.load("b.runs")),
+    )
+    call("runs wrong", bpe.RunCounts)
+    call("runs pickle", lambda: pickle.loads(pickle.dumps(runs)) == runs)
+
+
+@area("compiled")
+def bounded_boundless(call):
+    for given in (
+        {"max_phrase": 5},
+        {"max_phrase": 30, "min_phrase_count": 3},
+        {"min_phrase_count": 3},
+        {"max_phrase": 1},
+    ):
+        call(f"{given}", lambda g=given: bpe.train([SONG, novel(40_000)], 340, **boundless(**g)))
+
+
+@area()
+def parity(call):
+    english, german = (
+        bpe.WordCounts({"the": 90, "then": 80, "there": 70}),
+        bpe.WordCounts({"der": 3, "den": 2}),
+    )
+    both = {"en": english, "de": german}
+    dev = {"en": bpe.WordCounts({"the": 1, "then": 1}), "de": bpe.WordCounts({"der": 1, "den": 2})}
+    for name, given in {
+        "nothing": {},
+        "dev": {"dev": dev},
+        "ratios": {"ratios": {"en": 1.0, "de": 2.5}},
+        "window": {"dev": dev, "window": 4, "alpha": 1.2},
+        "global": {"dev": dev, "n_global": 2},
+        "gpt2": {"dev": dev, "ties": "gpt2", "alphabet": "gpt2"},
+        "lexicographic": {"ties": "lexicographic", "min_count": 3},
+        "length": {"max_token_length": 3},
+        "special first": {"special_first": True},
+        "first": {"ties": "first"},
+        "dev and ratios": {"dev": dev, "ratios": {"en": 1, "de": 1}},
+        "wrong dev": {"dev": {"en": english}},
+        "wrong ratios": {"ratios": {"en": 0, "de": 1}},
+        "wrong window": {"window": 0},
+        "wrong alpha": {"window": 3, "alpha": 0},
+        "wrong global": {"n_global": -1},
+        "progress": {"progress": True},
+    }.items():
+        call(name, bpe.train_parity, both, 264, **given)
+    half = NOVEL.read_text("utf-8")
+    large = {
+        name: bpe.WordCounts.from_corpus([half[i : i + 30_000]]) for name, i in {"a": 0, "b": 90_000}.items()
+    }
+    call("large", bpe.train_parity, large, 500, dev=large)
+    call("large window", bpe.train_parity, large, 500, window=10, alpha=1.1)
+    call("no languages", bpe.train_parity, {}, 300)
+    call("no counts", bpe.train_parity, {"en": ["text"]}, 300)
+    call("patterns", bpe.train_parity, {"en": english, "de": bpe.WordCounts({"a": 1}, pattern="o200k")}, 300)
+
+
+@area()
+def counts(call):
+    one = call("from_corpus", bpe.WordCounts.from_corpus, [novel(30_000)], special_tokens=[END])
+    call("count_words", lambda: bpe.count_words([novel(30_000)], special_tokens=[END]) == one)
+    call("of files", lambda: bpe.count_words(NOVEL, "cl100k", threads=2).most_common(20))
+    call(
+        "parts",
+        lambda: (
+            len(one),
+            one.total,
+            one.n_bytes,
+            one.n_text_bytes,
+            one.pattern,
+            one.special_tokens,
+            repr(one),
+        ),
+    )
+    call("most_common", one.most_common)
+    call("most_common 5", one.most_common, 5)
+    call("most_common -1", one.most_common, -1)
+    call("arrays", one.to_arrays)
+    call("items", lambda: list(one.items()))
+    call("get", lambda: (one[b" the"], one[" the"], b"none" in one, " the" in one))
+    call("get missing", lambda: one["none"])
+    call("filter", one.filter, lambda word, n: n > 20 and word.startswith(b" "))
+    call("filtered", lambda: list(one.filter(lambda word, n: n > 20).items()))
+    call("prune", lambda: list(one.prune(10).items()))
+    call("prune 0", one.prune, 0)
+    for factor in (2, 0.5, 0, -1, "a", 1e30):
+        call(f"scale {factor}", lambda f=factor: list(one.scale(f).items())[:20])
+    call("add", lambda: (one.add("new", 3), one.add(b"\xff"), one["new"], one[b"\xff"]))
+    call("add -1", one.add, "a", -1)
+    call("add int", one.add, 3)
+    call("sum", lambda: list((one + one).items())[:50])
+    call("sum of others", lambda: one + bpe.WordCounts({"a": 1}, pattern="o200k"))
+    call("sum with dict", lambda: one + {"a": 1})
+    call(
+        "made",
+        lambda: [list(bpe.WordCounts(words).items()) for words in ({"a": 1}, [("b", 2), (b"c", 3)], ())],
+    )
+    for words in ({"a": -1}, {"a": 1.5}, {3: 1}, "abc", {"a": 2**63}, [("a",)]):
+        call(f"wrong {words}", bpe.WordCounts, words)
+    call("save", one.save, "a.counts")
+    call("file", file_of, "a.counts")
+    call("load", lambda: bpe.WordCounts.load("a.counts") == one)
+    call("load missing", bpe.WordCounts.load, "missing.counts")
+    call(
+        "damaged",
+        lambda: (
+            Path("b.counts").write_bytes(Path("a.counts").read_bytes()[:-9]),
+            bpe.WordCounts.load("b.counts"),
+        ),
+    )
+    call("not counts", bpe.WordCounts.load, NOVEL)
+    call("old file", lambda: list(bpe.WordCounts.load(OLD_FILES / "words.counts").items()))
+    call("copies", lambda: (pickle.loads(pickle.dumps(one)) == one, copy.deepcopy(one) == one, one == {}))
+    call("hash", hash, one)
+    Path("texts").mkdir()
+    Path("texts/a.txt").write_text(novel(3_000), "utf-8")
+    records = [json.dumps({"text": line, "body": "b"}) for line in novel(2_000).splitlines()]
+    Path("texts/b.jsonl").write_text("\n".join(records), "utf-8")
+    Path("texts/c.jsonl").write_text('{"text": "a"}\n{"text": 3}\n', "utf-8")
+    Path("texts/d.jsonl").write_text('{"text": "a"}\n{bad\n', "utf-8")
+    Path("odd.txt").write_bytes(b"one \xff two\nthree")
+    for name, given in {
+        "path": (Path("texts/a.txt"), {}),
+        "list": ([Path("texts/a.txt"), "text", b"bytes"], {}),
+        "jsonl": (Path("texts/b.jsonl"), {}),
+        "field": (Path("texts/b.jsonl"), {"field": "body"}),
+        "no field": (Path("texts/b.jsonl"), {"field": "none"}),
+        "not text": (Path("texts/c.jsonl"), {}),
+        "not json": (Path("texts/d.jsonl"), {}),
+        "skip": (Path("texts/d.jsonl"), {"errors": "skip"}),
+        "format": (Path("texts/b.jsonl"), {"format": "text"}),
+        "wrong format": (Path("texts/b.jsonl"), {"format": "none"}),
+        "keep": (Path("odd.txt"), {"errors": "keep"}),
+        "strict": (Path("odd.txt"), {"errors": "strict"}),
+        "replace": (Path("odd.txt"), {"errors": "replace"}),
+        "skip odd": (Path("odd.txt"), {"errors": "skip"}),
+        "wrong errors": (Path("odd.txt"), {"errors": "none"}),
+        "record": (Path("texts/b.jsonl"), {"max_record_bytes": 20}),
+        "folder": (Path("texts"), {}),
+        "missing": (Path("missing"), {}),
+        "empty": ([], {}),
+        "str": ("text", {}),
+    }.items():
+        corpus = call(f"corpus {name}", bpe.Corpus, given[0], **given[1])
+        call(f"corpus documents {name}", lambda c=corpus: [b"".join(one) for one in c.documents()])
+        call(f"corpus count {name}", lambda c=corpus: list(bpe.count_words(c).items()))
+        call(
+            f"corpus parts {name}",
+            lambda c=corpus: (repr(c), c.is_lasting, c.origins, c.paths(), c.name_of_document(0)),
+        )
+        call(f"corpus pickle {name}", lambda c=corpus: repr(pickle.loads(pickle.dumps(c))))
 
 
 # ------------------------------------------------------------------------------------------------ the process
