@@ -631,7 +631,9 @@ def superwords(call):
                 call(f"{name} {corpus} {form} file", file_of, path)
             call(
                 f"{name} {corpus} read",
-                lambda t=tok, p=f"{name.replace(' ', '_')}_{corpus}_save": bpe.Tokenizer.load(Path(p)) == t,
+                lambda t=tok, n=name, c=corpus: (
+                    bpe.Tokenizer.load(Path(f"{n.replace(' ', '_')}_{c}_save")) == t
+                ),
             )
     for name, given in {
         "all options": {"min_count": 3, "max_token_length": 12},
