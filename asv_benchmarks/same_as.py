@@ -127,7 +127,8 @@ class Calls:
         key = f"{self.mode}/{self.area}/{name}"
         while key in self.results:
             key += "'"
-        text = text.replace(os.getcwd(), "<here>").replace(self.sources, "<sources>")
+        for path, name in ((os.getcwd(), "<here>"), (self.sources, "<root>"), (str(FOLDER.parent), "<root>")):
+            text = text.replace(path, name)
         if len(text) > LONGEST and not whole:
             text = f"{len(text)} {hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()} {text[:SHOWN]}"
         self.results[key] = text
@@ -821,6 +822,584 @@ def counts(call):
             lambda c=corpus: (repr(c), c.is_lasting, c.origins, c.paths(), c.name_of_document(0)),
         )
         call(f"corpus pickle {name}", lambda c=corpus: repr(pickle.loads(pickle.dumps(c))))
+
+
+FORMATS = {
+    "native": ("save", "load", "tok.json"),
+    "huggingface": ("save_huggingface", "from_huggingface", "tokenizer.json"),
+    "tiktoken": ("save_tiktoken", "from_tiktoken", "tok.tiktoken"),
+    "gpt2": ("save_gpt2", "from_gpt2", "gpt2"),
+    "minbpe": ("save_minbpe", "from_minbpe", "tok.model"),
+}
+
+
+@area()
+def formats(call):
+    text = novel(15_000)
+    tokenizers = {
+        "plain": bpe.train([text], 380),
+        "special": bpe.train([text], 380, special_tokens=[END, "é\U0001f600"]),
+        "gpt2": bpe.train([text], 380, alphabet="gpt2", special_tokens=["<|endoftext|>"], special_first=True),
+        "o200k": bpe.train([text], 380, pattern="o200k"),
+        "deepseek": bpe.train([text], 380, pattern="deepseek"),
+        "whitespace": bpe.train([text], 380, pattern="whitespace"),
+        "none": bpe.train([text], 380, pattern="none"),
+        "own": bpe.train([text], 380, pattern=r" ?[^\W\d]+|\d(?:\d\d)?|[^\w\s]+|\s+"),
+        "allowed": bpe.train([text], 380, special_tokens=[END]).with_allowed_special("all"),
+    }
+    probe = f"{SHORT}{END} the sea"
+    for name, tok in tokenizers.items():
+        for form, (save, load, file) in FORMATS.items():
+            folder = Path(f"{name}_{form}")
+            folder.mkdir()
+            call(f"{name} {form} save", getattr(tok, save), folder / file)
+            call(f"{name} {form} file", file_of, folder)
+            options = (
+                {"pattern": tok.pattern, "special_tokens": tok.special_tokens} if form == "tiktoken" else {}
+            )
+            back = call(f"{name} {form} load", getattr(bpe.Tokenizer, load), folder / file, **options)
+            call(f"{name} {form} same", lambda b=back, t=tok: b == t)
+            call(f"{name} {form} encode", lambda b=back: b.encode(probe, disallowed_special=()))
+            call(f"{name} {form} open", lambda f=folder / file, o=options, t=tok: open_tokenizer(f, **o) == t)
+            call(f"{name} {form} as native", bpe.Tokenizer.load, folder / file)
+        call(f"{name} to_huggingface", lambda t=tok: t.to_huggingface().encode(probe).ids)
+        call(f"{name} to_tiktoken", lambda t=tok: t.to_tiktoken("mine").encode(probe, disallowed_special=()))
+        call(f"{name} lossless", lambda t=tok: (t.is_lossless, t.pattern, t.vocab_size, t.merges_bytes[:5]))
+        call(f"{name} pickle", lambda t=tok: pickle.loads(pickle.dumps(t)) == t)
+        call(f"{name} whole", Path(f"{name}_native/tok.json").read_text, "utf-8")
+    call("open folder", open_tokenizer, Path("plain_gpt2/gpt2"))
+    call("open nothing", open_tokenizer, Path("nothing.json"))
+    call("open novel", open_tokenizer, NOVEL)
+    call("compiled only", open_tokenizer, Path("own_native/tok.json"), compiled_only=True)
+    call("no pattern", open_tokenizer, Path("plain_tiktoken/tok.tiktoken"))
+    call("old native", bpe.Tokenizer.load, OLD_FILES / "trained.json")
+    call("old odd", bpe.Tokenizer.load, OLD_FILES / "odd.json")
+    data = Path("special_native/tok.json").read_text("utf-8")
+    for number, (old, new) in enumerate(
+        [("}", ""), ('"', "'"), ("merges", "merge"), ("256", "999"), ("pattern", "x")]
+    ):
+        Path("bad.json").write_text(data.replace(old, new, 1), "utf-8")
+        call(f"damaged {number}", bpe.Tokenizer.load, Path("bad.json"))
+        call(f"damaged open {number}", open_tokenizer, Path("bad.json"))
+    for name, data in {
+        "tiktoken": b"AA== 0\nAQ== x\n",
+        "tiktoken 2": b"AA== 0\nAA== 1\n",
+        "minbpe": b"minbpe v1\n\n0\n1 2 3\n",
+        "minbpe 2": b"minbpe v2\n",
+        "empty": b"",
+        "binary": bytes(range(256)),
+        "json": b"[1, 2]",
+    }.items():
+        Path("bad").write_bytes(data)
+        for _, load, _ in FORMATS.values():
+            call(f"bad {name} {load}", getattr(bpe.Tokenizer, load), Path("bad"))
+        call(f"bad {name} open", open_tokenizer, Path("bad"))
+    call("save nowhere", tokenizers["plain"].save, Path("nowhere/tok.json"))
+
+
+def tokenizer_json(**parts):
+    """Return a small tokenizer.json of byte-level tokens, with other parts."""
+    tok = bpe.train([novel(8_000)], 300)
+    tok.save_huggingface("made.json")
+    document = json.loads(Path("made.json").read_text("utf-8"))
+    model = parts.pop("model", {})
+    document["model"] |= model
+    return json.dumps(document | parts)
+
+
+@area()
+def pipelines(call):
+    replace = {"type": "Replace", "pattern": {"String": "a"}, "content": "bb"}
+    normalizers = [
+        *(
+            {"type": kind}
+            for kind in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt", "ByteLevel")
+        ),
+        {"type": "Prepend", "prepend": "▁"},
+        {"type": "Strip", "strip_left": True, "strip_right": True},
+        replace,
+        {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "},
+        {
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": True,
+            "strip_accents": None,
+            "lowercase": True,
+        },
+        {"type": "Sequence", "normalizers": [{"type": "NFKC"}, {"type": "Lowercase"}, replace]},
+        {"type": "None"},
+        3,
+    ]
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+    split = {"type": "Split", "pattern": {"Regex": r"\w+"}, "behavior": "Isolated", "invert": False}
+    behaviors = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous", "None")
+    firsts = [
+        {"type": "Digits", "individual_digits": True},
+        {"type": "Digits", "individual_digits": False},
+        {"type": "WhitespaceSplit"},
+        {"type": "Whitespace"},
+        {"type": "BertPreTokenizer"},
+        {"type": "UnicodeScripts"},
+        {"type": "FixedLength", "length": 3},
+        {"type": "CharDelimiterSplit", "delimiter": "e"},
+        {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True},
+        {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": False},
+        *({"type": "Punctuation", "behavior": behavior} for behavior in behaviors),
+        *({**split, "behavior": behavior} for behavior in behaviors),
+        {**split, "invert": True, "behavior": "Removed"},
+        {**split, "pattern": {"String": "the"}},
+        {**split, "pattern": {"Regex": "("}},
+    ]
+    pre_tokenizers = [{"type": "Sequence", "pretokenizers": [first, byte_level]} for first in firsts]
+    pre_tokenizers += [
+        {**byte_level, "add_prefix_space": True, "use_regex": True},
+        byte_level,
+        None,
+        {"type": "None"},
+    ]
+    decoders = [
+        {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
+        {"type": "ByteFallback"},
+        {"type": "Fuse"},
+        {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+        {"type": "Replace", "pattern": {"String": "Ġ"}, "content": " "},
+        {"type": "Metaspace", "replacement": "Ġ", "prepend_scheme": "always", "split": True},
+        {"type": "BPEDecoder", "suffix": "e"},
+        {"type": "WordPiece", "prefix": "##", "cleanup": True},
+        {"type": "CTC", "pad_token": "a", "word_delimiter_token": "Ġ", "cleanup": True},
+        {
+            "type": "Sequence",
+            "decoders": [{"type": "Fuse"}, {"type": "Strip", "content": "I", "start": 1, "stop": 1}],
+        },
+        None,
+        {"type": "None"},
+    ]
+    text = {"Sequence": {"id": "A", "type_id": 0}}
+    special = {"SpecialToken": {"id": "<s>", "type_id": 0}}
+    template = {
+        "type": "TemplateProcessing",
+        "single": [special, text, special],
+        "pair": [text, {"Sequence": {"id": "B", "type_id": 1}}],
+        "special_tokens": {"<s>": {"id": "<s>", "ids": [300], "tokens": ["<s>"]}},
+    }
+    post_processors = [
+        template,
+        {**template, "single": [text, text]},
+        {"type": "BertProcessing", "sep": ["<s>", 300], "cls": ["<s>", 300]},
+        {
+            "type": "RobertaProcessing",
+            "sep": ["<s>", 300],
+            "cls": ["<s>", 300],
+            "trim_offsets": True,
+            "add_prefix_space": True,
+        },
+        {"type": "Sequence", "processors": [template, {**byte_level, "add_prefix_space": True}]},
+        {"type": "None"},
+    ]
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    added = [{"id": 300, "content": "<s>", **flags}]
+    wider = [
+        {**added[0], **given}
+        for given in (
+            {"lstrip": True},
+            {"rstrip": True},
+            {"single_word": True, "content": "the"},
+            {"normalized": True, "special": False, "content": "SEA"},
+            {"id": 5},
+            {"id": "a"},
+        )
+    ]
+    parts = [
+        *({"normalizer": one} for one in normalizers),
+        *({"pre_tokenizer": one} for one in pre_tokenizers),
+        *({"decoder": one} for one in decoders),
+        *({"post_processor": one, "added_tokens": added} for one in post_processors),
+        *({"added_tokens": [one]} for one in wider),
+        {"added_tokens": wider[3:4], "normalizer": {"type": "Lowercase"}},
+        {"truncation": {"direction": "Right", "max_length": 5, "strategy": "LongestFirst", "stride": 0}},
+        {
+            "padding": {
+                "strategy": "BatchLongest",
+                "direction": "Right",
+                "pad_id": 0,
+                "pad_type_id": 0,
+                "pad_token": "!",
+            }
+        },
+        *(
+            {"model": one}
+            for one in ({"dropout": 0.1}, {"unk_token": "!"}, {"ignore_merges": True}, {"type": "WordPiece"})
+        ),
+        *(
+            {"model": one}
+            for one in ({"end_of_word_suffix": "</w>"}, {"byte_fallback": True}, {"fuse_unk": True})
+        ),
+        {"version": "2.0"},
+    ]
+    texts = [SHORT, "  The <s> SEA the sea  was\tthe42nd. a b", "", "éa\u0301 漢字", novel(400, 9_000)]
+    for number, given in enumerate(parts):
+        path = Path(f"{number}.json")
+        path.write_text(tokenizer_json(**copy.deepcopy(given)), "utf-8")
+        name = f"{number} {json.dumps(given, ensure_ascii=False)[:60]}"
+        tok = call(f"{name} load", bpe.Tokenizer.from_huggingface, path)
+        if tok is None:
+            continue
+        special = {"allowed_special": "all"}
+        for i, one in enumerate(texts):
+            ids = call(f"{name} encode {i}", tok.encode, one, **special)
+            call(f"{name} add {i}", tok.encode, one, add_special_tokens=True, **special)
+            call(f"{name} offsets {i}", tok.encode_with_offsets, one, **special)
+            call(f"{name} decode {i}", tok.decode, ids or [])
+            call(f"{name} skip {i}", tok.decode, ids or [], skip_special_tokens=True)
+            call(f"{name} decode offsets {i}", tok.decode_with_offsets, ids or [])
+            call(f"{name} truncate {i}", tok.truncate, one, 3, **special)
+            call(f"{name} count {i}", tok.count, one, **special)
+        call(f"{name} batch", tok.encode_batch, texts, **special)
+        call(f"{name} dropout", tok.encode_with_dropout, SHORT, 0.3, seed=3, **special)
+        call(f"{name} stream", lambda t=tok: list(t.encode_iterable(iter(SHORT), allowed_special="all")))
+        growing = call(f"{name} appendable", tok.appendable_encoder)
+        call(f"{name} append", lambda g=growing: [(g.append(one), g.count())[1] for one in SHORT])
+        decoder = call(f"{name} decoder", tok.stream_decoder)
+        call(
+            f"{name} decoder feed",
+            lambda d=decoder, t=tok: ([d.feed(one) for one in t.encode(SHORT)], d.finish()),
+        )
+        call(f"{name} intervals", lambda t=tok: t.interval_counter(SHORT).count(2, 40))
+        call(f"{name} parts", lambda t=tok: (t.is_lossless, t.added_tokens, t.special_tokens, repr(t)))
+        call(f"{name} pickle", lambda t=tok: pickle.loads(pickle.dumps(t)) == t)
+        for form, (save, load, _) in FORMATS.items():
+            path = Path(f"{number}_{form}")
+            call(f"{name} {save}", getattr(tok, save), path)
+            call(f"{name} {save} file", file_of, path)
+            if form in ("native", "huggingface"):
+                call(f"{name} {load}", lambda p=path, n=load, t=tok: getattr(bpe.Tokenizer, n)(p) == t)
+        call(f"{name} extend", lambda t=tok: t.extend([SONG], 5))
+        call(f"{name} prune", lambda t=tok: t.prune([SONG], vocab_size=280))
+        call(f"{name} audit", lambda t=tok: t.audit().n_by_status)
+
+
+@area()
+def other_files(call):
+    import base64
+
+    words = r"\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+|\s+"
+    ranks = list(bpe.train([novel(15_000)], 400, pattern=[words], alphabet="gpt2").vocab.values())
+    document = {
+        "config": {
+            "pattern": words,
+            "num_vocab_tokens": 400,
+            "default_vocab_size": 420,
+            "default_num_special_tokens": 24,
+            "version": "v3",
+        },
+        "vocab": [
+            {"rank": rank, "token_bytes": base64.b64encode(token).decode(), "token_str": None}
+            for rank, token in enumerate(ranks)
+        ],
+    }
+    for name, change in {
+        "as it is": {},
+        "named": {"special_tokens": [{"rank": 0, "token_str": "<a>", "is_control": True}]},
+        "no vocab": {"vocab": []},
+        "config": {"config": 3},
+    }.items():
+        Path("tekken.json").write_text(json.dumps(document | change), "utf-8")
+        tok = call(f"tekken {name}", bpe.Tokenizer.from_tekken, Path("tekken.json"))
+        call(f"tekken {name} open", open_tokenizer, Path("tekken.json"))
+        call(f"tekken {name} encode", lambda t=tok: t.encode(SHORT + "<a>", allowed_special="all"))
+    with suppress(ImportError):
+        import io
+
+        import sentencepiece
+
+        for name, options in {
+            "plain": {"normalization_rule_name": "identity"},
+            "nfkc": {"normalization_rule_name": "nmt_nfkc", "user_defined_symbols": ["<sym>", "ab"]},
+            "bytes": {"byte_fallback": True, "remove_extra_whitespaces": False, "split_digits": True},
+        }.items():
+            written = io.BytesIO()
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=iter(novel(40_000).splitlines()),
+                model_writer=written,
+                model_type="bpe",
+                vocab_size=500,
+                minloglevel=2,
+                num_threads=1,
+                **options,
+            )
+            path = Path(f"{name}.model")
+            path.write_bytes(written.getvalue())
+            tok = call(f"sentencepiece {name}", bpe.Tokenizer.from_sentencepiece, path)
+            call(f"sentencepiece {name} open", lambda p=path, t=tok: open_tokenizer(p) == t)
+            for number, text in enumerate([SHORT, "  two  spaces <sym> ab ", "", "\x00", "a\nb"]):
+                ids = call(f"sentencepiece {name} encode {number}", tok.encode, text)
+                call(f"sentencepiece {name} decode {number}", tok.decode, ids or [])
+                call(f"sentencepiece {name} offsets {number}", tok.encode_with_offsets, text)
+                call(f"sentencepiece {name} truncate {number}", tok.truncate, text, 4)
+            call(f"sentencepiece {name} save", tok.save, f"{name}.json")
+            call(f"sentencepiece {name} file", file_of, f"{name}.json")
+            call(f"sentencepiece {name} load", lambda n=name, t=tok: bpe.Tokenizer.load(f"{n}.json") == t)
+            call(f"sentencepiece {name} huggingface", tok.save_huggingface, f"{name}.hf.json")
+            call(f"sentencepiece {name} huggingface file", file_of, f"{name}.hf.json")
+            call(f"sentencepiece {name} prune", lambda t=tok: t.prune([SONG], vocab_size=450))
+            call(f"sentencepiece {name} extend", lambda t=tok: t.extend([SONG], 5))
+            call(
+                f"sentencepiece {name} cut",
+                lambda p=path: (p.write_bytes(p.read_bytes()[:-50]), open_tokenizer(p)),
+            )
+
+
+@area("compiled")
+def id_files(call):
+    tok = bpe.train([novel(20_000)], 400, special_tokens=[END, "<|endoftext|>"])
+    documents = [*novel(20_000).split("\n\n"), "", SHORT]
+    Path("books/b").mkdir(parents=True)
+    for name in ("a.txt", "b/a.txt", "b/c.txt"):
+        Path("books", name).write_text(novel(3_000, 1_000 * len(name)), "utf-8")
+    Path("books/e.txt").write_text("", "utf-8")
+    number = 0
+    for to in ("bin", "npy", "nanogpt", "megatron", "parquet", "arrow", "none", None):
+        for name, given in {
+            "": {},
+            "end token": {"end_token": END},
+            "uint32": {"dtype": "uint32", "threads": 1},
+        }.items():
+            number += 1
+            folder = Path(f"ids_{number}")
+            folder.mkdir()
+            endings = {"megatron": "idx", "parquet": "parquet", "arrow": "arrow", "npy": "npy"}
+            path = folder / f"ids.{endings.get(to, 'bin')}"
+            call(f"encode {to} {name}", tok.encode_files, documents, path, to=to, **given)
+            if to not in ("parquet", "arrow"):  # whose bytes are those of pyarrow
+                call(f"files {to} {name}", file_of, folder)
+            else:
+                call(f"table {to} {name}", table_of, path)
+            call(f"again {to} {name}", tok.encode_files, documents, path, to=to, **given)
+            if not given:
+                call(f"shards {to}", tok.encode_shards, Path("books"), Path(f"shards_{to}"), to=to)
+                call(f"shards again {to}", tok.encode_shards, Path("books"), Path(f"shards_{to}"), to=to)
+                names = sorted(one.as_posix() for one in Path(f"shards_{to}").rglob("*"))
+                call.keep(f"shard names {to}", shown(names))
+                if to in ("bin", "nanogpt"):
+                    files = {one: file_of(one) for one in sorted(Path(f"shards_{to}").rglob("*.bin"))}
+                    call.keep(f"shard files {to}", shown(files))
+    call(
+        "shards changed",
+        lambda: (Path("books/a.txt").write_text("new"), tok.encode_shards(Path("books"), "shards_bin"))[1],
+    )
+    call("shards with other options", tok.encode_shards, Path("books"), "shards_bin", end_token=END)
+    call("shards of texts", tok.encode_shards, ["text"], "shards_0")
+    call("shards inside", tok.encode_shards, Path("books"), "books/ids")
+    for name, corpus, out, given in [
+        ("files", Path("books"), "a.bin", {}),
+        ("generator", (one for one in documents), "a.bin", {}),
+        ("special", [f"a{END}b"], "b.bin", {}),
+        ("allowed", [f"a{END}b"], "c.bin", {"allowed_special": "all"}),
+        ("none", [], "d.bin", {}),
+        ("str", "text", "e.bin", {}),
+        ("no folder", ["a"], "no/e.bin", {}),
+        ("folder", ["a"], "books", {}),
+        ("dtype", ["a"], "e.bin", {"dtype": "int64"}),
+        ("end token", ["a"], "e.bin", {"end_token": "none"}),
+        ("ending", ["a"], "e.xyz", {}),
+        ("of itself", Path("books/a.txt"), "books/a.txt", {}),
+        ("types", ["a", 3], "e.bin", {}),
+    ]:
+        call(f"of {name}", tok.encode_files, corpus, out, **given)
+        call(
+            f"of {name} files",
+            lambda o=out: {one.name: file_of(one) for one in sorted(Path(".").glob(f"{Path(o).stem}.*"))},
+        )
+    Path("large.txt").write_text(NOVEL.read_text("utf-8") * 8, "utf-8")
+    for ending in ("bin", "npy", "idx", "parquet"):
+        stopped = []
+
+        def stop(done, total, stopped=stopped):
+            if done > 1_000_000:
+                stopped.append(done)
+                raise RuntimeError("stopped")
+
+        with suppress(RuntimeError):
+            tok.encode_files(Path("large.txt"), f"large.{ending}", progress=stop)
+        call.keep(f"stopped {ending}", f"{bool(stopped)} {Path(f'large.{ending}').exists()}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what was saved, which depends on the time
+            result = tok.encode_files(Path("large.txt"), f"large.{ending}")
+        call.keep(f"resumed {ending}", re.sub(r"resumed\w*=\d+", "", shown(result)))
+        call(f"resumed file {ending}", table_of if ending == "parquet" else file_of, f"large.{ending}")
+
+
+def table_of(path):
+    """Return what is in a table of ids."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = parquet.read_table(path) if str(path).endswith("parquet") else pa.ipc.open_file(path).read_all()
+    return [str(table.schema), table.to_pydict()]
+
+
+@area()
+def surgery(call):
+    tok = bpe.train([novel(30_000)], 500, special_tokens=[END], pattern="cl100k")
+    for n in (0, 1, 30, -1):
+        call(f"extend {n}", lambda n=n: tok.extend([SONG], n))
+    for name, given in {
+        "gpt2": {"ties": "gpt2"},
+        "min_count": {"min_count": 5},
+        "length": {"max_token_length": 5},
+        "threads": {"threads": 1},
+    }.items():
+        call(f"extend {name}", lambda g=given: tok.extend([SONG, novel(3_000, 50_000)], 30, **g))
+    call("extend counts", lambda: tok.extend(bpe.count_words([SONG], "cl100k", [END]), 20))
+    call("extend other counts", lambda: tok.extend(bpe.count_words([SONG]), 20))
+    call("extend nothing", lambda: tok.extend([], 20))
+    for given in (
+        {"vocab_size": 400},
+        {"min_count": 3},
+        {"vocab_size": 100},
+        {},
+        {"vocab_size": 400, "min_count": 3},
+    ):
+        call(f"prune {given}", lambda g=given: tok.prune([novel(30_000)], **g))
+    fewer = call("prune", lambda: tok.prune([novel(9_000)], vocab_size=380)[0])
+    call("fewer encode", fewer.encode, SHORT)
+    call("fewer extend", lambda: fewer.extend([SONG], 20))
+    call("fewer prune", lambda: fewer.prune([SONG], vocab_size=300))
+    for n in (257, 300, 500, 100, 10**4, "a"):
+        call(f"smaller {n}", with_vocab_size, tok, n)
+    call("smaller encode", lambda: with_vocab_size(tok, 300).encode(SHORT))
+    for name, texts in {
+        "nothing": None,
+        "texts": [novel(5_000)],
+        "named": {"song": [SONG], "novel": [novel(5_000)]},
+        "empty": [],
+        "str": "text",
+    }.items():
+        audit = call(f"audit {name}", tok.audit, texts)
+        for one in ("n_by_status", "status_of", "witness_of", "texts", "reason_of"):
+            call(f"audit {name} {one}", getattr, audit, one)
+        call(f"audit {name} shown", lambda a=audit: (repr(a), str(a)))
+    made = {
+        "bytes": {},
+        "no bytes": {"token_bytes": [b"a", b"b"], "merges": []},
+        "merge": {"merges": [(104, 105)]},
+        "wrong merge": {"merges": [(104, 999)]},
+        "merge without token": {"merges": [(1, 2)]},
+        "special": {"special_tokens": {END: 300}},
+        "special taken": {"special_tokens": {END: 3}},
+        "allowed": {"special_tokens": {END: 300}, "allowed_special": {END}},
+        "pattern": {"pattern": "("},
+        "hole": {"token_bytes": {**{i: bytes([i]) for i in range(256)}, 300: b"hi"}, "merges": [(104, 105)]},
+    }
+    for name, given in made.items():
+        usual = {"token_bytes": [*(bytes([i]) for i in range(256)), b"hi"], "merges": [], "pattern": "gpt2"}
+        one = call(f"made {name}", lambda u=usual, g=given: bpe.Tokenizer(**{**u, **g}))
+        call(f"made {name} encode", lambda o=one: o.encode("hi there hi"))
+        call(f"made {name} parts", lambda o=one: (o.vocab_size, o.is_lossless, o.special_tokens))
+
+
+@area()
+def one_tokenizer(call):
+    tok = bpe.train([novel(20_000)], 400, special_tokens=[END])
+    for name in (
+        "vocab",
+        "vocab_size",
+        "merges",
+        "merges_bytes",
+        "special_tokens",
+        "added_tokens",
+        "pattern",
+    ):
+        call(name, getattr, tok, name)
+        call(f"set {name}", setattr, tok, name, 3)
+    for number in (0, 255, 300, 399, 400, -1, "a", 1.5, np.int64(3)):
+        call(f"token_bytes {number}", tok.token_bytes, number)
+    for token in (b"a", "a", " the", b"none", END, 3, ""):
+        call(f"token_id {token}", tok.token_id, token)
+    other = bpe.train([novel(20_000)], 400)
+    call("equal", lambda: (tok == tok, tok == other, tok != other, tok == 3, tok == copy.copy(tok)))
+    call("hash", lambda: hash(tok) == hash(copy.deepcopy(tok)))
+    call(
+        "copies",
+        lambda: [c(tok) == tok for c in (copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t)))],
+    )
+    call("protocols", lambda: [pickle.loads(pickle.dumps(tok, p)) == tok for p in range(2, 6)])
+    call("repr", lambda: (repr(tok), repr(other), str(tok)))
+    call("len", len, tok)
+    call("dir bpe", lambda: [name for name in dir(bpe) if name[0] != "_" and name in bpe.__all__])
+    call("all", lambda: sorted(bpe.__all__))
+    call("missing", lambda: bpe.nothing)
+    call("version", lambda: isinstance(bpe.__version__, str))
+    for file in sorted(OLD_FILES.glob("*.pickle")):
+        call(f"old {file.name}", lambda f=file: pickle.loads(f.read_bytes()))
+
+
+@area()
+def tiktoken_encoding(call):
+    tok = bpe.train([novel(20_000)], 400, special_tokens=["<|endoftext|>", END])
+    one = call("new", bpe.TiktokenEncoding, tok, "mine")
+    text = f"{SHORT}<|endoftext|>{END}"
+    for given in ({}, {"allowed_special": "all"}, {"allowed_special": {END}}, {"disallowed_special": ()}):
+        call(f"encode {given}", one.encode, text, **given)
+        call(f"batch {given}", one.encode_batch, ["a", text], **given)
+        call(f"numpy {given}", one.encode_to_numpy, text, **given)
+        call(f"unstable {given}", one.encode_with_unstable, text, **given)
+    call("unstable", one.encode_with_unstable, "the se")
+    call("ordinary", one.encode_ordinary, text)
+    call("ordinary batch", one.encode_ordinary_batch, [text, "a"])
+    ids = tok.encode(SHORT)
+    call("decode", one.decode, ids)
+    call("decode_bytes", one.decode_bytes, ids)
+    call("decode_batch", one.decode_batch, [ids, []])
+    call("decode_bytes_batch", one.decode_bytes_batch, [ids, []])
+    call("decode tokens", one.decode_tokens_bytes, ids)
+    call("offsets", one.decode_with_offsets, ids)
+    for number in (0, 300, 398, 10**4, -1):
+        call(f"single {number}", one.decode_single_token_bytes, number)
+        call(f"special {number}", one.is_special_token, number)
+        call(f"decode {number}", one.decode, [number])
+    for token in ("a", b"a", END, "none"):
+        call(f"id {token}", one.encode_single_token, token)
+    call(
+        "parts",
+        lambda: (
+            one.eot_token,
+            one.max_token_value,
+            one.n_vocab,
+            one.special_tokens_set,
+            one.name,
+            repr(one),
+        ),
+    )
+    call("values", one.token_byte_values)
+    call("pickle", lambda: pickle.loads(pickle.dumps(one)).encode(SHORT) == one.encode(SHORT))
+    call("of others", bpe.TiktokenEncoding, 3)
+    call("no eot", lambda: bpe.TiktokenEncoding(bpe.train(LOW, 260)).eot_token)
+
+
+@area("plain")
+def reference(call):
+    from bpe import reference as slow
+
+    counts = {b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3, "é".encode(): 1}
+    call("all", lambda: sorted(slow.__all__))
+    for ties in ("smallest", "lexicographic", "first", "gpt2"):
+        for name in ("train_deduplicated", "train_incremental", "train_indexed"):
+            call(f"{name} {ties}", getattr(slow, name), counts, 12, ties=ties)
+        call(f"train_vanilla {ties}", slow.train_vanilla, b"low lower lowest low", 6, ties=ties)
+        call(f"train_chunked {ties}", slow.train_chunked, [b"low", b" lower", b" low"], 6, ties=ties)
+    merges = [(108, 111), (256, 119), (257, 101), (101, 115)]
+    call("vocabulary", slow.vocabulary, merges)
+    call("rank_pairs", slow.rank_pairs, merges)
+    call("replay", slow.encode_by_replay, b"lowest low", merges)
+    call("rank", slow.encode_by_rank, b"lowest low", merges)
+    call("count_pairs", slow.pair_statistics, [[1, 2, 1, 2], [2, 1]], [3, 1])
+    call("merge", slow.merge_sequence, [1, 2, 1, 2, 2], (1, 2), 9)
+    call("superbpe", slow.train_superbpe, [b"by", b" the", b" way"], [b"by the way"], 6, 2)
+    call("boundless", slow.train_boundless, [b"by", b" the", b" way"] * 4, 8)
+    call("parity", slow.train_parity, [{b"the": 3}, {b"der": 2}], 5)
+    call("is_short", slow.is_short, b"ab", b"cd", 3, "at_most")
+    call("decode", slow.decode, [104, 105], {104: b"h", 105: b"i"})
 
 
 # ------------------------------------------------------------------------------------------------ the process
