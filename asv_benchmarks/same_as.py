@@ -1402,6 +1402,242 @@ def reference(call):
     call("decode", slow.decode, [104, 105], {104: b"h", 105: b"i"})
 
 
+# --------------------------------------------------------------------------------------------- command line
+COMMANDS = ["audit", "bench", "convert", "count", "count-words", "decode", "encode", "extend", "inspect"]
+COMMANDS += ["prune", "report", "show", "train", "train-parity", "warmup"]
+TIMED = re.compile(r"([\d.,]+)( ?(?:s|ms|min|[kMG]?B/s)\b)|(?<=seconds\": )[\d.e+-]+")
+
+
+@area("plain")
+def command_line(call):
+    import concurrent.futures
+
+    environment = {**os.environ, "TERM": "dumb", "COLUMNS": "100"}
+
+    def run(*arguments, stdin=b""):
+        command = [sys.executable, "-m", "bpe", *map(str, arguments)]
+        done = subprocess.run(command, input=stdin, capture_output=True, env=environment)
+        out, err = (
+            TIMED.sub(r"...\2", one.decode("utf-8", "backslashreplace")) for one in (done.stdout, done.stderr)
+        )
+        return f"exit {done.returncode}\n{out}\n{err}"
+
+    def run_all(some, n_threads=1):
+        with concurrent.futures.ThreadPoolExecutor(n_threads) as pool:
+            futures = [pool.submit(maybe, lambda one=one: run(*one[0], stdin=one[1])) for one in some]
+            for (arguments, _), future in zip(some, futures, strict=True):
+                call.keep(" ".join(map(str, arguments)), future.result(), whole="--help" in arguments)
+
+    run_all(
+        [((name, "--help"), b"") for name in COMMANDS]
+        + [(("--help",), b""), ((), b""), (("--version",), b"")]
+    )
+    is_renamed = "count-words" in run("--help")
+    count, special = ("count-words", "--special-token") if is_renamed else ("count", "--special")
+    Path("book.txt").write_text(novel(12_000), "utf-8")
+    Path("more.txt").write_text(SONG, "utf-8")
+    Path("odd.txt").write_bytes(b"the \xff sea\nthe land")
+    Path("empty.txt").write_text("")
+    Path("records.jsonl").write_text('{"text": "the sea", "body": "b"}\n{"text": "land"}\n', "utf-8")
+    train = ("train", "book.txt", "--vocab-size", 320, "--quiet")
+    parity = ("train-parity", "book.counts", "more.counts", "--vocab-size", 300)
+    dev = ("--dev", "book=book.counts", "--dev", "more=more.counts")
+    run_all(
+        [
+            ((*train, "-o", "tok.json"), b""),
+            ((*train, "-o", "special.json", special, END), b""),
+            ((count, "book.txt", "-o", "book.counts", "--quiet"), b""),
+            ((count, "more.txt", "-o", "more.counts", "--json"), b""),
+            ((count, "more.txt", "--runs", "-o", "more.runs", "--json"), b""),
+            (
+                (*train, "--json", "-o", "gpt2.json", "--alphabet", "gpt2", "--special-first", special, END),
+                b"",
+            ),
+            (
+                (
+                    *train,
+                    "-o",
+                    "lex.json",
+                    "--ties",
+                    "lexicographic",
+                    "--min-count",
+                    3,
+                    "--max-token-length",
+                    5,
+                ),
+                b"",
+            ),
+            ((*train, "-o", "super.json", "--superwords", "superbpe", "--first-merges", 30), b""),
+            ((*train, "-o", "bound.json", "--superwords", "boundless"), b""),
+            ((*train, "-o", "-", "--pattern", "o200k"), b""),
+            (("train", "-", "--vocab-size", 280, "-o", "stdin.json", "--json"), SONG.encode()),
+            (("train", "records.jsonl", "--field", "body", "--vocab-size", 256, "-o", "field.json"), b""),
+            (("train", "book.txt", "more.txt", "--vocab-size", 300, "-o", "two.json"), b""),
+        ]
+    )
+    run_all(
+        [
+            (("train", "book.counts", "--vocab-size", 300, "-o", "c.json", "--json"), b""),
+            (
+                ("train", "book.counts=0.5", "more.counts=2", "--vocab-size", 300, "-o", "w.json", "--json"),
+                b"",
+            ),
+            (
+                (
+                    "train",
+                    "book.counts",
+                    "more.counts",
+                    "--temperature",
+                    2,
+                    "--vocab-size",
+                    300,
+                    "-o",
+                    "t.json",
+                ),
+                b"",
+            ),
+            (
+                (
+                    "train",
+                    "more.runs",
+                    "--superwords",
+                    "boundless",
+                    "--vocab-size",
+                    300,
+                    "-o",
+                    "r.json",
+                    "--json",
+                ),
+                b"",
+            ),
+            ((count, "book.counts", "more.counts", "-o", "all.counts", "--json"), b""),
+            (
+                (*parity, "--ratio", "book=1", "--ratio", "more=2", "-o", "parity.json"),
+                b"",
+            ),
+            (
+                (*parity, *dev, "-o", "dev.json", "--window", 5, "--alpha", 1.2),
+                b"",
+            ),
+            (("encode", "tok.json", "more.txt"), b""),
+            (("encode", "tok.json", "--json"), SHORT.encode()),
+            (("encode", "tok.json", "odd.txt", "records.jsonl", "--json"), b""),
+            (("encode", "special.json", "--json"), f"a{END}b".encode()),
+            (("encode", "special.json", "--allow-special"), f"a{END}b".encode()),
+            (("encode", "special.json", "--ordinary"), f"a{END}b".encode()),
+            (("encode", "tok.json", "book.txt", "-o", "ids.bin", "--json"), b""),
+            (("encode", "tok.json", "book.txt", "-o", "ids.npy"), b""),
+            (
+                (
+                    "encode",
+                    "special.json",
+                    "book.txt",
+                    "more.txt",
+                    "-o",
+                    "m.idx",
+                    "--end-token",
+                    END,
+                    "--json",
+                ),
+                b"",
+            ),
+            (("encode", "tok.json", "more.txt", "book.txt", "-o", "shards", "--shards", "--json"), b""),
+            (("encode", "tok.json", "book.txt", "-o", "ids.parquet", "--json"), b""),
+            (("decode", "tok.json"), b"72 105 300"),
+            (("convert", "tok.json", "tokenizer.json", "--to", "huggingface", "--json"), b""),
+            (("convert", "tok.json", "o.tiktoken"), b""),
+            (("convert", "tok.json", "gpt2", "--to", "gpt2"), b""),
+            (("convert", "special.json", "o.model", "--to", "minbpe", "--json"), b""),
+            (("extend", "tok.json", "more.txt", "-n", 10, "-o", "extended.json", "--map", "map.npy"), b""),
+            (
+                (
+                    "prune",
+                    "tok.json",
+                    "book.txt",
+                    "--vocab-size",
+                    300,
+                    "-o",
+                    "pruned.json",
+                    "--map",
+                    "map2.npy",
+                ),
+                b"",
+            ),
+            (("prune", "tok.json", "book.txt", "--min-count", 5, "-o", "-"), b""),
+            (("inspect", "tok.json"), b""),
+            (("inspect", "tok.json", "--json", "--text", "book.txt"), b""),
+            (("inspect", "bound.json"), b""),
+            (("audit", "tok.json", "--text", "more.txt"), b""),
+            (("audit", "tok.json", "--json"), b""),
+            (("show", "tok.json", SHORT), b""),
+            (("show", "tok.json", "--ids", "the sea"), b""),
+            (("show", "tok.json", "--json", "the sea"), b""),
+            (("show", "special.json", "-"), f"a{END}b\xff".encode("latin-1")),
+            (("report", "tok.json", "--text", "more.txt", "-o", "page.html", "--json"), b""),
+        ]
+    )
+    run_all(
+        [
+            (("convert", "o.tiktoken", "back.json"), b""),
+            (("convert", "o.tiktoken", "back.json", "--pattern", "gpt2"), b""),
+            (("decode", "tok.json", "ids.npy"), b""),
+            (("decode", "tok.json", "ids.bin", "--dtype", "uint16"), b""),
+            (("show", "gpt2", "the sea"), b""),
+        ]
+    )
+    for path in sorted(Path(".").iterdir()):
+        if path.suffix not in (".parquet", ".html") and path.name != "shards":
+            call.file(path.name, path)
+    call("page", lambda: re.sub(r"[\d.]+", "0", Path("page.html").read_text("utf-8")))
+    run_all(
+        [
+            (arguments, b"")
+            for arguments in (
+                ("trian",),
+                ("train",),
+                ("encode",),
+                ("encode", "a", "--nonsense"),
+                ("train", "book.txt", "-o", "b", "--vocab-size", "many"),
+                ("train", "book.txt", "-o", "b", "--vocab-size", 100),
+                ("train", "book.txt", "-o", "b", "--vocab-size", 300, "--ties", "odd"),
+                ("train", "missing.txt", "-o", "b", "--vocab-size", 300),
+                ("train", "empty.txt", "-o", "b", "--vocab-size", 300),
+                ("train", "book.txt", "-o", "no/b", "--vocab-size", 300),
+                ("train", "book.txt", "-o", "book.txt", "--vocab-size", 300),
+                ("train", "book.txt", "-o", "b", "--vocab-size", 300, "--pattern", "("),
+                ("train", "book.txt", "-o", "b", "--vocab-size", 300, "--superwords", "superbpe"),
+                ("train", "book.txt", "-o", "b", "--vocab-size", 300, "--first-merges", 3),
+                ("train", "book.txt=2", "-o", "b", "--vocab-size", 300),
+                ("train", "odd.txt", "-o", "b", "--vocab-size", 300, "--errors", "strict"),
+                ("train", "book.txt", "-o", "b", "--vocab-size", 300, special, ""),
+                (count, "book.txt", "-o", "-", "--json"),
+                (count, "missing.txt", "-o", "c"),
+                ("train-parity", "book.txt", "-o", "b", "--vocab-size", 300),
+                ("encode", "book.txt", "book.txt"),
+                ("encode", "missing.json", "book.txt"),
+                ("encode", "tok.json", "missing.txt"),
+                ("encode", "tok.json", "book.txt", "-o", "-"),
+                ("encode", "tok.json", "book.txt", "-o", "x.bin", "--end-token", "none"),
+                ("encode", "tok.json", "book.txt", "-o", "x.bin", "--to", "nanogpt"),
+                ("encode", "special.json", "book.txt", "--allow-special", "--ordinary"),
+                ("decode", "tok.json", "book.txt"),
+                ("decode", "tok.json", "missing"),
+                ("convert", "tok.json", "-"),
+                ("convert", "tok.json", "x.odd"),
+                ("convert", "bound.json", "x.tiktoken"),
+                ("extend", "bound.json", "book.txt", "-n", 3, "-o", "x.json"),
+                ("extend", "tok.json", "book.txt", "-n", 100_000, "-o", "x.json"),
+                ("prune", "tok.json", "book.txt", "-o", "x.json"),
+                ("inspect", "missing.json"),
+                ("audit", "bound.json"),
+                ("bench", "tok.json", "empty.txt"),
+                ("bench", "tok.json", "odd.txt"),
+                ("report", "tok.json", "--text", "missing.txt", "-o", "x.html"),
+            )
+        ]
+    )
+
+
 # ------------------------------------------------------------------------------------------------ the process
 def serve(sources, mode, only, out):
     """Make all calls in a process that has the sources of one commit."""
