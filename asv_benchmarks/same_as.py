@@ -1638,6 +1638,725 @@ def command_line(call):
     )
 
 
+# ----------------------------------------------------------------------------------------------- structures
+KEYS = np.array([5, 3, 9, 3, -7, 2**40])
+DELTAS = np.array([4, 1, 4, 2, 8, 1])
+INTO_PLACE = [5, 3, 2, 3, 0, 7]  # for indexed heaps, of 10 keys
+# Methods with arguments; | is between the names of a method, before and after a change of names.
+KEYED = [
+    ("repr",),
+    ("len",),
+    ("add", 3),
+    ("add", 3, 5),
+    ("add", 4, 5),
+    ("add", 5, 0),
+    ("add", 5, -1),
+    ("add", 6, 2.5),
+    ("add", 3, 2**63 - 1),
+    ("add", 2**63),
+    ("add", "a"),
+    ("add", 1.5),
+    ("add", -2),
+    ("add", True),
+    ("sub", 3, 2),
+    ("sub", 3, 100),
+    ("sub", 8),
+    ("items",),
+    ("__setitem__", 7, 5),
+    ("__setitem__", 8, 5),
+    ("__setitem__", 1, 0),
+    ("__setitem__", 2, float("nan")),
+    ("__setitem__", 2, "a"),
+    ("__getitem__", 7),
+    ("__getitem__", 99),
+    ("__getitem__", "a"),
+    ("get", 7),
+    ("get", 99),
+    ("get", 99, -1),
+    ("setdefault", 7, 9),
+    ("setdefault", 9, 9),
+    ("__contains__", 7),
+    ("__contains__", 99),
+    ("__contains__", "a"),
+    ("__contains__", 2**70),
+    ("peek",),
+    ("ties",),
+    ("nlargest|nsmallest", 3),
+    ("nlargest|nsmallest", -1),
+    ("max_count",),
+    ("min_count",),
+    ("peek_min",),
+    ("peek_max",),
+    ("counts",),
+    ("keys_at", 5),
+    ("keys_at", 77),
+    ("keys_in", 2, 6),
+    ("keys_in", None, 3),
+    ("floor_count", 4),
+    ("ceiling_count", 6),
+    ("floor_count", -99),
+    ("ceiling_count", 999, -1),
+    ("improve", 7, 100),
+    ("improve", 7, -100),
+    ("floor", 6),
+    ("ceiling", 6),
+    ("lower", 7),
+    ("higher", 7),
+    ("floor", -99),
+    ("higher", 999, "default"),
+    ("floor_many", [1, 6, 8]),
+    ("ceiling_many", [1, 6, 99], (0, 0)),
+    ("rank", 7),
+    ("rank_many", [1, 7, 99]),
+    ("select", 1),
+    ("select", -1),
+    ("select", 99),
+    ("count", 2, 8),
+    ("range_arrays", 2, 8),
+    ("keys", 3, 8),
+    ("values", 3),
+    ("items", 3, 8),
+    ("keys",),
+    ("values",),
+    ("items",),
+    ("list",),
+    ("to_arrays",),
+    ("get_many", [7, 99, 3]),
+    ("get_many", [7, 99], -1),
+    ("get_many", ["a"]),
+    ("set_many", INTO_PLACE, DELTAS),
+    ("set_many", [1, 2], [3]),
+    ("set_many", [1, 2], [3, "a"]),
+    ("update_many|add_many", INTO_PLACE, DELTAS),
+    ("update_many|add_many", [1], [-100]),
+    ("update_many|add_many", [1, 2], [3]),
+    ("update_many|add_many", [1, 2], [1, 2**63]),
+    ("update_many|add_many", KEYS, DELTAS),
+    ("items",),
+    ("update|add_many", {4: 2, 7: 1}),
+    ("update|add_many", [(4, 2), (9, 1)]),
+    ("update|add_many", "abc"),
+    ("update|add_many", 3),
+    ("items",),
+    ("remove_many", [7, 99]),
+    ("remove_range", 5, 8),
+    ("__delitem__", 4),
+    ("__delitem__", 99),
+    ("replace", 2, 3),
+    ("replace", 77, 3),
+    ("pop",),
+    ("pop_min",),
+    ("pop_max",),
+    ("pop", 3),
+    ("pop", 99, -1),
+    ("pop_many", 2),
+    ("pop_many", -1),
+    ("items",),
+    ("reserve", 1000),
+    ("reserve", -1),
+    ("reserve", 2**62),
+    ("copies",),
+    ("pickle",),
+    ("hash",),
+    ("bool",),
+    ("dtype",),
+    ("key_dtype",),
+    ("tie_order",),
+    ("n_keys",),
+    ("nothing",),
+    ("clear",),
+    ("items",),
+    ("peek",),
+    ("pop",),
+    ("pop_min",),
+    ("replace", 3, 4),
+    ("bool",),
+    ("repr",),
+]
+WHOLE = {
+    "repr": repr,
+    "len": len,
+    "list": list,
+    "hash": hash,
+    "bool": bool,
+    "copies": lambda one: (one.copy() == one, copy.copy(one) == one, copy.deepcopy(one) == one, one == 3),
+    "pickle": lambda one: [pickle.loads(pickle.dumps(one, p)) == one for p in (2, 4, 5)],
+}
+
+
+def call_methods(call, name, container, methods):
+    """Call methods of one container, one after another."""
+    for method, *arguments in methods:
+
+        def one_call(method=method, arguments=arguments):
+            if method in WHOLE:
+                return WHOLE[method](container)
+            found = first_of(container, *method.split("|"))
+            result = found(*arguments) if callable(found) else found
+            return list(result) if hasattr(result, "__next__") else result
+
+        call(f"{name} {method}{shown(tuple(arguments))}", one_call)
+
+
+def keyed_containers():
+    """Return the names of keyed containers, and functions that make one."""
+    st = structures
+    makers = {
+        "MaxHeap": lambda: st.MaxHeap(),
+        "MinHeap": lambda: st.MinHeap(),
+        "MaxHeap float": lambda: st.MaxHeap(dtype=np.float64),
+        "MinHeap fifo": lambda: st.MinHeap(ties="fifo"),
+        "MaxHeap fifo float": lambda: st.MaxHeap(dtype=float, ties="fifo"),
+        "IndexedMaxHeap": lambda: st.IndexedMaxHeap(10),
+        "IndexedMinHeap": lambda: st.IndexedMinHeap(10),
+        "IndexedMinHeap float32": lambda: st.IndexedMinHeap(10, np.float32),
+        "IndexedMaxHeap fifo": lambda: st.IndexedMaxHeap(10, ties="fifo"),
+        "CountBuckets": lambda: st.CountBuckets(),
+        "IntMap": lambda: st.IntMap(),
+        "IntMap float": lambda: st.IntMap(dtype=float),
+        "SortedMap": lambda: st.SortedMap(),
+        "SortedMap float": lambda: st.SortedMap(dtype=float),
+        "SortedMap float keys": lambda: st.SortedMap(key_dtype=float),
+        "SortedMap floats": lambda: st.SortedMap(dtype=float, key_dtype=float),
+    }
+    return makers
+
+
+@area("compiled")
+def keyed(call):
+    for name, make in keyed_containers().items():
+        call_methods(call, name, make(), KEYED)
+    st = structures
+    for name in (
+        "MaxHeap",
+        "MinHeap",
+        "CountBuckets",
+        "IntMap",
+        "SortedMap",
+        "IndexedMaxHeap",
+        "IndexedMinHeap",
+    ):
+        make = getattr(st, name)
+        call(f"{name} from_arrays", lambda m=make: m.from_arrays([3, 1, 2], [5, 5, 7]).to_arrays())
+        call(f"{name} from floats", lambda m=make: m.from_arrays([3, 1], np.array([0.5, 1.5])).to_arrays())
+        call(f"{name} from keys twice", lambda m=make: m.from_arrays([3, 3], [5, 6]).to_arrays())
+        call(f"{name} from unequal", make.from_arrays, [3, 1], [5])
+        call(f"{name} from text", make.from_arrays, ["a"], [5])
+        call(f"{name} from 2d", make.from_arrays, [[1, 2]], [[1, 2]])
+        for given in (
+            {3: 1, 4: 2},
+            [(3, 1), (4, 2)],
+            [(3, 1), (3, 2)],
+            "abc",
+            3,
+            {3: "a"},
+            {"a": 3},
+            {3: 1.5},
+            -1,
+        ):
+            call(f"{name} of {given}", lambda m=make, g=given: (repr(m(g)), list(m(g).items())))
+        for given in (
+            {"dtype": np.int32},
+            {"dtype": "a"},
+            {"ties": "none"},
+            {"dtype": float},
+            {"nothing": 1},
+        ):
+            call(
+                f"{name} with {given}",
+                lambda m=make, g=given: repr(m(**({"n": 3} if "Indexed" in m.__name__ else {}), **g)),
+            )
+        call(f"{name} type", lambda m=make: re.sub("@[0-9a-f]+", "@", str(m.type())))
+    many = np.random.default_rng(1)
+    keys, values = many.integers(0, 500, 3000), many.integers(1, 60, 3000)
+    for name, make in keyed_containers().items():
+        if "Indexed" in name:
+            one = structures.IndexedMaxHeap(500) if "Max" in name else structures.IndexedMinHeap(500)
+        else:
+            one = make()
+        call(f"{name} many", lambda o=one: first_of(o, "update_many", "add_many")(keys, values))
+        call(f"{name} many items", lambda o=one: list(o.items()))
+        call(f"{name} many ties", lambda o=one: o.ties())
+        call(f"{name} many pops", lambda o=one: [o.pop() for _ in range(300)])
+        call(f"{name} many after", lambda o=one: o.to_arrays())
+        call(f"{name} equal", lambda o=one, m=make: (o == m(), o == o.copy(), o != o.copy()))
+
+
+@area("compiled")
+def other_containers(call):
+    st = structures
+    call("all", lambda: sorted(st.__all__))
+    call("missing", lambda: st.nothing)
+    for pair in ((1, 2), (0, 2**31 - 1), (-1, 2), (2**32, 1), ("a", 1)):
+        call(f"pack_pair {pair}", st.pack_pair, *pair)
+    call("unpack_pair", lambda: [st.unpack_pair(st.pack_pair(7, 9)), st.unpack_pair(-5)])
+    some = [3, 1, 2**62, -5, 3]
+    for name, make in {"IntSet": lambda: st.IntSet(some), "IntSet empty": lambda: st.IntSet()}.items():
+        methods = [
+            ("len",),
+            ("list",),
+            ("add", 9),
+            ("add", "a"),
+            ("add", 2**63),
+            ("__contains__", 9),
+            ("__contains__", "a"),
+        ]
+        methods += [
+            ("contains_many", [9, 1, 7]),
+            ("discard", 1),
+            ("discard", 99),
+            ("remove", 3),
+            ("remove", 99),
+        ]
+        methods += [
+            ("update", [5, 6, 5]),
+            ("update", "a"),
+            ("to_array",),
+            ("to_arrays",),
+            ("repr",),
+            ("copies",),
+        ]
+        methods += [
+            ("pickle",),
+            ("hash",),
+            ("reserve", 100),
+            ("reserve", -1),
+            ("clear",),
+            ("bool",),
+            ("list",),
+        ]
+        call_methods(call, name, make(), methods)
+    for given in ([1.5], ["a"], "abc", 3, [2**63]):
+        call(f"IntSet of {given}", st.IntSet, given)
+    call("IntSet from_array", lambda: list(st.IntSet.from_array([3, 1, 3])))
+    words = ["low", "lower", b"\xff", "low", "", "é", "a" * 300]
+    methods = [
+        ("len",),
+        ("add", "low"),
+        ("add", b"low", 3),
+        ("add", "x", 0),
+        ("add", "x", -1),
+        ("add", 3),
+        ("add", "x", "a"),
+    ]
+    methods += [
+        ("add", "low", 2**63 - 1),
+        ("__getitem__", "low"),
+        ("__getitem__", "none"),
+        ("get", "none"),
+        ("get", "é", 7),
+    ]
+    methods += [
+        ("__contains__", "low"),
+        ("__contains__", 3),
+        ("id_of", "lower"),
+        ("id_of", "none"),
+        ("word", 1),
+        ("word", 99),
+    ]
+    methods += [
+        ("word", -1),
+        ("items",),
+        ("list",),
+        ("most_common",),
+        ("most_common", 2),
+        ("most_common", -1),
+        ("to_arrays",),
+    ]
+    data, offsets = np.frombuffer(b"lowhighlow", np.uint8), np.array([0, 3, 7, 10])
+    methods += [("update_many|add_many", data, offsets), ("update_many|add_many", data, offsets, [1, 2, 3])]
+    methods += [("update_many|add_many", data, [0, 99]), ("update_many|add_many", data, offsets, [1])]
+    methods += [("get_many", data, offsets), ("get_many", data, offsets, -1), ("update|add_many", words)]
+    methods += [
+        ("update|add_many", {"low": 2}),
+        ("update|add_many", "abc"),
+        ("update|add_many", [3]),
+        ("items",),
+    ]
+    methods += [
+        ("merge", st.ByteCounter(["new", "low"])),
+        ("merge", 3),
+        ("reserve", 10, 100),
+        ("reserve", -1),
+        ("copies",),
+    ]
+    methods += [
+        ("pickle",),
+        ("repr",),
+        ("hash",),
+        ("__setitem__", "a", 3),
+        ("__delitem__", "low"),
+        ("clear",),
+        ("items",),
+    ]
+    call_methods(call, "ByteCounter", st.ByteCounter(words), methods)
+    for given in ("abc", [3], {"a": 2}, {"a": -1}, [("a", 2)], 3):
+        call(f"ByteCounter of {given}", lambda g=given: list(st.ByteCounter(g).items()))
+    call(
+        "ByteCounter from_arrays", lambda: list(st.ByteCounter.from_arrays(data, offsets[:3], [5, 6]).items())
+    )
+    call("ByteCounter from twice", lambda: list(st.ByteCounter.from_arrays(data, offsets, [5, 6, 7]).items()))
+    tokens, segments = np.array([1, 2, 1, 2, 3, 1, 2]), np.array([0, 4, 7])
+    methods = [
+        ("len",),
+        ("n_positions",),
+        ("n_segments",),
+        ("list",),
+        ("token", 0),
+        ("token", 99),
+        ("next", 0),
+        ("next", 3),
+    ]
+    methods += [
+        ("prev", 0),
+        ("prev", 1),
+        ("prev", -1),
+        ("segment_at", 5),
+        ("segment", 1),
+        ("segment", 9),
+        ("positions",),
+    ]
+    methods += [
+        ("segment_positions", 0),
+        ("merge", 0, 9),
+        ("merge", 1, 9),
+        ("merge", 3, 9),
+        ("merge", 2, -1),
+        ("token", 1),
+    ]
+    methods += [
+        ("list",),
+        ("to_arrays",),
+        ("repr",),
+        ("copies",),
+        ("pickle",),
+        ("hash",),
+        ("compact",),
+        ("to_arrays",),
+    ]
+    call_methods(call, "TokenList", st.TokenList(tokens, segments), methods)
+    call_methods(call, "TokenList one", st.TokenList([5, 5, 5]), methods)
+    for given in (
+        ([-1],),
+        ([1.5],),
+        (["a"],),
+        ([2**31],),
+        ([1, 2], [0, 1]),
+        ([1, 2], [1, 2]),
+        ([1, 2], [0, 2, 1]),
+        ([[1]],),
+        ([],),
+    ):
+        call(f"TokenList of {given}", lambda g=given: repr(st.TokenList(*g)))
+    methods = [
+        ("len",),
+        ("n_postings",),
+        ("pairs",),
+        ("postings", 1, 2),
+        ("postings", 8, 8),
+        ("count", 1, 2),
+        ("count", 2, 1),
+    ]
+    methods += [
+        ("add", 1, 2, 0),
+        ("add", 7, 8, 3),
+        ("add", 7, 8, 99),
+        ("add", -1, 8, 3),
+        ("add_many", 7, 8, [1, 2]),
+    ]
+    methods += [
+        ("add_many", 7, 8, [99]),
+        ("drop", 1, 2),
+        ("drop", 5, 5),
+        ("stale_fraction",),
+        ("rebuild",),
+        ("pairs",),
+    ]
+    methods += [("copies",), ("pickle",), ("repr",), ("hash",), ("tokens",), ("list",)]
+    call_methods(call, "PairIndex", st.PairIndex.build(st.TokenList(tokens, segments)), methods)
+    call_methods(call, "PairIndex empty", st.PairIndex(st.TokenList(tokens)), methods)
+    call(
+        "PairIndex arrays",
+        lambda: [one.tolist() for one in st.PairIndex.build(st.TokenList(tokens)).to_arrays()[1:]],
+    )
+    call("PairIndex of", st.PairIndex, [1, 2])
+    methods = [
+        ("n_rows",),
+        ("k",),
+        ("has_flags",),
+        ("dtype",),
+        ("id_dtype",),
+        ("push", 0, 0.5, 7),
+        ("push", 0, 0.5, 7),
+    ]
+    methods += [
+        ("push", 0, 0.25, 8),
+        ("push", 0, 0.125, 9),
+        ("push", 0, 9.0, 10),
+        ("push", 9, 0.5, 1),
+        ("push", -1, 0.5, 1),
+    ]
+    methods += [
+        ("push", 0, float("nan"), 1),
+        ("push", 0, 0.5, -1),
+        ("push", 0, "a", 1),
+        ("push", 1, 0.5, 1, True),
+    ]
+    methods += [
+        ("push_unchecked", 1, 0.75, 4),
+        ("worst", 0),
+        ("worst", 2),
+        ("worst", 9),
+        ("size", 0),
+        ("size", 9),
+        ("row", 0),
+    ]
+    methods += [
+        ("row", 1),
+        ("row", 9),
+        ("push_many", [0, 1, 2], [0.1, 0.2, 0.3], [1, 2, 3]),
+        ("push_many", [0, 9], [1, 1], [1, 1]),
+    ]
+    methods += [
+        ("push_many", [0], [1, 1], [1]),
+        ("to_arrays",),
+        ("repr",),
+        ("copies",),
+        ("pickle",),
+        ("hash",),
+        ("len",),
+    ]
+    for name, options in {
+        "KBest": {},
+        "KBest float64": {"dtype": np.float64, "id_dtype": np.int64},
+        "KBest flags": {"flags": True},
+    }.items():
+        one = st.KBest(3, 2, **options)
+        call_methods(
+            call,
+            name,
+            one,
+            [*methods, ("merge", one.copy()), ("merge", 3), ("to_arrays",), ("clear",), ("to_arrays",)],
+        )
+    for given in ((-1, 2), (3, 0), (2, 2, int), (2, 2, float, float), ("a", 2), (2**40, 2**40)):
+        call(f"KBest of {given}", lambda g=given: repr(st.KBest(*g)))
+    large = st.KBest(5, 40)
+    rng = np.random.default_rng(2)
+    call(
+        "KBest many", large.push_many, rng.integers(0, 5, 2000), rng.random(2000), rng.integers(0, 900, 2000)
+    )
+    call("KBest many rows", large.to_arrays)
+    call("KBest from_arrays", lambda: repr(st.KBest.from_arrays(*large.to_arrays()) == large))
+
+
+# ------------------------------------------------------------------------------ structures, in compiled code
+def program_of(n, n_keys):
+    """Return rows of verb, key and value."""
+    return np.random.default_rng(n_keys).integers(0, (2**30, n_keys, 2**30), (n, 3))
+
+
+def drive_counts(heap, program):
+    digest = 0
+    for i in range(len(program)):
+        verb, key, value = program[i, 0] % 9, program[i, 1], program[i, 2] % 39 + 1
+        got = 0
+        if verb < 2:
+            heap.add(key, value)
+        elif verb == 2:
+            heap[key] = value
+        elif verb == 3:
+            got = np.int64(heap.sub(key, value))
+        elif verb == 4:
+            got = np.int64(heap.get(key, 5)) + np.int64(heap[key])
+        elif verb == 5:
+            if len(heap):
+                first = heap.pop()
+                got = np.int64(first[0]) * 31 + np.int64(first[1])
+        elif verb == 6:
+            first = heap.peek()
+            got = np.int64(first[0]) * 31 + np.int64(first[1])
+        elif verb == 7:
+            if len(heap):
+                first = heap.replace(key, value)
+                got = np.int64(first[0]) * 31 + np.int64(first[1])
+        elif key in heap:
+            del heap[key]
+        digest = (digest * 31 + got + len(heap)) % 1_000_003
+    total = 0
+    for key, value in heap.items():
+        total = (total * 31 + np.int64(key) + np.int64(value)) % 1_000_003
+    return digest, total
+
+
+def drive_map(one, program):
+    digest = 0
+    for i in range(len(program)):
+        verb, key, value = program[i, 0] % 6, program[i, 1], program[i, 2] % 80 - 40
+        got = 0
+        if verb < 2:
+            one.add(key, value)
+        elif verb == 2:
+            one[key] = value
+        elif verb == 3:
+            got = np.int64(one.get(key, 5)) + np.int64(one[key])
+        elif verb == 4:
+            got = np.int64(one.setdefault(key, value))
+        elif key in one:
+            del one[key]
+        digest = (digest * 31 + got + len(one)) % 1_000_003
+    total = 0
+    for key, value in one.items():
+        total = (total * 31 + np.int64(key) + np.int64(value)) % 1_000_003
+    return digest, total
+
+
+def drive_sorted(one, program):
+    digest = 0
+    for i in range(len(program)):
+        verb, key, value = program[i, 0] % 8, program[i, 1], program[i, 2] % 80 - 40
+        got = 0
+        if verb < 3:
+            one.add(key, value)
+        elif verb == 3:
+            found = one.floor(key)
+            got = np.int64(found[0]) + np.int64(found[1])
+        elif verb == 4:
+            found = one.ceiling(key)
+            got = np.int64(found[0]) + np.int64(found[1])
+        elif verb == 5:
+            got = one.rank(key)
+        elif verb == 6:
+            if len(one):
+                found = one.pop_min()
+                got = np.int64(found[0]) + np.int64(found[1])
+        elif key in one:
+            del one[key]
+        digest = (digest * 31 + got + len(one)) % 1_000_003
+    return digest, one.count(5, 50)
+
+
+def drive_set(one, program):
+    digest = 0
+    for i in range(len(program)):
+        verb, key = program[i, 0] % 3, program[i, 1]
+        got = 0
+        if verb == 0:
+            got = one.add(key)
+        elif verb == 1:
+            got = one.discard(key)
+        elif key in one:
+            got = 1
+        digest = (digest * 31 + np.int64(got) + len(one)) % 1_000_003
+    total = 0
+    for key in one:
+        total = (total * 31 + key) % 1_000_003
+    return digest, total
+
+
+def drive_words(one, program, data):
+    digest = 0
+    for i in range(len(program)):
+        start = program[i, 2] % (data.size - 6)
+        digest = (digest * 31 + one.add(data, start, start + program[i, 0] % 6, 2) + len(one)) % 1_000_003
+    return digest, len(one)
+
+
+def drive_tokens(tokens, pairs, program):
+    digest = 0
+    for i in range(len(program)):
+        position = program[i, 1]
+        if tokens.token(position) >= 0 and tokens.next(position) >= 0:
+            left, right = tokens.token(position), tokens.token(tokens.next(position))
+            digest = (digest * 31 + pairs.count(left, right) + pairs.postings(left, right).size) % 1_000_003
+            tokens.merge(position, 100 + i % 50)
+            if i % 3 == 0:
+                pairs.add(left, 100 + i % 50, position)
+        digest = (digest * 31 + len(tokens) + tokens.segment_at(position)) % 1_000_003
+    return digest, len(tokens)
+
+
+def drive_rows(rows, program):
+    digest = 0
+    for i in range(len(program)):
+        row, distance, number = program[i, 1], program[i, 2] / 2**30, program[i, 0] % 50
+        digest = (digest * 31 + np.int64(rows.push(row, distance, number)) + rows.size(row)) % 1_000_003
+    return digest, rows.worst(0)
+
+
+@area("compiled")
+def in_compiled_code(call):
+    from numba import njit
+
+    st = structures
+    driver = {
+        "map": njit(cache=True)(drive_map),
+        "counts": njit(cache=True)(drive_counts),
+        "sorted": njit(cache=True)(drive_sorted),
+    }
+    for name, make in keyed_containers().items():
+        if "Sorted" in name:
+            kind = "sorted"
+        else:
+            kind = "map" if "Map" in name else "counts"
+        for n, n_keys in ((3000, 10), (20_000, 10) if "Indexed" in name else (20_000, 3000)):
+            one = make()
+            call(f"{name} {n_keys}", driver[kind], one, program_of(n, n_keys))
+            call(f"{name} {n_keys} items", lambda o=one: list(o.items()))
+    for n_keys in (10, 3000):
+        one = st.IntSet()
+        call(f"IntSet {n_keys}", njit(cache=True)(drive_set), one, program_of(20_000, n_keys))
+        call(f"IntSet {n_keys} items", lambda o=one: list(o))
+    words = st.ByteCounter()
+    data = np.frombuffer(novel(2_000).encode(), np.uint8)
+    call("ByteCounter", njit(cache=True)(drive_words), words, program_of(5000, 10), data)
+    call("ByteCounter items", lambda: list(words.items()))
+    tokens = st.TokenList(np.arange(3000) * 7 % 5, np.array([0, 1000, 1000, 3000]))
+    pairs = st.PairIndex.build(tokens)
+    call("TokenList", njit(cache=True)(drive_tokens), tokens, pairs, program_of(2500, 3000))
+    call("TokenList items", tokens.to_arrays)
+    call("PairIndex items", lambda: (pairs.pairs(), pairs.n_postings))
+    for options in ({}, {"dtype": np.float64, "id_dtype": np.int64}):
+        rows = st.KBest(4, 20, **options)
+        call(f"KBest {options}", njit(cache=True)(drive_rows), rows, program_of(3000, 4))
+        call(f"KBest rows {options}", rows.to_arrays)
+    keys, values = np.array([5, 3, 9, 3]), np.array([4, 1, 4, 2])
+    new = "add_many" if hasattr(st.MaxHeap, "add_many") else "update_many"
+
+    def many_old(one, keys, values):
+        return one.update_many(keys, values)
+
+    def many_new(one, keys, values):
+        return one.add_many(keys, values)
+
+    bulk = {
+        "add many": many_new if new == "add_many" else many_old,
+        "set many": lambda one, keys, values: one.set_many(keys, values),
+        "get many": lambda one, keys, values: one.get_many(keys),
+        "remove many": lambda one, keys, values: one.remove_many(keys),
+        "arrays": lambda one, keys, values: one.to_arrays(),
+    }
+    for name in ("MaxHeap", "IndexedMinHeap", "CountBuckets", "IntMap", "SortedMap"):
+        one = keyed_containers()[name]()
+        for what, function in bulk.items():
+            call(f"{name} {what}", njit(function), one, keys, values)
+        call(f"{name} items after", lambda o=one: list(o.items()))
+    made = {
+        "MaxHeap": lambda keys, values: st.MaxHeap.from_arrays(keys, values).peek(),
+        "MinHeap": lambda keys, values: st.MinHeap.from_arrays(keys, values).pop(),
+        "IntMap": lambda keys, values: st.IntMap.from_arrays(keys, values)[3],
+        "SortedMap": lambda keys, values: st.SortedMap.from_arrays(keys, values).select(1),
+        "IntSet": lambda keys, values: len(st.IntSet(keys)),
+        "pack_pair": lambda keys, values: st.unpack_pair(st.pack_pair(keys[0], values[0])),
+        "float for int": lambda keys, values: st.MaxHeap().add(3, 1.5),
+        "text as key": lambda keys, values: st.MaxHeap().add("a", 1),
+        "no such verb": lambda keys, values: st.MaxHeap().nothing(),
+        "class": lambda keys, values: st.MaxHeap.add(3),
+    }
+    for name, function in made.items():
+        for given in (keys[1:], keys):
+            call(f"made {name} {given.size}", lambda f=function, g=given: njit(f)(g, values[: g.size]))
+
+
 # ------------------------------------------------------------------------------------------------ the process
 def serve(sources, mode, only, out):
     """Make all calls in a process that has the sources of one commit."""
