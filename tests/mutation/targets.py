@@ -114,16 +114,13 @@ TARGETS = [
     Target("maps", "structures/hash_tables/int_map_kernels.py", (S + "test_int_map.py",), PLAIN, CONTAINERS),
     Target(
         "maps",
-        "structures/sorted_maps/sorted_map_rows.py",
+        "structures/sorted_maps/sorted_map_layout.py",
         (S + "test_sorted_map.py",),
         (*PLAIN, S + "test_sorted_map.py::test_kernels_against_a_list"),
         CONTAINERS,
     ),
     Target(
         "maps", "structures/sorted_maps/sorted_map_kernels.py", (S + "test_sorted_map.py",), PLAIN, CONTAINERS
-    ),
-    Target(
-        "maps", "structures/sorted_maps/sorted_map_many.py", (S + "test_sorted_map.py",), PLAIN, CONTAINERS
     ),
     Target(
         "maps",
@@ -178,8 +175,8 @@ TARGETS = [
     ),
     Target(
         "rows",
-        "structures/neighbours/sorted_lanes.py",
-        (S + "test_sorted_lanes.py", S + "test_k_best.py"),
+        "structures/neighbours/k_best_layout.py",
+        (S + "test_k_best_layout.py", S + "test_k_best.py"),
         PLAIN,
     ),
     Target("merging", "bpe/training/merging.py", TRAINING, PLAIN_TRAINING),
