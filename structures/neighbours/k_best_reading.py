@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from structures.base.facade import Facade
+from structures.base.container import Facade
 from structures.neighbours.k_best_checks import assert_sorted, row_of
 from structures.neighbours.k_best_kernels import arrays_with_flags, row_with_flags, shape, state
 from structures.neighbours.sorted_lanes import ROW_LANES

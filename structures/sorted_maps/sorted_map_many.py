@@ -3,8 +3,8 @@
 import numpy as np
 
 from structures import status
-from structures.base.keyed import check_sizes
-from structures.base.operators import pairs_of
+from structures.base.container import pairs_of
+from structures.base.mapping import check_sizes
 from structures.base.struct_type import method
 from structures.compiling.jit import inner, kernel, quiet
 from structures.primitives.memory import new_words

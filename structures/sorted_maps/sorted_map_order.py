@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from structures.base.keyed import NOTHING
+from structures.base.mapping import NOTHING
 from structures.sorted_maps.sorted_map_many import nearest, nearest_many
 from structures.sorted_maps.sorted_map_ranges import Ranged
 from structures.status import int64

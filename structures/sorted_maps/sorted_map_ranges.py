@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from structures.base.keyed import Keyed
+from structures.base.mapping import Keyed
 from structures.sorted_maps.sorted_map_many import count_within, entries_within, remove_within
 from structures.status import float64, float64_array, int64, int64_array
 
