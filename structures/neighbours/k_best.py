@@ -46,8 +46,8 @@ from typing import Any
 
 import numpy as np
 
-from structures.base.facade import Facade, named_by_package
-from structures.base.made_inside import constructor, must_be_integer
+from structures.base.container import Facade, named_by_package
+from structures.base.in_njit import constructor, must_be_integer
 from structures.base.struct_type import bind
 from structures.neighbours.k_best_kernels import (
     KBestType,
@@ -158,7 +158,7 @@ class KBest(Facade):
 
     A push reads and writes its own row only. So the threads of a ``prange`` may share a container without
     locks, as long as each row is used by one thread at a time. Calls from Python take turns
-    (:mod:`structures.base.claims`).
+    (:mod:`structures.base.locks`).
 
     * :meth:`push`, :meth:`push_unchecked`, :meth:`push_many`, :meth:`merge`
     * :meth:`worst`, :meth:`size`, :meth:`row`, ``len(q)`` (rows)

@@ -67,15 +67,15 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from structures.base.facade import named_by_package
-from structures.base.keyed import NOTHING, Keyed
-from structures.base.made_inside import (
+from structures.base.container import named_by_package
+from structures.base.in_njit import (
     class_method,
     constructor,
     dtype_of_numbers,
     must_be_entries,
     only_empty,
 )
+from structures.base.mapping import NOTHING, Keyed
 from structures.base.struct_type import bind
 from structures.sorted_maps.sorted_map_kernels import (
     SortedMapType,
@@ -119,7 +119,7 @@ from structures.status import (
 class SortedMap(Keyed):
     """Sorted map from int64 or float64 keys to int64 or float64 values.
 
-    Iteration is by ascending key. Calls from several threads take turns (:mod:`structures.base.claims`).
+    Iteration is by ascending key. Calls from several threads take turns (:mod:`structures.base.locks`).
     A key that is not a number is a ``ValueError``; a value may be one, but a sum may not.
 
     Inside ``@njit`` the same verbs are methods and operators. Nothing raises there, except when there is no

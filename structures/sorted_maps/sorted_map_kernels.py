@@ -11,8 +11,8 @@ from numba import types
 from numba.experimental import structref
 
 from structures import status
-from structures.base.keyed import KeyedType, check_sizes
-from structures.base.operators import pairs_of
+from structures.base.container import pairs_of
+from structures.base.mapping import KeyedType, check_sizes
 from structures.base.struct_type import fields_of, method, new, new_like
 from structures.compiling.jit import inner, kernel, late, quiet
 from structures.primitives.memory import copy_prefix, new_words

@@ -82,11 +82,6 @@ def test_pickled_corpora(protocol, monkeypatch):
         assert names_in(pickle.dumps(corpus, protocol)) == {"bpe"}
 
 
-def test_an_old_trainer_says_what_to_do():
-    with pytest.raises(TypeError, match=r"a Trainer cannot be copied or pickled: .* Trainer\.resume"):
-        pickled("trainer", 5)
-
-
 def test_native_files(tmp_path):
     for name, expected in (("trained", trained()), ("odd", odd())):
         assert bpe.Tokenizer.load(FOLDER / f"{name}.json") == expected

@@ -99,7 +99,7 @@ TARGETS = [
     ),
     Target(
         "heaps",
-        "structures/base/counted.py",
+        "structures/base/queue.py",
         (S + "test_multiset_heap.py", S + "test_count_buckets.py"),
         PLAIN,
         CONTAINERS,
@@ -130,7 +130,7 @@ TARGETS = [
     ),
     Target(
         "maps",
-        "structures/base/keyed.py",
+        "structures/base/mapping.py",
         (S + "test_int_map.py", S + "test_count_buckets.py"),
         PLAIN,
         CONTAINERS,
