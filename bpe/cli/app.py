@@ -30,7 +30,7 @@ import click
 
 from bpe import __version__
 from bpe.cli.progress import watching_compiler
-from bpe.support.files import followed, refuse_inputs
+from bpe.support.files import refuse_inputs, resolve_links
 
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
@@ -293,7 +293,7 @@ def need_output(output: str, *, is_folder: bool = False) -> None:
         if is_folder:
             raise click.UsageError("a folder cannot be written to standard output: name it")
         return
-    path = followed(output)
+    path = resolve_links(output)
     folder = path if is_folder and path.exists() else path.parent
     if path.is_dir() and not is_folder:
         raise IsADirectoryError(f"{output} is a folder: a file name is needed")

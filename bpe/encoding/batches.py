@@ -25,7 +25,7 @@ from bpe.encoding.engine import Engine, ends_of
 from bpe.splitting.specials import Rules
 from bpe.support.arrow import ArrowTexts, arrow_texts
 from bpe.support.text import as_array, utf8_of
-from bpe.support.threads import map_in_threads, n_threads, no_collection
+from bpe.support.threads import gc_paused, map_in_threads, n_threads
 
 MOST_BYTES = 1 << 20
 LEAST_BYTES = 1 << 15  # a shorter stretch is not worth another thread
@@ -39,7 +39,7 @@ def encode_batch(
     """Encode texts to lists of ids."""
     batch: list[list[int]] = []
     _, stretches = encode_stretches(engine, _listed(texts), threads, rules)
-    with no_collection():
+    with gc_paused():
         for ids, offsets in stretches:
             numbers = ids.tolist()
             batch += [numbers[start:end] for start, end in pairwise(offsets.tolist())]

@@ -99,7 +99,7 @@ _SPELLINGS: dict[tuple[str, ...], str] = {
 _OTHER_NAMES = {"r50k_base": "gpt2", "p50k_base": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k"}
 _NAMES = frozenset({*PATTERNS, *_OTHER_NAMES})
 _KNOWN = f"Named patterns: {', '.join(PATTERNS)}"
-_IN_CODE = frozenset().union(*_NAME_OF)  # these few have machine code of their own
+_SPECIALIZED = frozenset().union(*_NAME_OF)  # these few have machine code of their own
 # The other engines read these as the package does.
 READ_ALIKE = {source for sources, name in _NAME_OF.items() if name != "none" for source in sources}
 Dialect: TypeAlias = Literal["regex", "rust", "oniguruma"]
@@ -117,7 +117,7 @@ def _problem(sources: tuple[str, ...]) -> str:
     )
 
     try:
-        scanner.scanner_of(sources, _IN_CODE)
+        scanner.scanner_of(sources, _SPECIALIZED)
     except syntax.UnsupportedError as error:
         return str(error)
     return ""
@@ -129,7 +129,7 @@ def _scanner(sources: tuple[str, ...]) -> Scanner | None:
     from bpe.splitting.compiled.scanner import scanner_of
 
     if not (problem := _problem(sources)):
-        return scanner_of(sources, _IN_CODE)
+        return scanner_of(sources, _SPECIALIZED)
     warnings.warn(
         f"the split pattern cannot be compiled: {problem}. The regex package splits instead: the same "
         "pieces, many times slower, on one thread",
@@ -191,7 +191,7 @@ class Pattern:
         try:
             sources = tuple(translated(source, dialect) for source in given)
             check_expressions(sources)
-            for source in (each for each in sources if each not in _IN_CODE):  # these are valid
+            for source in (each for each in sources if each not in _SPECIALIZED):  # these are valid
                 compiled(source)
         except ValueError as error:
             raise ValueError(f"{error}. {_KNOWN}") from None
@@ -509,24 +509,24 @@ def split(pattern: str | Iterable[str] | Pattern, text: str) -> list[str]:
     return Pattern.of(pattern).split(text)
 
 
-_n_refusing = 0  # contexts of `everything_compiled` that are open
+_n_compiled_only = 0  # contexts of `everything_compiled` that are open
 
 
 @contextmanager
 def everything_compiled() -> Iterator[None]:
     """Let compiled code do everything in this process, for texts of any size, while the context is open."""
-    global _n_refusing
-    _n_refusing += 1
+    global _n_compiled_only
+    _n_compiled_only += 1
     try:
         yield
     finally:
-        _n_refusing -= 1
+        _n_compiled_only -= 1
 
 
 def plain_splitter(pattern: Pattern) -> Callable[[bytes], list[bytes]] | None:
     r"""Return what cuts bytes into pieces as :meth:`bpe.Pattern.split_bytes` does, but compiles nothing."""
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
-    if pattern.name in (None, "none") or len(pattern.sources) > 1 or _n_refusing or not has_gil:
+    if pattern.name in (None, "none") or len(pattern.sources) > 1 or _n_compiled_only or not has_gil:
         return None
     try:
         import regex  # noqa: F401  # compiled code cuts by these patterns without it

@@ -29,7 +29,7 @@ MAX_DEPTH = 100
 """How many groups may be open at a place."""
 
 _PART = re.compile(r"\\.|(?:(?P<sign>[?*+])|\{(?P<least>\d*)(?P<to>,(?P<most>\d*))?\})[?+]?|.", re.DOTALL)
-_SET = re.compile(r"\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]", re.DOTALL)
+SET = re.compile(r"\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]", re.DOTALL)
 # The flag x, or a comment: then what looks like a set may be none.
 _MAY_HAVE_COMMENTS = re.compile(r"\(\?(?:#|[a-zA-Z0-9-]*x)")
 
@@ -57,7 +57,7 @@ def check_expression(source: str) -> int:
     while at < len(source):
         found = None
         if has_sets and source[at] == "[":
-            found = _SET.match(source, at)
+            found = SET.match(source, at)
             has_sets = found is not None  # what has no end here has none later
         found = found or _PART.match(source, at)
         if found is None:  # a backslash at the end
@@ -112,7 +112,7 @@ def compiled(source: str) -> regex.Pattern[str]:
         raise ValueError(f"invalid regular expression {source!r:.200}: {what}{where}") from None
 
 
-def when_needed(source: str) -> Callable[[], regex.Pattern[str]]:
+def lazy_regex(source: str) -> Callable[[], regex.Pattern[str]]:
     """Return a function that compiles an expression of ours at its first call."""
 
     @functools.cache
@@ -143,7 +143,7 @@ def _seconds(n_characters: int) -> float:
 
 
 @contextmanager
-def one_limit(n_characters: int) -> Iterator[None]:
+def shared_deadline(n_characters: int) -> Iterator[None]:
     """Give all expressions that run meanwhile, in this thread, the time of one text together.
 
     Without this, each stretch of a text has the time of a text, however many there are.
@@ -172,10 +172,10 @@ def _explained(source: str, text: str) -> Iterator[None]:
         raise MemoryError(f"the regex package has no memory for the pattern {source!r:.200}") from None
 
 
-def end_of_time(text: str) -> float:
+def deadline_of(text: str) -> float:
     """Return when work for a text has to stop, by the clock of ``time.thread_time``.
 
-    Inside of :func:`one_limit` that is the same for all texts.
+    Inside of :func:`shared_deadline` that is the same for all texts.
     """
     shared = _SHARED.get()
     return shared.end if shared else time.thread_time() + _seconds(len(text))
@@ -183,14 +183,14 @@ def end_of_time(text: str) -> float:
 
 def spans_of(source: str, text: str, end: float | None = None) -> list[tuple[int, int]]:
     """Return where the matches of an expression are, in the order in which they are found."""
-    limits = _limits(end or end_of_time(text))
+    limits = _limits(end or deadline_of(text))
     with _explained(source, text):
         return [match.span() for match in compiled(source).finditer(text, **limits)]
 
 
-def divided(source: str, text: str, end: float | None = None) -> tuple[list[str], list[str]]:
+def split_around_matches(source: str, text: str, end: float | None = None) -> tuple[list[str], list[str]]:
     """Return the stretches between the matches of an expression, and the matches."""
-    expression, limits = compiled(f"({source})"), _limits(end or end_of_time(text))
+    expression, limits = compiled(f"({source})"), _limits(end or deadline_of(text))
     with _explained(source, text):
         parts = expression.split(text, **limits)
     step = 1 + expression.groups
@@ -205,7 +205,7 @@ def _limits(end: float | None) -> dict[str, Any]:
 
 def split_by_expressions(sources: Sequence[str], text: str) -> list[str]:
     """Cut a text by each expression in turn, as :func:`split_by_expression` does."""
-    end = end_of_time(text)
+    end = deadline_of(text)
     pieces = [text] if text else []
     for source in sources:
         with _explained(source, text):

@@ -15,7 +15,7 @@ This is the automaton of Aho and Corasick, for reversed tokens. From left to rig
 end. But the longest token at a place may be known only long after it has ended; then the text after it would
 be read again, and for some tokens the time would be quadratic.
 
-States are numbered by length, then in the order of their reversed bytes. So the states after a state, its
+States are find_arrays by length, then in the order of their reversed bytes. So the states after a state, its
 children, are side by side, and a binary search finds one. A state takes 13 bytes. There are no more
 states than bytes in all tokens, and one::
 
@@ -26,7 +26,7 @@ states than bytes in all tokens, and one::
     shorter         0     0    0    0     the longest other state that it begins with
     longest         0     1    2    3     the longest token that it begins with
 
-Tokens are numbered from 1 on, in the order of their reversed bytes.
+Tokens are find_arrays from 1 on, in the order of their reversed bytes.
 
 Source: Aho and Corasick, Efficient String Matching: An Aid to Bibliographic Search, 1975.
 """
@@ -202,7 +202,7 @@ class TokenAutomaton:
         for starts, ends, _ in self._blocks(data):
             yield from zip(starts.tolist(), ends.tolist(), strict=True)
 
-    def numbered(self, data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def find_arrays(self, data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Find tokens as :meth:`spans`; return where they begin and end, and which of the tokens they are."""
         nothing = np.empty(0, np.int64)
         starts, ends, numbers = zip((nothing,) * 3, *self._blocks(data), strict=True)

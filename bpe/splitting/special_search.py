@@ -35,14 +35,14 @@ class SpecialSearch:
             raise ValueError("a special token is empty")
         self.tokens = tokens
         try:
-            self.listed = seen = [token.encode() for token in tokens]
+            self.encoded = seen = [token.encode() for token in tokens]
         except UnicodeEncodeError:
-            self.listed, seen = [*{*map(exact_bytes, tokens)}], [*map(utf8_of, tokens)]
-        self.reach = max(map(len, self.listed), default=0)
+            self.encoded, seen = [*{*map(exact_bytes, tokens)}], [*map(utf8_of, tokens)]
+        self.reach = max(map(len, self.encoded), default=0)
         self.needles = _needles_of(seen)
-        self._exact_needles = _needles_of(self.listed)  # with lone surrogates as they are
+        self._exact_needles = _needles_of(self.encoded)  # with lone surrogates as they are
         self._any_needle = re.compile(b"|".join(map(re.escape, self._exact_needles)) or b"(?!)").search
-        self._finder = _finder_of(self.listed)
+        self._finder = _finder_of(self.encoded)
 
     def may_find(self, data: bytes) -> bool:
         """Say whether a text may hold a token; if not, it holds none."""
@@ -55,10 +55,10 @@ class SpecialSearch:
         """Find all tokens of a text, from left to right."""
         return self._finder.spans(data) if self.may_find(data) else iter(())
 
-    def numbered(self, data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def find_arrays(self, data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Find all tokens of a text, as arrays."""
         if self.may_find(data):
-            return self._finder.numbered(data)
+            return self._finder.find_arrays(data)
         return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
 
     def crossed(self, data: bytes) -> np.ndarray:
@@ -92,7 +92,7 @@ class SpecialSearch:
         return [*parts, data[place:]]
 
 
-def remembering(make: Callable[..., Made]) -> Callable[..., Made]:
+def cached_by_size(make: Callable[..., Made]) -> Callable[..., Made]:
     """Remember the last results, of many tokens only a few: each may take a hundred megabytes."""
     of_few, of_many = (functools.lru_cache(maxsize=size)(make) for size in (64, 4))
 
@@ -103,7 +103,7 @@ def remembering(make: Callable[..., Made]) -> Callable[..., Made]:
     return remembered
 
 
-search_for: Callable[[frozenset[str]], SpecialSearch] = remembering(SpecialSearch)
+search_for: Callable[[frozenset[str]], SpecialSearch] = cached_by_size(SpecialSearch)
 """Return the search for a frozenset of tokens; the last ones made are remembered."""
 
 

@@ -35,7 +35,7 @@ class TokenExpression:
         for match in self._pattern.finditer(data):
             yield match.span()
 
-    def numbered(self, data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def find_arrays(self, data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Find tokens as :meth:`spans`; return where they begin and end, and which of the tokens they are."""
         found = [(*match.span(), self._number_of[match[0]]) for match in self._pattern.finditer(data)]
         starts, ends, numbers = np.array(found, np.int64).reshape(-1, 3).T

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Literal, TypeAlias, TypedDict
 
-from bpe.splitting.special_search import exact_bytes, remembering, search_for
+from bpe.splitting.special_search import cached_by_size, exact_bytes, search_for
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
 Ordinary: TypeAlias = Literal["ordinary"] | None
@@ -96,7 +96,7 @@ def refusal(token: str, where: str, what: str) -> ValueError:
     )
 
 
-@remembering
+@cached_by_size
 def _rules(
     special_tokens: frozenset[str],
     allowed: Specials,

@@ -71,7 +71,7 @@ def _telling_size(file: BinaryIO, n_bytes: int | None = None) -> Iterator[None]:
 
 def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a temporary file in the same folder, and rename it when it is complete."""
-    target = followed(path)
+    target = resolve_links(path)
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder: a file name is needed")
     if target.exists() and not target.is_file():  # a pipe or a device: there is nothing to replace
@@ -82,7 +82,7 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
         replace_file(target, data)
 
 
-def followed(path: str | os.PathLike[str]) -> Path:
+def resolve_links(path: str | os.PathLike[str]) -> Path:
     """Return where a path leads, through symbolic links; ``OSError`` where they lead in a circle."""
     target = Path(os.path.realpath(path))
     if target.is_symlink():

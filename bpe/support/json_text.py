@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import Any, NoReturn
 
-from bpe.support.threads import no_collection
+from bpe.support.threads import gc_paused
 
 MAX_DIGITS = 400
 """Of an integer; those of a float are far fewer."""
@@ -18,7 +18,7 @@ _DIGITS_AS_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 def read_json(data: bytes) -> Any:
     """Return the value of a JSON text."""
     try:
-        with no_collection():
+        with gc_paused():
             return json.loads(
                 data.decode("utf-8"),
                 object_pairs_hook=_without_duplicates,

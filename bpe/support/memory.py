@@ -24,14 +24,14 @@ _lock = threading.Lock()
 _n_keeping = 0
 
 
-def give_back() -> None:
+def trim_memory() -> None:
     """Return free memory to the system, where the C library is glibc; do nothing elsewhere."""
     with contextlib.suppress(AttributeError, OSError, TypeError):  # no such function, or no such library
         ctypes.CDLL(None).malloc_trim(0)
 
 
 @contextlib.contextmanager
-def keeping() -> Iterator[None]:
+def free_memory_kept() -> Iterator[None]:
     """Let a process keep free memory during some work, where its environment says that it must not.
 
     Afterwards the memory is given back, and what the environment says holds again. It may be entered by
@@ -59,4 +59,4 @@ def _count_one(change: int, given: int) -> None:
                 for name, n_bytes in zip((_TRIM, _MAP), limits, strict=True):
                     ctypes.CDLL(None).mallopt(name, ctypes.c_int(min(n_bytes, 2**31 - 1)))
             if change < 0:
-                give_back()
+                trim_memory()

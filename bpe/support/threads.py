@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 
 @contextmanager
-def no_collection() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Keep Python from searching many new objects for cycles, which takes most of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
@@ -45,7 +45,7 @@ def n_threads(threads: int | None) -> int:
     return threads
 
 
-class _Crew(Executor):
+class _ThreadPool(Executor):
     """A pool of threads. The caller does the work if there are none, or no more can start as Python ends."""
 
     def __init__(self, threads: int) -> None:
@@ -76,9 +76,9 @@ class _Crew(Executor):
 
 
 @contextmanager
-def crew(threads: int) -> Iterator[Executor]:
+def thread_pool(threads: int) -> Iterator[Executor]:
     """Threads for some work; an interrupt does not wait for what they are doing."""
-    pool = _Crew(threads)
+    pool = _ThreadPool(threads)
     try:
         yield pool
     except (Exception, GeneratorExit):
@@ -94,11 +94,11 @@ def in_background(function: Callable[..., Result], *arguments: Any) -> Result:
     """Call a function that may take long; an interrupt does not wait for it."""
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments)
-    with crew(1) as pool:
+    with thread_pool(1) as pool:
         return pool.submit(function, *arguments).result()
 
 
-class Unbroken:
+class Uninterrupted:
     """A call of a function that changes what is used later: an interrupt leaves it complete, or not begun."""
 
     def __init__(self, function: Callable[..., object], *arguments: Any) -> None:
@@ -118,7 +118,7 @@ class Unbroken:
                 self._error = error
                 raise
 
-    def settle(self) -> None:
+    def finish(self) -> None:
         """Wait until the function has ended; raise its error. It does not begin any more."""
         self._is_off = True
         with self._lock:
@@ -135,7 +135,7 @@ def map_in_threads(
     if threads == 1:
         yield from map(function, items)
         return
-    with crew(threads) as pool:
+    with thread_pool(threads) as pool:
         waiting: deque[Future[Result]] = deque()
         try:
             for item in items:

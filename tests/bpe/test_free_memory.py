@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="a set
 
 FAULTS = """
 import resource, sys
-from bpe.support.memory import keeping
+from bpe.support.memory import free_memory_kept
 
 def block():
     return bytearray(b"x") * (1 << 20)
@@ -28,8 +28,8 @@ def faults():
     return now() - before
 
 found = [faults()]
-with keeping():
-    with keeping():
+with free_memory_kept():
+    with free_memory_kept():
         found.append(faults())
     found.append(faults())
 print(*found, faults())
@@ -58,7 +58,7 @@ def test_nothing_is_changed_without_the_setting(monkeypatch):
     for value in (None, "", "many", "-1"):
         if value is not None:
             monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", value)
-        with free_memory.keeping():
+        with free_memory.free_memory_kept():
             pass
     assert changed == []
 
@@ -68,7 +68,7 @@ def test_limits_hold_again_after_an_error(monkeypatch):
     seen = []
 
     def fail():
-        with free_memory.keeping():
+        with free_memory.free_memory_kept():
             seen.append(free_memory._n_keeping)
             raise InterruptedError
 

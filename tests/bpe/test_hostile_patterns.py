@@ -15,10 +15,10 @@ from bpe.splitting import regex_engine as regular_expressions
 from bpe.splitting.compiled.automaton import compile_automaton
 from bpe.splitting.compiled.classes import _found_by_regex, ranges_of, symbols_of
 from bpe.splitting.compiled.cutting import cut
-from bpe.splitting.compiled.lookahead import MAX_TAIL, find_tails
-from bpe.splitting.compiled.matching import n_failed
+from bpe.splitting.compiled.lookahead import MAX_LOOKAHEAD, find_lookahead
+from bpe.splitting.compiled.matching import n_failed_bytes
 from bpe.splitting.compiled.scanner import Scanner
-from bpe.splitting.compiled.syntax import MAX_STEPS, UnsupportedError, Work
+from bpe.splitting.compiled.syntax import MAX_STEPS, StepBudget, UnsupportedError
 from bpe.splitting.compiled.windows import derive_windows
 from bpe.splitting.regex_engine import (
     MAX_DEPTH,
@@ -64,10 +64,10 @@ def test_known_patterns_are_far_below_the_limits(name):
     scanner = Scanner(sources)
     assert scanner.steps < MAX_STEPS / 5
     assert sum(map(len, sources)) < MAX_LENGTH / 2
-    assert not scanner.remembers  # linear by proof: no search has to remember anything
+    assert not scanner.memoizes  # linear by proof: no search has to memoize anything
     assert scanner.has_windows == (name != "deepseek")
     for source in sources:
-        assert len(find_tails(compile_automaton(source)).endless) < MAX_TAIL / 50
+        assert len(find_lookahead(compile_automaton(source)).endless) < MAX_LOOKAHEAD / 50
 
 
 # -------------------------------------------------------------------------------------------- compiling
@@ -122,17 +122,17 @@ SIZES = (10, 90, 1_000, 20_000)
 def test_compiling_is_limited(name, size):
     """Every pattern is compiled, split by the package or refused, in a limited number of steps."""
     source = ATTACKS[name](size)
-    work, on_windows, problem = Work(), Work(), ""
+    budget, windows_budget, problem = StepBudget(), StepBudget(), ""
     try:
         bpe.Pattern.of([source])
-        automaton = compile_automaton(source, work)
-        if not find_tails(automaton, work).meet:
-            derive_windows(automaton, on_windows)
+        automaton = compile_automaton(source, budget)
+        if not find_lookahead(automaton, budget).meet:
+            derive_windows(automaton, windows_budget)
     except (ValueError, UnsupportedError) as error:
         problem = str(error)
     # Steps are counted before they are made, so that the last ones, beyond the limit, are not.
-    assert work.done < MAX_STEPS * 1.1
-    assert on_windows.done < MAX_STEPS * 1.1
+    assert budget.spent < MAX_STEPS * 1.1
+    assert windows_budget.spent < MAX_STEPS * 1.1
     assert len(problem) < 1_000
 
 
@@ -151,9 +151,9 @@ LINEAR = {
 def test_twice_the_size_takes_twice_the_steps(name):
     done = []
     for size in (LINEAR[name], 2 * LINEAR[name], 4 * LINEAR[name]):
-        work = Work()
-        compile_automaton(ATTACKS[name](size), work)
-        done.append(work.done)
+        budget = StepBudget()
+        compile_automaton(ATTACKS[name](size), budget)
+        done.append(budget.spent)
     # "optional" has n states of up to n threads each, but n is small.
     assert done[2] < (5 if name != "optional" else 20) * done[0], done
 
@@ -223,7 +223,7 @@ def test_groups_deeper_than_the_stack():
             return str(error)
 
     found = {at_depth(n) for n in range(0, 600, 20)}
-    assert found <= {3, "groups in groups, deeper than the stack has room for"}
+    assert found <= {3, "groups that are nested too deeply"}
     assert 3 in found
 
 
@@ -287,7 +287,7 @@ REMEMBERING = [
 @pytest.mark.parametrize("source", REMEMBERING)
 def test_which_remember(source):
     scanner = Scanner([source])
-    assert scanner.remembers
+    assert scanner.memoizes
     assert not scanner.has_windows
     assert scanner.only_tables is None
 
@@ -296,14 +296,14 @@ def test_which_remember(source):
     "source", [r"a+|\s+|.", r"a{1,200}b|.", r"(?:ab)+|.", r"\s*\n|\s+|\S+", r"\d+(?:\.\d+)?|\w|."]
 )
 def test_which_need_not(source):
-    assert not Scanner([source]).remembers
+    assert not Scanner([source]).memoizes
 
 
 @pytest.mark.parametrize(
     ("source", "problem"),
     [
-        (f"a{{{MAX_TAIL + 20}}}b|.", f"more than {MAX_TAIL} characters beyond its match"),
-        (f"(?:a{{{MAX_TAIL + 20}}})*b|.", "far beyond its match, in very many states"),
+        (f"a{{{MAX_LOOKAHEAD + 20}}}b|.", f"more than {MAX_LOOKAHEAD} characters beyond its match"),
+        (f"(?:a{{{MAX_LOOKAHEAD + 20}}})*b|.", "far beyond its match, in too many states"),
     ],
 )
 def test_far_tails_are_refused(source, problem):
@@ -324,7 +324,7 @@ def cut_and_look(source, segments):
     scanner = Scanner([source])
     data = np.frombuffer(bytearray(b"".join(segments)), np.uint8)
     ends = np.cumsum([len(segment) for segment in segments]).astype(np.int32)
-    failed = np.zeros(n_failed(0, len(data), scanner._tail_bytes[0]), np.uint8)
+    failed = np.zeros(n_failed_bytes(0, len(data), scanner._set_bytes[0]), np.uint8)
     out = np.empty(len(data) + 1, np.int32)
     n = cut(scanner._tables[0], data, 0, 0, ends, False, out, failed)
     assert scanner.cut(data, ends).tolist() == out[: n + 1].tolist()
@@ -374,7 +374,7 @@ def test_any_expression_that_remembers():
         except TimeoutError:  # exponential in the package
             return
         assert found == expected
-        seen[scanner.remembers, bool(n_remembered)] += 1
+        seen[scanner.memoizes, bool(n_remembered)] += 1
 
     check()
     assert seen[True, True] > 20  # something failed, and was remembered
