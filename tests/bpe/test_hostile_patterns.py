@@ -273,7 +273,7 @@ def test_symbols():
 
 
 # --------------------------------------------------------------------------------------------- matching
-REMEMBERING = [
+MEMOIZING = [
     r"a[^\n]*b|.",
     r"\s+$|\s|\S+",
     r"[a-z]+(?=\s|$)|\d{2,3}?",
@@ -284,8 +284,8 @@ REMEMBERING = [
 ]
 
 
-@pytest.mark.parametrize("source", REMEMBERING)
-def test_which_remember(source):
+@pytest.mark.parametrize("source", MEMOIZING)
+def test_which_memoize(source):
     scanner = Scanner([source])
     assert scanner.memoizes
     assert not scanner.has_windows
@@ -306,7 +306,7 @@ def test_which_need_not(source):
         (f"(?:a{{{MAX_LOOKAHEAD + 20}}})*b|.", "far beyond its match, in too many states"),
     ],
 )
-def test_far_tails_are_refused(source, problem):
+def test_far_lookahead_is_refused(source, problem):
     with pytest.raises(UnsupportedError, match=problem):
         Scanner([source])
 
@@ -320,7 +320,7 @@ def by_regex(source, text):
 
 
 def cut_and_look(source, segments):
-    """Return the offsets of all segments, and how much was remembered."""
+    """Return the offsets of all segments, and how much was memoized."""
     scanner = Scanner([source])
     data = np.frombuffer(bytearray(b"".join(segments)), np.uint8)
     ends = np.cumsum([len(segment) for segment in segments]).astype(np.int32)
@@ -354,7 +354,7 @@ def texts():
     return st.lists(runs.map(lambda drawn: drawn[0] * drawn[1]), max_size=5).map("".join)
 
 
-def test_any_expression_that_remembers():
+def test_any_expression_that_memoizes():
     seen = Counter()
 
     @settings(deadline=None, max_examples=600)
@@ -365,7 +365,7 @@ def test_any_expression_that_remembers():
         except UnsupportedError:
             return
         segments = [part.encode() for part in parts if part]
-        found, n_remembered = cut_and_look(source, segments)
+        found, n_memoized = cut_and_look(source, segments)
         expected, start = [0], 0
         try:
             for segment in segments:
@@ -374,17 +374,17 @@ def test_any_expression_that_remembers():
         except TimeoutError:  # exponential in the package
             return
         assert found == expected
-        seen[scanner.memoizes, bool(n_remembered)] += 1
+        seen[scanner.memoizes, bool(n_memoized)] += 1
 
     check()
-    assert seen[True, True] > 20  # something failed, and was remembered
+    assert seen[True, True] > 20  # something failed, and was memoized
     assert seen[False, False] > 20
     assert not seen[False, True]
 
 
 @settings(deadline=None, max_examples=200)
 @given(
-    source=st.sampled_from(REMEMBERING),
+    source=st.sampled_from(MEMOIZING),
     data=st.tuples(texts().map(str.encode), st.binary(max_size=3), texts().map(str.encode)).map(b"".join),
     draw=st.data(),
 )

@@ -262,11 +262,11 @@ TARGETS = [
     Target(
         "windows", "bpe/splitting/compiled/matching.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING
     ),
-    Target("windows", "bpe/splitting/compiled/windows.py", (B + "test_hopes.py",)),
+    Target("windows", "bpe/splitting/compiled/windows.py", (B + "test_prefilter.py",)),
     Target(
         "windows",
         "bpe/splitting/compiled/cutting.py",
-        (B + "test_scanning.py", B + "test_hopes.py"),
+        (B + "test_scanning.py", B + "test_prefilter.py"),
         PLAIN_SCANNING,
         SPLITTING,
     ),

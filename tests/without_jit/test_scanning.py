@@ -94,7 +94,7 @@ def test_twice_the_text_takes_twice_the_steps(source, unit, end):
     few, more, most = (steps(source, unit * n + end) for n in (100, 200, 400))
     assert most < 4.5 * few
     assert more < 2.3 * few
-    # Without remembering, it is the square.
+    # Without memoizing, it is the square.
     assert steps(source, unit * 400 + end, memoizes=False) > 12 * steps(
         source, unit * 100 + end, memoizes=False
     )

@@ -1,7 +1,8 @@
 r"""Classes of code points: which characters a pattern tells apart.
 
 The ``regex`` package says what the members of a named class such as ``\p{L}`` are, and which characters
-differ in case only, so that both use the same tables of Unicode. Sets are put together from these, as sorted ranges.
+differ in case only, so that both use the same tables of Unicode. Sets are put together from these, as sorted
+ranges.
 Code points that no class of a pattern tells apart are one *symbol*::
 
     code points   . . . '0' . . '9' . . 'A' . . . 'Z' . . .

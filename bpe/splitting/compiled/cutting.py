@@ -28,7 +28,7 @@ _ROOM = BYTE_LANES + 1  # the last lane is read with its neighbor
 
 @inner
 def next_candidate(automaton, data, place, stop):
-    """Return the next candidate of the prefilter, or a place before it where no 64 bytes of ASCII follow."""
+    """Return a place, from `place` on, before which the prefilter has no candidate."""
     groups = local_bytes(_ROOM)
     while place + BYTE_LANES < stop and load_word(data, place) & BEYOND_ASCII == 0:
         translate_byte_lanes(data, place, automaton.prefilter_ranges, groups, 0)

@@ -107,7 +107,7 @@ def _may_meet(automaton: Automaton, endless: np.ndarray, budget: StepBudget) -> 
         after = np.stack([follower[pairs[:, 0]].ravel(), follower[pairs[:, 1]].ravel()], axis=1)
         return np.unique(after[alive[after].all(axis=1)], axis=0)
 
-    # The second search begins where the first one's match ended: at most MAX_DELAY symbols before its lookahead.
+    # The second search begins where the first one's match ended: at most MAX_DELAY symbols before this.
     starts = np.unique(np.concatenate([automaton.start_of, automaton.start_not_empty_of]))
     entered = np.unique(follower[alive])
     young = np.stack([each.ravel() for each in np.meshgrid(entered, starts[alive[starts]])], axis=1)

@@ -105,7 +105,7 @@ class Scanner:
         return offsets
 
     def decided(self, data: bytearray | np.ndarray) -> int:
-        """Return how many bytes of a text have the same pieces whatever follows; the rest can be cut by itself."""
+        """Return how many bytes of a text have the same pieces, whatever follows them."""
         if self.looks_behind:
             return 0
         data = np.asarray(data)  # a bytearray shares its memory
