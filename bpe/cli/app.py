@@ -296,7 +296,7 @@ def need_output(output: str, *, is_folder: bool = False) -> None:
     path = resolve_links(output)
     folder = path if is_folder and path.exists() else path.parent
     if path.is_dir() and not is_folder:
-        raise IsADirectoryError(f"{output} is a folder: a file name is needed")
+        raise IsADirectoryError(f"{output} is a folder: a file name is required")
     if not folder.is_dir():
         what = f"{folder} is a file, not a folder" if folder.exists() else f"no such folder: {folder}"
         raise NotADirectoryError(what)
@@ -307,7 +307,7 @@ def need_output(output: str, *, is_folder: bool = False) -> None:
         try:
             tempfile.TemporaryFile(dir=folder).close()
         except FileNotFoundError:  # such as in /proc
-            raise PermissionError(f"cannot write to {folder}: it takes no new files") from None
+            raise PermissionError(f"cannot write to {folder}: it does not accept new files") from None
         except PermissionError:
             raise PermissionError(f"no permission to write {output}: its folder is {folder}") from None
         except OSError as error:

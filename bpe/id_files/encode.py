@@ -97,7 +97,7 @@ def encode_files(
     id_type = dtype_of(engine, dtype)
     path = Path(out)
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder: a file name is needed")
+        raise IsADirectoryError(f"{path} is a folder: a file name is required")
     if path.name.endswith(ASIDE):
         raise ValueError(f"{path}: names that end in {', '.join(ASIDE)} are for files beside the ids")
     if not resolve_links(path).parent.is_dir():

@@ -299,7 +299,7 @@ TARGETS = [
         "specials",
         "bpe/splitting/special_automaton.py",
         (B + "test_special_search.py",),
-        ("tests/without_jit/test_token_automaton.py",),
+        ("tests/without_jit/test_special_automaton.py",),
     ),
     *(
         Target("steps", f"bpe/pipeline/{name}.py", (B + f"test_{name}.py", B + "test_prepared.py"))
