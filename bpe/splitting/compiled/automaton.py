@@ -144,7 +144,7 @@ class _Program:
 
     def _add(self, *instruction: object) -> int:
         if len(self.instructions) >= _MAX_INSTRUCTIONS:
-            raise UnsupportedError("a very large expression")
+            raise UnsupportedError("an expression that is too large")
         self.instructions.append(instruction)
         return len(self.instructions) - 1
 
