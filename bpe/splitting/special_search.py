@@ -69,7 +69,7 @@ class SpecialSearch:
         return np.maximum.accumulate(furthest) > np.arange(len(data) + 1)
 
     def horizon(self, n_bytes: int) -> int:
-        """Return from where on a token in `n_bytes` of text may pass their end, or become a longer one."""
+        """Return the place in the first `n_bytes` of a text from which on its tokens are not known yet."""
         return min(n_bytes, max(0, n_bytes - self.reach + 1))
 
     def last_decided(self, data: bytes) -> tuple[int, int]:

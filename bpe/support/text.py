@@ -47,7 +47,7 @@ def utf8_of(document: str | bytes, what: str = "text") -> bytes:
 
 
 # ---------------------------------------------------------------------------------------------- arrays
-class _Lent:
+class _BorrowedMemory:
     """Memory of another object, which numpy takes for writable."""
 
     def __init__(self, owner: object, address: int, n_bytes: int) -> None:
@@ -77,11 +77,11 @@ def as_array(data: bytes | bytearray | str) -> np.ndarray:
             return as_array(data.encode())
         n_bytes = ctypes.c_ssize_t()
         address = _utf8_address()(data, ctypes.byref(n_bytes))  # of an ASCII str, its own memory
-        return np.asarray(_Lent(data, address, n_bytes.value))
+        return np.asarray(_BorrowedMemory(data, address, n_bytes.value))
     array = np.frombuffer(data, np.uint8)
     if array.flags.writeable:
         return array
-    return np.asarray(_Lent(array, array.ctypes.data, len(array)))
+    return np.asarray(_BorrowedMemory(array, array.ctypes.data, len(array)))
 
 
 def code_points(text: str) -> np.ndarray:

@@ -131,7 +131,7 @@ def _choose_groups(automaton: Automaton, budget: StepBudget) -> list[list[int]]:
 
 # ----------------------------------------------------------------------------------------- configurations
 def _can_be_right(automaton: Automaton, budget: StepBudget) -> np.ndarray:
-    """Return whether some text after it makes the end of a piece right, by the parts of its EarlierPiece."""
+    """Return, by the parts of an EarlierPiece, whether some text after it makes its end right."""
     follower = automaton.next_state
     can_be_right = np.zeros((len(follower), MAX_DELAY + 2, 2), np.bool_)
     while True:
