@@ -76,7 +76,7 @@ def thread_pool(threads: int) -> Iterator[Executor]:
 
 
 def in_background(function: Callable[..., Result], *arguments: Any) -> Result:
-    """Call a function that may take long; an interrupt does not wait for it, but gives up what it works on."""
+    """Call a function that may take long; an interrupt abandons it and does not wait."""
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments)
     with thread_pool(1) as pool:
