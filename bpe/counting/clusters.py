@@ -32,7 +32,7 @@ from bpe.splitting.pattern import Pattern
 from bpe.splitting.specials import check_specials
 from bpe.superwords.counted_runs import RunCounts, count_part
 from bpe.superwords.run_counts import PARTS, cut_between_runs, joins
-from bpe.support.memory import keeping
+from bpe.support.memory import free_memory_kept
 from bpe.support.progress import Progress, progress_bar
 from structures import ByteCounter
 
@@ -246,7 +246,7 @@ def _count_part(
 ) -> ByteCounter:
     corpus = Corpus(parts, **reading)  # type: ignore[arg-type]  # a part stands for its file
     tell = _teller(topic) if topic else False
-    with keeping():
+    with free_memory_kept():
         return count_corpus(corpus, pattern, special_tokens, threads=1, progress=tell)
 
 
@@ -260,7 +260,7 @@ def _count_runs_of_part(
 ) -> RunCounts:
     corpus = Corpus(files, **reading)  # type: ignore[arg-type]  # a part stands for its file
     tell = _teller(topic) if topic else False
-    with keeping():
+    with free_memory_kept():
         return count_part(corpus, pattern, special_tokens, parts, tell)
 
 

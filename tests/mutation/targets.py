@@ -259,11 +259,11 @@ TARGETS = [
     Target(
         "windows", "bpe/splitting/compiled/matching.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING
     ),
-    Target("windows", "bpe/splitting/compiled/windows.py", (B + "test_hopes.py",)),
+    Target("windows", "bpe/splitting/compiled/windows.py", (B + "test_prefilter.py",)),
     Target(
         "windows",
         "bpe/splitting/compiled/cutting.py",
-        (B + "test_scanning.py", B + "test_hopes.py"),
+        (B + "test_scanning.py", B + "test_prefilter.py"),
         PLAIN_SCANNING,
         SPLITTING,
     ),
@@ -296,7 +296,7 @@ TARGETS = [
         "specials",
         "bpe/splitting/special_automaton.py",
         (B + "test_special_search.py",),
-        ("tests/without_jit/test_token_automaton.py",),
+        ("tests/without_jit/test_special_automaton.py",),
     ),
     *(
         Target("steps", f"bpe/pipeline/{name}.py", (B + f"test_{name}.py", B + "test_prepared.py"))
