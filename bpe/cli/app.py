@@ -5,7 +5,7 @@ Ctrl-C, heard wherever it comes: noted, raised, and raised again where Python co
 Standard output that is written whole, or raises an error that names it.
 
 Python ignores a short write where its standard output has no buffer (``python -u``, ``PYTHONUNBUFFERED=1``):
-what did not fit on the disk is lost in silence. So the commands write through a buffer, which goes on after a
+what did not fit on the disk is lost in silence. So the commands write through a buffer, which resumes after a
 short write, and wait for a pipe that does not block.
 """
 
@@ -100,7 +100,7 @@ def hearing_interrupts(heard: list[int]) -> Iterator[None]:
     """Note every Ctrl-C in a list, and raise KeyboardInterrupt.
 
     Where Python cannot raise, such as in a callback of the garbage collector, it would print a traceback and
-    go on. There it is raised once more, a moment later.
+    continue. There it is raised once more, a moment later.
     """
     is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if not is_default or threading.current_thread() is not threading.main_thread():
