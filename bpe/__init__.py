@@ -18,7 +18,6 @@ Everything is loaded at first use, so that ``import bpe`` takes no time.
 """
 
 import importlib
-import sys
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
@@ -96,11 +95,6 @@ def _version() -> str:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_MODULE_OF, "__version__"})
-
-
-# Pickles of release 0.1.0 name these modules, and nothing in them that this package does not have.
-for _name in ("bpe.corpus.files", "bpe.counts", "bpe.split", "bpe.toolbox", "bpe.toolbox.files"):
-    sys.modules[_name] = sys.modules[__name__]
 
 
 def _refuse_another(name: str, mark: str) -> None:
