@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from bpe.corpus import CorpusLike
     from bpe.counting.word_counts import WordCounts
     from bpe.support.progress import Progress
-    from bpe.training.learner import Ties
+    from bpe.training.options import Ties
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -227,8 +227,9 @@ class StoredTokenizer:
         ({'<|end|>': 257}, b'ew', b'new')
         """
         from bpe.surgery.extend import extended
+        from bpe.training.options import Options
 
-        options = {"ties": ties, "min_count": min_count, "max_token_length": max_token_length}
+        options = Options(ties=ties, min_count=min_count, max_token_length=max_token_length)
         words, new_id_of = extended(self.engine, corpus, n, options, threads=threads, progress=progress)
         return self._of(words, self.pattern, self.allowed_special), new_id_of
 
