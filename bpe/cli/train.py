@@ -254,7 +254,7 @@ def count(
         n_bytes = source.n_bytes
         rules = Pattern.of(pattern or "gpt2", dialect), specials
         on = {"scheduler": scheduler, "threads": threads, "progress": shown}
-        found = _counted_anew(source, rules, superword_parts, on, runs=runs)
+        found = _counted_now(source, rules, superword_parts, on, runs=runs)
     elif runs and not isinstance(source, RunCounts):
         raise ValueError(f"{paths[0]} holds counts of words: count the runs of the text itself")
     with written(output) as path:
@@ -283,7 +283,7 @@ def count(
         click.echo(text, err=True)
 
 
-def _counted_anew(
+def _counted_now(
     source: Corpus,
     rules: tuple[Pattern, Sequence[str]],
     superword_parts: str | None,
@@ -508,7 +508,7 @@ def _in_words(tokenizer: Tokenizer, sizes: Sizes, output: str, wanted: int, watc
 
 
 def _why(min_count: int, max_token_length: int | None) -> str:
-    """Say why there are fewer tokens than were asked for."""
+    """Return why there are fewer tokens than were asked for."""
     count = f" that occurs {min_count} times" if min_count > 1 else ""
     length = f" and makes a token of {max_token_length} bytes at most" if max_token_length else ""
     return f"the text has no other pair to merge{count}{length}"

@@ -7,7 +7,7 @@
                       ids/shards.jsonl    which of them are complete      bpe.id_files.shards
 
 A shard that is complete is not encoded again, unless its source has changed or its output is gone. One that
-was interrupted goes on where it was. Workers must see the same files by the same names, and have this package
+was interrupted resumes. Workers must see the same files by the same names, and have this package
 installed.
 
 ``shards.jsonl``: which shards of a folder are complete, and what they were made of.

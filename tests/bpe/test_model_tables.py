@@ -6,12 +6,12 @@ import warnings
 
 import numpy as np
 import pytest
+from bpe.garbage import no_collection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe
 from bpe.formats import merge_search, model_tables
-from bpe.garbage import no_collection
 from bpe.support.json_text import MAX_DIGITS, read_json
 from bpe.vocabulary.byte_level import all_bytes_of, bytes_of
 
