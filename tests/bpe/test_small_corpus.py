@@ -9,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from bpe.training.from_corpus import train
 from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe
 from bpe.splitting import pattern as plain_splitting
 from bpe.training import plain_trainer as small_corpus
-from bpe.training.from_corpus import train
 from bpe.training.plain_trainer import MOST_BYTES, MOST_DISTINCT, train_on_small
 
 documents = st.lists(st.text("aabc \n'<s>\u00e9\u4e2d", max_size=40) | st.binary(max_size=10), max_size=6)
