@@ -13,15 +13,10 @@ from tests.optional import required
 FOLDER = Path(__file__).parents[1] / "asv_benchmarks"
 BOOK = Path(__file__).parent / "data" / "treasure_island.txt"
 ALTERNATIVES = ("heapdict", "pqdict", "sortedcontainers")
-SMALL = {  # what each needs
-    "containers_table": ALTERNATIVES,
-    "dijkstra_table": ("scipy",),
+SMALL = {
+    "containers_table": (*ALTERNATIVES, "scipy"),
     "examples_table": ("scipy", "skimage"),
-    "growth_table": (),
-    "heaps_table": ALTERNATIVES,
-    "k_best_table": (),
-    "sorted_table": ALTERNATIVES,
-}
+}  # what each needs
 
 
 @pytest.fixture
@@ -35,11 +30,7 @@ def command(monkeypatch):
         module = importlib.import_module(name)
         for constant, size in sizes.items():
             monkeypatch.setattr(module, constant, size)
-        arguments = [str(argument) for argument in arguments]
-        if hasattr(module.main, "callback"):  # of click
-            module.main(arguments, standalone_mode=False)
-        else:
-            module.main(arguments)
+        module.main([str(argument) for argument in arguments], standalone_mode=False)
 
     return run
 
@@ -62,9 +53,23 @@ def test_small(command, name):
     command(name, "--small", needs=SMALL[name])
 
 
-def test_cluster(command, tmp_path):
+def test_counting(command, tmp_path):
     (tmp_path / "text.txt").write_text("the sea and the ship\n" * 100)
-    command("cluster_table", tmp_path / "text.txt", "--small", needs=["distributed"])
+    command("counting_table", "speed", BOOK, "--times", 1, "--run-bytes", 1000)
+    command("counting_table", "stream", "--gigabytes", 0.001)
+    command("counting_table", "law", tmp_path / "text.txt", VOCAB_SIZE=300)
+    command("counting_table", "cluster", tmp_path / "text.txt", "--small", needs=["distributed"])
+
+
+def test_training(command, tmp_path):
+    command("training_table", "large", BOOK, "--vocab-size", 300, "--times", 1)
+    arguments = ["--megabytes", 0.4, "--vocab-size", 300, "--row", "ordinary"]
+    command("training_table", "superwords", BOOK, *arguments)
+    required("tokenizers", minversion="0.23")
+    titles = ["Всеобщая декларация прав человека", "세 계 인 권 선 언", "मानव अधिकारों की सार्वभौम घोषणा"]
+    documents = [*(f"{title}\n{title}\n" for title in titles), *(f"1 {title * 9}" for title in titles)]
+    (tmp_path / "corpus.txt").write_text("<|endoftext|>".join(documents), "utf-8")
+    command("training_table", "parity", tmp_path / "corpus.txt", "--vocab-size", 270, "--times", 1)
 
 
 def test_encoding(command, vocabularies):
@@ -72,11 +77,16 @@ def test_encoding(command, vocabularies):
     command("encoding_table", *arguments, PART=20_000, HARD=1000, SHORT_TEXTS=300)
 
 
+def test_same(command, vocabularies, monkeypatch):
+    command("same", "pieces", BOOK, "--pattern", "gpt2")
+    monkeypatch.setattr(importlib.import_module("same"), "classified_alike", lambda: list("aé日"))
+    command("same", "ids", vocabularies, BOOK, "--name", "gpt2")
+
+
 def test_pictures(command, vocabularies, tmp_path):
-    needs = ["matplotlib", "gigatoken", "tokenizers", *ALTERNATIVES]
-    command("speed_chart", vocabularies, BOOK, tmp_path / "speed.svg", "--times", 1, needs=needs)
+    needs = ["matplotlib", "gigatoken", "tokenizers"]
     arguments = [vocabularies, BOOK, tmp_path, "--small"]
-    command("gallery_plots", *arguments, LENGTHS=[10, 1000], SIZES=[100])
+    command("pictures", *arguments, needs=needs, LENGTHS=[10, 1000], SIZES=[100])
     assert len(list(tmp_path.glob("*.svg"))) == 6
 
 
@@ -87,11 +97,3 @@ def test_wild_tokenizers(command, tmp_path):
     with pytest.raises(SystemExit) as stopped:
         command("wild_tokenizers", tmp_path, "--bytes", 50, "--texts", BOOK, RUN=20)
     assert stopped.value.code == 0
-
-
-def test_parity(command, tmp_path):
-    required("tokenizers", minversion="0.23")
-    titles = ["Всеобщая декларация прав человека", "세 계 인 권 선 언", "मानव अधिकारों की सार्वभौम घोषणा"]
-    documents = [*(f"{title}\n{title}\n" for title in titles), *(f"1 {title * 9}" for title in titles)]
-    (tmp_path / "corpus.txt").write_text("<|endoftext|>".join(documents), "utf-8")
-    command("parity_table", tmp_path / "corpus.txt", "--vocab-size", 270, "--times", 1)

@@ -62,8 +62,15 @@ def test_a_module_of_another_is_refused(tmp_path, other):
 def test_commands_of_pages_exist():
     """What the README and pages name is there, and ``.ci/figures`` has what figures come from."""
     script = (ROOT / ".ci" / "figures").read_text("utf-8")
-    pages = [ROOT / "README.md", ROOT / "SECURITY.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.rst")]
-    named = {name for page in pages for name in re.findall(r"asv_benchmarks/(\w+)\.py", page.read_text("utf-8"))}
+    pages = [
+        ROOT / "README.md",
+        ROOT / "SECURITY.md",
+        ROOT / "CONTRIBUTING.md",
+        *(ROOT / "docs").rglob("*.rst"),
+    ]
+    named = {
+        name for page in pages for name in re.findall(r"asv_benchmarks/(\w+)\.py", page.read_text("utf-8"))
+    }
     assert [name for name in sorted(named) if not (ROOT / "asv_benchmarks" / f"{name}.py").exists()] == []
     tables = [path.read_text("utf-8") for path in (ROOT / "docs" / "tables").glob("*.inc")]
     measured = {name for table in tables for name in re.findall(r"asv_benchmarks/(\w+)\.py", table)}
