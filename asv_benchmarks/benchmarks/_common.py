@@ -76,8 +76,8 @@ def best_time(function):
             gc.enable()
 
 
-# asv compares results of one version, by default a digest of a benchmark's code. It is written down in each, so
-# that results go on when code moves; a benchmark whose work changes gets another one.
+# asv compares results of one version, by default a digest of a benchmark's code. It is written down in each,
+# so that results go on when code moves; a benchmark whose work changes gets another one.
 class Comparison(ABC):
     """The same work done by us and by a competitor, each from scratch every time.
 
