@@ -365,15 +365,14 @@ def test_what_is_asked_for_must_make_sense(tokenizer, book):
 # ------------------------------------------------------------------------------------ the large comparison
 @pytest.fixture(scope="module")
 def command():
-    required("tiktoken")
     required("tokenizers")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(Path(__file__).parents[2] / "asv_benchmarks")
-        yield importlib.import_module("same_surgery")
+        yield importlib.import_module("same")
 
 
 def test_a_small_cut_of_the_comparison(command, tokenizer, book, capsys):
-    command.check("small", tokenizer, [book[:20_000].encode(), "Zwölf 中文 <|end|>".encode()])
+    command.check_surgery("small", tokenizer, [book[:20_000].encode(), "Zwölf 中文 <|end|>".encode()])
     assert capsys.readouterr().out.count("as tokenizers") == 2
 
 
