@@ -209,7 +209,7 @@ def _proved(engine: Engine, left: list[int]) -> dict[int, Status]:
 
 
 def _what_is_proved(engine: Engine) -> tuple[bool, bool]:
-    """Say whether pieces are merged from bytes, and whether the pattern cuts them."""
+    """Return whether pieces are merged from bytes, and whether the pattern cuts them."""
     has_bytes = NO_ID not in engine.vocabulary.byte_ids
     if not engine.is_prepared:
         return has_bytes, True

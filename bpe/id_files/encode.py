@@ -36,7 +36,7 @@ from bpe.splitting.boundaries import decided
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.special_search import SpecialSearch, search_for
 from bpe.splitting.specials import NOTHING_AROUND, Rules
-from bpe.support.files import followed
+from bpe.support.files import resolve_links
 from bpe.support.progress import Progress, progress_bar
 from bpe.support.threads import map_in_threads, n_threads
 
@@ -47,7 +47,7 @@ BATCH_BYTES = 4 << 20
 """Bytes that each thread gets at a time."""
 
 SECONDS = 0.5
-"""How often the state of the work is saved: a kill loses the work of so many seconds."""
+"""How often the state of the work is saved: a kill loses the work of these seconds."""
 
 READING_SECONDS = 2.0
 """How long a batch waits for more text, where reading is slow."""
@@ -92,16 +92,16 @@ def encode_files(
 ) -> EncodedFiles:
     """Encode a corpus to a file of ids; ``Tokenizer.encode_files`` describes the arguments.
 
-    `when_resumed` is called before the work goes on, with the bytes of text that an earlier run had done.
+    `when_resumed` is called before the work resumes, with the bytes of text that an earlier run had done.
     """
     id_type = dtype_of(engine, dtype)
     path = Path(out)
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder: a file name is needed")
+        raise IsADirectoryError(f"{path} is a folder: a file name is required")
     if path.name.endswith(ASIDE):
         raise ValueError(f"{path}: names that end in {', '.join(ASIDE)} are for files beside the ids")
-    if not followed(path).parent.is_dir():
-        raise FileNotFoundError(f"no such folder: {followed(path).parent}")
+    if not resolve_links(path).parent.is_dir():
+        raise FileNotFoundError(f"no such folder: {resolve_links(path).parent}")
     target = Target.of(path, to)
     end_id = target.end_id(engine.vocabulary, end_token)
     target.check()
@@ -141,7 +141,7 @@ def _write(
     end_id: int | None,
     threads: int,
 ) -> None:
-    """Encode what is left of the documents, and save the state again and again."""
+    """Encode what is left of the documents, saving the state as it goes."""
     rest = _rest_of(corpus.documents(advance), output.state)
     if rules.around != NOTHING_AROUND:
         stretches = _whole_documents(rest)
@@ -278,8 +278,8 @@ def _stretches_of(
 ) -> Iterator[_Stretch]:
     """Cut a document into stretches of a block or more; the last has the rest, which may be empty.
 
-    `cut` is given bytes and what they begin with. It returns how many are done, 0 if there is no place, and
-    how many it takes to encode these.
+    `cut` is given bytes and what they begin with. It returns how many are done (0 if there is no place) and
+    how many are needed to encode these.
     """
     parts: list[bytes] = []
     n_held = n_fresh = 0
@@ -313,7 +313,7 @@ def _prepared_stretches(
 ) -> Iterator[_Stretch]:
     """Cut documents for a tokenizer with steps; the first of them may be the rest of one.
 
-    A note of the progress does not say what a rest begins with: it is always inside of a stretch.
+    The saved progress does not say what a rest begins with: it is always inside a stretch.
     """
 
     def cut(data: bytes, begins: Begins) -> tuple[int, int]:
@@ -334,9 +334,9 @@ def _cut_inside(data: bytes, engine: PreparedEngine, rules: Rules, begins: Begin
     if not n_characters:
         return 0
     place = len(text[:n_characters].encode())
-    if "\ufffd" in text:  # that of bytes which are no UTF-8 is longer than these
+    if "\ufffd" in text:  # that of bytes which are not UTF-8 is longer than these
         place = bisect_left(range(len(data)), n_characters, key=lambda n: _n_characters(data[:n]))
-        # Bytes that are no character may only be known by the byte after them.
+        # Bytes that are not a character may only be known by the byte after them.
         place -= len(data[:place].decode(errors="replace")) != n_characters
     around = data[max(place - search.reach, 0) : place + search.reach]
     return 0 if search.crossed(around)[min(place, search.reach)] else place
