@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from bpe.training.merging import FOUND_COLUMNS, join_all, merge_pair, update_pairs
-from bpe.training.state import LENGTH, TOKEN_ROWS, count_pairs, new_state, runs_of
+from bpe.training.state import LENGTH, TOKEN_ROWS, State, count_pairs, runs_of
 from structures import MaxHeap, PairIndex, TokenList, kernel, unpack_pair
 
 N_SYLLABLES, LONGEST = 4096, 5  # 12 bits a syllable: a word is one number
@@ -74,7 +74,7 @@ class Training:
         of_token = np.zeros((TOKEN_ROWS, 256 + n_merges), np.int64)
         of_token[LENGTH] = 1
         log, numbers = np.empty((0, 4), np.int64), np.array([1, 2**30, 0])
-        self.state = new_state(
+        self.state = State(
             self.tokens, self.index, self.queue, runs_of(offsets, weight_of), of_token, log, numbers
         )
 

@@ -1,10 +1,10 @@
-"""``Record``: fields that kernels get as one argument."""
+"""``Record``: a struct for kernels, from the names of its fields and their types."""
 
 from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from numba import config, typeof, types
@@ -21,10 +21,9 @@ from structures.compiling.numba_private import cpu_target
 class Record(structref.StructRefProxy, metaclass=ContainerClass):
     """Base of classes of records, which kernels get as one argument.
 
-    A subclass has ``fields``, a dict of names and numba types, and nothing more. It is called with all
-    fields, by position or by name, in Python and in compiled code. There, fields are read and assigned;
-    arrays and containers are shared. Python only holds a record. Calls from several threads do not take
-    turns at it.
+    The fields are given with the base, by their numba types. The class is called with all of them, by
+    position or by name, in Python and in compiled code. There, fields are read and assigned; arrays and
+    containers are shared. Python only holds a record. Calls from several threads do not take turns at it.
 
     A field of the type None has any type, that of its argument. Kernels are compiled for each.
 
@@ -37,8 +36,8 @@ class Record(structref.StructRefProxy, metaclass=ContainerClass):
     --------
     >>> import numpy as np
     >>> from numba import njit, types
-    >>> class Window(Record):
-    ...     fields = {"words": types.int64[::1], "start": types.int64}
+    >>> class Window(Record, words=types.int64[::1], start=types.int64):
+    ...     pass
     >>> @njit
     ... def shift(window, n):
     ...     window.start += n
@@ -50,20 +49,19 @@ class Record(structref.StructRefProxy, metaclass=ContainerClass):
 
     __slots__ = ()
 
-    fields: ClassVar[Mapping[str, Any]]
+    fields: ClassVar[dict[str, Any]]
     struct_type: ClassVar[type[StructType]]
     _signature: ClassVar[inspect.Signature]
     _make: ClassVar[Any]
 
-    def __init_subclass__(cls) -> None:
-        if not hasattr(
-            cls, "fields"
-        ):  # a copy that numba makes of a class in a script; it takes the original
+    def __init_subclass__(cls, **fields: Any) -> None:
+        if not fields:  # a copy that numba makes of a class in a script, to find the original
             return
+        cls.fields = fields
         names = {"__module__": cls.__module__, "__qualname__": f"{cls.__qualname__}.struct_type"}
         cls.struct_type = structref.register(type(cls.__name__, (StructType,), names))
         structref.define_boxing(cls.struct_type, cls)
-        kinds = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in cls.fields]
+        kinds = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in fields]
         cls._signature = inspect.Signature(kinds)
         cls._make = staticmethod(kernel(_maker(cls)))
         if not config.DISABLE_JIT:

@@ -12,12 +12,12 @@ import structures as st
 from structures.kernels import Record, int_map_type
 
 
-class Table(Record):
-    fields = {"words": types.int64[::1], "counts": int_map_type, "n": types.int64}  # noqa: RUF012
+class Table(Record, words=types.int64[::1], counts=int_map_type, n=types.int64):
+    pass
 
 
-class Pair(Record):
-    fields = {"table": Table.type(), "other": None, "scale": types.float64}  # noqa: RUF012
+class Pair(Record, table=Table.type(), other=None, scale=types.float64):
+    pass
 
 
 @njit
@@ -86,8 +86,8 @@ USER = """
     from numba import types
     from structures.kernels import Record, int_map_type
 
-    class Table(Record):
-        fields = {"words": types.int64[::1], "counts": int_map_type, "n": types.int64}
+    class Table(Record, words=types.int64[::1], counts=int_map_type, n=types.int64):
+        pass
 
     @st.kernel
     def doubled(table):
