@@ -22,9 +22,9 @@ from bpe.training.state import (
     START,
     TOKEN_ROWS,
     WEIGHT,
+    State,
     count_pairs,
     in_order,
-    new_state,
     run_at,
     runs_of,
 )
@@ -494,7 +494,7 @@ def test_merge_pair_names_what_it_created(queue_class, min_count, max_length, cr
     of_token = np.zeros((TOKEN_ROWS, 257), np.int64)
     of_token[LENGTH, :256] = 1
     log, numbers = np.zeros((1, 4), np.int64), np.array([min_count, max_length, 0, 6 * 5 + 3])
-    state = new_state(tokens, index, queue, runs_of(offsets, weight_of), of_token, log, numbers)
+    state = State(tokens, index, queue, runs_of(offsets, weight_of), of_token, log, numbers)
     pairs = merge_pair(state, 97, 98, 256)
     assert (of_token[START, 256], of_token[LENGTH, 256]) == (1, 2)
     assert not of_token[WEIGHT:].any()
