@@ -246,7 +246,11 @@ TARGETS = [
     ),
     Target("streams", "bpe/encoding/streams.py", (B + "test_streams.py",), (), TOKENIZER),
     Target(
-        "windows", "bpe/splitting/compiled/windows.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING
+        "windows",
+        "bpe/splitting/compiled/windows.py",
+        (B + "test_scanning.py", B + "test_prefilter.py"),
+        PLAIN_SCANNING,
+        SPLITTING,
     ),
     Target(
         "windows",
@@ -259,7 +263,6 @@ TARGETS = [
     Target(
         "windows", "bpe/splitting/compiled/matching.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING
     ),
-    Target("windows", "bpe/splitting/compiled/windows.py", (B + "test_prefilter.py",)),
     Target(
         "windows",
         "bpe/splitting/compiled/cutting.py",
