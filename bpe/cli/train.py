@@ -428,8 +428,8 @@ def train(
 def _small(
     source: Corpus, vocab_size: int, split_by: Pattern, specials: Sequence[str], options: dict[str, Any]
 ) -> Small | None:
-    from bpe.splitting.specials import check_specials
     from bpe.training.plain_trainer import train_on_small
+    from bpe.vocabulary.vocabulary import check_specials
 
     return train_on_small(source, vocab_size, split_by, check_specials(specials), options)
 
@@ -469,8 +469,8 @@ def _given(
 def _checked(given: SuperwordOptions, source: Any, specials: Sequence[str], vocab_size: int) -> int:
     """Return how many merges are learned from texts; raise if that cannot be."""
     from bpe.corpus import Corpus
-    from bpe.splitting.specials import check_specials
     from bpe.training.start import fresh_start
+    from bpe.vocabulary.vocabulary import check_specials
 
     if isinstance(source, Corpus):
         n_merges = fresh_start(check_specials(specials)).n_new(vocab_size)

@@ -29,11 +29,11 @@ from bpe.counting.pieces import count_corpus, must_hold_text
 from bpe.counting.word_counts import WordCounts
 from bpe.splitting.boundaries import cut_inside
 from bpe.splitting.pattern import Pattern
-from bpe.splitting.specials import check_specials
 from bpe.superwords.counted_runs import RunCounts, count_part
 from bpe.superwords.run_counts import PARTS, cut_between_runs, joins
 from bpe.support.memory import keeping
 from bpe.support.progress import Progress, progress_bar
+from bpe.vocabulary.vocabulary import check_specials
 from structures import ByteCounter
 
 _MOST_PART_BYTES = 1 << 30

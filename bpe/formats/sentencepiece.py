@@ -124,9 +124,9 @@ class _Piece(NamedTuple):
 def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     r"""Read a ``.model`` file of SentencePiece."""
     pieces, trainer, normalizer = _parts_of(data)
-    words, pattern = of_document(_document_of(pieces, trainer, normalizer))
-    kept = from_text(words.kept) | {"decoder": _decoder(pieces, trainer, normalizer)}
-    return words.keeping(to_text(kept)), pattern
+    vocabulary, pattern = of_document(_document_of(pieces, trainer, normalizer))
+    extras = from_text(vocabulary.extras) | {"decoder": _decoder(pieces, trainer, normalizer)}
+    return vocabulary.replace(extras=to_text(extras)), pattern
 
 
 def _document_of(pieces: list[_Piece], trainer: dict[str, Any], normalizer: dict[str, Any]) -> dict[str, Any]:

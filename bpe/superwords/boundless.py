@@ -28,7 +28,6 @@ from bpe.training.merging import discard, narrow
 from bpe.training.selection import best_of_front, make_front, merge_with_front
 from bpe.training.start import Start, tokenizer_of
 from bpe.training.state import LENGTH, fill_queue, in_order, new_state, runs_of, spelled
-from bpe.vocabulary.supermerges import with_supermerges
 from structures import ByteCounter, IntMap, MaxHeap, PairIndex, TokenList, kernel, unpack_pair
 
 NOTHING_LEFT = (0, 0)
@@ -148,4 +147,4 @@ def boundless_tokenizer(
     made = start.next_id + n_first + np.arange(len(rows))
     rows = np.column_stack([pairs, made, rows[:, 2]])
     tokenizer = tokenizer_of(start, np.concatenate([log[:n_first], rows]), words.pattern)
-    return Tokenizer._of(with_supermerges(tokenizer.engine.vocabulary, len(rows)), tokenizer.pattern)
+    return Tokenizer._of(tokenizer.engine.vocabulary.replace(n_super=len(rows)), tokenizer.pattern)

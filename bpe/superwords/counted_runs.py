@@ -25,13 +25,13 @@ from bpe.corpus import Corpus, CorpusLike
 from bpe.counting.pieces import must_hold_text
 from bpe.counting.word_counts import INT64_MAX, WordCounts
 from bpe.splitting.pattern import Pattern
-from bpe.splitting.specials import check_specials
 from bpe.superwords import runs_file
 from bpe.superwords.piece_ids import GAP, rows_of_ids
 from bpe.superwords.run_counts import ID_BYTES, PARTS, Runs, add_runs, joins, runs_of_rows, unpacked_runs
 from bpe.superwords.runs_file import Counted
 from bpe.support.files import atomic_write
 from bpe.support.progress import Progress, progress_bar
+from bpe.vocabulary.vocabulary import check_specials
 from structures import ByteCounter, kernel
 
 

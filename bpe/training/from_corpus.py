@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from bpe.corpus import Corpus, CorpusLike
 from bpe.splitting.pattern import Pattern
-from bpe.splitting.specials import check_specials
 from bpe.superwords.training import SuperwordOptions, Superwords
 from bpe.support.progress import Progress
 from bpe.tokenizer import Tokenizer
 from bpe.training.plain_trainer import train_on_small
 from bpe.training.start import fresh_start
-from bpe.vocabulary.vocabulary import Alphabet
+from bpe.vocabulary.vocabulary import Alphabet, check_specials
 
 if TYPE_CHECKING:
     from bpe.counting.word_counts import WordCounts

@@ -19,8 +19,7 @@ from bpe.splitting.pattern import Pattern
 from bpe.tokenizer import Tokenizer
 from bpe.training.state import INT64_MAX
 from bpe.vocabulary.extras import without_ids
-from bpe.vocabulary.vocabulary import ALPHABETS, NO_ID, Alphabet, Vocabulary
-from bpe.vocabulary_checks import MAX_ID
+from bpe.vocabulary.vocabulary import ALPHABETS, MAX_ID, NO_ID, Alphabet, Vocabulary
 from structures import kernel
 
 if TYPE_CHECKING:
@@ -217,7 +216,7 @@ def start_from(
         words.cut_tokens,
         words.size if keep_ids else last + 1,
         tuple(words.added_tokens),
-        without_ids(words.kept) if moves else words.kept,
+        without_ids(words.extras) if moves else words.extras,
         left_out,
     )
 
@@ -227,6 +226,6 @@ def tokenizer_of(start: Start, log: np.ndarray, pattern: Pattern) -> Tokenizer:
     n_new = len(log) - len(start.merges)
     specials, byte_ids = start.special_tokens_after(n_new), start.byte_ids_after(n_new)
     pairs, made = log[:, :2].copy(), log[:, 2].copy()
-    words = Vocabulary.unfold(pairs, specials, byte_ids, made, start.other_tokens)
-    words = words.with_added_tokens(start.added_tokens).keeping(start.kept)
+    words = Vocabulary.of_merges(pairs, specials, byte_ids, made, start.other_tokens)
+    words = words.replace(added_tokens=start.added_tokens, extras=start.kept)
     return Tokenizer._of(words, pattern)
