@@ -408,7 +408,7 @@ class Trainer:
 
         Complexity
         ----------
-        As :meth:`bpe.vocabulary.vocabulary.Vocabulary.unfold`.
+        As :meth:`bpe.vocabulary.vocabulary.Vocabulary.of_merges`.
 
         Examples
         --------

@@ -2,8 +2,8 @@
 
 Such a file can describe many kinds of tokenizers. Every kind of BPE can be read; other models, such as
 Unigram and WordPiece, are refused by name. A pre-tokenizer that cuts as a pattern does becomes one
-(:mod:`bpe.pipeline.patterns`). All other steps, the flags of added tokens and the options of the model
-are kept as they are (:mod:`bpe.vocabulary.extras`), and applied (:mod:`bpe.pipeline.preparation`). Truncation,
+(:mod:`bpe.pipeline.patterns`). All other steps, the flags of added tokens and the options of the model are
+kept as they are (:mod:`bpe.vocabulary.extras`), and applied (:mod:`bpe.pipeline.preparation`). Truncation,
 padding and the dropout of the model are kept, and not applied, which a warning says.
 
 What is read and written again is an equal JSON document, except: entries that the file left out are written,

@@ -16,7 +16,7 @@
     "whole_tokens": [700],                    looked up before anything is merged; absent if there are none
     "added_tokens": {"<think>": 513},         absent if there are none
     "idle_tokens": {"": 514},                 that no text is encoded to; absent if there are none
-    "kept": {...},                            of a tokenizer.json (bpe.vocabulary.extras); absent if there is none
+    "kept": {...},                            of a tokenizer.json (bpe.vocabulary.extras); absent for nothing
     "crc32": 123456789                        of all the above; optional in a file written by hand
     }
 

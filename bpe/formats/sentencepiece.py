@@ -19,8 +19,8 @@ user-defined symbols            added tokens, which are looked for after the nor
 
 The decoders of a ``tokenizer.json`` do not do all that SentencePiece does. One byte that is not UTF-8
 makes a run of byte pieces U+FFFD, and the first space is dropped whichever piece brings it. So a decoder
-that does as SentencePiece does is kept too (:mod:`bpe.vocabulary.extras`), for use here and in native files. A
-``tokenizer.json`` that is written has the others alone.
+that does as SentencePiece does is kept too (:mod:`bpe.vocabulary.extras`), for use here and in native files.
+A ``tokenizer.json`` that is written has the others alone.
 
 SentencePiece cuts a text nowhere but at user-defined symbols. The ids are the same as its ids, except:
 
