@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from bpe.id_files.encode import EncodedFiles
     from bpe.id_files.formats import IdFormat
     from bpe.id_files.shards import EncodedShards
-    from bpe.training.learner import Ties
+    from bpe.training.options import Ties
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -874,8 +874,9 @@ class Tokenizer:
         ({'<|end|>': 257}, b'ew', b'new')
         """
         from bpe.surgery.extend import extended
+        from bpe.training.options import Options
 
-        options = {"ties": ties, "min_count": min_count, "max_token_length": max_token_length}
+        options = Options(ties=ties, min_count=min_count, max_token_length=max_token_length)
         counting = {"threads": threads, "progress": progress}
         vocabulary, new_id_of = extended(self.engine, corpus, n, options, **counting)
         return self._with(vocabulary), new_id_of

@@ -1,9 +1,4 @@
-"""``bpe encode``, ``bpe decode``: text to ids and back.
-
-Where ``bpe encode`` writes ids, and in which format: its options, and what is wrong with them.
-
-What an earlier ``bpe encode -o`` left that was not completed, and that no command will look at.
-"""
+"""``bpe encode``, ``bpe decode``: text to ids and back."""
 
 from __future__ import annotations
 
@@ -17,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bpe.cli.app import STDIN, STDOUT, load, main, name_of, need_output, read, shorter
-from bpe.cli.options import reading_options
+from bpe.cli.options import reading_options, warn_of_odd_texts
 from bpe.cli.progress import Stopwatch, human, progress_of
-from bpe.cli.show import warn_of_odd_texts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,11 +32,11 @@ def tell_of_others(output: str) -> None:
     from bpe.support.files import is_locked
 
     ours = Path(output)
-    for note in sorted(ours.parent.glob("*.state")):
-        other = note.with_suffix("")
-        parts = [part_of(other), part_of(offsets_path(other)), note]
+    for saved in sorted(ours.parent.glob("*.state")):
+        other = saved.with_suffix("")
+        parts = [part_of(other), part_of(offsets_path(other)), saved]
         is_left = other != ours and all(map(Path.is_file, parts)) and not any(map(is_locked, parts))
-        if is_left and unpacked_state(note.read_bytes()):
+        if is_left and unpacked_state(saved.read_bytes()):
             names = ", ".join(map(str, parts))
             click.echo(
                 f"{other}: not complete: if no other run is writing it, give its command again to complete "

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Literal, TypeAlias, TypedDict
 
-from bpe.splitting.special_search import exact_bytes, remembering, search_for
+from bpe.splitting.special_search import cached_by_size, exact_bytes, search_for
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
 Ordinary: TypeAlias = Literal["ordinary"] | None
-Around: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+Around: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # ids put before and after those of a text
 NO_TOKENS: frozenset[str] = frozenset()
 NOTHING_AROUND: Around = ((), ())
 
@@ -30,7 +30,10 @@ class SpecialOptions(TypedDict, total=False):
 
 
 class Rules:
-    """What special tokens in a text become: some are tokens, some are an error, others are text."""
+    """What special tokens in a text become: some are tokens, some are an error, others are text.
+
+    `always`: a text needs more than its tokens cut out, so that the encoder of ordinary text cannot take it.
+    """
 
     def __init__(
         self,
@@ -42,6 +45,7 @@ class Rules:
         self.allowed, self.disallowed = search_for(allowed), search_for(disallowed)
         self.around, self.always = around, always
         is_ordinary = not always and around == NOTHING_AROUND
+        # A text with none of the former is ordinary text; with none of the latter, it has no error, either.
         self.cut_needles = self.allowed.needles if is_ordinary else (b"",)
         self.needles = tuple({*self.cut_needles, *self.disallowed.needles})
 
@@ -56,13 +60,13 @@ class Rules:
         return Rules(self.allowed.tokens, self.disallowed.tokens, NOTHING_AROUND, self.always)
 
     def refuse(self, given: str | bytes, what: str = "text") -> None:
-        """Raise if a text holds a disallowed string."""
+        """Raise if a text has a disallowed token; the place is counted as the text was given."""
         if not self.disallowed.tokens:
             return
         data = exact_bytes(given) if isinstance(given, str) else bytes(given)
         for start, end in self.disallowed.find_all(data):
             where = f"byte {start}"
-            if isinstance(given, str):  # bytes may be no UTF-8
+            if isinstance(given, str):  # bytes may not be UTF-8
                 where = f"character {len(data[:start].decode('utf-8', 'surrogatepass'))}"
             raise refusal(data[start:end].decode("utf-8", "surrogatepass"), where, what)
 
@@ -75,7 +79,7 @@ def refusal(token: str, where: str, what: str) -> ValueError:
     )
 
 
-@remembering
+@cached_by_size
 def _rules(
     special_tokens: frozenset[str],
     allowed: Specials,
@@ -99,7 +103,7 @@ def rules_of(
     around: Around = NOTHING_AROUND,
     always: bool = False,
 ) -> Rules:
-    """Return what the options of a public method stand for."""
+    """Return the rules that the options of a public method stand for."""
     if specials is not None:
         if specials != "ordinary":
             raise ValueError(f"specials must be 'ordinary' or None, not {specials!r}")
@@ -113,7 +117,7 @@ def rules_of(
 
 
 def as_set(tokens: Specials, name: str) -> frozenset[str]:
-    """Return a collection of tokens as a set; a TypeError names the option `name` if it is none."""
+    """Return a collection of tokens as a set; the TypeError for anything else names the option."""
     is_collection = isinstance(tokens, Collection) and not isinstance(tokens, (str, bytes))
     if not is_collection or not all(isinstance(token, str) for token in tokens):
         raise TypeError(f"{name} must be 'all' or a collection of str, not {tokens!r}")

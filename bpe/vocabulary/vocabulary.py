@@ -447,7 +447,7 @@ def _report_same_bytes(bytes_of: Mapping[int, bytes]) -> NoReturn:
 
 
 def check_specials(special_tokens: Iterable[str]) -> tuple[str, ...]:
-    """Return special tokens as a tuple, checked."""
+    """Return special tokens as a tuple; raise if one is not a str with UTF-8, is empty or a duplicate."""
     if isinstance(special_tokens, (str, bytes)):
         raise TypeError(f"special tokens must be in a list: write [{special_tokens!r}]")
     tokens = tuple(special_tokens)
@@ -459,7 +459,9 @@ def check_specials(special_tokens: Iterable[str]) -> tuple[str, ...]:
         try:
             token.encode()
         except UnicodeEncodeError:
-            raise ValueError(f"special token {i}, {token!r}, holds a surrogate: it has no UTF-8") from None
+            raise ValueError(
+                f"special token {i}, {token!r}, contains a surrogate, which has no UTF-8"
+            ) from None
     if len(set(tokens)) < len(tokens):
         raise ValueError(f"duplicate special token {Counter(tokens).most_common(1)[0][0]!r}")
     return tokens
