@@ -269,7 +269,8 @@ class Vocabulary:
                 if i in bytes_of:
                     raise ValueError(f"{token!r:.80} has id {i}, the id of token {bytes_of[i]!r:.80}")
                 bytes_of[i] = token.encode()
-            other.idle_tokens, other.bytes_of, other.size = {**idle_tokens}, bytes_of, max(bytes_of) + 1
+            other.idle_tokens, other.size = {**idle_tokens}, max(bytes_of) + 1
+            other.bytes_of, other.id_of = bytes_of, self.id_of
         if whole_ids is not None:
             other.whole_ids = tuple(sorted({*whole_ids}))
             other.lazy = tuple(name for name in self.lazy if name != "whole_ids")
