@@ -18,13 +18,13 @@ import numpy as np
 
 from bpe.corpus import Corpus, CorpusLike
 from bpe.splitting.pattern import Pattern
-from bpe.splitting.specials import check_specials
 from bpe.support.progress import Progress, progress_bar
 from bpe.tokenizer import Tokenizer
 from bpe.training.options import ALL_BYTES, Keep, Like, Options, Selection, Ties, choice
 from bpe.training.plain_trainer import learn_small
 from bpe.training.start import Start, fresh_start, start_from
 from bpe.vocabulary.supermerges import refuse_supermerges
+from bpe.vocabulary.vocabulary import check_specials
 
 if TYPE_CHECKING:
     from bpe.counting.word_counts import WordCounts
@@ -340,7 +340,7 @@ class Trainer:
 
         Complexity
         ----------
-        As :meth:`bpe.vocabulary.vocabulary.Vocabulary.unfold`.
+        As :meth:`bpe.vocabulary.vocabulary.Vocabulary.of_merges`.
 
         Examples
         --------

@@ -17,9 +17,7 @@ module for one text, of :mod:`bpe.encoding.batches` for many texts, of the other
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
@@ -37,6 +35,7 @@ from bpe.splitting.specials import (
     as_set,
     rules_of,
 )
+from bpe.support.threads import made_by_one, made_once
 from bpe.vocabulary.parts import Packed, packed, unpacked
 from bpe.vocabulary.supermerges import pattern_between, refuse_supermerges
 from bpe.vocabulary.vocabulary import Vocabulary
@@ -52,51 +51,6 @@ if TYPE_CHECKING:
 
 
 _LONG_TAIL = 64  # bytes; for fewer, a loop is quicker than numpy
-
-
-class _MadeOnce:  # used as a decorator, like property
-    """A property that is computed at its first use, and an ordinary attribute from then on.
-
-    There is no lock: two threads may both compute the value, and either will do.
-    """
-
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        self._function, self._name = function, function.__name__
-        self.__doc__ = function.__doc__
-
-    def __get__(self, instance: object | None, owner: type) -> Any:
-        if instance is None:
-            return self
-        return instance.__dict__.setdefault(self._name, self._function(instance))
-
-
-class _MadeByOne(_MadeOnce):
-    """One that takes long to compute: a thread that wants it meanwhile waits. It is computed only once."""
-
-    def __get__(self, instance: object | None, owner: type) -> Any:
-        with _making:
-            if instance is not None and self._name in vars(instance):
-                return vars(instance)[self._name]
-            return super().__get__(instance, owner)
-
-
-_making = threading.RLock()  # held while one is computed
-
-
-def _make_lock() -> None:
-    """Replace the lock in a forked process: the thread that holds it may not be there."""
-    global _making
-    _making = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_make_lock)
-
-if not TYPE_CHECKING:
-    made_once, made_by_one = _MadeOnce, _MadeByOne
-else:
-    from functools import cached_property as made_by_one
-    from functools import cached_property as made_once
 
 
 class Engine:
@@ -219,7 +173,7 @@ class Engine:
     def _post_processor_entry(self) -> Any:
         from bpe.vocabulary.extras import from_text
 
-        return from_text(self.vocabulary.kept)["document"].get("post_processor")
+        return from_text(self.vocabulary.extras)["document"].get("post_processor")
 
     def _post_processor(self) -> Any:
         """Return what is put around ids, or the entry where it cannot be read, to be compared."""

@@ -39,7 +39,7 @@ def first_texts_of(
 ) -> FirstTexts | None:
     """Return what encodes the first texts, or None if compiled code has to encode all of them."""
     split = plain_splitter(pattern)
-    is_large = vocabulary.is_found("pairs") and len(vocabulary.pairs) > MOST_MERGES
+    is_large = "pairs" not in vocabulary.lazy and len(vocabulary.pairs) > MOST_MERGES
     if split is None or _done >= MOST_WORK or is_large or vocabulary.n_super or NO_ID in vocabulary.byte_ids:
         return None
     return FirstTexts(vocabulary, split, make_encoder)
@@ -129,7 +129,7 @@ class FirstTexts:
 
 def _merger_of(vocabulary: Vocabulary) -> Callable[[bytes], list[int]]:
     """Return what encodes a piece."""
-    if not vocabulary.is_found("pairs"):  # ranks alone encode it
+    if "pairs" in vocabulary.lazy:  # ranks alone encode it
         rank_of = vocabulary.id_of
 
         def by_ranks(piece: bytes) -> list[int]:
@@ -140,10 +140,10 @@ def _merger_of(vocabulary: Vocabulary) -> Callable[[bytes], list[int]]:
     merges = list(zip(*vocabulary.pairs.T.tolist(), strict=True))
     ranks = dict(zip(merges, range(len(merges)), strict=True))
     ids = {"byte_ids": vocabulary.byte_ids, "new_ids": vocabulary.made.tolist()}
-    if vocabulary.is_found("whole_ids"):
-        whole = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
-    else:  # those that merges do not reach; all others become what they are by their merges
+    if "whole_ids" in vocabulary.lazy:  # those that merges do not reach; others are merged to what they are
         whole = vocabulary.id_of
+    else:
+        whole = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
 
     def by_pairs(piece: bytes) -> list[int]:
         number = whole.get(piece)

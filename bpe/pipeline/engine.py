@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bpe.encoding.decoding import checked_ids
-from bpe.encoding.engine import Engine, ends_of, made_by_one, made_once, put_around
+from bpe.encoding.engine import Engine, ends_of, put_around
 from bpe.encoding.symbols import END
 from bpe.pipeline.added_tokens import AddedTokens, Begins, two_searches
 from bpe.pipeline.decoders import DecoderStream, DecoderTable
@@ -38,6 +38,7 @@ from bpe.splitting.pattern import Pattern
 from bpe.splitting.regex_engine import shared_deadline
 from bpe.splitting.special_search import search_for
 from bpe.splitting.specials import Rules, Specials
+from bpe.support.threads import made_by_one, made_once
 from bpe.vocabulary.byte_level import text_of
 from bpe.vocabulary.parts import Packed, packed, unpacked
 from bpe.vocabulary.vocabulary import Vocabulary
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
 def engine_of(vocabulary: Vocabulary, pattern: Pattern) -> Engine:
     """Return the engine of a vocabulary: a prepared one, if it keeps steps that change a text."""
-    if vocabulary.kept or vocabulary.added_tokens:
+    if vocabulary.extras or vocabulary.added_tokens:
         from bpe.pipeline.preparation import Preparation
 
         preparation = Preparation.of(vocabulary)
@@ -60,7 +61,7 @@ def engine_of(vocabulary: Vocabulary, pattern: Pattern) -> Engine:
 
 def changes_text(vocabulary: Vocabulary) -> bool:
     """Say whether a vocabulary keeps steps that change a text."""
-    if not vocabulary.kept and not vocabulary.added_tokens:
+    if not vocabulary.extras and not vocabulary.added_tokens:
         return False
     from bpe.pipeline.preparation import Preparation
 

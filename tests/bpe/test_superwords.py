@@ -30,7 +30,7 @@ from bpe.superwords.pair_sketch import PairSketch, count_in_cells, most_of
 from bpe.superwords.piece_ids import GAP, piece_ids
 from bpe.superwords.run_counts import Runs, phrases_in, runs_in, runs_of_rows
 from bpe.superwords.superbpe import reader, superbpe_trainer, wide_pattern_of
-from bpe.vocabulary.supermerges import with_first_merges, with_supermerges
+from bpe.vocabulary.supermerges import with_first_merges
 from structures import ByteCounter
 from tests.optional import required
 
@@ -205,7 +205,7 @@ def test_which_tokenizers_are_encoded_in_two_steps(wide):
     words = wide.engine.vocabulary
     joined = bytes_joined_by(words)
     assert n_first_merges(joined) >= 24
-    assert bytes_joined_by(words.taking_whole([256])) is None
+    assert bytes_joined_by(words.replace(whole_ids=[256])) is None
     swapped = bpe.Tokenizer(token_bytes=wide.vocab, merges=wide.merges[::-1], pattern=wide.pattern)
     assert bytes_joined_by(swapped.engine.vocabulary) is None
     assert type(swapped.engine.encoder) is Encoder
@@ -558,7 +558,7 @@ def boundless_words(supermerges):
     tokens += [b" b", b" c", *dict.fromkeys(left + right for left, right in supermerges)]
     merges = [(b" ", b"b"), (b" ", b"c"), *supermerges]
     plain = bpe.Tokenizer(token_bytes=tokens, merges=merges, pattern="gpt2")
-    return bpe.Tokenizer._of(with_supermerges(plain.engine.vocabulary, len(supermerges)), plain.pattern)
+    return bpe.Tokenizer._of(plain.engine.vocabulary.replace(n_super=len(supermerges)), plain.pattern)
 
 
 def test_a_bounded_training_and_other_parts():
