@@ -99,7 +99,7 @@ class StoredTokenizer:
     @property
     def is_lossless(self) -> bool:
         """Whether any bytes decode to themselves after encoding; not if steps of a file may change them."""
-        return not self.engine.is_prepared
+        return self.engine.is_lossless
 
     @property
     def vocab_size(self) -> int:

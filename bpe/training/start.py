@@ -164,7 +164,7 @@ def start_from(
 ) -> Start:
     """Return the vocabulary of a tokenizer, to resume from."""
     words = tokenizer.engine.vocabulary
-    if tokenizer.engine.is_prepared or NO_ID in words.byte_ids:
+    if not tokenizer.engine.is_lossless or NO_ID in words.byte_ids:
         raise ValueError(
             "training goes on with tokenizers that have a token for every byte and do nothing to a text but "
             "split it: this one comes from a file of another kind"

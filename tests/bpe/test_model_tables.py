@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.formats import merge_search, model_tables
-from bpe.garbage import no_collection
 from bpe.support.json_text import MAX_DIGITS, read_json
+from bpe.support.threads import no_collection
 from bpe.vocabulary.byte_level import all_bytes_of, bytes_of
 
 LETTERS = "aĠé\u0144\n 日\ud800\0"  # some stand for bytes, some do not; a surrogate has no UTF-8
