@@ -76,7 +76,7 @@ OTHERS = {
     "rustbpe": (train_rustbpe, {}),
     "bpeasy": (train_bpeasy, {}),
     "gigatoken": (train_gigatoken, {}),
-    "tokenizers": (train_tokenizers, {"alphabet": "gpt2", "special_first": True}),
+    "tokenizers": (train_tokenizers, {"like": "huggingface"}),
 }
 
 

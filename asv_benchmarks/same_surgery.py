@@ -114,7 +114,8 @@ def check(name: str, tokenizer: Tokenizer, texts: list[bytes]) -> None:
 def tokenizers_of(texts: list[bytes]) -> Iterator[tuple[str, Tokenizer]]:
     """Yield tokenizers and their names."""
     for pattern in ("gpt2", "o200k"):
-        options = {"pattern": pattern, "special_tokens": [END], "special_first": pattern == "o200k"}
+        options = {"pattern": pattern, "special_tokens": [END]}
+        options |= {"like": "huggingface"} if pattern == "o200k" else {}
         yield f"own, {pattern}", bpe.train(texts[:1], VOCAB_SIZE, **options, progress=False)
     if "VOCABS" not in os.environ:
         return

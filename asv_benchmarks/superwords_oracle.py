@@ -7,10 +7,6 @@ process of their own, with the packages ``regex`` and ``heapdict``. They learn t
 the first megabytes of the corpus, each paragraph a document, then the supermerges. This package learns the
 supermerges from the same merges of words. Both encode the text that follows. The exit code is 1 where
 supermerges or tokens differ.
-
-``--max-phrase N`` compares the bounded mode. There, rows of pieces may count as little as the last merge
-inside of words; here, one more is asked for. So let that merge count less than 15: take a large vocabulary
-for a small text.
 """
 
 from __future__ import annotations
@@ -27,28 +23,24 @@ import click
 import numpy as np
 
 import bpe
-from bpe.superwords.boundless import boundless_tokenizer
+from bpe.superwords.boundless import joined
 from bpe.superwords.piece_ids import piece_ids
-from bpe.superwords.run_counts import Runs, phrases_in, runs_of_rows
-from bpe.superwords.training import PHRASE_COUNT
-from bpe.training.learner import LONGEST
+from bpe.training.options import Options
 from bpe.training.start import fresh_start
+from bpe.training.state import Runs
 
 THEIRS = """
 import contextlib, json, sys
 from boundlessbpe import BoundlessBpeTrainer, BpeTrainer, GPT2_REGEX, Pretokenizer, Tokenizer
 
-folder, n_documents, vocab_size, longest = sys.argv[1], *map(int, sys.argv[2:])
+folder, n_documents, vocab_size = sys.argv[1], *map(int, sys.argv[2:])
 quiet = dict(max_bytes=10**12, checkpoint_iterations=0, verbose=False, progress_interval=0)
 with contextlib.redirect_stdout(sys.stderr):
     words = BpeTrainer(Pretokenizer(main_regex=GPT2_REGEX))
     words.train(1.1, folder + "/train.jsonl", folder + "/w", n_documents, vocab_size, 0, False, **quiet)
     words.save(folder + "/words")
     both = BoundlessBpeTrainer(Pretokenizer(main_regex=GPT2_REGEX))
-    bounded = dict(greedy_split=True, max_ngram_len=longest) if longest else {}
-    both.train(
-        folder + "/train.jsonl", folder + "/b", n_documents, 0, folder + "/words.model", **quiet, **bounded
-    )
+    both.train(folder + "/train.jsonl", folder + "/b", n_documents, 0, folder + "/words.model", **quiet)
     both.save(folder + "/both")
     loaded = Tokenizer()
     loaded.load(folder + "/both.model")
@@ -68,11 +60,9 @@ print(json.dumps({
 """
 
 
-def learned_by_authors(
-    checkout: Path, folder: str, n_documents: int, vocab_size: int, max_phrase: int
-) -> dict[str, Any]:
+def learned_by_authors(checkout: Path, folder: str, n_documents: int, vocab_size: int) -> dict[str, Any]:
     """Return the merges inside of words, how many are kept, the supermerges, and the tokens of a text."""
-    arguments = [sys.executable, "-c", THEIRS, folder, *map(str, (n_documents, vocab_size, max_phrase))]
+    arguments = [sys.executable, "-c", THEIRS, folder, *map(str, (n_documents, vocab_size))]
     environment = os.environ | {"PYTHONPATH": str((checkout / "python").resolve())}
     done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -84,9 +74,7 @@ def learned_by_authors(
     return found
 
 
-def learned_here(
-    documents: list[str], first: list[tuple[bytes, bytes, int]], max_phrase: int
-) -> bpe.Tokenizer:
+def learned_here(documents: list[str], first: list[tuple[bytes, bytes, int]]) -> bpe.Tokenizer:
     """Return the tokenizer that phase 2 makes of merges inside of words."""
     words = bpe.WordCounts.from_corpus(documents)
     id_of = {bytes([value]): value for value in range(256)}
@@ -95,14 +83,11 @@ def learned_here(
         log[i] = id_of[left], id_of[right], 256 + i, count
         id_of[left + right] = 256 + i
 
-    def find_runs(known: Any, least: int) -> Any:
-        ids = piece_ids([[text.encode()] for text in documents], words.pattern, (), known)
-        if not max_phrase:
-            return runs_of_rows(Runs.of_row(ids), least)
-        least = max(least, PHRASE_COUNT)
-        return phrases_in(runs_of_rows(Runs.of_row(ids), least), least, max_phrase)
+    def rows_of(known: Any) -> Runs:
+        return Runs.of_row(piece_ids([[text.encode()] for text in documents], words.pattern, (), known))
 
-    return boundless_tokenizer(fresh_start([]), log, words, len(first), find_runs, longest=LONGEST)
+    learned = joined(bpe.Boundless(), words, rows_of, fresh_start([]), log, len(first), Options())
+    return bpe.Tokenizer._of(learned, words.pattern)
 
 
 def compared(what: str, mine: list[Any], theirs: list[Any]) -> bool:
@@ -123,8 +108,7 @@ def compared(what: str, mine: list[Any], theirs: list[Any]) -> bool:
 @click.argument("corpus", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--vocab-size", default=4000)
 @click.option("--megabytes", default=1.0)
-@click.option("--max-phrase", default=0, help="For the bounded mode.")
-def main(checkout: Path, corpus: Path, vocab_size: int, megabytes: float, max_phrase: int) -> None:
+def main(checkout: Path, corpus: Path, vocab_size: int, megabytes: float) -> None:
     """Compare both."""
     size = int(megabytes * 1e6)
     with open(corpus, "rb") as file:
@@ -135,10 +119,10 @@ def main(checkout: Path, corpus: Path, vocab_size: int, megabytes: float, max_ph
         lines = "".join(json.dumps({"text": document}) + "\n" for document in documents)
         Path(folder, "train.jsonl").write_text(lines, "utf-8")
         Path(folder, "unseen.txt").write_bytes(unseen.encode())
-        theirs = learned_by_authors(checkout, folder, len(documents), vocab_size, max_phrase)
+        theirs = learned_by_authors(checkout, folder, len(documents), vocab_size)
     ordinary = bpe.train(documents, vocab_size, ties="lexicographic").merges_bytes
     is_first = compared("merges inside of words", ordinary, [row[:2] for row in theirs["first"]])
-    tok = learned_here(documents, theirs["first"], max_phrase)
+    tok = learned_here(documents, theirs["first"])
     pairs, n_super = tok.merges_bytes, tok.engine.vocabulary.n_super
     n_first = len(pairs) - n_super
     print(f"merges that are kept, from the same: {n_first} here, {theirs['n_first']} there")

@@ -208,7 +208,7 @@ def _proved(engine: Engine, left: list[int]) -> dict[int, Status]:
 
 
 def _what_is_proved(engine: Engine) -> tuple[bool, bool]:
-    """Say whether pieces are merged from bytes, and whether the pattern cuts them."""
+    """Return whether pieces are merged from bytes, and whether the pattern cuts them."""
     has_bytes, is_plain = NO_ID not in engine.vocabulary.byte_ids, engine.options == BYTES
     return has_bytes and is_plain, is_plain and engine.splits_by_pattern
 

@@ -32,7 +32,7 @@ _BLOCK = "▁"  # a space in texts of SentencePiece
 
 
 def gives(engine: Engine, text: bytes, number: int) -> bool:
-    """Say whether a text is encoded to an id, among others; special tokens count."""
+    """Return whether a text is encoded to an id, among others; special tokens count."""
     return number in engine.encoder_for(text, engine.rules_of("all"), text).encode(text)
 
 
@@ -145,7 +145,7 @@ def completed(token: bytes) -> Iterator[bytes]:
 
 
 def as_bytes(token: bytes) -> Iterator[bytes]:
-    """Yield the token alone, and between other bytes, if it is no UTF-8."""
+    """Yield the token alone, and between other bytes, if it is not UTF-8."""
     if not _is_utf8(token):
         yield token
         for before, after in product(AROUND, AROUND):

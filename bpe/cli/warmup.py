@@ -76,14 +76,14 @@ def use_training() -> None:
     """Call what compiles the kernels of counting and training."""
     from bpe.counting.word_counts import WordCounts
     from bpe.splitting.pattern import everything_compiled
-    from bpe.training import train
+    from bpe.trainer import Trainer
 
     with everything_compiled():
         counts = WordCounts.from_corpus(TEXTS * 50, "gpt2", ["<|end|>"], threads=2, progress=False)
         counts += WordCounts.from_corpus([b"bytes \xff"], "gpt2", ["<|end|>"], progress=False)
         for selection in SELECTIONS:
             for ties in TIES:
-                train(counts, vocab_size=300, selection=selection, ties=ties, progress=False)
+                Trainer(counts, selection=selection, ties=ties).run(300)
 
 
 def use_encoding() -> None:
@@ -92,7 +92,7 @@ def use_encoding() -> None:
     from bpe.formats.ranks import merges_of
     from bpe.splitting.pattern import PATTERNS, everything_compiled
     from bpe.splitting.special_search import SpecialSearch
-    from bpe.training import train
+    from bpe.trainer import train
 
     tokenizer = train(TEXTS, vocab_size=300, special_tokens=["<|end|>"], progress=False)  # in plain Python
     with everything_compiled():

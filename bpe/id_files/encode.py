@@ -31,7 +31,7 @@ from bpe.id_files.formats import IdFormat, Target
 from bpe.id_files.output import ASIDE, Output, files_of, part_of
 from bpe.id_files.tables import origins_path, save_origins
 from bpe.splitting.specials import NOTHING_AROUND, Rules
-from bpe.support.files import followed
+from bpe.support.files import resolve_links
 from bpe.support.progress import Progress, progress_bar
 from bpe.support.threads import map_in_threads, n_threads
 
@@ -39,7 +39,7 @@ BATCH_BYTES = 4 << 20
 """Bytes that each thread gets at a time."""
 
 SECONDS = 0.5
-"""How often the state of the work is saved: a kill loses the work of so many seconds."""
+"""How often the state of the work is saved: a kill loses the work of these seconds."""
 
 READING_SECONDS = 2.0
 """How long a batch waits for more text, where reading is slow."""
@@ -84,16 +84,16 @@ def encode_files(
 ) -> EncodedFiles:
     """Encode a corpus to a file of ids; ``Tokenizer.encode_files`` describes the arguments.
 
-    `when_resumed` is called before the work goes on, with the bytes of text that an earlier run had done.
+    `when_resumed` is called before the work resumes, with the bytes of text that an earlier run had done.
     """
     id_type = dtype_of(engine, dtype)
     path = Path(out)
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder: a file name is needed")
+        raise IsADirectoryError(f"{path} is a folder: a file name is required")
     if path.name.endswith(ASIDE):
         raise ValueError(f"{path}: names that end in {', '.join(ASIDE)} are for files beside the ids")
-    if not followed(path).parent.is_dir():
-        raise FileNotFoundError(f"no such folder: {followed(path).parent}")
+    if not resolve_links(path).parent.is_dir():
+        raise FileNotFoundError(f"no such folder: {resolve_links(path).parent}")
     target = Target.of(path, to)
     end_id = target.end_id(engine.vocabulary, end_token)
     target.check()
@@ -133,7 +133,7 @@ def _write(
     end_id: int | None,
     threads: int,
 ) -> None:
-    """Encode what is left of the documents, and save the state again and again."""
+    """Encode what is left of the documents, saving the state as it goes."""
     rest = _rest_of(corpus.documents(advance), output.state)
     if rules.around != NOTHING_AROUND:
         stretches = _whole_documents(rest)

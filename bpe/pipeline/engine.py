@@ -39,7 +39,7 @@ from bpe.pipeline.preparation import Preparation
 from bpe.pipeline.text_changes import check_size, most_of
 from bpe.pipeline.tracked import Tracked
 from bpe.splitting.pattern import Pattern
-from bpe.splitting.regex_engine import one_limit
+from bpe.splitting.regex_engine import shared_deadline
 from bpe.splitting.special_search import search_for
 from bpe.splitting.specials import Around, Rules, Specials
 from bpe.support.text import begins_character, ends_of, utf8_of
@@ -172,7 +172,7 @@ class PipelineEngine(FileEngine):
 
     def _numbered_ids(self, tokens: frozenset[str]) -> np.ndarray:
         """Return the ids of tokens by their numbers in the search for them."""
-        return np.array([self.special_ids[token] for token in search_for(tokens).listed], np.uint32)
+        return np.array([self.special_ids[token] for token in search_for(tokens).encoded], np.uint32)
 
     def __eq__(self, other: object) -> bool:
         same = super().__eq__(other)
@@ -220,7 +220,7 @@ class PipelineEngine(FileEngine):
             return together
         found = _Found([], [], [], [])
         for data in texts:
-            with one_limit(len(data)):
+            with shared_deadline(len(data)):
                 if is_plain:
                     self._cut_plainly(data, rules, found, begins is Begins.TEXT)
                 else:
@@ -362,7 +362,7 @@ class PipelineEngine(FileEngine):
                 f"the text is not UTF-8 at byte {error.start}, and this tokenizer changes characters: decode "
                 "the text first"
             ) from None
-        with one_limit(len(given)):
+        with shared_deadline(len(given)):
             found = self._cut_tracked(given, rules)
         data_of = [part.data for part in found if isinstance(part, TrackedPiece)]
         ids, offsets, lengths = self._encode_words(b"".join(data_of), ends_of(data_of), measured=True)
@@ -421,7 +421,7 @@ class PipelineEngine(FileEngine):
         search, searches = rules.disallowed, self._searches(rules.allowed.tokens)
         # So far from the end that every disallowed token across the place is seen.
         text, _ = codecs.utf_8_decode(data[: max(len(data) - search.reach, 0)], "replace", False)
-        with one_limit(len(text)):
+        with shared_deadline(len(text)):
             n_characters, rest_begins = self._cuts.last_cut(text, begins, searches, only_inside)
         place = len(text[:n_characters].encode())
         if "\ufffd" in text[:n_characters]:  # that of bytes which are not UTF-8 is longer than these

@@ -1,7 +1,7 @@
 """More tokens for a tokenizer, learned from other text; every id stays.
 
-Training resumes from the merges of the tokenizer (:meth:`bpe.Trainer.resume`). Three things are done here
-around it:
+Training resumes from the merges of the tokenizer, as in :meth:`bpe.Trainer.resume`. Three things are done
+here around it:
 
 * Tokens that are taken whole are left out of the words: a piece that is one of them has no pairs.
 * Steps that a file holds, such as NFC, are applied to the text first, and kept.
@@ -21,6 +21,9 @@ from bpe.counting.word_counts import WordCounts
 from bpe.encoding.symbols import BYTES
 from bpe.splitting.pattern import Pattern
 from bpe.surgery.prune import id_map
+from bpe.training.learner import Training
+from bpe.training.options import Options
+from bpe.training.start import start_from
 from bpe.vocabulary.supermerges import refuse_supermerges
 from bpe.vocabulary.vocabulary import Vocabulary
 
@@ -29,11 +32,9 @@ if TYPE_CHECKING:
 
 
 def extended(
-    engine: Engine, corpus: CorpusLike | WordCounts, n: int, options: dict[str, Any], **counting: Any
+    engine: Engine, corpus: CorpusLike | WordCounts, n: int, options: Options, **counting: Any
 ) -> tuple[Vocabulary, np.ndarray]:
     """Learn more tokens from a corpus."""
-    import bpe  # the Trainer makes tokenizers, and tokenizers are extended by it
-
     words, pattern, n = engine.vocabulary, engine.pattern, index(n)
     if n < 0:
         raise ValueError(f"n must be at least 0, not {n}")
@@ -45,12 +46,12 @@ def extended(
     if whole:
         counts = counts.filter(lambda word, count: word not in whole)
     plain = words.keeping("").taking_whole(()).with_added_tokens(())
-    trainer = bpe.Trainer.resume(bpe.Tokenizer._of(plain, pattern), counts, keep_ids=True, **options)
-    trainer.run(words.size + n, progress=progress)
-    n_learned = len(trainer.log) - len(words.pairs)
+    training = Training(counts, start_from(plain, pattern, counts, keep_ids=True), options)
+    training.run(len(words.pairs) + n, progress)
+    n_learned = training.n_done - len(words.pairs)
     if n_learned < n:
         raise ValueError(f"the text gives {n_learned} more tokens, not {n}: ask for fewer, or give more text")
-    more = trainer.tokenizer().engine.vocabulary
+    more = training.vocabulary()
     more = more.with_idle_tokens(words.idle_tokens).with_added_tokens(words.added_tokens)
     return more.keeping(words.kept).taking_whole(words.whole_ids), new_id_of
 

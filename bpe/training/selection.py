@@ -1,9 +1,7 @@
 """Which pair is merged next: the one with the greatest count, and among equals the one the rule names.
 
 The queue's own order is greatest count, then smallest pair, which is the rule ``"smallest"``. The other
-rules order the pairs that are tied at the top count in a *front* (:mod:`bpe.training.selection`).
-
-``Front``: the pairs that are tied at the top count, in the order of a tie rule; a binary heap.
+rules order the pairs that are tied at the top count in a *front*, a binary heap.
 
 * ``"lexicographic"``: the entries are packed pairs, the one with the greatest bytes on top; for supermerges
   the one with the smallest bytes;

@@ -488,7 +488,7 @@ def test_transformers_read_a_new_folder(small, tmp_path, monkeypatch):
         ("tokenizer_config.json", b'{"a":' * 500 + b"1" + b"}" * 500, "nested too deeply"),
         ("tokenizer_config.json", b'{"a": "\\ud800"}', "half of a surrogate pair"),
         ("tokenizer_config.json", b'{"a": ' + b"9" * 500 + b"}", "a number of 500 digits"),
-        ("special_tokens_map.json", b'{"a": NaN}', "NaN is no number"),
+        ("special_tokens_map.json", b'{"a": NaN}', "NaN is not a JSON number"),
         ("special_tokens_map.json", b'{"a": 1, "a": 2}', "duplicate entry 'a'"),
         ("chat_template.jinja", b"ab\xff", "not UTF-8 at byte 2"),
         ("chat_template.jinja", b"a" * (1 << 24) + b"b", "more than 16777216 bytes"),

@@ -9,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from bpe.training.from_corpus import train
 from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe
 from bpe.splitting import pattern as plain_splitting
 from bpe.training import plain_trainer as small_corpus
-from bpe.training.from_corpus import train
 from bpe.training.plain_trainer import MOST_BYTES, MOST_DISTINCT, train_on_small
 
 documents = st.lists(st.text("aabc \n'<s>\u00e9\u4e2d", max_size=40) | st.binary(max_size=10), max_size=6)
@@ -23,7 +23,7 @@ documents = st.lists(st.text("aabc \n'<s>\u00e9\u4e2d", max_size=40) | st.binary
 
 @pytest.fixture(autouse=True)
 def small_as_usual(monkeypatch):
-    monkeypatch.setattr(plain_splitting, "_n_refusing", 0)
+    monkeypatch.setattr(plain_splitting, "_n_compiled_only", 0)
 
 
 def on_small(corpus, vocab_size=300, pattern="gpt2", special_tokens=(), min_count=1):

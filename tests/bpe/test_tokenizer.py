@@ -431,7 +431,7 @@ def test_wrong_files(changes, message, tmp_path):
         (b"[" * 100_000, "nested"),
         (b'{"a":' * 100_000, "nested"),
         (b'{"format": "bpe-structures", "format": "bpe-structures"}', "duplicate entry 'format'"),
-        (b'{"format": NaN}', "NaN is no number of JSON"),
+        (b'{"format": NaN}', "NaN is not a JSON number"),
         (b"9" * 10_000, "tok.json"),
         (b"\x93NUMPY", "not UTF-8"),
     ],
