@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, AnyStr, TypeAlias
 
 import numpy as np
 
-from bpe.encoding import batches, budget, offsets
+from bpe.encoding import batches, offsets
 from bpe.encoding.appendable import AppendableEncoder
 from bpe.encoding.decoding import join_tokens
 from bpe.encoding.dropout import encode_with_dropout
@@ -367,20 +367,17 @@ class Tokenizer:
         engine = self.engine
         rules = engine.rules_of(allowed_special, disallowed_special, specials, add_special_tokens)
         data = utf8_of(text)
-        for needle in rules.needles:
-            if needle in data:
-                return engine.encode(data, text, rules).tolist()
-        return engine.encoder.encode(data)
+        return engine.encoder_for(data, rules, text).encode(data)
 
     def encode_ordinary(self, text: str | bytes) -> list[int]:
         """Encode a text in which special tokens are ordinary text."""
         engine, data = self.engine, utf8_of(text)
-        rules = engine.ordinary_rules
-        return engine.encode(data, text, rules).tolist() if rules.needles else engine.encoder.encode(data)
+        return engine.encoder_for(data, engine.ordinary_rules).encode(data)
 
     def encode_to_numpy(self, text: str | bytes, **special: Unpack[SpecialOptions]) -> np.ndarray:
         """Encode a text to an array, ``(n,) uint32``; else as :meth:`encode`."""
-        return self.engine.encode(utf8_of(text), text, self._rules("encode_to_numpy", special))
+        data, rules = utf8_of(text), self._rules("encode_to_numpy", special)
+        return self.engine.encoder_for(data, rules, text).encode_to_numpy(data)
 
     def encode_with_offsets(
         self, text: str | bytes, **special: Unpack[SpecialOptions]
@@ -497,7 +494,7 @@ class Tokenizer:
 
         With a limit only the beginning of the text is read, and looked through for special tokens.
         """
-        return budget.count(self.engine, text, limit, self._rules("count", special))
+        return self.engine.count(text, limit, self._rules("count", special))
 
     def truncate(self, text: AnyStr, max_tokens: int, **special: Unpack[SpecialOptions]) -> AnyStr:
         """Return the beginning of a text that has at most so many tokens; the text itself if it has no more.
@@ -512,7 +509,7 @@ class Tokenizer:
         >>> tok.truncate("low lower", 3), tok.truncate("\u00e9", 1)
         ('low low', '')
         """
-        return budget.truncate(self.engine, text, max_tokens, self._rules("truncate", special))
+        return self.engine.truncate(text, max_tokens, self._rules("truncate", special))
 
     def interval_counter(self, text: str | bytes) -> IntervalCounter:
         """Return a counter of the tokens of any part of a text, encoded by itself; special tokens are text.
@@ -643,7 +640,7 @@ class Tokenizer:
     @property
     def is_lossless(self) -> bool:
         """Whether any bytes decode to themselves after encoding; not if steps of a file may change them."""
-        return not self.engine.is_prepared
+        return self.engine.is_lossless
 
     def token_bytes(self, token_id: int) -> bytes:
         """Return the bytes of an id, for a special token its UTF-8; ValueError if no token has the id."""

@@ -41,7 +41,7 @@ from typing import Any
 from bpe.encoding.engine import Engine
 from bpe.formats.limits import check_longest
 from bpe.formats.model_folder import TOKENIZER, is_folder, warn_without_folder, with_files, write_files
-from bpe.pipeline.engine import changes_text, engine_of
+from bpe.pipeline.engine import engine_of, has_pipeline
 from bpe.splitting.pattern import Dialect, Pattern
 from bpe.support.files import atomic_write
 from bpe.support.json_text import read_json
@@ -192,7 +192,7 @@ def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str]
     if format != "native":
         refuse_supermerges(vocabulary, f"the format {format}")
     check_longest(vocabulary.bytes_of.values())
-    if format not in ("native", "huggingface") and changes_text(vocabulary):
+    if format not in ("native", "huggingface") and has_pipeline(vocabulary):
         raise ValueError(
             f"the format {format} has no place for what this tokenizer does to a text besides splitting and "
             "merging it: ids or decoded texts would change. A tokenizer.json can hold it"
@@ -270,4 +270,5 @@ def differences(
 
 
 def _encode(engine: Engine, text: str) -> list[int]:
-    return engine.encode(text.encode(), text, engine.rules_of("all")).tolist()
+    data = text.encode()
+    return engine.encoder_for(data, engine.rules_of("all"), text).encode(data)

@@ -39,7 +39,7 @@ from typing import Any
 import numpy as np
 
 from bpe.formats.limits import check_lengths, check_longest
-from bpe.pipeline.engine import changes_text
+from bpe.pipeline.engine import has_pipeline
 from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import need, read_json
 from bpe.vocabulary.extras import to_text
@@ -88,7 +88,7 @@ def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
     document["version"] = max(_SINCE.get(key, 1) for key in document)
     kept = document.get("kept", {})
     # Earlier releases refuse the first two, and would leave out the steps.
-    if NO_ID in vocabulary.byte_ids or "files" in kept or changes_text(vocabulary):
+    if NO_ID in vocabulary.byte_ids or "files" in kept or has_pipeline(vocabulary):
         document["version"] = max(3, document["version"])
     if "decoder" in kept:
         document["version"] = 5

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Literal, TypeAlias, TypedDict
 
+import numpy as np
+
 from bpe.splitting.special_search import cached_by_size, exact_bytes, search_for
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
@@ -18,6 +20,7 @@ Ordinary: TypeAlias = Literal["ordinary"] | None
 Around: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # ids put before and after those of a text
 NO_TOKENS: frozenset[str] = frozenset()
 NOTHING_AROUND: Around = ((), ())
+_AT_ONCE = 1 << 20  # bytes of an array that are looked through
 
 
 class SpecialOptions(TypedDict, total=False):
@@ -40,24 +43,32 @@ class Rules:
         allowed: frozenset[str],
         disallowed: frozenset[str],
         around: Around = NOTHING_AROUND,
-        always: bool = False,
     ) -> None:
-        self.allowed, self.disallowed = search_for(allowed), search_for(disallowed)
-        self.around, self.always = around, always
-        is_ordinary = not always and around == NOTHING_AROUND
-        # A text with none of the former is ordinary text; with none of the latter, it has no error, either.
-        self.cut_needles = self.allowed.needles if is_ordinary else (b"",)
-        self.needles = tuple({*self.cut_needles, *self.disallowed.needles})
+        self.allowed, self.disallowed, self.around = search_for(allowed), search_for(disallowed), around
+        # A text with none of these is ordinary text, without an error.
+        needles = self.allowed.needles if around == NOTHING_AROUND else (b"",)
+        self.needles = tuple({*needles, *self.disallowed.needles})
+
+    def may_apply(self, data: bytes | bytearray | np.ndarray) -> bool:
+        """Return whether a text may hold a token that counts, or gets ids around its own."""
+        if isinstance(data, np.ndarray):
+            reach = max(map(len, self.needles), default=0)
+            starts = range(0, len(data) + 1, _AT_ONCE) if self.needles else ()
+            return any(self.may_apply(data[start : start + _AT_ONCE + reach].tobytes()) for start in starts)
+        for needle in self.needles:  # noqa: SIM110  # quicker than any()
+            if needle in data:
+                return True
+        return False
 
     def within(self) -> Rules:
         """Return the rules for a part of a text: nothing is put around it, and errors were looked for."""
-        return Rules(self.allowed.tokens, NO_TOKENS, NOTHING_AROUND, self.always)
+        return Rules(self.allowed.tokens, NO_TOKENS)
 
     def alone(self) -> Rules:
         """Return the rules that put nothing around a text."""
         if self.around == NOTHING_AROUND:
             return self
-        return Rules(self.allowed.tokens, self.disallowed.tokens, NOTHING_AROUND, self.always)
+        return Rules(self.allowed.tokens, self.disallowed.tokens)
 
     def refuse(self, given: str | bytes, what: str = "text") -> None:
         """Raise if a text has a disallowed token; the place is counted as the text was given."""
@@ -86,12 +97,11 @@ def _rules(
     disallowed: Specials,
     added_tokens: frozenset[str],
     around: Around,
-    always: bool,
 ) -> Rules:
     """Return the rules of checked options: each is a frozenset, or "all"."""
     permitted = special_tokens if allowed == "all" else special_tokens.intersection(allowed)
     refused = special_tokens - permitted if disallowed == "all" else frozenset(disallowed)
-    return Rules(permitted | added_tokens if added_tokens else permitted, refused, around, always)
+    return Rules(permitted | added_tokens if added_tokens else permitted, refused, around)
 
 
 def rules_of(
@@ -101,7 +111,6 @@ def rules_of(
     specials: Ordinary = None,
     added_tokens: frozenset[str] = NO_TOKENS,
     around: Around = NOTHING_AROUND,
-    always: bool = False,
 ) -> Rules:
     """Return the rules that the options of a public method stand for."""
     if specials is not None:
@@ -109,11 +118,11 @@ def rules_of(
             raise ValueError(f"specials must be 'ordinary' or None, not {specials!r}")
         if allowed or disallowed not in ("all", ()):
             raise ValueError("specials='ordinary' goes with neither allowed_special nor disallowed_special")
-        return _rules(NO_TOKENS, NO_TOKENS, NO_TOKENS, added_tokens, around, always)
+        return _rules(NO_TOKENS, NO_TOKENS, NO_TOKENS, added_tokens, around)
     # As they were given: sets of all tokens are made once, and their hashes are kept.
     options = {"allowed_special": allowed, "disallowed_special": disallowed}
     given = (each if each == "all" else as_set(each, name) for name, each in options.items())
-    return _rules(special_tokens, *given, added_tokens, around, always)
+    return _rules(special_tokens, *given, added_tokens, around)
 
 
 def as_set(tokens: Specials, name: str) -> frozenset[str]:

@@ -33,7 +33,7 @@ from bpe.training.merging import discard, narrow
 from bpe.training.options import Options
 from bpe.training.selection import best_of_front, make_front, merge_with_front
 from bpe.training.start import Start, fresh_start
-from bpe.training.state import LENGTH, Runs, fill_queue, in_order, new_state, runs_of, spelled
+from bpe.training.state import LENGTH, Runs, State, fill_queue, in_order, runs_of, spelled
 from bpe.vocabulary.vocabulary import Vocabulary
 from structures import ByteCounter, IntMap, MaxHeap, PairIndex, TokenList, kernel, unpack_pair
 

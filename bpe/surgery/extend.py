@@ -11,13 +11,12 @@ here around it:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from operator import index
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bpe.corpus import Corpus, CorpusLike
+from bpe.corpus import CorpusLike
 from bpe.counting.word_counts import WordCounts
 from bpe.encoding.symbols import BYTES
 from bpe.splitting.pattern import Pattern
@@ -30,7 +29,6 @@ from bpe.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
-    from bpe.pipeline.engine import PreparedEngine
 
 
 def extended(
@@ -66,26 +64,16 @@ def extended(
 def _counted(engine: Engine, corpus: CorpusLike, counting: dict[str, Any]) -> WordCounts:
     """Count the pieces of a corpus after the steps of the tokenizer."""
     specials = [*engine.vocabulary.cut_tokens]
-    if not engine.is_prepared:
-        return WordCounts.from_corpus(corpus, engine.pattern, specials, **counting)
-    prepared = cast("PreparedEngine", engine)
-    if prepared.preparation.options != BYTES:
+    if engine.options != BYTES:
         raise ValueError(
             "a tokenizer can be extended if its tokens are bytes: those of this one are texts, or stand for "
             "the end of a word, as in files of SentencePiece"
         )
-    stretches = _prepared(prepared, Corpus.of(corpus))
-    if prepared.preparation.pre_tokenizer is None:
-        return WordCounts.from_corpus(stretches, engine.pattern, specials, **counting)
-    words = Counter(stretches)
+    texts: Any = engine.normalized(corpus)
+    if engine.splits_by_pattern:
+        return WordCounts.from_corpus(texts, engine.pattern, specials, **counting)
+    words = Counter(texts)
     held = WordCounts.from_corpus(words, Pattern.of("none"), specials)  # without what holds a special token
     return WordCounts(
         {word: words[word] for word in held if word in words}, pattern=engine.pattern, special_tokens=specials
     )
-
-
-def _prepared(engine: PreparedEngine, corpus: Corpus) -> Iterator[bytes]:
-    """Yield what the steps make of documents: words, or stretches that the pattern cuts."""
-    rules = engine.rules_of("all")
-    for blocks in corpus.documents():
-        yield from engine.words_of(b"".join(blocks), rules)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bpe.pipeline.engine import changes_text
+from bpe.pipeline.engine import has_pipeline
 from bpe.training.options import Options
 from bpe.vocabulary.extras import without_ids
 from bpe.vocabulary.vocabulary import ALPHABETS, MAX_ID, NO_ID, Vocabulary
@@ -99,7 +99,7 @@ def start_from(
     left_out: frozenset[int] = frozenset(),
 ) -> Start:
     """Return the vocabulary of a tokenizer, to resume from."""
-    if NO_ID in words.byte_ids or changes_text(words):
+    if NO_ID in words.byte_ids or has_pipeline(words):
         raise ValueError(
             "training goes on with tokenizers that have a token for every byte and do nothing to a text but "
             "split it: this one comes from a file of another kind"

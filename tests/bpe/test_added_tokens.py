@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.cli import main
-from bpe.encoding import plain_encoder as first_texts
+from bpe.encoding import plain_encoder
 from bpe.formats import huggingface
 from bpe.formats.conversion import differences, write
 from bpe.vocabulary.byte_level import text_of
@@ -375,7 +375,7 @@ def test_characters_that_are_added_tokens(is_compiled, case, folder):
     assert read == [tok, tok]
     for each in (tok, *read, pickle.loads(pickle.dumps(tok))):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(first_texts, "_done", first_texts.MOST_WORK if is_compiled else 0)
+            patch.setattr(plain_encoder, "_done", plain_encoder.MOST_WORK if is_compiled else 0)
             for options, is_text in (({"allowed_special": "all"}, False), ({"specials": "ordinary"}, True)):
                 peer.encode_special_tokens = is_text
                 wanted = [peer.encode(text).ids for text in texts]

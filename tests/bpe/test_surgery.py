@@ -257,10 +257,10 @@ def test_every_id_in_a_file_follows():
 )
 def test_steps_are_applied_before_learning(tokenizer, book, steps):
     tok = with_steps(tokenizer, **steps)
-    assert tok.engine.is_prepared
+    assert not tok.engine.is_lossless
     text = "ZEE\u0308GRAS zee\u0308gras ZEEGRAS! " * 4
     more, _ = tok.extend([text, "another<|end|>"], 4)
-    assert more.engine.is_prepared
+    assert not more.engine.is_lossless
     assert len(more.encode(text)) < len(tok.encode(text))
     assert set(range(tok.vocab_size, more.vocab_size)) & set(more.encode(text))
     fewer, new_id_of = more.prune([text], vocab_size=300)
