@@ -16,7 +16,7 @@ import bpe
 from bpe.encoding import plain_encoder
 from bpe.encoding.encoder import Encoder
 from bpe.encoding.plain_encoder import LONGEST_PIECE, LONGEST_TEXT, MOST_WORK, PlainEncoder
-from bpe.formats.ranks import vocabulary_of_ranks
+from bpe.formats.ranks import taking_whole, vocabulary_of_ranks
 from bpe.splitting import pattern as plain_splitting
 from bpe.splitting.pattern import Pattern, plain_splitter
 from bpe.vocabulary.vocabulary import Vocabulary
