@@ -1429,8 +1429,8 @@ def command_line(call):
                 call.keep(" ".join(map(str, arguments)), future.result(), whole="--help" in arguments)
 
     run_all(
-        [((name, "--help"), b"") for name in COMMANDS]
-        + [(("--help",), b""), ((), b""), (("--version",), b"")]
+        [((name, "--help"), b"") for name in COMMANDS] + [(("--help",), b""), ((), b"")],
+        n_threads=2,
     )
     is_renamed = "count-words" in run("--help")
     count, special = ("count-words", "--special-token") if is_renamed else ("count", "--special")
@@ -1801,25 +1801,18 @@ def call_methods(call, name, container, methods):
 def keyed_containers():
     """Return the names of keyed containers, and functions that make one."""
     st = structures
-    makers = {
+    return {
         "MaxHeap": lambda: st.MaxHeap(),
-        "MinHeap": lambda: st.MinHeap(),
-        "MaxHeap float": lambda: st.MaxHeap(dtype=np.float64),
+        "MinHeap float": lambda: st.MinHeap(dtype=np.float64),
         "MinHeap fifo": lambda: st.MinHeap(ties="fifo"),
-        "MaxHeap fifo float": lambda: st.MaxHeap(dtype=float, ties="fifo"),
         "IndexedMaxHeap": lambda: st.IndexedMaxHeap(10),
-        "IndexedMinHeap": lambda: st.IndexedMinHeap(10),
-        "IndexedMinHeap float32": lambda: st.IndexedMinHeap(10, np.float32),
-        "IndexedMaxHeap fifo": lambda: st.IndexedMaxHeap(10, ties="fifo"),
+        "IndexedMinHeap float32 fifo": lambda: st.IndexedMinHeap(10, np.float32, ties="fifo"),
         "CountBuckets": lambda: st.CountBuckets(),
         "IntMap": lambda: st.IntMap(),
         "IntMap float": lambda: st.IntMap(dtype=float),
         "SortedMap": lambda: st.SortedMap(),
-        "SortedMap float": lambda: st.SortedMap(dtype=float),
-        "SortedMap float keys": lambda: st.SortedMap(key_dtype=float),
         "SortedMap floats": lambda: st.SortedMap(dtype=float, key_dtype=float),
     }
-    return makers
 
 
 @area("compiled")
@@ -2335,7 +2328,7 @@ def in_compiled_code(call):
         "remove many": lambda one, keys, values: one.remove_many(keys),
         "arrays": lambda one, keys, values: one.to_arrays(),
     }
-    for name in ("MaxHeap", "IndexedMinHeap", "CountBuckets", "IntMap", "SortedMap"):
+    for name in ("MaxHeap", "IndexedMaxHeap", "CountBuckets", "IntMap", "SortedMap"):
         one = keyed_containers()[name]()
         for what, function in bulk.items():
             call(f"{name} {what}", njit(function), one, keys, values)
