@@ -24,7 +24,6 @@ from counting_table import best
 from same_ids import PATTERNS, Pair
 
 import bpe
-from bpe.splitting.pattern import everything_compiled
 
 PART = 1_000_000  # characters
 COMPARED, MEASURED_THERE = 4, 8  # parts
@@ -162,7 +161,7 @@ def loading(folder: Path, name: str, times: int) -> str:
 )
 @click.argument("texts", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--times", default=5, help="Runs, of which the fastest counts.")
-@everything_compiled()
+@bpe.everything_compiled()
 def main(folder: Path, texts: tuple[Path, ...], times: int) -> None:
     """Print how fast texts are encoded."""
     click.echo(

@@ -26,7 +26,6 @@ import numpy as np
 
 import bpe
 import structures as st
-from bpe.splitting.pattern import everything_compiled
 from bpe.vocabulary.byte_level import text_of as byte_text
 
 MOST = 3.0
@@ -485,7 +484,7 @@ def seconds_of(run: Run, times: int) -> tuple[float, str]:
 @click.command()
 @click.argument("names", nargs=-1, metavar="[ATTACK]...")
 @click.option("--small", is_flag=True, help="Small sizes: some seconds in all.")
-@everything_compiled()  # what plain Python does for the first texts of a process is limited for all of them
+@bpe.everything_compiled()  # what plain Python does for the first texts of a process is limited for all of them
 def main(names: tuple[str, ...], small: bool) -> None:
     """Run attacks and print the ratios."""
     unknown = {*names} - {*ATTACKS}

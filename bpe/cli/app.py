@@ -28,7 +28,7 @@ import click
 
 from bpe import __version__
 from bpe.cli.progress import watching_compiler
-from bpe.support.files import followed, refuse_inputs
+from bpe.support.files import refuse_inputs, resolve_links
 
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
@@ -289,10 +289,10 @@ def need_output(output: str, *, is_folder: bool = False) -> None:
         if is_folder:
             raise click.UsageError("a folder cannot be written to standard output: name it")
         return
-    path = followed(output)
+    path = resolve_links(output)
     folder = path if is_folder and path.exists() else path.parent
     if path.is_dir() and not is_folder:
-        raise IsADirectoryError(f"{output} is a folder: a file name is needed")
+        raise IsADirectoryError(f"{output} is a folder: a file name is required")
     if not folder.is_dir():
         what = f"{folder} is a file, not a folder" if folder.exists() else f"no such folder: {folder}"
         raise NotADirectoryError(what)
@@ -303,7 +303,7 @@ def need_output(output: str, *, is_folder: bool = False) -> None:
         try:
             tempfile.TemporaryFile(dir=folder).close()
         except FileNotFoundError:  # such as in /proc
-            raise PermissionError(f"cannot write to {folder}: it takes no new files") from None
+            raise PermissionError(f"cannot write to {folder}: it does not accept new files") from None
         except PermissionError:
             raise PermissionError(f"no permission to write {output}: its folder is {folder}") from None
         except OSError as error:

@@ -29,7 +29,7 @@ from bpe.counting.word_counts import WordCounts
 from bpe.splitting.boundaries import cut_inside
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.specials import check_specials
-from bpe.support.memory import keeping
+from bpe.support.memory import free_memory_kept
 from bpe.support.progress import Progress, progress_bar
 from structures import ByteCounter
 
@@ -187,7 +187,7 @@ def _count_part(
 ) -> ByteCounter:
     corpus = Corpus(parts, **reading)  # type: ignore[arg-type]  # a part stands for its file
     tell = teller(topic) if topic else False
-    with keeping():
+    with free_memory_kept():
         return count_corpus(corpus, pattern, special_tokens, threads=1, progress=tell)
 
 

@@ -25,7 +25,7 @@ from bpe.encoding.engine import Engine, ends_of
 from bpe.splitting.specials import Rules
 from bpe.support.arrow import ArrowTexts, arrow_texts
 from bpe.support.text import as_array, utf8_of
-from bpe.support.threads import map_in_threads, n_threads, no_collection
+from bpe.support.threads import gc_paused, map_in_threads, n_threads
 
 MOST_BYTES = 1 << 20
 LEAST_BYTES = 1 << 15  # a shorter stretch is not worth another thread
@@ -39,7 +39,7 @@ def encode_batch(
     """Encode texts to lists of ids."""
     batch: list[list[int]] = []
     _, stretches = encode_stretches(engine, _listed(texts), threads, rules)
-    with no_collection():
+    with gc_paused():
         for ids, offsets in stretches:
             numbers = ids.tolist()
             batch += [numbers[start:end] for start, end in pairwise(offsets.tolist())]
@@ -73,7 +73,7 @@ def encode_stretches(
     def encode_stretch(stretch: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         first, last = stretch
         if isinstance(texts, ArrowTexts):
-            bytes_there, ends_there = texts.stretch(first, last)
+            bytes_there, ends_there = texts.joined(first, last)
             if not _holds_any(bytes_there, rules.needles):
                 return engine.encoder.encode_segments(bytes_there, ends_there, room)
         row = _row_of(texts[first:last])
@@ -147,7 +147,7 @@ def _stretches(texts: _Texts, threads: int, what: str) -> tuple[int, list[tuple[
     # A stretch ends with the text in which its share of the bytes ends.
     shares = np.arange(1, total // wanted + 1) * wanted
     long = np.flatnonzero(np.diff(ends, prepend=0) >= LONG)
-    chunks = texts.firsts if isinstance(texts, ArrowTexts) else [0]
+    chunks = texts.first_row_of if isinstance(texts, ArrowTexts) else [0]
     edges = np.unique(
         np.concatenate([chunks, np.searchsorted(ends, shares) + 1, long, long + 1, [len(ends)]])
     )

@@ -45,7 +45,7 @@ from bpe.pipeline.engine import changes_text, engine_of
 from bpe.splitting.pattern import Dialect, Pattern
 from bpe.support.files import atomic_write
 from bpe.support.json_text import read_json
-from bpe.support.memory import give_back
+from bpe.support.memory import trim_memory
 from bpe.vocabulary.supermerges import refuse_supermerges
 from bpe.vocabulary.vocabulary import Vocabulary
 
@@ -133,7 +133,7 @@ def of_content(
     if compiled_only and vocabulary.kept:
         _refuse_expressions(vocabulary)
     if vocabulary.size >= _LARGE:
-        give_back()
+        trim_memory()
     return vocabulary, Pattern.of(own, compiled_only=compiled_only)
 
 

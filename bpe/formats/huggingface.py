@@ -32,7 +32,7 @@ from bpe.pipeline.pre_tokenizers import PreTokenizer
 from bpe.pipeline.preparation import Preparation, cutting_pattern
 from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import need, read_json
-from bpe.support.threads import no_collection
+from bpe.support.threads import gc_paused
 from bpe.vocabulary.byte_level import text_of
 from bpe.vocabulary.extras import different, from_text, to_text
 from bpe.vocabulary.supermerges import refuse_supermerges
@@ -136,7 +136,7 @@ def tokenizer_of(vocabulary: Vocabulary, pattern: Pattern) -> tokenizers.Tokeniz
 # ---------------------------------------------------------------------------------------------- reading
 def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     """Read a ``tokenizer.json``."""
-    with no_collection():
+    with gc_paused():
         return of_document(read_json(data))
 
 

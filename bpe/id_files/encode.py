@@ -36,7 +36,7 @@ from bpe.splitting.boundaries import decided
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.special_search import SpecialSearch, search_for
 from bpe.splitting.specials import NOTHING_AROUND, Rules
-from bpe.support.files import followed
+from bpe.support.files import resolve_links
 from bpe.support.progress import Progress, progress_bar
 from bpe.support.threads import map_in_threads, n_threads
 
@@ -97,11 +97,11 @@ def encode_files(
     id_type = dtype_of(engine, dtype)
     path = Path(out)
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder: a file name is needed")
+        raise IsADirectoryError(f"{path} is a folder: a file name is required")
     if path.name.endswith(ASIDE):
         raise ValueError(f"{path}: names that end in {', '.join(ASIDE)} are for files beside the ids")
-    if not followed(path).parent.is_dir():
-        raise FileNotFoundError(f"no such folder: {followed(path).parent}")
+    if not resolve_links(path).parent.is_dir():
+        raise FileNotFoundError(f"no such folder: {resolve_links(path).parent}")
     target = Target.of(path, to)
     end_id = target.end_id(engine.vocabulary, end_token)
     target.check()

@@ -29,7 +29,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from bpe.id_files.checkpoint import State, holds, packed_state, read_state, require_plain_file, why_restarted
-from bpe.support.files import BUSY, followed, is_locked, lock, naming_output, replace_file
+from bpe.support.files import BUSY, is_locked, lock, naming_output, replace_file, resolve_links
 
 OFFSETS = np.dtype("<i8")
 ASIDE = (".offsets.npy", ".part", ".state")
@@ -48,7 +48,7 @@ def offsets_path(path: str | os.PathLike[str]) -> Path:
 
 def files_of(path: str | os.PathLike[str]) -> tuple[Path, Path]:
     """Return the file of ids that a path leads to, and that of its offsets."""
-    target = followed(path)
+    target = resolve_links(path)
     return target, offsets_path(target)
 
 

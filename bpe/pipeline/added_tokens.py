@@ -42,11 +42,11 @@ from enum import Enum
 from typing import NamedTuple
 
 from bpe.pipeline.text_changes import WHITE_SPACE
-from bpe.splitting.regex_engine import when_needed
+from bpe.splitting.regex_engine import lazy_regex
 from bpe.splitting.special_search import search_for
 from bpe.splitting.specials import NO_TOKENS
 
-_WORD_CHARACTER = when_needed(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
+_WORD_CHARACTER = lazy_regex(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
 _NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
 
 MOST_COMPARED = 1 << 28  # characters, by :func:`overlap`

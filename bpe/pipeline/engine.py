@@ -35,7 +35,7 @@ from bpe.pipeline.preparation import Preparation
 from bpe.pipeline.text_changes import check_size, most_of
 from bpe.pipeline.tracked import Tracked
 from bpe.splitting.pattern import Pattern
-from bpe.splitting.regex_engine import one_limit
+from bpe.splitting.regex_engine import shared_deadline
 from bpe.splitting.special_search import search_for
 from bpe.splitting.specials import Rules, Specials
 from bpe.vocabulary.byte_level import text_of
@@ -135,7 +135,7 @@ class PreparedEngine(Engine):
 
     def _numbered_ids(self, tokens: frozenset[str]) -> np.ndarray:
         """Return the ids of tokens by their numbers in the search for them."""
-        return np.array([self.special_ids[token] for token in search_for(tokens).listed], np.uint32)
+        return np.array([self.special_ids[token] for token in search_for(tokens).encoded], np.uint32)
 
     def __eq__(self, other: object) -> bool:
         same = super().__eq__(other)
@@ -151,7 +151,7 @@ class PreparedEngine(Engine):
         self, text: str, begins: Begins, rules: Rules, *, only_inside: bool = False
     ) -> tuple[int, Begins]:
         """Return the last place where a text that may continue can be cut, and what the rest begins with."""
-        with one_limit(len(text)):
+        with shared_deadline(len(text)):
             return self._cuts.last_cut(text, begins, self._searches(rules.allowed.tokens), only_inside)
 
     def encode_special(
@@ -179,7 +179,7 @@ class PreparedEngine(Engine):
             return together
         found = _Found([], [], [], [])
         for data in texts:
-            with one_limit(len(data)):
+            with shared_deadline(len(data)):
                 if is_plain:
                     self._cut_plainly(data, rules, found, begins is Begins.TEXT)
                 else:
@@ -317,7 +317,7 @@ class PreparedEngine(Engine):
                 f"the text is not UTF-8 at byte {error.start}, and this tokenizer changes characters: decode "
                 "the text first"
             ) from None
-        with one_limit(len(given)):
+        with shared_deadline(len(given)):
             found = self._cut_tracked(given, rules)
         data_of = [part.data for part in found if isinstance(part, TrackedPiece)]
         ids, offsets, lengths = self._encode_words(b"".join(data_of), ends_of(data_of), measured=True)

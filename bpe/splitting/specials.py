@@ -3,7 +3,7 @@
 Where several special tokens begin at the same place, the longest is taken; the search continues after it.
 Added tokens are found in the same search, and need not be allowed.
 
-* :func:`check_specials`: what the caller gives as special tokens
+* :func:`check_specials`: the special tokens of a vocabulary
 * :class:`Rules`, :func:`rules_of`: which tokens are allowed, which are an error
 """
 
@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Literal, TypeAlias, TypedDict
 
-from bpe.splitting.special_search import exact_bytes, remembering, search_for
+from bpe.splitting.special_search import cached_by_size, exact_bytes, search_for
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
 Ordinary: TypeAlias = Literal["ordinary"] | None
-Around: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+Around: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # ids put before and after those of a text
 NO_TOKENS: frozenset[str] = frozenset()
 NOTHING_AROUND: Around = ((), ())
 
@@ -32,7 +32,7 @@ class SpecialOptions(TypedDict, total=False):
 
 
 def check_specials(special_tokens: Iterable[str]) -> tuple[str, ...]:
-    """Return special tokens as a tuple, checked."""
+    """Return special tokens as a tuple; raise if one is not a str with UTF-8, is empty or a duplicate."""
     if isinstance(special_tokens, (str, bytes)):
         raise TypeError(f"special tokens must be in a list: write [{special_tokens!r}]")
     tokens = tuple(special_tokens)
@@ -44,14 +44,19 @@ def check_specials(special_tokens: Iterable[str]) -> tuple[str, ...]:
         try:
             token.encode()
         except UnicodeEncodeError:
-            raise ValueError(f"special token {i}, {token!r}, holds a surrogate: it has no UTF-8") from None
+            raise ValueError(
+                f"special token {i}, {token!r}, contains a surrogate, which has no UTF-8"
+            ) from None
     if len(set(tokens)) < len(tokens):
         raise ValueError(f"duplicate special token {Counter(tokens).most_common(1)[0][0]!r}")
     return tokens
 
 
 class Rules:
-    """What special tokens in a text become: some are tokens, some are an error, others are text."""
+    """What special tokens in a text become: some are tokens, some are an error, others are text.
+
+    `always`: a text needs more than its tokens cut out, so that the encoder of ordinary text cannot take it.
+    """
 
     def __init__(
         self,
@@ -63,6 +68,7 @@ class Rules:
         self.allowed, self.disallowed = search_for(allowed), search_for(disallowed)
         self.around, self.always = around, always
         is_ordinary = not always and around == NOTHING_AROUND
+        # A text with none of the former is ordinary text; with none of the latter, it has no error, either.
         self.cut_needles = self.allowed.needles if is_ordinary else (b"",)
         self.needles = tuple({*self.cut_needles, *self.disallowed.needles})
 
@@ -77,13 +83,13 @@ class Rules:
         return Rules(self.allowed.tokens, self.disallowed.tokens, NOTHING_AROUND, self.always)
 
     def refuse(self, given: str | bytes, what: str = "text") -> None:
-        """Raise if a text holds a disallowed string."""
+        """Raise if a text has a disallowed token; the place is counted as the text was given."""
         if not self.disallowed.tokens:
             return
         data = exact_bytes(given) if isinstance(given, str) else bytes(given)
         for start, end in self.disallowed.find_all(data):
             where = f"byte {start}"
-            if isinstance(given, str):  # bytes may be no UTF-8
+            if isinstance(given, str):  # bytes may not be UTF-8
                 where = f"character {len(data[:start].decode('utf-8', 'surrogatepass'))}"
             raise refusal(data[start:end].decode("utf-8", "surrogatepass"), where, what)
 
@@ -96,7 +102,7 @@ def refusal(token: str, where: str, what: str) -> ValueError:
     )
 
 
-@remembering
+@cached_by_size
 def _rules(
     special_tokens: frozenset[str],
     allowed: Specials,
@@ -120,7 +126,7 @@ def rules_of(
     around: Around = NOTHING_AROUND,
     always: bool = False,
 ) -> Rules:
-    """Return what the options of a public method stand for."""
+    """Return the rules that the options of a public method stand for."""
     if specials is not None:
         if specials != "ordinary":
             raise ValueError(f"specials must be 'ordinary' or None, not {specials!r}")
@@ -134,7 +140,7 @@ def rules_of(
 
 
 def as_set(tokens: Specials, name: str) -> frozenset[str]:
-    """Return a collection of tokens as a set; a TypeError names the option `name` if it is none."""
+    """Return a collection of tokens as a set; the TypeError for anything else names the option."""
     is_collection = isinstance(tokens, Collection) and not isinstance(tokens, (str, bytes))
     if not is_collection or not all(isinstance(token, str) for token in tokens):
         raise TypeError(f"{name} must be 'all' or a collection of str, not {tokens!r}")

@@ -42,7 +42,7 @@ from bpe.superwords.run_counts import (
 )
 from bpe.superwords.runs_file import Counted
 from bpe.support.files import atomic_write
-from bpe.support.memory import keeping
+from bpe.support.memory import free_memory_kept
 from bpe.support.progress import Progress, progress_bar
 from bpe.training.state import Runs
 from structures import ByteCounter, kernel
@@ -456,7 +456,7 @@ def _count_runs_of_part(
 ) -> RunCounts:
     corpus = Corpus(files, **reading)  # type: ignore[arg-type]  # a part stands for its file
     tell = teller(topic) if topic else False
-    with keeping():
+    with free_memory_kept():
         return count_part(corpus, pattern, special_tokens, parts, tell)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from bpe.counting.word_counts import WordCounts
 from bpe.support.progress import Progress, progress_bar
-from bpe.support.threads import Unbroken, in_background
+from bpe.support.threads import Uninterrupted, in_background
 from bpe.training import selection as rules
 from bpe.training.merging import discard, lower_min_count, narrow, replay
 from bpe.training.options import LONGEST, Options, Selection, Ties
@@ -140,7 +140,7 @@ class Learner:
             n_tokens = np.diff(offsets) @ weight_of
         self.numbers = np.array([1, LONGEST, 0, n_tokens])
         self.min_count, self._room = 1, 0
-        self._fetching: Unbroken | None = None
+        self._fetching: Uninterrupted | None = None
         parts = self.tokens, self.index, self.queue, self.weights, self.of_token, self.log, self.numbers
         self.state = new_state(*parts)
 
@@ -197,7 +197,7 @@ class Learner:
             self._n_stale.clear()
         min_count = max(self.min_count, min_count // DIVISOR)
         pairs = np.array(sorted(refused), np.int64)
-        self._fetching = Unbroken(lower_min_count, self.state, pairs, min_count)
+        self._fetching = Uninterrupted(lower_min_count, self.state, pairs, min_count)
         in_background(self._fetching)  # of many pieces, it takes long
         self._fetching = None
         return True
@@ -205,7 +205,7 @@ class Learner:
     def settle(self) -> None:
         """Wait until the containers are whole: after an interrupt, a thread may still work on them."""
         if self._fetching is not None:
-            self._fetching.settle()
+            self._fetching.finish()
             self._fetching = None
 
     def discard(self, pairs: Sequence[int]) -> None:

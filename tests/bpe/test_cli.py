@@ -161,7 +161,7 @@ def test_output_is_checked_first(folder, command, monkeypatch):
     for output, message in {
         "no/new.bin": "no such folder: .*no$",
         "book.txt/new.bin": r"book\.txt is a file, not a folder$",
-        "folder.bin": r"folder\.bin is a folder: a file name is needed$",
+        "folder.bin": r"folder\.bin is a folder: a file name is required$",
     }.items():
         fails(run(*OUTPUTS[command], "-o", output), message)
 
@@ -393,7 +393,7 @@ def test_two_at_once_do_not_write_the_same_file(folder, tokenizer):
             output.write(np.array([1, 2]), [2])
             fails(
                 run("encode", "tok.json", "book.txt", "-o", "ids.bin"),
-                r"ids\.(bin|offsets\.npy): another process is writing it: wait until it ends",
+                r"ids\.(bin|offsets\.npy): another process is writing it: wait for it to finish",
             )
             output.finish()
         assert ids_of(other).tolist() == [1, 2]

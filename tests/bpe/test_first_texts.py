@@ -28,7 +28,7 @@ words = st.lists(st.text("aabc", min_size=2, max_size=4).map(str.encode), max_si
 
 @pytest.fixture(autouse=True)
 def fresh_process(monkeypatch):
-    monkeypatch.setattr(plain_splitting, "_n_refusing", 0)
+    monkeypatch.setattr(plain_splitting, "_n_compiled_only", 0)
     monkeypatch.setattr(first_texts, "_done", 0)
 
 

@@ -216,7 +216,7 @@ def test_the_command_line(tmp_path):
     ("text", "message"),
     [
         ('"post_processor": {"a": ' + "[" * 200 + "]" * 200 + "}", "nested too deeply"),
-        ('"post_processor": {"a": NaN}', "NaN is no number of JSON"),
+        ('"post_processor": {"a": NaN}', "NaN is not a JSON number"),
         ('"post_processor": {"a": 1e999}', "a number that JSON does not have"),
         ('"post_processor": {"a": ' + "9" * 500 + "}", "a number of 500 digits: 99999999999999999999..."),
         ('"post_processor": {"a": "\\ud800"}', "half of a surrogate pair"),

@@ -106,7 +106,9 @@ def test_the_tokenizer_has_the_merges_of_the_reference(training, rules, n_global
 
 
 def test_the_layout_of_another_trainer():
-    counts = {name: bpe.WordCounts(dict(each), special_tokens=["<|x|>"]) for name, each in BOTH.items()}
+    counts = {
+        name: bpe.WordCounts(dict(each.items()), special_tokens=["<|x|>"]) for name, each in BOTH.items()
+    }
     for n_global in (0, 2):
         tok = bpe.train_parity(counts, 260, n_global=n_global, like="huggingface")
         assert tok.special_tokens == {"<|x|>": 0}

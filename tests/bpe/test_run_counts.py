@@ -223,7 +223,7 @@ COUNTS = bpe.count_runs(["of the sea"])
         (COUNTS, {**RULES, "pattern": "o200k"}, ValueError, "bring their own pattern and special tokens"),
         (COUNTS, {**RULES, "special_tokens": ["a"]}, ValueError, "bring their own pattern and special"),
         (COUNTS, {**RULES, "weights": {"a": 1}}, ValueError, "weights are for sources with names"),
-        (COUNTS, {**RULES, "limit_alphabet": 3}, ValueError, "from all bytes: leave out limit_alphabet"),
+        (COUNTS, {**RULES, "limit_alphabet": 256}, ValueError, "from all bytes: leave out limit_alphabet"),
         (COUNTS, {**RULES, "keep": print}, ValueError, "keep is not for bpe.Boundless"),
         (
             COUNTS.words,

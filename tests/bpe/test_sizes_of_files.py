@@ -155,7 +155,7 @@ def test_ids_far_apart(suffix, data, tmp_path):
     [
         ('"version": ' + "9" * 5000, "a number of 5000 digits: 99999999999999999999..."),
         ('"version": 1e999', '"version" is inf, not a version number'),
-        ('"version": Infinity', "Infinity is no number of JSON"),
+        ('"version": Infinity', "Infinity is not a JSON number"),
         ('"version": 1, "kept": {"document": {"a": ' + "[" * 150 + "]" * 150 + "}}", "nested too deeply"),
         (
             '"version": 1, "kept": {"document": {"a": ' + "[" * 50_000 + "]" * 50_000 + "}}",

@@ -23,7 +23,7 @@ documents = st.lists(st.text("aabc \n'<s>\u00e9\u4e2d", max_size=40) | st.binary
 
 @pytest.fixture(autouse=True)
 def small_as_usual(monkeypatch):
-    monkeypatch.setattr(plain_splitting, "_n_refusing", 0)
+    monkeypatch.setattr(plain_splitting, "_n_compiled_only", 0)
 
 
 def on_small(corpus, vocab_size=300, pattern="gpt2", special_tokens=(), min_count=1):

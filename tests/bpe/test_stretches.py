@@ -52,7 +52,7 @@ def check(texts, tokens, normalizer):
     assert starts[-1] == len(data)
     assert one_by_one(texts, search, normalizer) == (
         [data[start:end] for start, end in pairwise(starts)],
-        [search.listed[number] for number in found.numbers.tolist()],
+        [search.encoded[number] for number in found.numbers.tolist()],
         found.n_before.tolist(),
         found.text_ends.tolist(),
     )

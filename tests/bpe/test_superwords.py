@@ -614,10 +614,9 @@ def test_the_command(tmp_path, monkeypatch):
     assert run(*train, "--superwords", "superbpe", "--first-merges", 12, "--quiet").output == ""
     expected = bpe.train([Path("song.txt")], 290, superwords=bpe.SuperBPE(first_merges=12))
     assert bpe.Tokenizer.load("tok.json") == expected
-    phrases = "--max-phrase", 3, "--min-phrase-count", 2, "--superword-parts", "[a-z]"
-    assert run(*train, "--superwords", "boundless", *phrases, "--quiet").exit_code == 0
-    options = {"max_phrase": 3, "min_phrase_count": 2, "superword_parts": "[a-z]"}
-    expected = bpe.train([Path("song.txt")], 290, superwords=bpe.Boundless(), **options)
+    parts = "--superword-parts", "^ ?[a-z]{3}$"
+    assert run(*train, "--superwords", "boundless", *parts, "--quiet").exit_code == 0
+    expected = bpe.train([Path("song.txt")], 290, superwords=bpe.Boundless("^ ?[a-z]{3}$"))
     assert bpe.Tokenizer.load("tok.json") == expected
     assert run("convert", "tok.json", "tokenizer.json").exit_code != 0
     failed = run(*train, "--superwords", "superbpe", "--first-merges", 99)

@@ -9,7 +9,6 @@ import pytest
 
 import bpe
 from bpe.splitting.compiled import classes
-from bpe.splitting.compiled import classes as known_classes
 from bpe.splitting.regex_engine import unicode_version
 
 SCRIPT = """
@@ -33,28 +32,28 @@ except ImportError:
 
 
 def test_the_table_is_what_the_package_says():
-    table = json.loads(known_classes.FILE.read_text())
+    table = json.loads(classes.FILE.read_text())
     if table["unicode"] != unicode_version():
         pytest.skip(f"the regex package has the tables of Unicode {unicode_version()}")
-    assert table == known_classes.table(classes._found_by_regex, classes._cases_by_regex)
+    assert table == classes.table()
 
 
 @pytest.mark.parametrize("source", [r"\p{L}", r"[\p{L}]", r"\S", r"[\s]", "(?s:.)", r"\p{Greek}", r"[^\s]"])
 def test_another_version_of_the_package(source, monkeypatch):
     """It is asked then."""
     expected = classes._found_by_regex(source)
-    known = known_classes.known_ranges(source)
-    assert (known is None) == (source in (r"\p{Greek}", r"[^\s]") or not known_classes._table()["classes"])
+    known = classes.known_ranges(source)
+    assert (known is None) == (source in (r"\p{Greek}", r"[^\s]") or not classes._table()["classes"])
     assert known is None or np.array_equal(known, expected)
-    monkeypatch.setattr(known_classes, "unicode_version", lambda: "1.0")
-    known_classes._table.cache_clear()
-    assert known_classes.known_ranges(source) is None
-    assert known_classes.known_cases(ord("s")) is None
-    known_classes._table.cache_clear()
+    monkeypatch.setattr(classes, "unicode_version", lambda: "1.0")
+    classes._table.cache_clear()
+    assert classes.known_ranges(source) is None
+    assert classes.known_cases(ord("s")) is None
+    classes._table.cache_clear()
 
 
 def test_named_patterns_do_not_load_the_package(tmp_path):
-    if not known_classes._table()["classes"]:
+    if not classes._table()["classes"]:
         pytest.skip(f"the regex package has the tables of Unicode {unicode_version()}")
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(tmp_path / "tok.json")],

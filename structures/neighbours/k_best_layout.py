@@ -21,10 +21,12 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from structures.compiling.jit import twin
+from structures.compiling.jit import inner, kernel, twin
+from structures.primitives.memory import aligned_elements
 from structures.primitives.simd import NONE, spread
 
 ROW_LANES = 16
+NO_ID = -1
 
 _I32, _I64 = ir.IntType(32), ir.IntType(64)
 _SET = ir.IntType(ROW_LANES)
@@ -153,3 +155,42 @@ def insert_lane(typingctx, row, place, n, value):
         return NONE
 
     return types.none(row, types.int64, types.int64, element), codegen
+
+
+# ------------------------------------------------------------------------------ kernels on plain arrays
+@inner
+def comes_in(distances, ids, k, distance, id):
+    """Return whether an entry precedes the last of the `k` of a row; not-a-number precedes nothing."""
+    if id < 0:
+        return False
+    last, last_id = distances[k - 1], ids[k - 1]
+    return distance < last or (distance == last and (id < last_id or last_id < 0))
+
+
+@inner
+def entries_in(ids, k):
+    """Return how many of the `k` places of a row are not empty."""
+    n = k
+    while n > 0 and ids[n - 1] < 0:
+        n -= 1
+    return n
+
+
+@kernel
+def places_of(array, start, n):
+    """Return a copy of `n` places from `start` on."""
+    places = aligned_elements(n, array.dtype.type(0))
+    for i in range(n):
+        places[i] = array[start + i]
+    return places
+
+
+@kernel
+def all_places(array, k, width):
+    """Return a copy of the `k` places of every row, ``(n_rows, k)``."""
+    n_rows = array.size // width
+    places = aligned_elements(n_rows * k, array.dtype.type(0))
+    for row in range(n_rows):
+        for i in range(k):
+            places[row * k + i] = array[row * width + i]
+    return places.reshape((n_rows, k))

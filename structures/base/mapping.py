@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from structures import status
-from structures.base.facade import Facade
-from structures.base.operators import pairs_of
+from structures.base.container import Facade, pairs_of
 from structures.base.struct_type import StructType, method
 from structures.compiling.jit import inner, kernel, quiet
 from structures.primitives.simd import smaller

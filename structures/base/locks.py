@@ -14,7 +14,7 @@ calls that each hold what the other wants, or a fork in the middle of a call of 
 
 Compiled code does not claim. Where a ``prange`` runs, its *region*, calls of compiled code lock a container
 instead, for there several threads may come to one by ways that the compiler does not see. (What it sees, it
-refuses: :mod:`structures.base.parallel_loops`.) One word of the process says whether there is a region, and
+refuses: see below.) One word of the process says whether there is a region, and
 outside of regions a lock is one test of it::
 
     region word   low 16 bits: how many regions there are; the others: how many there have been
@@ -25,11 +25,18 @@ outside of regions a lock is one test of it::
 In a region, a call that changes a container locks it. A call that reads it does so only if one that changes
 it was there: reading alone, threads do not wait. A read that begins before the first change, and is not over
 when a later one lets the container grow, is not protected.
+
+**Loops of** ``prange``: numba runs the iterations in several threads. When it has found the types of a
+function, it asks what is here, which looks at the loops that will be parallel. A container that is the
+same in all iterations, and is changed in them, is a ``TypingError``. Threads may come to one container by
+ways that cannot be seen: through another function, or a list that has it twice. So each loop begins a
+region, and ends it.
 """
 
 from __future__ import annotations
 
 import ctypes
+import re
 import sys
 import threading
 import time
@@ -38,8 +45,13 @@ from typing import Any
 
 from llvmlite import ir
 from llvmlite.binding import add_symbol
-from numba import types
+from numba import config, prange, types
 from numba.core import cgutils
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+
+from structures.compiling.numba_private import Rewrite, compute_cfg_from_blocks, register_rewrite
+from structures.compiling.numba_private import ir as numba_ir
 
 FIELDS = dict.fromkeys(("claimed_by", "n_claims", "region", "locked_by"), types.int64)
 """The fields of every container that claims and locks need."""
@@ -246,3 +258,175 @@ def _lock(module: Any) -> Any:
     builder.position_at_end(end)  # in a call of this thread, which unlocks it
     builder.ret(_BIT(0))
     return function
+
+
+# --------------------------------------------------------------------------------------- loops of prange
+_NAMES_A_CONTAINER = re.compile("@[0-9a-f]{8}")  # the name of a type has those of its parts
+_OF_PARTS = ("getattr", "getitem", "static_getitem", "typed_getitem", "cast")
+
+
+class SharedContainerError(TypingError):
+    """Threads would change one container."""
+
+    def __init__(self, message: str, loc: Any) -> None:
+        super().__init__(message, loc)
+        self._shown = f"{message}\n{loc.strformat()}"
+
+    def __str__(self) -> str:  # numba would put the name of its pass first
+        return self._shown
+
+
+def _is_prange(statement: Any, typemap: Any) -> bool:
+    value = getattr(statement, "value", None)
+    if not (isinstance(value, numba_ir.Expr) and value.op == "call"):
+        return False
+    called = typemap[value.func.name]
+    return isinstance(called, types.Function) and called.typing_key is prange
+
+
+class _Body:
+    """The body of a loop, to ask which containers its iterations change."""
+
+    def __init__(self, blocks: Any, labels: Any, typemap: Any) -> None:
+        self._typemap = typemap
+        self._methods: dict[str, Any] = {}  # by the variable, in the whole function
+        self._assigned: dict[str, list[Any]] = {}  # by the variable, in the loop
+        self._statements: list[Any] = []
+        for label, block in blocks.items():
+            assignments = list(block.find_insts(numba_ir.Assign))
+            for each in assignments:
+                if isinstance(each.value, numba_ir.Expr) and each.value.op == "getattr":
+                    self._methods[each.target.name] = each.value
+            if label in labels:
+                self._statements += block.body
+                for each in assignments:
+                    self._assigned.setdefault(each.target.name, []).append(each.value)
+
+    def check(self) -> None:
+        """Raise for a container that is the same in all iterations, and is changed in them."""
+        for statement in self._statements:
+            container, verb = self._changed_by(statement)
+            name = container and self._outside(container)
+            if name:
+                label = self._typemap[container.name].label
+                raise SharedContainerError(
+                    f"{label} {name} comes from outside of the prange, and is changed in it by {verb}: "
+                    "make one in each iteration, or change parts[i] of a List that has one for each, and "
+                    "put them together after the loop",
+                    statement.loc,
+                )
+
+    def _changed_by(self, statement: Any) -> tuple[Any, str]:
+        """Return the variable with the container that a statement changes, and the verb; or None."""
+        container, verb = None, ""
+        if isinstance(statement, (numba_ir.SetItem, numba_ir.StaticSetItem)):
+            container, verb = statement.target, "[key] = ..."
+        elif isinstance(statement, numba_ir.DelItem):
+            container, verb = statement.target, "del [key]"
+        elif isinstance(statement, numba_ir.Assign) and getattr(statement.value, "op", "") == "call":
+            method = self._methods.get(statement.value.func.name)
+            if method is not None:
+                container, verb = method.value, method.attr
+        changing = getattr(container and self._typemap[container.name], "changing_verbs", None)
+        is_changed = changing is not None and (verb in changing or "[key]" in verb)
+        return (container, verb) if is_changed else (None, "")
+
+    def _outside(self, variable: Any, within: tuple[str, ...] = ()) -> str:
+        """Return the name of what is the same in all iterations, empty if it is not."""
+        if variable.name not in self._assigned:
+            return variable.unversioned_name
+        if variable.name in within:
+            return ""
+        for value in self._assigned[variable.name]:
+            if isinstance(value, (numba_ir.Const, numba_ir.Global, numba_ir.FreeVar)):
+                return "a constant"
+            is_part = isinstance(value, numba_ir.Expr) and value.op in _OF_PARTS
+            parts = value.list_vars() if is_part else [value] if isinstance(value, numba_ir.Var) else []
+            names = [self._outside(part, (*within, variable.name)) for part in parts]
+            if names and all(names):
+                return names[0]
+        return ""
+
+
+@intrinsic
+def enter_region(typingctx):
+    """Begin a region, and return 1."""
+
+    def codegen(context, builder, signature, arguments):
+        builder.atomic_rmw("add", region_word(builder), _WORD(2**16 + 1), "seq_cst")
+        return _WORD(1)
+
+    return types.int64(), codegen
+
+
+@intrinsic
+def leave_region(typingctx, n):
+    """End `n` regions, 0 or 1, and return 0."""
+
+    def codegen(context, builder, signature, arguments):
+        builder.atomic_rmw("sub", region_word(builder), arguments[0], "seq_cst")
+        return _WORD(0)
+
+    return types.int64(types.int64), codegen
+
+
+class ParallelLoops(Rewrite):
+    """What numba asks about each function, once for each of its blocks."""
+
+    def __init__(self, state: Any) -> None:
+        self._state = state
+        options = state.flags.auto_parallel
+        self._is_seen = not (options.enabled and options.prange)
+
+    def match(self, func_ir, block, typemap, calltypes):
+        """Look at all loops at the first call; the changes are made in place."""
+        if not self._is_seen:
+            self._is_seen = True
+            if any(_NAMES_A_CONTAINER.search(str(each)) for each in typemap.values()):
+                self._look(func_ir.blocks, typemap)
+        return False
+
+    def _look(self, blocks: Any, typemap: Any) -> None:
+        loops = [
+            loop
+            for loop in compute_cfg_from_blocks(blocks).loops().values()
+            if len(loop.entries) == len(loop.exits) == 1
+            and any(_is_prange(each, typemap) for each in blocks[next(iter(loop.entries))].body)
+        ]
+        # Loops in others are not parallel.
+        outer = [loop for loop in loops if not any(loop.header in o.body for o in loops if o is not loop)]
+        for loop in outer:
+            _Body(blocks, loop.body, typemap).check()
+        for loop in outer:
+            self._make_region(blocks, loop)
+
+    def _make_region(self, blocks: Any, loop: Any) -> None:
+        """Begin a region before a loop, and end it behind; others come there who did not begin one."""
+        first, (entry,), (exit_,) = blocks[min(blocks)], loop.entries, loop.exits
+        scope, loc = first.scope, blocks[loop.header].loc
+        n = self._variable(scope, types.int64, loc)
+        begin = self._call(enter_region, [], n, loc)
+        end = self._call(leave_region, [n], n, loc)
+        at = next(i for i, each in enumerate(blocks[entry].body) if _is_prange(each, self._state.typemap))
+        blocks[entry].body[at:at] = begin
+        blocks[exit_].body[:0] = end
+        first.body.insert(0, numba_ir.Assign(numba_ir.Const(0, loc), n, loc))
+
+    def _variable(self, scope: Any, typ: Any, loc: Any) -> Any:
+        variable = scope.redefine("$region", loc)
+        self._state.typemap[variable.name] = typ
+        return variable
+
+    def _call(self, function: Any, arguments: Any, target: Any, loc: Any) -> list[Any]:
+        """Return the statements that call a function of int64, and keep the result."""
+        kind = self._state.typingctx.resolve_value_type(function)
+        called = self._variable(target.scope, kind, loc)
+        call = numba_ir.Expr.call(called, arguments, (), loc)
+        signature = kind.get_call_type(self._state.typingctx, (types.int64,) * len(arguments), {})
+        self._state.calltypes[call] = signature
+        named = numba_ir.Global(function.__name__, function, loc)
+        return [numba_ir.Assign(named, called, loc), numba_ir.Assign(call, target, loc)]
+
+
+if not config.DISABLE_JIT:
+    register_rewrite("after-inference")(ParallelLoops)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from structures.base.keyed import NOTHING, Keyed, KeyedType
+from structures.base.mapping import NOTHING, Keyed, KeyedType
 from structures.base.struct_type import method
 from structures.compiling.jit import inner, kernel, quiet
 from structures.primitives.memory import new_words

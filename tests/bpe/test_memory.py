@@ -7,13 +7,13 @@ import sys
 
 import pytest
 
-from bpe.support import memory as free_memory
+from bpe.support import memory
 
 pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="a setting of glibc")
 
 FAULTS = """
 import resource, sys
-from bpe.support.memory import keeping
+from bpe.support.memory import free_memory_kept
 
 def block():
     return bytearray(b"x") * (1 << 20)
@@ -28,8 +28,8 @@ def faults():
     return now() - before
 
 found = [faults()]
-with keeping():
-    with keeping():
+with free_memory_kept():
+    with free_memory_kept():
         found.append(faults())
     found.append(faults())
 print(*found, faults())
@@ -54,11 +54,11 @@ def test_blocks_are_kept_where_the_environment_says_no():
 def test_nothing_is_changed_without_the_setting(monkeypatch):
     monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
     changed = []
-    monkeypatch.setattr(free_memory, "_count_one", lambda *given: changed.append(given))
+    monkeypatch.setattr(memory, "_enter_or_leave", lambda *given: changed.append(given))
     for value in (None, "", "many", "-1"):
         if value is not None:
             monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", value)
-        with free_memory.keeping():
+        with memory.free_memory_kept():
             pass
     assert changed == []
 
@@ -68,10 +68,10 @@ def test_limits_hold_again_after_an_error(monkeypatch):
     seen = []
 
     def fail():
-        with free_memory.keeping():
-            seen.append(free_memory._n_keeping)
+        with memory.free_memory_kept():
+            seen.append(memory._n_keeping)
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
         fail()
-    assert [*seen, free_memory._n_keeping] == [1, 0]
+    assert [*seen, memory._n_keeping] == [1, 0]

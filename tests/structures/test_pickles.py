@@ -1,8 +1,7 @@
-"""Pickles that release 0.1.0 wrote are read; new ones name no module inside the package."""
+"""Pickles name no module inside the package."""
 
 import pickle
 import pickletools
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,9 +22,8 @@ from structures import (
     TokenList,
 )
 
-FOLDER = Path(__file__).parents[1] / "data" / "written_by_0.1.0"
 TOKENS = TokenList([1, 2, 1, 2, 3], [0, 2, 5])
-CONTAINERS = {  # as in make.py.txt
+CONTAINERS = {
     "IntMap": IntMap({1: 2, -5: 2**40, 0: -1}),
     "MaxHeap": MaxHeap({3: 7, 9: 7, -2: 1}),
     "MinHeap": MinHeap({3: 7, 9: 7, -2: 1}),
@@ -34,8 +32,6 @@ CONTAINERS = {  # as in make.py.txt
     "ByteCounter": ByteCounter({b"one": 1, b"": 2, b"a longer string of bytes": 3}),
     "TokenList": TOKENS,
     "PairIndex": PairIndex.build(TOKENS),
-}
-LATER = {  # than 0.1.0
     "IntMap_float64": IntMap({1: 0.5}, float),
     "IntSet": IntSet([3, -5]),
     "MinHeap_fifo": MinHeap([(9, 7), (3, 7)], ties="fifo"),
@@ -46,31 +42,15 @@ LATER = {  # than 0.1.0
 }
 
 
-@pytest.mark.parametrize("protocol", [2, 5])
-@pytest.mark.parametrize("name", CONTAINERS)
-def test_a_pickle_of_0_1_0_is_read(name, protocol):
-    old = pickle.loads((FOLDER / f"{name}.protocol{protocol}.pickle").read_bytes())
-    assert type(old) is type(CONTAINERS[name])
-    assert old == CONTAINERS[name]
-    assert getattr(old, "dtype", None) == getattr(CONTAINERS[name], "dtype", None)
-    old._check()
-
-
-def test_order_is_read_too():
-    """``==`` leaves the order of a ByteCounter out."""
-    old = pickle.loads((FOLDER / "ByteCounter.protocol5.pickle").read_bytes())
-    assert list(old.items()) == list(CONTAINERS["ByteCounter"].items())
-
-
 def test_every_container_is_tested():
     classes = {name for name in structures.__all__ if isinstance(getattr(structures, name), type)}
-    assert classes <= {type(container).__name__ for container in (CONTAINERS | LATER).values()}
+    assert classes <= {type(container).__name__ for container in CONTAINERS.values()}
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("name", CONTAINERS | LATER)
-def test_a_new_pickle_names_the_package_alone(name, protocol):
-    container = (CONTAINERS | LATER)[name]
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_a_pickle_names_the_package_alone(name, protocol):
+    container = CONTAINERS[name]
     written = pickle.dumps(container, protocol)
     assert b"structures" in written
     assert b"structures." not in written
