@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 import bpe
 from bpe import cli
-from bpe.cli.app import human
+from bpe.cli.progress import human
 from bpe.id_files.output import Output
 from bpe.tokenizer import Tokenizer
 from tests.forks import Child
