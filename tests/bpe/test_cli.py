@@ -83,7 +83,7 @@ def test_train(folder):
     result = run(
         *("train", "book.txt", "special.txt", "--vocab-size", 300, "--pattern", "cl100k"),
         *("--special", "<|end|>", "--special", "<|fim|>", "--min-count", 2, "--ties", "lexicographic"),
-        *("--selection", "heap", "-o", "new.json"),
+        *("-o", "new.json"),
     )
     assert result.exit_code == 0, result.output
     assert result.stdout == ""

@@ -238,7 +238,7 @@ def test_which_vocabularies(monkeypatch):
 
 
 def test_superwords_need_compiled_code():
-    tok = bpe.train(["of the sea of the sea"], 275, superwords="boundless")
+    tok = bpe.train(["of the sea of the sea"], 275, superwords=bpe.Boundless())
     assert tok.engine.vocabulary.n_super
     assert type(tok.engine.encoder).__name__ == "RunEncoder"
 

@@ -53,7 +53,7 @@ def test_gigatoken_breaks_ties_as_tokenizers_does_unless_told_otherwise(command,
     for text, vocab_size in texts(book):
         path.write_bytes(text.encode())
         counts = bpe.WordCounts.from_corpus(path, special_tokens=[command.SPECIAL])
-        trainer = bpe.Trainer(counts, alphabet="gpt2")
+        trainer = bpe.Trainer(counts, like="gigatoken")
         trainer.run(vocab_size)
         source = gigatoken.TextFileSource([str(path)], separator=command.SPECIAL.encode())
         _, merges = gigatoken.train_bpe(source, 257 + len(trainer.merges), [command.SPECIAL])

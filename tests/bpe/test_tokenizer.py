@@ -448,7 +448,7 @@ def test_files_of_other_formats(format, tmp_path):
     path = tmp_path / {"tiktoken": "a.tiktoken", "gpt2": "vocab.json", "minbpe": "a.model"}.get(
         format, "tok.json"
     )
-    tok = bpe.train(["low"], 257, alphabet="gpt2" if format == "gpt2" else "bytes", progress=False)
+    tok = bpe.train(["low"], 257, like="gigatoken" if format == "gpt2" else None, progress=False)
     write(tok.engine.vocabulary, tok.pattern, path, "huggingface" if format == "folder" else format)
     if format == "folder":
         path, format = path.rename(tmp_path / "tokenizer.json").parent, "huggingface"
