@@ -1984,7 +1984,7 @@ def other_containers(call):
         ("clear",),
         ("items",),
     ]
-    call_methods(call, "ByteCounter", st.ByteCounter({word: 1 for word in words}), methods)
+    call_methods(call, "ByteCounter", st.ByteCounter(dict.fromkeys(words, 1)), methods)
     for given in ("abc", [3], {"a": 2}, {"a": -1}, [("a", 2)], 3):
         call(f"ByteCounter of {given}", lambda g=given: list(st.ByteCounter(g).items()))
     call(
