@@ -605,7 +605,7 @@ class Job:
         if isinstance(how, SuperBPE):
             training = superbpe_training(how, words, documents, start, n_merges, options, threads, progress)
             training.run(n_merges, progress)
-            return Tokenizer._of(training.vocabulary(), Pattern.of(how.pattern))
+            return Tokenizer._of(training.vocabulary(), cast("Pattern", how.pattern))
 
         def rows_of(known: ByteCounter) -> Runs:
             return Runs.of_row(piece_ids(documents(), words.pattern, words.special_tokens, known, threads))

@@ -421,11 +421,11 @@ def _superwords_of(
         if value is not None and name != its_name:
             raise ValueError(f"{option} is for --superwords {its_name}")
     if name == "superbpe":
-        from bpe.superwords.superbpe import WIDE_PATTERN, SuperBPE
+        from bpe.superwords.superbpe import SuperBPE
 
         if first_merges is None:
             raise ValueError("--superwords superbpe needs --first-merges: how many merges stay inside words")
-        return SuperBPE(first_merges, WIDE_PATTERN if pattern is None else pattern)
+        return SuperBPE(first_merges, pattern)
     if name == "boundless":
         from bpe.superwords.boundless import Boundless
 

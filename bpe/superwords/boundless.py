@@ -156,7 +156,7 @@ def learn_boundless(
     unit: int = 1,
     progress: Progress = False,
 ) -> Vocabulary:
-    """Learn merges in words, then supermerges in the runs of them; `rows_of` known pieces finds these."""
+    """Learn merges in words, then supermerges in runs; `rows_of` the pieces of one token finds these."""
     training = Training(words, start, options, unit)
     training.run(n_merges, progress)
     log = training.log
