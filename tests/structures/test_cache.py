@@ -269,6 +269,59 @@ def test_a_class_that_is_gone(python, installation, tmp_path):
     assert [run(), run()] == ["5 0\n", "5 1\n"]
 
 
+def test_code_that_an_earlier_version_cached(python, installation, tmp_path):
+    """It names what has another place now. It is compiled again; it does not raise."""
+    maker = """
+        import structures as st
+        from numba import njit
+
+        @njit(cache=True)
+        def top(n):
+            heap = st.MaxHeap()
+            heap.add(5, n)
+            return heap.pop()[1]
+
+        @njit(cache=True)
+        def apply(function, n):
+            return function(n)
+    """
+    run_both = """
+        from toy.helper import triple
+        from toy.maker import apply, top
+        print(top(3), apply(triple, 2), *top.stats.cache_hits.values())
+    """
+    (installation / "toy" / "maker.py").write_text(textwrap.dedent(maker))
+    earlier = {
+        "cache": "read_back.__module__ = 'structures.compiling.stamps'",
+        "dispatchers": """
+class _InsideDispatcher(Dispatcher):
+    def _reduce_states(self):
+        return CPUDispatcher._reduce_states(self)
+
+def dispatcher(function, name, make=dispatcher):
+    made = make(function, name)
+    if name == "plain inside":
+        made.__class__ = _InsideDispatcher
+    return made
+""",
+    }
+
+    def run():
+        return python(textwrap.dedent(run_both), path=installation, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+
+    sources = {installation / "structures" / "compiling" / f"{name}.py": earlier[name] for name in earlier}
+    before = {source: source.read_text() for source in sources}
+    for source, names in sources.items():
+        source.write_text(f"{before[source]}\n{names}\n")
+    assert [run(), run()] == ["3 6\n", "3 6 1\n"]
+    cached = b"".join(file.read_bytes() for file in (tmp_path / "cache").rglob("maker.*"))
+    assert b"structures.compiling.stamps" in cached
+    assert b"_InsideDispatcher" in cached
+    for source, text in before.items():
+        source.write_text(text)
+    assert [run(), run()] == ["3 6\n", "3 6 1\n"]
+
+
 def test_a_type_of_another_release():
     """A cache names it; the class of today may not know its fields."""
     old = _type_of(
