@@ -286,16 +286,11 @@ def training_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of everything that trains."""
     for decorate in (
         click.option(
-            "--special-first",
-            is_flag=True,
-            help="Give special tokens the first ids. By default, they get the last.",
-        ),
-        click.option(
-            "--alphabet",
-            type=click.Choice(["bytes", "gpt2"]),
-            default="bytes",
-            show_default=True,
-            help="The order of the ids of single bytes: by value, or as in GPT-2.",
+            "--like",
+            type=click.Choice(["huggingface", "gigatoken"]),
+            help="Another trainer whose merges are wanted. huggingface: special tokens get the first ids, "
+            "not the last; then come single bytes in the order of GPT-2; and tokens must be shorter than "
+            "--max-token-length. gigatoken: single bytes in that order.",
         ),
         click.option(
             "--max-token-length",
@@ -333,19 +328,6 @@ def training_options(command: Callable[..., None]) -> Callable[..., None]:
 def superword_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of superwords."""
     for decorate in (
-        click.option(
-            "--min-phrase-count",
-            type=int,
-            metavar="N",
-            help="For --max-phrase: how often such a row must occur.  [default: 15]",
-        ),
-        click.option(
-            "--max-phrase",
-            type=int,
-            metavar="N",
-            help="For boundless: join pieces only inside frequent rows of at most N pieces. This needs less "
-            "memory, and gives an approximation.",
-        ),
         click.option(
             "--superword-parts",
             metavar="REGEX",

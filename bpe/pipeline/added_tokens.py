@@ -38,7 +38,6 @@ import functools
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Set
-from enum import Enum
 from typing import NamedTuple
 
 from bpe.pipeline.text_changes import WHITE_SPACE
@@ -204,14 +203,6 @@ def hides(outer: Collection[str], inner: Collection[str]) -> bool:
 
 MOST_PLACES = 1024
 """How many places of a text are looked at, from its end; those of ordinary text are found at once."""
-
-
-class Begins(Enum):
-    """What a part of a text begins with."""
-
-    TEXT = "the given text"
-    STRETCH = "what follows an added token"
-    INSIDE = "the rest of a stretch"
 
 
 class TokenCuts:

@@ -17,10 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bpe.encoding.engine import ends_of
 from bpe.pipeline.normalizers import BOUNDARY
 from bpe.splitting.special_search import SpecialSearch
-from bpe.support.text import as_array
+from bpe.support.text import as_array, ends_of
 from structures.kernels import inner, pointer_to, quiet
 
 _MARK = BOUNDARY.encode()

@@ -16,7 +16,7 @@ as large again. What takes longest then is the first access to the new memory. S
 next table is allocated and emptied ahead, some KB with every 64 of the last keys that the table takes. As
 homes are top bits, the new table is read and written from left to right.
 
-The hash depends on a secret of the process (:mod:`structures.primitives.secret`), so that nobody can choose
+The hash depends on a secret of the process (:mod:`structures.primitives.hashing`), so that nobody can choose
 keys that collide. The order of iteration depends neither on it nor on the table: keys ascend. They are sorted
 when they are asked for. A table with its entries in order of insertion, as a dict has, would need an access
 more for every search.
@@ -52,20 +52,20 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from structures.base.facade import named_by_package
-from structures.base.keyed import NOTHING, Keyed
-from structures.base.made_inside import class_method, constructor, must_be_entries, only_empty
+from structures.base.container import named_by_package
+from structures.base.in_njit import class_method, constructor, must_be_entries, only_empty
+from structures.base.mapping import NOTHING, Keyed
 from structures.base.struct_type import bind
 from structures.hash_tables.int_map_kernels import IntMapType, map_of, map_type, new_map, state
 from structures.hash_tables.int_map_table import BUCKET, EMPTY, ROOM, capacity_of, locate
-from structures.primitives.secret import WORDS
+from structures.primitives.hashing import WORDS
 from structures.status import DTYPE_HINT, dtype_name, int64, int64_array
 
 
 class IntMap(Keyed):
     """Hash map from int64 to int64, or to float64.
 
-    Calls from several threads take turns (:mod:`structures.base.claims`). Inside ``@njit`` the same verbs are
+    Calls from several threads take turns (:mod:`structures.base.locks`). Inside ``@njit`` the same verbs are
     methods and operators. Nothing raises there, except when there is no memory for an array that is returned:
     a missing key reads as the default, and verbs that change the map return a status, below 0 for a failure.
     A float for an integer is a typing error there. The iterations of a ``prange`` may read a map from

@@ -11,8 +11,8 @@ from numba import types
 from numba.experimental import structref
 
 from structures import status
-from structures.base.fields import swap_fields
-from structures.base.keyed import KeyedType, check_sizes
+from structures.base.container import swap_fields
+from structures.base.mapping import KeyedType, check_sizes
 from structures.base.struct_type import fields_of, method, new, new_like
 from structures.compiling.jit import inlined, inner, kernel, late, quiet
 from structures.hash_tables.int_map_table import (

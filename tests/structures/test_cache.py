@@ -13,10 +13,8 @@ from numba import types
 
 import structures as st
 from structures.base.struct_type import GoneType, _type_of
-from structures.compiling import cache_folder
-from structures.compiling.cache_folder import others_may_write, turn_to_write
-from structures.compiling.digests import DIGEST, package_digest
-from structures.compiling.stamps import read_back
+from structures.compiling import cache
+from structures.compiling.cache import DIGEST, others_may_write, package_digest, turn_to_write
 from tests.forks import Child
 
 
@@ -178,33 +176,6 @@ def test_cached_code_is_used_again_and_never_stale(python, installation, tmp_pat
     assert run() == "10 40 found 1 0\n"
 
 
-def test_cached_code_is_never_stale_without_the_private_names_of_numba(python, installation, tmp_path):
-    """The same with an unknown release of numba, as far as it takes two containers less."""
-    code = """
-        import warnings
-        import numba
-        numba.__version__ = "0.99.0"
-        warnings.simplefilter("ignore")
-        import structures as st
-        from toy.user import with_kernel, with_njit
-        for function in (with_njit, with_kernel):
-            print(function(st.IntMap()), *function.stats.cache_hits.values(), end=" ")
-    """
-
-    def run():
-        return python(textwrap.dedent(code), path=installation, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
-
-    assert [run(), run()] == ["5 15 ", "5 1 15 1 "]
-    change(
-        installation / "structures" / "hash_tables" / "int_map_kernels.py",
-        "value + delta)",
-        "value + 2 * delta)",
-    )
-    assert run() == "10 30 "
-    change(installation / "toy" / "helper.py", "3 * n", "4 * n")
-    assert run() == "10 1 40 "
-
-
 def test_callers_that_make_their_containers_are_never_stale(python, installation, tmp_path):
     """They have no argument of ours: neither they nor their callers, nor what returns a list."""
     maker = """
@@ -296,12 +267,6 @@ def test_a_class_that_is_gone(python, installation, tmp_path):
     assert [run(), run()] == ["5 0\n", "5 1\n"]
     rename("hash_tables/kernels_of_old", "kernels_of_new")
     assert [run(), run()] == ["5 0\n", "5 1\n"]
-
-
-def test_caches_of_earlier_releases_are_read():
-    """They name these modules. Without them a user's cached function would raise, not be compiled again."""
-    for module, function in {"struct_type": _type_of, "stamps": read_back}.items():
-        assert pickle.loads(f"cstructures.{module}\n{function.__name__}\n.".encode()) is function
 
 
 def test_a_type_of_another_release():
@@ -450,7 +415,7 @@ def test_writers_wait_for_their_turn(tmp_path):
 
 def test_a_turn_that_does_not_end(tmp_path, monkeypatch):
     """A process that is suspended while it writes, or whose fork lives on, keeps nobody waiting for long."""
-    monkeypatch.setattr(cache_folder, "LONGEST_WAIT", 0.1)
+    monkeypatch.setattr(cache, "LONGEST_WAIT", 0.1)
     with turn_to_write(str(tmp_path)):
         started = time.monotonic()
         with turn_to_write(str(tmp_path)):
@@ -472,7 +437,7 @@ def test_a_file_with_other_code_is_not_used(python, tmp_path):
 
     assert run() == "3 5 3 5 8 7 8 7 "
     # For each of two containers there is code for Python, and code for compiled callers.
-    files = sorted(tmp_path.rglob("keyed._keys-*.nbc"))
+    files = sorted(tmp_path.rglob("mapping._keys-*.nbc"))
     contents = [file.read_bytes() for file in files]
     assert len(set(contents)) == 4
     for n_places in (1, 2, 3):

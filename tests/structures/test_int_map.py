@@ -9,7 +9,7 @@ from structures import IntMap, kernel
 from structures.hash_tables import int_map_table as module
 from structures.hash_tables.int_map_kernels import int_map_type, map_type, state
 from structures.primitives import hashing
-from structures.primitives.secret import WORDS
+from structures.primitives.hashing import WORDS
 from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, NOT_A_NUMBER, OK, OUT_OF_RANGE, OVERFLOW
 from structures.testing import LANGUAGES, IntMapMachine, MapModel, check_program, random_program
 
