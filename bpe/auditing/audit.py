@@ -70,7 +70,26 @@ class Audit:
     renyi_efficiency: float
 
     def with_status(self, status: Status) -> list[int]:
-        """Return the ids that have a status, in ascending order."""
+        """Return the ids that have a status, in ascending order.
+
+        Parameters
+        ----------
+        status : {"live", "rank-dead", "pattern-dead", "unknown"}
+
+        Returns
+        -------
+        list of int
+
+        Complexity
+        ----------
+        O(number of tokens).
+
+        Examples
+        --------
+        >>> import bpe
+        >>> bpe.train(["low lower"], 258, progress=False).audit().with_status("live")[-2:]
+        [256, 257]
+        """
         return [number for number, found in self.status_of.items() if found == status]
 
     @property

@@ -47,7 +47,24 @@ READING_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class EncodedFiles:
-    """What ``Tokenizer.encode_files`` has written."""
+    """What ``Tokenizer.encode_files`` has written.
+
+    Attributes
+    ----------
+    ids, offsets : Path
+        The files. Of Megatron, `offsets` is the .idx; a table is both.
+    dtype : numpy.dtype
+        Of the ids.
+    n_documents, n_bytes, n_tokens : int
+        Bytes are those of the text.
+    is_resumed : bool
+        Whether an earlier run had done some of it.
+
+    Examples
+    --------
+    >>> EncodedFiles(Path("a.bin"), Path("a.offsets.npy"), np.dtype("<u2"), 1, 8, 3, False).n_tokens
+    3
+    """
 
     __module__ = "bpe"  # the name in pickles
     ids: Path
