@@ -185,15 +185,16 @@ def boundless(**options):
     return {"superwords": "boundless"} | {names.get(name, name): value for name, value in options.items()}
 
 
-def like(trainer, function=None):
-    """Return the options of training for "gigatoken" or "huggingface"."""
-    parameters = signature(function or bpe.train).parameters
-    if "like" in parameters:
-        return {"like": trainer}
-    options = {"alphabet": "gpt2"}
+def like(trainer, function=None, **more):
+    """Return the options of training for "gigatoken" or "huggingface", and more."""
+    if "like" in signature(function or bpe.train).parameters:
+        return {"like": trainer, **more}
+    options = {"alphabet": "gpt2", **more}
     if trainer == "huggingface":
-        options |= {"length_rule": "huggingface", "special_first": True}
-    return {name: value for name, value in options.items() if name in parameters}
+        options["special_first"] = True
+        if "max_token_length" in more:
+            options["length_rule"] = "huggingface"
+    return options
 
 
 # ------------------------------------------------------------------------------------------------- the texts
@@ -243,7 +244,8 @@ def training(call):
         "no initial alphabet": {"initial_alphabet": b""},
         "limited alphabet": {"initial_alphabet": b"", "limit_alphabet": 20},
         "special tokens": {"special_tokens": [END, "<pad>"]},
-        "like huggingface": {"special_tokens": [END], "max_token_length": 6, **like("huggingface")},
+        "like huggingface": {"special_tokens": [END, "<pad>"], **like("huggingface")},
+        "length rule": {"special_tokens": [END], **like("huggingface", max_token_length=4)},
         "keep": {"keep": lambda left, right: b" " not in left + right},
         "threads": {"threads": 1},
         "progress": {"progress": True},
