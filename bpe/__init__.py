@@ -9,39 +9,48 @@
 * :class:`Tokenizer`: encode, decode, save, load
 * :class:`TiktokenEncoding`: a tokenizer with the methods of tiktoken
 * :class:`Corpus`, :class:`WordCounts`, :func:`count_words`: text from files, and the counts of its pieces
-* :class:`RunCounts`, :func:`count_runs`: the same with rows of pieces, to learn tokens that join words from
+* :class:`SuperBPE`, :class:`Boundless`: two ways to learn tokens that join words
+* :class:`RunCounts`, :func:`count_runs`: counts with rows of pieces, to learn such tokens from
 * :func:`temperature_weights`: how much each source counts, from their sizes
 * :func:`split`, :class:`Pattern`, :data:`PATTERNS`: how text is cut into pieces
+* :func:`everything_compiled`: for measurements, as plain Python encodes the first short texts of a process
 
 Everything is loaded at first use, so that ``import bpe`` takes no time.
 """
 
 import importlib
-import sys
+from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
-from bpe.support.imports import refuse_another
-
 if TYPE_CHECKING:
+    from bpe.auditing import Audit
     from bpe.corpus import Corpus
-    from bpe.counting.clusters import count_runs, count_words
+    from bpe.counting.clusters import count_words
     from bpe.counting.weights import temperature_weights
     from bpe.counting.word_counts import WordCounts
-    from bpe.splitting.pattern import PATTERNS, Pattern, split
-    from bpe.superwords.counted_runs import RunCounts
+    from bpe.id_files.encode import EncodedFiles
+    from bpe.id_files.shards import EncodedShards
+    from bpe.splitting.pattern import PATTERNS, Pattern, everything_compiled, split
+    from bpe.superwords.boundless import Boundless
+    from bpe.superwords.counted_runs import RunCounts, count_runs
+    from bpe.superwords.superbpe import SuperBPE
     from bpe.tiktoken_encoding import TiktokenEncoding
     from bpe.tokenizer import Tokenizer
-    from bpe.training import Trainer, train, train_parity
+    from bpe.trainer import Merge, Trainer, train, train_parity
 
     __version__: str
 
-refuse_another("structures", "IndexedMaxHeap")
-
 __all__ = [
     "PATTERNS",
+    "Audit",
+    "Boundless",
     "Corpus",
+    "EncodedFiles",
+    "EncodedShards",
+    "Merge",
     "Pattern",
     "RunCounts",
+    "SuperBPE",
     "TiktokenEncoding",
     "Tokenizer",
     "Trainer",
@@ -49,6 +58,7 @@ __all__ = [
     "__version__",
     "count_runs",
     "count_words",
+    "everything_compiled",
     "split",
     "temperature_weights",
     "train",
@@ -57,23 +67,27 @@ __all__ = [
 
 _MODULE_OF = {
     "Audit": "bpe.auditing",  # what Tokenizer.audit returns
+    "Boundless": "bpe.superwords.boundless",
     "Corpus": "bpe.corpus",
     "EncodedFiles": "bpe.id_files.encode",  # what Tokenizer.encode_files returns
     "EncodedShards": "bpe.id_files.shards",  # what Tokenizer.encode_shards returns
     "FilePart": "bpe.corpus.reading",  # what a Corpus holds
+    "Merge": "bpe.trainer",  # what a Trainer learns
     "PATTERNS": "bpe.splitting.pattern",
     "Pattern": "bpe.splitting.pattern",
     "RunCounts": "bpe.superwords.counted_runs",
+    "SuperBPE": "bpe.superwords.superbpe",
     "TiktokenEncoding": "bpe.tiktoken_encoding",
     "Tokenizer": "bpe.tokenizer",
-    "Trainer": "bpe.training",
+    "Trainer": "bpe.trainer",
     "WordCounts": "bpe.counting.word_counts",
-    "count_runs": "bpe.counting.clusters",
+    "count_runs": "bpe.superwords.counted_runs",
     "count_words": "bpe.counting.clusters",
+    "everything_compiled": "bpe.splitting.pattern",
     "split": "bpe.splitting.pattern",
     "temperature_weights": "bpe.counting.weights",
-    "train": "bpe.training",
-    "train_parity": "bpe.training",
+    "train": "bpe.trainer",
+    "train_parity": "bpe.trainer",
 }
 
 
@@ -98,6 +112,18 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_MODULE_OF, "__version__"})
 
 
-# Pickles of release 0.1.0 name these modules, and nothing in them that this package does not have.
-for _name in ("bpe.corpus.files", "bpe.counts", "bpe.split", "bpe.toolbox", "bpe.toolbox.files"):
-    sys.modules[_name] = sys.modules[__name__]
+def _refuse_another(name: str, mark: str) -> None:
+    """Raise ``ImportError`` if Python finds a module of this name that does not contain the mark of ours."""
+    try:
+        spec: Any = PathFinder.find_spec(name)
+        source = spec.loader.get_data(spec.origin)
+    except (AttributeError, ImportError, OSError, ValueError):
+        return
+    if mark.encode() not in source:
+        raise ImportError(
+            f"{spec.origin} is not the module {name!r} of bpe-structures, but another of this name. "
+            "Rename it if it is yours; else uninstall its distribution and reinstall bpe-structures"
+        )
+
+
+_refuse_another("structures", "IndexedMaxHeap")

@@ -2,29 +2,54 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
+import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, AnyStr
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, AnyStr, TypeAlias
 
 import numpy as np
 
-from bpe.corpus_encoder import CorpusEncoder
-from bpe.encoding import batches, budget, offsets
+from bpe.encoding import batches, offsets
 from bpe.encoding.appendable import AppendableEncoder
+from bpe.encoding.decoding import join_tokens
 from bpe.encoding.dropout import encode_with_dropout
+from bpe.encoding.engine import Engine
 from bpe.encoding.intervals import IntervalCounter
 from bpe.encoding.streams import StreamDecoder, StreamEncoder, encode_parts
-from bpe.splitting.specials import Ordinary, SpecialOptions, Specials
+from bpe.pipeline.engine import engine_of
+from bpe.splitting.pattern import Dialect, Pattern
+from bpe.splitting.specials import NO_TOKENS, Ordinary, Rules, SpecialOptions, Specials
 from bpe.support.progress import Progress
-from bpe.support.text import utf8_of
+from bpe.support.text import as_bytes, as_text, utf8_of
+from bpe.vocabulary.given import (
+    GivenMerges,
+    GivenSpecials,
+    GivenTokens,
+    vocabulary_of,
+    with_special_tokens,
+)
+from bpe.vocabulary.parts import Packed, packed, truncated, unpacked
+from bpe.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    import tiktoken
+    import tokenizers
+    from typing_extensions import Self, Unpack
 
     from bpe.auditing import Audit
     from bpe.corpus import CorpusLike
+    from bpe.counting.word_counts import WordCounts
+    from bpe.id_files.encode import EncodedFiles
+    from bpe.id_files.formats import IdFormat
+    from bpe.id_files.shards import EncodedShards
+    from bpe.training.options import Ties
+
+PathLike: TypeAlias = str | os.PathLike[str]
 
 
-class Tokenizer(CorpusEncoder):
+class Tokenizer:
     r"""A vocabulary with its merges, split pattern and special tokens: encodes text and decodes ids.
 
     It never changes. Two are equal if all parts that decide ids are. Any number of threads may use one, and
@@ -32,20 +57,21 @@ class Tokenizer(CorpusEncoder):
     decode to the same bytes, if :attr:`is_lossless`. In a str, surrogate pairs are joined; any other
     surrogate is encoded as U+FFFD.
 
+    * files: :meth:`open`, :meth:`load`, :meth:`save`, and ``from_...``, ``save_...``, ``to_...`` for other
+      programs; :class:`TiktokenEncoding` has the methods of tiktoken
     * one text: :meth:`encode`, :meth:`encode_ordinary`, :meth:`encode_to_numpy`, :meth:`encode_with_offsets`,
       :meth:`encode_with_dropout`
-    * many texts: :meth:`encode_batch`, :meth:`encode_batch_to_numpy`, :meth:`encode_files`,
-      :meth:`encode_shards`
+    * many texts: :meth:`encode_batch`, :meth:`encode_batch_to_numpy`
     * text in parts: :meth:`encode_iterable`, :meth:`stream_encoder`, :meth:`appendable_encoder`
     * numbers of tokens: :meth:`count`, :meth:`truncate`, :meth:`interval_counter`
     * ids to text: :meth:`decode`, :meth:`decode_bytes`, :meth:`decode_batch`, :meth:`decode_with_offsets`,
       :meth:`stream_decoder`
-    * vocabulary: :meth:`token_bytes`, :meth:`token_id`, :attr:`vocab_size`, :attr:`vocab`, :attr:`merges`,
-      :attr:`merges_bytes`, :attr:`special_tokens`, :attr:`added_tokens`, :attr:`pattern`, :meth:`audit`
+    * vocabulary: :attr:`vocab_size`, :attr:`vocab`, :attr:`merges`, :attr:`merges_bytes`,
+      :attr:`special_tokens`, :attr:`added_tokens`, :attr:`allowed_special`, :attr:`pattern`,
+      :attr:`is_lossless`, :meth:`token_bytes`, :meth:`token_id`, :meth:`audit`
+    * files of ids: :meth:`encode_files`, :meth:`encode_shards`
     * other tokenizers: :meth:`truncated`, :meth:`extend`, :meth:`prune`, :meth:`with_special_tokens`,
       :meth:`with_allowed_special`
-    * files: :meth:`save`, :meth:`load`, and ``save_...``, ``from_...``, ``to_...`` for other programs;
-      :class:`TiktokenEncoding` has the methods of tiktoken
 
     All methods that encode take the options of :meth:`encode` for special tokens. To be fast, they remember
     pieces of texts, in 265 MB at most for each processor, and in as much for each further thread at work. The
@@ -94,6 +120,206 @@ class Tokenizer(CorpusEncoder):
 
     __module__ = "bpe"  # the name in pickles: users import it from there
 
+    engine: Engine
+
+    def __init__(
+        self,
+        *,
+        token_bytes: GivenTokens,
+        merges: GivenMerges,
+        pattern: str | Iterable[str] | Pattern,
+        special_tokens: GivenSpecials = (),
+        allowed_special: Specials = NO_TOKENS,
+    ) -> None:
+        split_by = Pattern.of(pattern)
+        vocabulary = vocabulary_of(token_bytes, merges, special_tokens)
+        self.engine = Engine(vocabulary, split_by).allowing(allowed_special)
+
+    @classmethod
+    def _of(cls, vocabulary: Vocabulary, pattern: Pattern, allowed_special: Specials = NO_TOKENS) -> Self:
+        """Return the tokenizer of parts that are checked."""
+        self = cls.__new__(cls)
+        self.engine = engine_of(vocabulary, pattern).allowing(allowed_special)
+        return self
+
+    def _with(self, vocabulary: Vocabulary) -> Self:
+        """Return the tokenizer with another vocabulary."""
+        return self._of(vocabulary, self.pattern, self.allowed_special)
+
+    # ----------------------------------------------------------------------------- opening and saving
+    @classmethod
+    def open(
+        cls,
+        path: PathLike,
+        *,
+        pattern: str | Iterable[str] | Pattern | None = None,
+        special_tokens: Mapping[str, int] | None = None,
+        dialect: Dialect = "regex",
+        compiled_only: bool = False,
+    ) -> Self:
+        """Read a tokenizer in any format that is known: a file, or the folder of a model.
+
+        Parameters
+        ----------
+        path : path
+            A file of this package, a ``tokenizer.json``, a ``tekken.json``, a ``.model`` file of
+            SentencePiece or minbpe, GPT-2's ``vocab.json`` with ``merges.txt`` beside it, a rank file of
+            tiktoken, an encoder of npm's tiktoken; or a folder with a ``tokenizer.json``, which is read
+            first, a ``tekken.json``, a ``tokenizer.model`` or GPT-2's two files.
+        pattern, special_tokens, dialect : optional
+            For a rank file: as for :meth:`from_tiktoken`.
+        compiled_only : bool
+            Refuse a pattern that is not compiled, as :meth:`bpe.Pattern.of` does, and steps with
+            expressions that the ``regex`` package runs.
+
+        Returns
+        -------
+        Tokenizer
+
+        Raises
+        ------
+        ValueError
+            It is in no format that is known, or is damaged; the message names the place. Or it is a rank
+            file, and `pattern` is missing, or another one than that of a published file.
+        OSError
+            It cannot be read.
+
+        Warns
+        -----
+        UserWarning
+            The file has something that is kept, but not applied. Or it is a rank file that is not a published
+            one, and `special_tokens` is missing; this is said once in a process.
+
+        Complexity
+        ----------
+        O(b log m) for b bytes in all tokens and m in the longest, at most.
+
+        Examples
+        --------
+        >>> import bpe, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     bpe.train(["low lower"], vocab_size=258, progress=False).save_huggingface(folder)
+        ...     bpe.Tokenizer.open(folder).encode("low")
+        [257]
+        """
+        from bpe.formats.conversion import naming
+        from bpe.formats.recognition import open_parts
+
+        given = {"pattern": pattern, "special_tokens": special_tokens, "dialect": dialect}
+        with naming(path):
+            return cls._of(*open_parts(path, compiled_only=compiled_only, **given))
+
+    @classmethod
+    def load(cls, path: PathLike, *, compiled_only: bool = False) -> Self:
+        """Read a tokenizer that :meth:`save` wrote; ValueError names the place where the file is damaged.
+
+        :meth:`open` reads all formats.
+        """
+        try:
+            return cls._read(path, "native", compiled_only=compiled_only)
+        except (ValueError, IsADirectoryError):
+            from bpe.formats.recognition import find
+
+            found = "native"
+            with suppress(ValueError, OSError):
+                if os.path.isfile(path) or os.path.isdir(path):  # a pipe cannot be read again
+                    found = find(path).format
+            if found == "native":
+                raise
+            remedy = "load reads what save wrote; Tokenizer.open reads all formats"
+            raise ValueError(f"{os.fspath(path)}: its format is {found}: {remedy}") from None
+
+    def save(self, path: PathLike) -> None:
+        """Write the tokenizer to a JSON file, which holds the old content or the new one, never a part."""
+        self._write(path, "native")
+
+    # bpe.formats.conversion has a table of what each format can hold; the rest is a ValueError.
+    @classmethod
+    def from_tiktoken(
+        cls,
+        path: PathLike,
+        *,
+        pattern: str | Iterable[str] | Pattern | None = None,
+        special_tokens: Mapping[str, int] | None = None,
+        dialect: Dialect = "regex",
+    ) -> Self:
+        """Read a rank file of tiktoken, which holds no pattern or special tokens; its dialect is "rust".
+
+        Those of published files are known by the SHA-256 of the file: r50k_base (GPT-2), p50k_base,
+        cl100k_base, o200k_base, Llama 3, Llama 4 and Qwen. Special tokens that you give take the place of
+        theirs, and ``{}`` leaves them out; another pattern is a ValueError. For any other file, a missing
+        pattern is a ValueError, and missing special tokens are a warning, once in a process.
+        """
+        return cls._read(path, "tiktoken", pattern=pattern, special_tokens=special_tokens, dialect=dialect)
+
+    @classmethod
+    def from_huggingface(cls, path: PathLike, *, compiled_only: bool = False) -> Self:
+        """Read a ``tokenizer.json`` of BPE, or the folder of one; a warning says what is not applied."""
+        return cls._read(path, "huggingface", compiled_only=compiled_only)
+
+    @classmethod
+    def from_gpt2(cls, path: PathLike, merges: PathLike | None = None) -> Self:
+        """Read GPT-2's ``vocab.json`` and ``merges.txt``: their folder, the first of them, or both.
+
+        ``encoder.json`` and ``vocab.bpe`` are the same files, as OpenAI names them.
+        """
+        return cls._read(path, "gpt2", merges=merges)
+
+    @classmethod
+    def from_sentencepiece(cls, path: PathLike) -> Self:
+        """Read a ``.model`` file of SentencePiece, of type BPE; nothing puts ``<s>`` before the ids."""
+        return cls._read(path, "sentencepiece")
+
+    @classmethod
+    def from_tekken(cls, path: PathLike) -> Self:
+        """Read Mistral's ``tekken.json``, whose special tokens have the first ids."""
+        return cls._read(path, "tekken")
+
+    @classmethod
+    def from_minbpe(cls, path: PathLike, *, compiled_only: bool = False) -> Self:
+        """Read a ``.model`` file of minbpe."""
+        return cls._read(path, "minbpe", compiled_only=compiled_only)
+
+    @classmethod
+    def _read(cls, path: PathLike, format: str, **given: Any) -> Self:
+        from bpe.formats.conversion import naming, read
+
+        with naming(path):
+            return cls._of(*read(path, format, **given))
+
+    def save_tiktoken(self, path: PathLike) -> None:
+        """Write a rank file of tiktoken, which has no place for the pattern and the special tokens."""
+        self._write(path, "tiktoken")
+
+    def save_huggingface(self, path: PathLike) -> None:
+        """Write a ``tokenizer.json``, or the folder of a model if `path` is a folder or has no suffix."""
+        self._write(path, "huggingface")
+
+    def save_gpt2(self, path: PathLike) -> None:
+        """Write GPT-2's ``vocab.json`` and ``merges.txt`` to a folder, which is made if there is none."""
+        self._write(path, "gpt2")
+
+    def save_minbpe(self, path: PathLike) -> None:
+        """Write a ``.model`` file of minbpe."""
+        self._write(path, "minbpe")
+
+    def _write(self, path: PathLike, format: str) -> None:
+        from bpe.formats.conversion import write
+
+        write(self.engine.vocabulary, self.pattern, path, format)
+
+    def to_tiktoken(self, name: str = "bpe") -> tiktoken.Encoding:
+        """Return an ``Encoding`` of tiktoken; it drops what the pattern leaves between matches."""
+        from bpe.formats.tiktoken import encoding_of
+
+        return encoding_of(self.engine.vocabulary, self.pattern, name)
+
+    def to_huggingface(self) -> tokenizers.Tokenizer:
+        """Return a ``Tokenizer`` of the package tokenizers, which must be installed."""
+        from bpe.formats.huggingface import tokenizer_of
+
+        return tokenizer_of(self.engine.vocabulary, self.pattern)
+
     # --------------------------------------------------------------------------------------- one text
     def encode(
         self,
@@ -141,20 +367,17 @@ class Tokenizer(CorpusEncoder):
         engine = self.engine
         rules = engine.rules_of(allowed_special, disallowed_special, specials, add_special_tokens)
         data = utf8_of(text)
-        for needle in rules.needles:
-            if needle in data:
-                return engine.encode(data, text, rules).tolist()
-        return engine.encoder.encode(data)
+        return engine.encoder_for(data, rules, text).encode(data)
 
     def encode_ordinary(self, text: str | bytes) -> list[int]:
         """Encode a text in which special tokens are ordinary text."""
         engine, data = self.engine, utf8_of(text)
-        rules = engine.ordinary_rules
-        return engine.encode(data, text, rules).tolist() if rules.needles else engine.encoder.encode(data)
+        return engine.encoder_for(data, engine.ordinary_rules).encode(data)
 
     def encode_to_numpy(self, text: str | bytes, **special: Unpack[SpecialOptions]) -> np.ndarray:
         """Encode a text to an array, ``(n,) uint32``; else as :meth:`encode`."""
-        return self.engine.encode(utf8_of(text), text, self._rules("encode_to_numpy", special))
+        data, rules = utf8_of(text), self._rules("encode_to_numpy", special)
+        return self.engine.encoder_for(data, rules, text).encode_to_numpy(data)
 
     def encode_with_offsets(
         self, text: str | bytes, **special: Unpack[SpecialOptions]
@@ -271,7 +494,7 @@ class Tokenizer(CorpusEncoder):
 
         With a limit only the beginning of the text is read, and looked through for special tokens.
         """
-        return budget.count(self.engine, text, limit, self._rules("count", special))
+        return self.engine.count(text, limit, self._rules("count", special))
 
     def truncate(self, text: AnyStr, max_tokens: int, **special: Unpack[SpecialOptions]) -> AnyStr:
         """Return the beginning of a text that has at most so many tokens; the text itself if it has no more.
@@ -286,7 +509,7 @@ class Tokenizer(CorpusEncoder):
         >>> tok.truncate("low lower", 3), tok.truncate("\u00e9", 1)
         ('low low', '')
         """
-        return budget.truncate(self.engine, text, max_tokens, self._rules("truncate", special))
+        return self.engine.truncate(text, max_tokens, self._rules("truncate", special))
 
     def interval_counter(self, text: str | bytes) -> IntervalCounter:
         """Return a counter of the tokens of any part of a text, encoded by itself; special tokens are text.
@@ -300,7 +523,137 @@ class Tokenizer(CorpusEncoder):
         """
         return IntervalCounter(self.engine, text)
 
-    # -------------------------------------------------------------------------------------- the tokens
+    def _rules(self, method: str, special: SpecialOptions) -> Rules:
+        """Return the rules of a call; a TypeError names the method that was called."""
+        for name in special:
+            if name not in SpecialOptions.__annotations__:
+                own = inspect.signature(getattr(self, method)).parameters.keys() - {"special"}
+                close = difflib.get_close_matches(name, [*own, *SpecialOptions.__annotations__], n=1)
+                hint = f". Did you mean {close[0]!r}?" if close else ""
+                raise TypeError(f"Tokenizer.{method}() got an unexpected keyword argument {name!r}{hint}")
+        return self.engine.rules_of(**special)
+
+    # ------------------------------------------------------------------------------------ ids to text
+    def decode(
+        self,
+        ids: Iterable[int] | np.ndarray,
+        errors: str = "replace",
+        *,
+        skip_special_tokens: bool = False,
+    ) -> str:
+        r"""Decode ids to text; `errors` is for bytes that are not valid UTF-8, as in ``bytes.decode``.
+
+        Examples
+        --------
+        >>> tok = Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern="none")
+        >>> tok.decode([104, 105]), tok.decode_bytes([255])
+        ('hi', b'\xff')
+        """
+        some = self.engine.without_special(ids) if skip_special_tokens else ids
+        return self.engine.decode(some).decode("utf-8", errors)
+
+    def decode_bytes(self, ids: Iterable[int] | np.ndarray) -> bytes:
+        """Decode ids to bytes; ValueError if an id has no token, TypeError if one is not an integer."""
+        return self.engine.decode(ids)
+
+    def decode_batch(
+        self,
+        batch: Iterable[Iterable[int] | np.ndarray],
+        errors: str = "replace",
+        *,
+        skip_special_tokens: bool = False,
+    ) -> list[str]:
+        """Decode several lists of ids to texts, each as :meth:`decode`."""
+        return [self.decode(ids, errors, skip_special_tokens=skip_special_tokens) for ids in batch]
+
+    def decode_with_offsets(self, ids: Iterable[int] | np.ndarray) -> tuple[str, list[int]]:
+        """Decode ids to text, and say where in it each token begins, as tiktoken does.
+
+        A token that begins inside a character has the place of this character. ValueError if the bytes are
+        not valid UTF-8, or if a decoder of a ``tokenizer.json`` changes the texts of tokens.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
+        >>> tok.decode_with_offsets([257, 195, 169, 257])
+        ('low\u00e9low', [0, 3, 3, 4])
+        """
+        return offsets.decode_with_offsets(self.engine, ids)
+
+    def stream_decoder(self, errors: str = "replace") -> StreamDecoder:
+        """Return a decoder of ids that come one after the other, with ``feed(ids)`` and ``finish()``."""
+        return StreamDecoder(self.engine, errors)
+
+    # ------------------------------------------------------------------------------------- vocabulary
+    @property
+    def vocab_size(self) -> int:
+        """The greatest id plus 1, special tokens included; ids that are not used count."""
+        return self.engine.vocabulary.size
+
+    @property
+    def vocab(self) -> dict[int, bytes]:
+        """Id -> bytes of all tokens in the order of their ids, special ones included; a copy.
+
+        With :attr:`merges_bytes`, the pattern and the special tokens it makes an equal tokenizer again, if
+        merges lead to all tokens, and if no ``tokenizer.json`` said more.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> bpe.train(["low low"], vocab_size=257, progress=False).vocab[256]
+        b'lo'
+        """
+        return dict(sorted(self.engine.vocabulary.bytes_of.items()))
+
+    @property
+    def merges(self) -> list[tuple[int, int]]:
+        """(left id, right id) in the order of their ranks; a copy."""
+        return list(self.engine.vocabulary.merges)
+
+    @property
+    def merges_bytes(self) -> list[tuple[bytes, bytes]]:
+        """(left bytes, right bytes) of :attr:`merges`; a copy."""
+        bytes_of = self.engine.vocabulary.bytes_of
+        return [(bytes_of[left], bytes_of[right]) for left, right in self.engine.vocabulary.merges]
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """Special token -> id; a copy."""
+        return dict(self.engine.vocabulary.special_tokens)
+
+    @property
+    def added_tokens(self) -> dict[str, int]:
+        """Token -> id of those that are one id in every text and need not be allowed; a copy."""
+        return dict(self.engine.vocabulary.added_tokens)
+
+    @property
+    def allowed_special(self) -> Specials:
+        """The special tokens that are allowed where a call does not say which: "all" or a frozenset."""
+        return self.engine.allowed_special
+
+    @property
+    def pattern(self) -> Pattern:
+        """How text is split."""
+        return self.engine.pattern
+
+    @property
+    def is_lossless(self) -> bool:
+        """Whether any bytes decode to themselves after encoding; not if steps of a file may change them."""
+        return self.engine.is_lossless
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """Return the bytes of an id, for a special token its UTF-8; ValueError if no token has the id."""
+        return join_tokens(self.engine.vocabulary, [token_id])
+
+    def token_id(self, token: bytes | str) -> int:
+        """Return the id of a token, a special one if no other has the text; KeyError if there is none."""
+        text, vocabulary = as_text(token, "a token"), self.engine.vocabulary
+        token_id = vocabulary.id_of.get(as_bytes(text), vocabulary.cut_tokens.get(text))
+        if token_id is None:
+            raise KeyError(token)
+        return token_id
+
     def audit(
         self, texts: CorpusLike | Mapping[str, CorpusLike] | None = None, *, progress: Progress = False
     ) -> Audit:
@@ -344,61 +697,306 @@ class Tokenizer(CorpusEncoder):
 
         return audit_of(self.engine, texts, progress)
 
-    # ------------------------------------------------------------------------------------ ids to text
-    def decode_bytes(self, ids: Iterable[int] | np.ndarray) -> bytes:
-        """Decode ids to bytes; ValueError if an id has no token, TypeError if one is not an integer."""
-        return self.engine.decode(ids)
-
-    def decode(
+    # ----------------------------------------------------------------------------------- files of ids
+    def encode_files(
         self,
-        ids: Iterable[int] | np.ndarray,
-        errors: str = "replace",
+        corpus: CorpusLike,
+        out: PathLike,
         *,
-        skip_special_tokens: bool = False,
-    ) -> str:
-        r"""Decode ids to text; `errors` is for bytes that are not valid UTF-8, as in ``bytes.decode``.
+        to: IdFormat | None = None,
+        end_token: str | None = None,
+        dtype: Any = None,
+        threads: int | None = None,
+        progress: Progress = False,
+        **special: Unpack[SpecialOptions],
+    ) -> EncodedFiles:
+        """Encode a corpus to a file of ids, with the offsets of its documents in a file beside it.
+
+        With the suffix .npy, `out` is a numpy array; else, as in .bin, only the ids, little-endian. Beside it
+        comes ``<out without suffix>.offsets.npy``: ids ``offsets[k]`` to ``offsets[k + 1]`` are document k.
+        Files .parquet and .arrow are tables with a row for each document (:mod:`bpe.id_files.tables`), and
+        need the extra ``parquet``. The same call resumes a run that was killed or interrupted, if the corpus
+        is the same. No file is at its place before it is complete. Offsets of another file of ids are not
+        replaced: a FileExistsError. A file that is read is not replaced, either: a ValueError.
+
+        Parameters
+        ----------
+        to : {"bin", "npy", "nanogpt", "megatron", "parquet", "arrow"}, optional
+            The format; by default, that of the suffix. "megatron", or the suffix .idx, writes a .bin with its
+            .idx; "nanogpt" a .bin with a token after each document.
+        end_token : str, optional
+            The special token that follows each document; for nanoGPT, ``<|endoftext|>`` by default.
+        dtype : numpy dtype, optional
+            uint16 or uint32; by default the smallest that all ids fit.
+        progress : bool or callable
+            True: a bar on stderr. A callable is called with the bytes that are read, and all there are.
 
         Examples
         --------
-        >>> tok = Tokenizer(token_bytes=[bytes([i]) for i in range(256)], merges=[], pattern="none")
-        >>> tok.decode([104, 105]), tok.decode_bytes([255])
-        ('hi', b'\xff')
+        >>> import bpe, tempfile, pathlib, numpy
+        >>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     written = tok.encode_files(["low", "lower"], pathlib.Path(folder, "corpus.bin"))
+        ...     numpy.fromfile(written.ids, written.dtype), numpy.load(written.offsets)
+        (array([257, 257, 101, 114], dtype=uint16), array([0, 1, 4]))
         """
-        some = self.engine.without_special(ids) if skip_special_tokens else ids
-        return self.engine.decode(some).decode("utf-8", errors)
+        from bpe.id_files.encode import encode_files
 
-    def decode_batch(
+        return encode_files(
+            self.engine,
+            corpus,
+            out,
+            self._rules("encode_files", special),
+            to=to,
+            end_token=end_token,
+            dtype=dtype,
+            threads=threads,
+            progress=progress,
+        )
+
+    def encode_shards(
         self,
-        batch: Iterable[Iterable[int] | np.ndarray],
-        errors: str = "replace",
+        corpus: CorpusLike,
+        folder: PathLike,
         *,
-        skip_special_tokens: bool = False,
-    ) -> list[str]:
-        """Decode several lists of ids to texts, each as :meth:`decode`."""
-        return [self.decode(ids, errors, skip_special_tokens=skip_special_tokens) for ids in batch]
+        to: IdFormat | None = None,
+        end_token: str | None = None,
+        dtype: Any = None,
+        threads: int | None = None,
+        scheduler: Any = None,
+        progress: Progress = False,
+        **special: Unpack[SpecialOptions],
+    ) -> EncodedShards:
+        """Encode each file of a corpus to files of its own, by the same names; else as :meth:`encode_files`.
 
-    def decode_with_offsets(self, ids: Iterable[int] | np.ndarray) -> tuple[str, list[int]]:
-        """Decode ids to text, and say where in it each token begins, as tiktoken does.
+        ``folder/shards.jsonl`` lists the shards that are complete. The same call skips them, goes on with the
+        others, and encodes those again whose source has changed. With other options it is a ValueError.
 
-        A token that begins inside a character has the place of this character. ValueError if the bytes are
-        not valid UTF-8, or if a decoder of a ``tokenizer.json`` changes the texts of tokens.
+        Parameters
+        ----------
+        scheduler : dask.distributed.Client or str, optional
+            Encode on the workers of a cluster, which see the same files by the same names.
+
+        Examples
+        --------
+        >>> import bpe, tempfile, pathlib
+        >>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = pathlib.Path(folder, "a.txt").write_text("lower")
+        ...     done = tok.encode_shards([pathlib.Path(folder, "a.txt")], pathlib.Path(folder, "ids"))
+        ...     sorted(path.name for path in done.folder.iterdir()), done.n_tokens
+        (['a.txt.bin', 'a.txt.offsets.npy', 'shards.jsonl'], 3)
+        """
+        from bpe.id_files.shards import encode_shards
+
+        self._rules("encode_shards", special)  # raises here, not in a worker
+        return encode_shards(
+            self.engine,
+            corpus,
+            folder,
+            dict(special),
+            to=to,
+            end_token=end_token,
+            dtype=dtype,
+            threads=threads,
+            scheduler=scheduler,
+            progress=progress,
+        )
+
+    # ------------------------------------------------------------------------------- other tokenizers
+    def truncated(self, vocab_size: int) -> Self:
+        """Return the tokenizer without its last merges: what training to a smaller vocabulary gives.
+
+        Special tokens that come after all others stay after them; other ids do not change. ValueError if
+        there are not so many merges, or the last ones do not make the last ids.
 
         Examples
         --------
         >>> import bpe
-        >>> tok = bpe.train(["low lower"], vocab_size=258, progress=False)
-        >>> tok.decode_with_offsets([257, 195, 169, 257])
-        ('low\u00e9low', [0, 3, 3, 4])
+        >>> bpe.train(["low lower"], vocab_size=258).truncated(257).merges
+        [(108, 111)]
         """
-        return offsets.decode_with_offsets(self.engine, ids)
+        return self._with(truncated(self.engine.vocabulary, vocab_size))
 
-    def stream_decoder(self, errors: str = "replace") -> StreamDecoder:
-        """Return a decoder of ids that come one after the other, with ``feed(ids)`` and ``finish()``."""
-        return StreamDecoder(self.engine, errors)
+    def extend(
+        self,
+        corpus: CorpusLike | WordCounts,
+        n: int,
+        *,
+        ties: Ties = "smallest",
+        min_count: int = 1,
+        max_token_length: int | None = None,
+        threads: int | None = None,
+        progress: Progress = False,
+    ) -> tuple[Self, np.ndarray]:
+        """Learn more tokens from other text; no id changes, and the new ones come after all others.
+
+        What a file held besides stays, and so do special tokens. A piece that holds no new token is encoded
+        to the same ids as before.
+
+        Parameters
+        ----------
+        corpus : what :func:`bpe.train` takes
+            WordCounts must have the pattern and the special tokens of the tokenizer.
+        n : int
+            How many tokens.
+        ties, min_count, max_token_length
+            As for :class:`bpe.Trainer`; for the new tokens only.
+        threads, progress
+            As for :func:`bpe.train`.
+
+        Returns
+        -------
+        tokenizer : Tokenizer
+        new_id_of : (vocab_size,) int64
+            By old id, the new one: the same. -1 for an id that is not used.
+
+        Raises
+        ------
+        ValueError
+            `n` is negative, or the text has fewer pairs to merge, or is empty. Or no training goes on from
+            the tokenizer: its tokens are texts (SentencePiece), a byte has no token, or its merges are in an
+            order that none learns.
+
+        Complexity
+        ----------
+        One pass over the corpus, then as :meth:`bpe.Trainer.resume`.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low low"], 258, special_tokens=["<|end|>"], progress=False)
+        >>> more, new_id_of = tok.extend(["new new"], 2)
+        >>> more.special_tokens, more.token_bytes(258), more.token_bytes(259)
+        ({'<|end|>': 257}, b'ew', b'new')
+        """
+        from bpe.surgery.extend import extended
+        from bpe.training.options import Options
+
+        options = Options(ties=ties, min_count=min_count, max_token_length=max_token_length)
+        counting = {"threads": threads, "progress": progress}
+        vocabulary, new_id_of = extended(self.engine, corpus, n, options, **counting)
+        return self._with(vocabulary), new_id_of
+
+    def prune(
+        self,
+        corpus: CorpusLike | WordCounts,
+        *,
+        vocab_size: int | None = None,
+        min_count: int | None = None,
+        threads: int | None = None,
+        progress: Progress = False,
+    ) -> tuple[Self, np.ndarray]:
+        """Remove the tokens that a corpus needs least, one by one.
+
+        Only a token that is no part of another one's merge can be removed. Its uses count for its two parts
+        from then on. Single bytes and special tokens stay, and so does what a file held besides: ids in it
+        follow. The ids that are left move up without a gap, in their order, those of special tokens, too. A
+        piece whose tokens all stay is encoded to the same tokens as before.
+
+        Parameters
+        ----------
+        corpus : what :func:`bpe.train` takes
+            WordCounts must have the pattern of the tokenizer.
+        vocab_size : int, optional
+            How many tokens stay, special ones included.
+        min_count : int, optional
+            Tokens that are used so often stay; with `vocab_size`, more may stay than that says.
+        threads, progress
+            As for :func:`bpe.train`.
+
+        Returns
+        -------
+        tokenizer : Tokenizer
+        new_id_of : (vocab_size of the old one,) int64
+            By old id, the new one; -1 for a token that is removed, and for an id that is not used.
+
+        Raises
+        ------
+        ValueError
+            Neither number is given, or one is out of range; or the corpus is empty.
+
+        Complexity
+        ----------
+        One pass over the corpus, then O(n log n) for n tokens.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low lower"], 260, special_tokens=["<|end|>"], progress=False)
+        >>> [tok.token_bytes(token_id) for token_id in range(256, 260)]
+        [b'lo', b'low', b' low', b'<|end|>']
+        >>> fewer, new_id_of = tok.prune(["low"], vocab_size=259)
+        >>> [fewer.token_bytes(token_id) for token_id in range(256, 259)], new_id_of[256:].tolist()
+        ([b'lo', b'low', b'<|end|>'], [256, 257, -1, 258])
+        """
+        from bpe.surgery.prune import pruned
+
+        counting = {"threads": threads, "progress": progress}
+        vocabulary, new_id_of = pruned(self.engine, corpus, vocab_size, min_count, **counting)
+        return self._with(vocabulary), new_id_of
+
+    def with_special_tokens(self, tokens: Mapping[str, int] | Iterable[str]) -> Self:
+        """Return the tokenizer with more special tokens; what a ``tokenizer.json`` held besides stays.
+
+        Tokens without ids get them as those of the constructor do. ValueError if a token or an id is taken.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low"], vocab_size=256, progress=False)
+        >>> tok.with_special_tokens(["<|user|>", "<|end|>"]).special_tokens
+        {'<|user|>': 256, '<|end|>': 257}
+        >>> tok.with_special_tokens({"<|end|>": 300}).vocab_size
+        301
+        """
+        return self._with(with_special_tokens(self.engine.vocabulary, tokens))
+
+    def with_allowed_special(self, allowed_special: Specials) -> Self:
+        """Return the tokenizer with other special tokens that are allowed where a call does not say which.
+
+        Only for texts that you trust: others may hold special tokens that you do not want. The tokenizer
+        shares with this one all that is compiled and remembered. Pickles hold these tokens, files do not.
+        Two tokenizers are equal only if they allow the same ones. ValueError if one is no special token.
+
+        Examples
+        --------
+        >>> import bpe
+        >>> tok = bpe.train(["low"], vocab_size=257, special_tokens=["<|end|>"], progress=False)
+        >>> tok.with_allowed_special("all").encode("hi<|end|>")
+        [104, 105, 256]
+        """
+        other = type(self).__new__(type(self))
+        vars(other).update(self._others(), engine=self.engine.allowing(allowed_special))
+        return other
+
+    # ----------------------------------------------------------------------------------- as an object
+    def __repr__(self) -> str:
+        specials = f", {len(self.special_tokens)} special" if self.special_tokens else ""
+        return f"<Tokenizer of {self.vocab_size} tokens{specials}, pattern {self.pattern.spec!r}>"
+
+    def __eq__(self, other: object) -> bool:
+        return self.engine == other.engine if isinstance(other, Tokenizer) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.engine)
+
+    def __reduce__(self) -> Any:
+        parts = packed(self.engine.vocabulary), self.pattern, self.allowed_special, self._others()
+        return self._unpacked, parts
+
+    def _others(self) -> dict[str, Any]:
+        """Return the attributes that a user has set, or a derived class, but not at their first use."""
+        derived = {"engine", *(name for cls in type(self).__mro__ for name in vars(cls))}
+        return {name: value for name, value in vars(self).items() if name not in derived}
+
+    @classmethod
+    def _unpacked(
+        cls, parts: Packed, pattern: Pattern, allowed_special: Specials, others: dict[str, Any]
+    ) -> Self:
+        self = cls._of(unpacked(parts), pattern, allowed_special)
+        vars(self).update(others)
+        return self
 
 
 __test__ = {"Tokenizer": Tokenizer}  # doctest passes over a class that has the name of another module
-
-
-def _unpickled(cls: type[Tokenizer], *parts: Any) -> Tokenizer:  # pickles of release 0.1.0 name it
-    return cls._unpacked(*parts)

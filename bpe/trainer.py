@@ -1,32 +1,40 @@
-"""``Trainer``: learns merges from counted words."""
+"""``Trainer``: learns merges from counted words. ``train``: from a corpus to a tokenizer in one call.
+
+``train_parity``: from the counts of several languages to a tokenizer that treats them alike.
+
+Here, and nowhere else, what is learned becomes a tokenizer. Nothing compiled is loaded for a small corpus.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from operator import index as as_index
-from time import perf_counter
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 import numpy as np
 
-from bpe.counting.weights import weigh
-from bpe.counting.word_counts import WordCounts
+from bpe.corpus import Corpus, CorpusLike
+from bpe.splitting.pattern import Pattern
 from bpe.support.progress import Progress, progress_bar
-from bpe.support.threads import in_background
 from bpe.tokenizer import Tokenizer
-from bpe.training.learner import Learner, LengthRule, Selection, Ties, longest_token
-from bpe.training.selection import ALL, NONE
-from bpe.training.start import Start, bytes_left_out, fresh_start, start_from, tokenizer_of
-from bpe.training.state import INT64_MAX
+from bpe.training.options import ALL_BYTES, Keep, Like, Options, Selection, Ties, choice
+from bpe.training.plain_trainer import learn_small
+from bpe.training.start import Start, fresh_start, start_from
 from bpe.vocabulary.supermerges import refuse_supermerges
-from bpe.vocabulary.vocabulary import Alphabet
-from structures import unpack_pair
+from bpe.vocabulary.vocabulary import check_specials
 
-Keep: TypeAlias = Callable[[bytes, bytes], object]
+if TYPE_CHECKING:
+    from bpe.counting.word_counts import WordCounts
+    from bpe.superwords.boundless import Boundless
+    from bpe.superwords.counted_runs import RunCounts
+    from bpe.superwords.superbpe import SuperBPE
+    from bpe.training.learner import Training
+    from structures import ByteCounter
 
-_FEW_WORDS, _FEW_BYTES = 1 << 16, 1 << 20  # to begin with so few takes some milliseconds
-PATIENCE = 0.05  # seconds between two looks at the progress bar and at Ctrl-C
+PARITY_TIES: tuple[Ties, ...] = ("smallest", "lexicographic", "gpt2")
 
 
 class Merge(NamedTuple):
@@ -85,11 +93,6 @@ class Trainer:
         Pairs that count less are not merged; with weights, all may be merged where this is 1.
     max_token_length : int, optional
         In bytes. Pairs that would make a longer token are passed over.
-    length_rule : {"at_most", "huggingface"}
-        Whether a token may have `max_token_length` bytes, or must be shorter, as Hugging Face's BpeTrainer
-        means it; there, two single bytes may always be merged.
-    alphabet : {"bytes", "gpt2"}
-        The order of the ids of single bytes: by value, or printable ones first, as in GPT-2.
     initial_alphabet : bytes, optional
         The bytes that merges start from, whether the words have them or not; all 256 by default. Further
         bytes are added if the words have them.
@@ -97,8 +100,11 @@ class Trainer:
         How many bytes there are then at most: those of `initial_alphabet`, and the most frequent others. All
         other bytes are left out of the words, and what is around them is joined. In the tokenizer, they have
         the last ids, on top of the vocabulary size.
-    special_first : bool
-        Whether the special tokens take the first ids, or those after the merges.
+    like : {"huggingface", "gigatoken"}, optional
+        Another trainer, whose merges and order of ids are wanted. As with Hugging Face's BpeTrainer, special
+        tokens take the first ids, not those after the merges; the single bytes that follow are in the order
+        of GPT-2, printable ones first; and a token must be shorter than `max_token_length`, but two single
+        bytes may always be merged. For ``"gigatoken"``, only the order of the bytes is another one.
     keep : callable, optional
         ``keep(left bytes, right bytes)``: a pair for which it is false is passed over. Asked once for each
         pair that is about to be merged.
@@ -134,19 +140,22 @@ class Trainer:
         selection: Selection = "heap",
         min_count: int = 1,
         max_token_length: int | None = None,
-        length_rule: LengthRule = "at_most",
-        alphabet: Alphabet = "bytes",
         initial_alphabet: bytes | None = None,
         limit_alphabet: int | None = None,
-        special_first: bool = False,
+        like: Like | None = None,
         keep: Keep | None = None,
     ) -> None:
-        counts, unit = weigh(counts, weights)
-        _check_counts(counts)
-        longest = longest_token(max_token_length, length_rule)
-        left_out = bytes_left_out(counts, initial_alphabet, limit_alphabet)
-        start = fresh_start(counts.special_tokens, alphabet, special_first, left_out)
-        self._begin(counts, start, ties, selection, least(min_count, unit), longest, keep)
+        options = Options(
+            ties=ties,
+            selection=selection,
+            min_count=min_count,
+            max_token_length=max_token_length,
+            initial_alphabet=initial_alphabet,
+            limit_alphabet=limit_alphabet,
+            like=like,
+            keep=keep,
+        )
+        self._training = _training_of(counts, weights, options)
 
     @classmethod
     def resume(
@@ -160,9 +169,9 @@ class Trainer:
         selection: Selection = "heap",
         min_count: int = 1,
         max_token_length: int | None = None,
-        length_rule: LengthRule = "at_most",
         initial_alphabet: bytes | None = None,
         limit_alphabet: int | None = None,
+        like: Like | None = None,
         keep: Keep | None = None,
     ) -> Trainer:
         """Resume from a tokenizer, on the words it was trained on or on those of a new domain.
@@ -181,7 +190,7 @@ class Trainer:
         keep_ids : bool
             Every id stays, also those of special tokens and left-out bytes after all other tokens: the new
             tokens come after them. Otherwise those move to the end, after the new tokens.
-        ties, selection, min_count, max_token_length, length_rule, keep
+        ties, selection, min_count, max_token_length, like, keep
             As for :class:`Trainer`; for the new merges only.
         initial_alphabet, limit_alphabet
             As for :class:`Trainer`, worked out for these words. All bytes of the old merges must be in it.
@@ -214,42 +223,19 @@ class Trainer:
         if not isinstance(tokenizer, Tokenizer):
             raise TypeError(f"tokenizer must be a Tokenizer, not {type(tokenizer).__name__}")
         refuse_supermerges(tokenizer.engine.vocabulary, "training goes on")
-        counts, unit = weigh(counts, weights)
-        _check_counts(counts)
+        options = Options(
+            ties=ties,
+            selection=selection,
+            min_count=min_count,
+            max_token_length=max_token_length,
+            initial_alphabet=initial_alphabet,
+            limit_alphabet=limit_alphabet,
+            like=like,
+            keep=keep,
+        )
         self = cls.__new__(cls)
-        longest = longest_token(max_token_length, length_rule)
-        left_out = bytes_left_out(counts, initial_alphabet, limit_alphabet)
-        start = start_from(tokenizer, counts, keep_ids, left_out)
-        self._begin(counts, start, ties, selection, least(min_count, unit), longest, keep)
+        self._training = _training_of(counts, weights, options, tokenizer, keep_ids)
         return self
-
-    def _begin(
-        self,
-        counts: WordCounts,
-        start: Start,
-        ties: Ties,
-        selection: Selection,
-        min_count: int,
-        longest: int,
-        keep: Keep | None,
-    ) -> None:
-        if keep is not None and not callable(keep):
-            raise TypeError(f"keep must be callable, not {type(keep).__name__}")
-        if not len(counts):
-            raise ValueError("there are no words to learn from")
-        self._start, self._keep, self._pattern = start, keep, counts.pattern
-        self._known = frozenset(start.other_tokens.values())  # no merge may make one of these again
-        self._allowed = NONE if keep is not None or self._known else ALL
-        self._refused: set[int] = set()  # packed pairs
-        self._is_broken = self._has_run = False
-        # Bytes that are left out are in it, too, until a new token takes their id.
-        self._bytes_of = {number: bytes([value]) for value, number in enumerate(start.byte_ids)}
-        self._n_named = 0  # merges whose token is in bytes_of
-        is_quick = len(counts) < _FEW_WORDS and counts.n_bytes < _FEW_BYTES
-        begin = Learner if is_quick else partial(in_background, Learner)
-        self._learner = begin(counts, start, ties, selection)
-        self._learner.min_count = max(1, as_index(min_count))
-        self._learner.narrow(self._learner.min_count, longest)
 
     # ----------------------------------------------------------------------------------------- learning
     def step(self) -> Merge | None:
@@ -271,9 +257,9 @@ class Trainer:
         >>> trainer.step(), trainer.step()
         (Merge(left=97, right=98, new_id=256, count=1), None)
         """
-        before = self._done
-        self._learn(before + 1)
-        return Merge(*self._learner.log[before].tolist()) if self._done > before else None
+        before = self._training.n_done
+        self._training.learn(before + 1)
+        return Merge(*self.log[before].tolist()) if self._training.n_done > before else None
 
     def run(self, vocab_size: int, *, progress: Progress = False) -> None:
         """Learn merges until the tokenizer has `vocab_size` tokens, or no pair is left to merge.
@@ -305,60 +291,13 @@ class Trainer:
         >>> len(trainer.merges)
         2
         """
-        n_known = len(self._start.merges)
-        wanted = n_known + self._start.n_new(vocab_size)
-        if wanted < self._done:
+        start, n_done = self._training.start, self._training.n_done
+        wanted = len(start.merges) + start.n_new(vocab_size)
+        if wanted < n_done:
             raise ValueError(
-                f"vocab_size {vocab_size} asks for {wanted} merges, but {self._done} are learned already"
+                f"vocab_size {vocab_size} asks for {wanted} merges, but {n_done} are learned already"
             )
-        if not self._has_run:
-            self._learner.put_off(wanted)
-            self._has_run = True
-        batch = 1
-        with progress_bar(progress, wanted - self._done, "merges", "merging") as advance:
-            while self._done < wanted:
-                before, began = self._done, perf_counter()
-                self._learn(min(wanted, before + batch))
-                if self._done == before:
-                    break
-                batch = 2 * batch if perf_counter() - began < PATIENCE else max(1, batch // 2)
-                advance(self._done - before)
-
-    @property
-    def _done(self) -> int:
-        return self._learner.n_done
-
-    def _learn(self, wanted: int) -> None:
-        """Learn until `wanted` merges are done, or no pair is left."""
-        if self._is_broken:
-            raise MemoryError(
-                "memory ran out during a merge: the merges before it are there, and no more can be learned"
-            )
-        self._learner.make_room(wanted)
-        while True:
-            try:
-                pair = self._learner.run(wanted, self._allowed)
-                if pair == NONE and (self._done == wanted or not self._fetch(wanted)):
-                    return
-            except MemoryError:
-                self._is_broken = True
-                raise
-            if pair != NONE:
-                self._ask(pair)
-
-    def _fetch(self, wanted: int) -> bool:
-        """Let in more pairs, for `wanted` merges in all; return whether any were left out."""
-        return self._learner.fetch(self._refused)
-
-    def _ask(self, pair: int) -> None:
-        """Allow the pair that is about to be merged, or discard it."""
-        self._name_tokens()
-        left, right = (self._bytes_of[token] for token in unpack_pair(pair))
-        if left + right not in self._known and (self._keep is None or self._keep(left, right)):
-            self._allowed = pair
-        else:
-            self._refused.add(pair)
-            self._learner.discard([pair])
+        self._training.run(wanted, progress)
 
     # ------------------------------------------------------------------------------------------ results
     @property
@@ -373,7 +312,7 @@ class Trainer:
         >>> trainer.merges
         [Merge(left=108, right=111, new_id=256, count=2)]
         """
-        return [Merge(*row) for row in self._learner.log[: self._done].tolist()]
+        return [Merge(*row) for row in self.log.tolist()]
 
     @property
     def log(self) -> np.ndarray:
@@ -390,14 +329,7 @@ class Trainer:
         array([[108, 111, 256,   7],
                [256, 119, 257,   7]])
         """
-        return self._learner.log[: self._done].copy()
-
-    def _name_tokens(self) -> None:
-        """Note the bytes of the tokens made since the last call."""
-        rows = self._learner.log[self._n_named : self._done, :3].tolist()
-        for left, right, new_token in rows:
-            self._bytes_of[new_token] = self._bytes_of[left] + self._bytes_of[right]
-        self._n_named += len(rows)
+        return self._training.log
 
     def tokenizer(self) -> Tokenizer:
         """Return a tokenizer of what is learned so far.
@@ -408,7 +340,7 @@ class Trainer:
 
         Complexity
         ----------
-        As :meth:`bpe.vocabulary.vocabulary.Vocabulary.unfold`.
+        As :meth:`bpe.vocabulary.vocabulary.Vocabulary.of_merges`.
 
         Examples
         --------
@@ -418,10 +350,10 @@ class Trainer:
         >>> trainer.tokenizer().special_tokens
         {'<|endoftext|>': 257}
         """
-        return tokenizer_of(self._start, self.log, self._pattern)
+        return Tokenizer._of(self._training.vocabulary(), self._training.pattern)
 
     def __repr__(self) -> str:
-        return f"<Trainer: {self._done} merges>"
+        return f"<Trainer: {self._training.n_done} merges>"
 
     def __reduce__(self, *_: Any) -> NoReturn:
         raise TypeError(
@@ -450,20 +382,422 @@ class Trainer:
         3
         >>> trainer.check()
         """
-        self._learner.check(self._refused)
+        self._training.check()
 
 
-def least(min_count: int, unit: int) -> int:
-    """Return the least count of a pair that is merged, where a count of 1 is `unit`."""
-    min_count = as_index(min_count)
-    return min(min_count * unit, INT64_MAX) if min_count > 1 else 1
+def _training_of(
+    counts: WordCounts | Mapping[str, WordCounts],
+    weights: Mapping[str, float] | None,
+    options: Options,
+    resumed: Tokenizer | None = None,
+    keep_ids: bool = False,
+) -> Training:
+    from bpe.counting.weights import weigh  # loads the compiler, as the next ones do
+    from bpe.counting.word_counts import WordCounts
+    from bpe.training.learner import Training
+    from bpe.training.state import bytes_left_out
 
-
-def _check_counts(counts: object) -> None:
+    counts, unit = weigh(counts, weights)
     if not isinstance(counts, WordCounts):
         raise TypeError(
             f"counts must be WordCounts, not {type(counts).__name__}: WordCounts.from_corpus makes them"
         )
+    left_out = bytes_left_out(counts, options)
+    if resumed is None:
+        start = fresh_start(counts.special_tokens, options, left_out)
+    else:
+        start = start_from(resumed.engine.vocabulary, resumed.pattern, counts, keep_ids, left_out)
+    return Training(counts, start, options, unit)
+
+
+def train(
+    corpus: CorpusLike | WordCounts | RunCounts | Mapping[str, WordCounts] | Mapping[str, RunCounts],
+    vocab_size: int,
+    *,
+    weights: Mapping[str, float] | None = None,
+    pattern: str | Iterable[str] | Pattern = "gpt2",
+    special_tokens: Iterable[str] = (),
+    ties: Ties = "smallest",
+    min_count: int = 1,
+    max_token_length: int | None = None,
+    initial_alphabet: bytes | None = None,
+    limit_alphabet: int | None = None,
+    like: Like | None = None,
+    keep: Keep | None = None,
+    superwords: SuperBPE | Boundless | None = None,
+    threads: int | None = None,
+    progress: Progress = False,
+) -> Tokenizer:
+    """Train a tokenizer.
+
+    Ctrl-C ends it with a KeyboardInterrupt. To keep what is learned by then, count and merge in two steps,
+    with ``WordCounts.from_corpus`` and a :class:`Trainer`.
+
+    Parameters
+    ----------
+    corpus : path, iterable of path, str or bytes, WordCounts, RunCounts, or mapping from str to these
+        A path is a file of UTF-8 text, ``Path("-")`` standard input; a str or bytes in an iterable is a
+        document. Counts bring their own pattern and special tokens; several, by name, are added up.
+    vocab_size : int
+        Bytes, merges and special tokens together. There will be fewer if no pair is left to merge; bytes
+        that are left out of the alphabet come on top.
+    weights : mapping from str to float, optional
+        How much each of several WordCounts or RunCounts counts, as :class:`Trainer` takes it.
+        :func:`bpe.temperature_weights` makes weights of sizes.
+    pattern : str, iterable of str or Pattern
+        A name of :data:`bpe.PATTERNS` or a regular expression, as :meth:`bpe.Pattern.of` takes it.
+    special_tokens : iterable of str
+        Never counted, never merged across; their ids come after those of the merges.
+    ties, min_count, max_token_length, initial_alphabet, limit_alphabet, like, keep
+        As :class:`Trainer` takes them.
+    superwords : SuperBPE or Boundless, optional
+        Learn tokens that join words, too, such as " of the". The corpus is read twice, and cannot be
+        WordCounts; :class:`Boundless` also learns from RunCounts.
+    threads : int, optional
+        The most to use. The result is the same for any number.
+    progress : bool or callable
+        Bars on stderr, nothing (the default), or ``progress(done, total)``, for counting (bytes), then
+        merging (merges).
+
+    Returns
+    -------
+    Tokenizer
+
+    Raises
+    ------
+    ValueError
+        The corpus is empty, or an argument is out of range.
+    TypeError
+        The corpus is a bare str, or an argument of another wrong type.
+    OSError
+        A file cannot be read.
+
+    Complexity
+    ----------
+    One pass over the corpus, then the merges; memory for the distinct words only.
+
+    Examples
+    --------
+    >>> tok = train(["low low low lower lowest"], vocab_size=260, special_tokens=["<|endoftext|>"])
+    >>> tok.encode("lower")
+    [257, 101, 114]
+    """
+    if threads is not None and as_index(threads) < 1:
+        raise ValueError(f"threads must be at least 1, not {threads}")
+    options = Options(
+        ties=ties,
+        min_count=min_count,
+        max_token_length=max_token_length,
+        initial_alphabet=initial_alphabet,
+        limit_alphabet=limit_alphabet,
+        like=like,
+        keep=keep,
+    )
+    special_tokens, split_by = check_specials(special_tokens), Pattern.of(pattern)
+    is_text = isinstance(corpus, (list, tuple, os.PathLike, Corpus))  # others may be counts
+    if not is_text and (isinstance(corpus, Mapping) or _are_counts(corpus)):
+        if special_tokens or split_by not in (Pattern.of("gpt2"), _pattern_of(corpus)):
+            raise ValueError("WordCounts bring their own pattern and special tokens: give them to WordCounts")
+        source: Any = corpus
+    elif weights is not None:
+        raise ValueError("weights are for WordCounts with names: count each text by itself")
+    else:
+        source = Corpus.of(cast("CorpusLike", corpus))
+    return Job(
+        source,
+        vocab_size,
+        split_by,
+        special_tokens,
+        options,
+        superwords,
+        weights=weights,
+        threads=threads,
+        bar=lambda *of: progress,
+        may_be_small=not callable(progress),
+    ).run()
+
+
+@dataclass(kw_only=True)
+class Job:
+    """One training on a Corpus or on counts: what :func:`train` and the command line run.
+
+    If it is interrupted, `trainer` has what was learned, if merges were.
+    """
+
+    source: Any = field(kw_only=False)
+    vocab_size: int = field(kw_only=False)
+    pattern: Pattern = field(kw_only=False)  # of a Corpus, as its special tokens
+    special_tokens: tuple[str, ...] = field(kw_only=False)
+    options: Options = field(kw_only=False)
+    superwords: SuperBPE | Boundless | None = field(kw_only=False)
+    weights: Mapping[str, float] | None = None
+    threads: int | None = None
+    scheduler: Any = None
+    bar: Callable[[str, str], Progress]  # makes what shows the progress of some work, in some unit
+    may_be_small: bool = True
+    trainer: Trainer | None = None
+    size: tuple[int, int, int] | None = None  # of a Corpus that is counted: distinct pieces, pieces, bytes
+
+    def run(self) -> Tokenizer:
+        """Train by plain Python, by compiled code or with superwords."""
+        if self.superwords is not None:
+            _check_superwords(self.superwords, self.options)
+        if not isinstance(self.source, Corpus):
+            return self._on_counts()
+        unsure = frozenset(ALL_BYTES) - {*self.options.initial_bytes}
+        start = fresh_start(self.special_tokens, self.options, unsure)
+        n_merges = start.n_new(self.vocab_size)  # raises before the long work
+        text = self.source, self.pattern, self.special_tokens
+        if self.superwords is not None:
+            _check_text(self.superwords, self.source, n_merges)
+        elif self.may_be_small and self.scheduler is None:
+            small = learn_small(*text, n_merges, self.options)
+            if small is not None:
+                self.size = small.size
+                return Tokenizer._of(small.vocabulary, self.pattern)
+        from bpe.counting.clusters import count_words
+
+        shown = self.bar("counting", "B")
+        words = count_words(*text, scheduler=self.scheduler, threads=self.threads, progress=shown)
+        self.size = len(words), words.total, words.n_text_bytes
+        return self._merged(words) if self.superwords is None else self._joined(words, start, n_merges)
+
+    def _merged(self, counts: Any) -> Tokenizer:
+        self.trainer = Trainer(counts, weights=self.weights, **vars(self.options))
+        self.trainer.run(self.vocab_size, progress=self.bar("merging", "merges"))
+        return self.trainer.tokenizer()
+
+    def _on_counts(self) -> Tokenizer:
+        from bpe.superwords.boundless import Boundless, learn_from_runs
+        from bpe.superwords.counted_runs import RunCounts
+
+        source, how = self.source, self.superwords
+        if isinstance(_first_of(source), RunCounts):
+            if not isinstance(how, Boundless):
+                raise ValueError(
+                    f"counts of runs are for superwords=bpe.Boundless(), not for superwords={how!r}: "
+                    "their words are counts.words"
+                )
+            shown = self.bar("training", "steps")
+            learned = learn_from_runs(how, source, self.weights, self.vocab_size, self.options, shown)
+            return Tokenizer._of(learned, _first_of(source).pattern)
+        if how is not None:
+            raise ValueError(
+                "superwords are learned from the text itself, not from WordCounts; bpe.Boundless() also from "
+                "RunCounts, which bpe.count_runs makes"
+            )
+        return self._merged(source)  # which looks closer
+
+    def _joined(self, words: WordCounts, start: Start, n_merges: int) -> Tokenizer:
+        """Train with superwords, on a text and the words in it."""
+        from bpe.superwords.boundless import learn_boundless
+        from bpe.superwords.piece_ids import piece_ids
+        from bpe.superwords.superbpe import SuperBPE, superbpe_training
+        from bpe.training.state import Runs
+
+        how, options, threads = cast("SuperBPE | Boundless", self.superwords), self.options, self.threads
+        progress = self.bar("training", "steps")
+
+        def documents() -> Iterator[Iterable[bytes]]:
+            with progress_bar(progress, self.source.n_bytes, "B", "reading") as advance:
+                yield from self.source.documents(advance)
+
+        if isinstance(how, SuperBPE):
+            training = superbpe_training(how, words, documents, start, n_merges, options, threads, progress)
+            training.run(n_merges, progress)
+            return Tokenizer._of(training.vocabulary(), cast("Pattern", how.pattern))
+
+        def rows_of(known: ByteCounter) -> Runs:
+            return Runs.of_row(piece_ids(documents(), words.pattern, words.special_tokens, known, threads))
+
+        learned = learn_boundless(how, words, rows_of, start, n_merges, options, progress=progress)
+        return Tokenizer._of(learned, words.pattern)
+
+
+def _check_superwords(superwords: object, options: Options) -> None:
+    from bpe.superwords.boundless import Boundless
+    from bpe.superwords.superbpe import SuperBPE
+
+    if not isinstance(superwords, (SuperBPE, Boundless)):
+        raise TypeError(
+            f"superwords must be bpe.SuperBPE(first_merges=...) or bpe.Boundless(), not {superwords!r}"
+        )
+    for name in ("initial_alphabet", "limit_alphabet"):
+        if getattr(options, name) is not None:
+            raise ValueError(f"superwords are learned from all bytes: leave out {name}")
+    if isinstance(superwords, Boundless) and options.keep is not None:
+        raise ValueError("keep is not for bpe.Boundless")
+
+
+def _check_text(superwords: object, source: Corpus, n_merges: int) -> None:
+    from bpe.superwords.superbpe import SuperBPE, check_first_merges
+
+    if isinstance(superwords, SuperBPE):
+        check_first_merges(superwords, n_merges)
+    if not source.is_lasting:
+        raise ValueError(
+            f"superwords read the text twice, and {source} can be read only once: put it in a file"
+        )
+
+
+def _are_counts(corpus: object) -> bool:
+    from bpe.counting.word_counts import WordCounts
+    from bpe.superwords.counted_runs import RunCounts
+
+    return isinstance(corpus, (WordCounts, RunCounts))
+
+
+def _first_of(corpus: Any) -> Any:
+    return next(iter(corpus.values()), None) if isinstance(corpus, Mapping) else corpus
+
+
+def _pattern_of(corpus: Any) -> Pattern | None:
+    """Return the pattern of counts, None of what is none; the trainer looks closer."""
+    counts = _first_of(corpus)
+    return counts.pattern if _are_counts(counts) else None
+
+
+def train_parity(
+    languages: Mapping[str, WordCounts],
+    vocab_size: int,
+    *,
+    dev: Mapping[str, WordCounts] | None = None,
+    ratios: Mapping[str, float] | None = None,
+    window: int | None = None,
+    alpha: float = 2.0,
+    n_global: int = 0,
+    ties: Ties = "smallest",
+    min_count: int = 1,
+    max_token_length: int | None = None,
+    like: Like | None = None,
+    progress: Progress = False,
+) -> Tokenizer:
+    """Train a tokenizer that treats several languages alike, whatever the sizes of their texts.
+
+    Each merge serves one language, the one that is encoded worst so far: the most frequent pair of its words
+    is merged, in all languages. The worst one is that with the most tokens in its development text. So these
+    texts should say the same in every language; translations of some hundred sentences will do. Without them,
+    `ratios` say how many bytes a language takes for the same content; without either, it is the language with
+    the most tokens in its training text, which is close to ordinary training.
+
+    Parameters
+    ----------
+    languages : mapping from str to WordCounts
+        The name of each language, and the counts of its training text; all with the same pattern and special
+        tokens. Of languages that are equally bad, the first one here is served.
+    vocab_size : int
+        Bytes, merges and special tokens together. There will be fewer if no pair is left to merge.
+    dev : mapping from str to WordCounts, optional
+        The counts of a development text for each language.
+    ratios : mapping from str to float, optional
+        For each language. The one with the lowest (bytes / tokens) / ratio is served.
+    window : int, optional
+        No language is served too often: at most `alpha` / languages of the last `window` merges, unless this
+        holds of no language; then the best one of all is served. By default, there is no such limit.
+    alpha : float
+    n_global : int
+        How many merges are learned at first in the ordinary way, from all training texts together.
+    ties : {"smallest", "lexicographic", "gpt2"}
+        As :class:`Trainer` takes them.
+    min_count : int
+        A pair that counts less in the language that is served is not merged. A language that has no other
+        pairs is passed over from then on.
+    max_token_length, like
+        As :class:`Trainer` takes them.
+    progress : bool or callable
+        A bar on stderr, nothing (the default), or ``progress(merges done, merges in all)``.
+
+    Returns
+    -------
+    Tokenizer
+
+    Raises
+    ------
+    ValueError
+        There are no languages, a text is empty, the names of the languages differ, patterns or special tokens
+        differ, or an argument is out of range.
+    TypeError
+        A text is not WordCounts.
+    OverflowError
+        The count of a pair passes ``2**63 - 1``, or the bytes of a text ``2**62``.
+
+    Complexity
+    ----------
+    As training on each language alone, and O(languages) for each merge; memory for the words of each language
+    and text, and 64 bytes a merge for each.
+
+    Source: Foroutan and others, "Parity-Aware Byte-Pair Encoding: Improving Cross-lingual Fairness in
+    Tokenization" (2025).
+
+    Examples
+    --------
+    >>> from bpe import WordCounts
+    >>> much = WordCounts({"the": 90, "then": 80, "there": 70})
+    >>> little = WordCounts({"der": 3, "den": 2})
+    >>> dev = {"en": WordCounts({"the": 1}), "de": WordCounts({"der": 1})}
+    >>> tok = train_parity({"en": much, "de": little}, vocab_size=260, dev=dev)
+    >>> [tok.token_bytes(number) for number in range(256, 260)]
+    [b'he', b'de', b'the', b'der']
+    """
+    from bpe.counting.weights import weigh  # loads the compiler, as the next ones do
+    from bpe.training.learner import Training, in_batches
+    from bpe.training.parity import Languages
+
+    texts, dev_texts = _checked(languages, dev)
+    goals = _ratios(languages, dev, ratios)
+    if window is not None and as_index(window) < 1:
+        raise ValueError(f"window must be at least 1, not {window}")
+    if not (math.isfinite(alpha) and alpha > 0):
+        raise ValueError(f"alpha must be a finite number above 0, not {alpha}")
+    if as_index(n_global) < 0:
+        raise ValueError(f"n_global must be at least 0, not {n_global}")
+    choice(ties, "ties", PARITY_TIES)
+    options = Options(ties=ties, min_count=min_count, max_token_length=max_token_length, like=like)
+    start = fresh_start(texts[0].special_tokens, options)
+    wanted = start.n_new(vocab_size)
+    if n_global:
+        training = Training(weigh(languages, None)[0], start, options)
+        training.run(min(n_global, wanted), progress)
+        start = start_from(training.vocabulary(), texts[0].pattern, texts[0], keep_ids=False)
+    learned = Languages(
+        texts, start, dev_texts, ratios=goals, window=window or 0, alpha=alpha, options=options
+    )
+    learned.make_room(wanted)
+    in_batches(learned, learned.run, wanted, progress)
+    return Tokenizer._of(start.vocabulary(learned.log), texts[0].pattern)
+
+
+def _checked(
+    languages: Mapping[str, WordCounts], dev: Mapping[str, WordCounts] | None
+) -> tuple[list[WordCounts], list[WordCounts]]:
+    """Return the texts of the languages, and the development texts in the same order."""
+    from bpe.counting.weights import check_sources
+
+    if dev is None:
+        check_sources(languages, "language")
+        return [*languages.values()], []
+    if languages.keys() != dev.keys():
+        raise ValueError(f"dev must have the languages {[*languages]}, not {[*dev]}")
+    check_sources({**languages, **{f"{name} (dev)": counts for name, counts in dev.items()}}, "language")
+    return [*languages.values()], [dev[name] for name in languages]
+
+
+def _ratios(
+    languages: Mapping[str, WordCounts],
+    dev: Mapping[str, WordCounts] | None,
+    ratios: Mapping[str, float] | None,
+) -> list[float]:
+    """Return the ratios in the order of the languages."""
+    if ratios is None:
+        return []
+    if dev is not None:
+        raise ValueError("give dev texts or ratios, not both: with dev texts, ratios would do nothing")
+    if languages.keys() != ratios.keys():
+        raise ValueError(f"ratios must have the languages {[*languages]}, not {[*ratios]}")
+    for name, ratio in ratios.items():
+        if not (math.isfinite(ratio) and ratio > 0):
+            raise ValueError(f"the ratio of {name!r} must be a finite number above 0, not {ratio}")
+    return [float(ratios[name]) for name in languages]
 
 
 __test__ = {"Trainer": Trainer}  # doctest passes over classes of another module

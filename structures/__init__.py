@@ -4,12 +4,10 @@ A container is loaded at its first use, so that a process loads only those that 
 """
 
 import importlib
-import sys
 from typing import TYPE_CHECKING, Any
 
 # numba must know these before it reads a function: operators, loops of prange, and pack_pair.
-from structures.base import operators, parallel_loops  # noqa: F401
-from structures.compiling.numba_private import ALL_THERE
+from structures.base import container, locks  # noqa: F401
 from structures.primitives import hashing  # noqa: F401
 
 if TYPE_CHECKING:
@@ -61,12 +59,10 @@ _MODULE_OF = {
     "pack_pair": "structures.primitives.hashing",
     "unpack_pair": "structures.primitives.hashing",
 }
-# What compiled code names that an earlier release has cached.
-_CACHED = {"_type_of": "structures.base.struct_type", "read_back": "structures.compiling.stamps"}
 
 
 def __getattr__(name: str) -> Any:
-    module = _MODULE_OF.get(name) or _CACHED.get(name)
+    module = _MODULE_OF.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = getattr(importlib.import_module(module), name)
@@ -75,15 +71,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_MODULE_OF})
-
-
-# Pickles of release 0.1.0 name these modules, and nothing in them that this package does not have.
-_IN_PICKLES = ("byte_counter", "count_buckets", "int_map", "multiset_heap", "pair_index", "token_list")
-# So does compiled code that users have in their caches since an earlier release.
-_IN_CACHES = ("stamps", "struct_type")
-for _name in _IN_PICKLES + _IN_CACHES:
-    sys.modules[f"{__name__}.{_name}"] = sys.modules[__name__]
-
-if not ALL_THERE:  # the compiler cannot be told of what is imported in its midst
-    for _name in __all__:
-        __getattr__(_name)

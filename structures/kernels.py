@@ -39,7 +39,8 @@ The page "A container of your own" of the documentation walks through a whole on
 """
 
 from structures import status
-from structures.base.facade import Facade, named_by_package
+from structures.base.container import Facade, named_by_package
+from structures.base.record import Record
 from structures.base.struct_type import StructType, bind, fields_of, method, new, new_like
 from structures.compiling.jit import inner, kernel, quiet
 from structures.hash_tables.byte_counter_kernels import byte_counter_type
@@ -55,26 +56,24 @@ from structures.primitives.byte_lanes import (
 )
 from structures.primitives.constants import Constant, part_or
 from structures.primitives.hashing import mix_words
-from structures.primitives.lines import (
+from structures.primitives.memory import copy_prefix, new_words
+from structures.primitives.simd import (
     SIXTEEN,
+    after,
     fill_sixteen,
     highest_lane,
     lanes_with_top,
-    least_of_sixteen,
-    local_numbers,
-    put_in_sixteen,
-)
-from structures.primitives.memory import copy_prefix, new_words
-from structures.primitives.simd import (
-    after,
     larger,
+    least_of_sixteen,
     load_word,
     local_bytes,
+    local_numbers,
     local_words,
     lowest_lane,
     multiply_fold,
     pointer_to,
     prefetch,
+    put_in_sixteen,
     smaller,
 )
 from structures.priority_queues.count_buckets_kernels import count_buckets_type
@@ -90,6 +89,7 @@ __all__ = [
     "SIXTEEN",
     "Constant",
     "Facade",
+    "Record",
     "StructType",
     "after",
     "bind",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from bpe.vocabulary.vocabulary import NO_ID
 
 if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
-    from bpe.pipeline.engine import PreparedEngine
 
 Status: TypeAlias = Literal["live", "rank-dead", "pattern-dead", "unknown"]
 STATUSES: tuple[Status, ...] = ("live", "rank-dead", "pattern-dead", "unknown")
@@ -209,13 +208,9 @@ def _proved(engine: Engine, left: list[int]) -> dict[int, Status]:
 
 
 def _what_is_proved(engine: Engine) -> tuple[bool, bool]:
-    """Say whether pieces are merged from bytes, and whether the pattern cuts them."""
-    has_bytes = NO_ID not in engine.vocabulary.byte_ids
-    if not engine.is_prepared:
-        return has_bytes, True
-    steps = cast("PreparedEngine", engine).preparation
-    is_plain = steps.options == BYTES
-    return has_bytes and is_plain, is_plain and steps.pre_tokenizer is None
+    """Return whether pieces are merged from bytes, and whether the pattern cuts them."""
+    has_bytes, is_plain = NO_ID not in engine.vocabulary.byte_ids, engine.options == BYTES
+    return has_bytes and is_plain, is_plain and engine.splits_by_pattern
 
 
 def _text_of(token: bytes) -> str | None:

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bpe.splitting.regex_engine import when_needed
+from bpe.splitting.regex_engine import lazy_regex
 
 ALPHA = 2.5
 """The order of the Rényi entropy that predicts best how well a translation model learns."""
 
-_WORDS = when_needed(r"\S+")
+_WORDS = lazy_regex(r"\S+")
 
 
 class TextFigures(NamedTuple):

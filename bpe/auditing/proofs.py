@@ -44,11 +44,11 @@ class Pieces:
             self._stages = None
 
     def can_hold(self, token: bytes) -> bool:
-        """Say whether a piece may hold these bytes; False is proved."""
+        """Return whether a piece may hold these bytes; False is proved."""
         return self._stages is None or all(stage.can_hold(token[:_LONGEST]) for stage in self._stages)
 
     def can_be(self, token: bytes) -> bool:
-        """Say whether a piece may have exactly these bytes; else as :meth:`can_hold`."""
+        """Return whether a piece may have exactly these bytes; else as :meth:`can_hold`."""
         # A later expression cuts what an earlier one held.
         if self._stages is None or len(self._stages) > 1 or len(token) > _LONGEST:
             return self.can_hold(token)
@@ -95,13 +95,13 @@ class _Stage:
         return self.automaton.delay_of, self.automaton.next_state
 
     def _in_gap(self, symbols: list[list[int]]) -> bool:
-        """Say whether these may lie between two matches: none begins there, whatever follows."""
+        """Return whether these may lie between two matches: none begins there, whatever follows."""
         return not self.covers and not any(
             self._match_begins(symbols[i : i + _FEW]) for i in range(len(symbols))
         )
 
     def _match_begins(self, symbols: list[list[int]]) -> bool:
-        """Say whether every text that begins with these has a match there."""
+        """Return whether every text that begins with these has a match there."""
         states = self.starts
         for which in symbols:
             states = self._after(states, [which])
@@ -117,7 +117,7 @@ class _Stage:
         return states
 
     def _match_may_end_after(self, states: np.ndarray) -> bool:
-        """Say whether a match may be found that has all symbols which were read before these states."""
+        """Return whether a match may be found that has all symbols which were read before these states."""
         (delay_of, next_state), edge = self._tables, self.automaton.n_symbols
         for later in range(MAX_DELAY + 1):
             at_edge = next_state[states, edge]

@@ -8,27 +8,10 @@ or when the function that is being compiled is ready.
 import sys
 
 try:
-    from bpe.cli import bench as speed
-    from bpe.cli import change, files, show, train, warmup
-    from bpe.cli import encode as coding
-    from bpe.cli import report as audits
-    from bpe.cli import report as reporting
-    from bpe.cli import train as train_parity
+    from bpe.cli import bench, change, encode, files, report, show, train, warmup
     from bpe.cli.app import main
 except KeyboardInterrupt:  # before there is a command that could tell
     sys.stderr.write("bpe: interrupted\n")
     sys.exit(130)
 
-__all__ = [
-    "audits",
-    "change",
-    "coding",
-    "files",
-    "main",
-    "reporting",
-    "show",
-    "speed",
-    "train",
-    "train_parity",
-    "warmup",
-]
+__all__ = ["bench", "change", "encode", "files", "main", "report", "show", "train", "warmup"]

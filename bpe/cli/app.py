@@ -1,16 +1,14 @@
 """The group of all commands, which prints errors as one line, and functions that the commands share.
 
-Ctrl-C, heard wherever it comes: noted, raised, and raised again where Python could not raise it.
-
-Standard output that is written whole, or raises an error that names it.
-
-Python ignores a short write where its standard output has no buffer (``python -u``, ``PYTHONUNBUFFERED=1``):
-what did not fit on the disk is lost in silence. So the commands write through a buffer, which goes on after a
-short write, and wait for a pipe that does not block.
+Standard output is written whole, or an error names it: Python ignores a short write where its standard output
+has no buffer (``python -u``, ``PYTHONUNBUFFERED=1``), and what did not fit on the disk is lost in silence. So
+the commands write through a buffer, which continues after a short write, and wait for a pipe that does not
+block.
 """
 
 from __future__ import annotations
 
+# All other modules are imported inside the commands, so that --help is fast.
 import _thread
 import errno
 import io
@@ -30,12 +28,13 @@ import click
 
 from bpe import __version__
 from bpe.cli.progress import watching_compiler
-from bpe.support.files import followed, refuse_inputs
+from bpe.support.files import refuse_inputs, resolve_links
 
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
 
 
+# -------------------------------------------------------------------- standard streams and interrupts
 class _Output(io.FileIO):
     """A file that waits until it can take more, and whose errors name it.
 
@@ -96,11 +95,11 @@ _SOON = 0.01  # seconds
 
 
 @contextmanager
-def hearing_interrupts(heard: list[int]) -> Iterator[None]:
+def noting_interrupts(heard: list[int]) -> Iterator[None]:
     """Note every Ctrl-C in a list, and raise KeyboardInterrupt.
 
     Where Python cannot raise, such as in a callback of the garbage collector, it would print a traceback and
-    go on. There it is raised once more, a moment later.
+    continue. There it is raised once more, a moment later.
     """
     is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if not is_default or threading.current_thread() is not threading.main_thread():
@@ -126,9 +125,6 @@ def hearing_interrupts(heard: list[int]) -> Iterator[None]:
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.unraisablehook = report
-
-
-# All other modules are imported inside the commands, so that --help is fast.
 
 
 EXIT_BROKEN_PIPE, EXIT_WRONG, EXIT_INTERRUPTED = 1, 2, 130
@@ -158,7 +154,7 @@ class _OneLineErrors(click.Group):
             given = sys.argv[1:] if args is None else list(args)
             is_quiet = "--quiet" in given or given[:1] == ["warmup"]
             with (
-                hearing_interrupts(heard),
+                noting_interrupts(heard),
                 warnings.catch_warnings(),  # this also restores showwarning
                 watching_compiler(is_quiet=is_quiet),
             ):
@@ -293,10 +289,10 @@ def need_output(output: str, *, is_folder: bool = False) -> None:
         if is_folder:
             raise click.UsageError("a folder cannot be written to standard output: name it")
         return
-    path = followed(output)
+    path = resolve_links(output)
     folder = path if is_folder and path.exists() else path.parent
     if path.is_dir() and not is_folder:
-        raise IsADirectoryError(f"{output} is a folder: a file name is needed")
+        raise IsADirectoryError(f"{output} is a folder: a file name is required")
     if not folder.is_dir():
         what = f"{folder} is a file, not a folder" if folder.exists() else f"no such folder: {folder}"
         raise NotADirectoryError(what)
@@ -307,7 +303,7 @@ def need_output(output: str, *, is_folder: bool = False) -> None:
         try:
             tempfile.TemporaryFile(dir=folder).close()
         except FileNotFoundError:  # such as in /proc
-            raise PermissionError(f"cannot write to {folder}: it takes no new files") from None
+            raise PermissionError(f"cannot write to {folder}: it does not accept new files") from None
         except PermissionError:
             raise PermissionError(f"no permission to write {output}: its folder is {folder}") from None
         except OSError as error:

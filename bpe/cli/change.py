@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bpe.cli.app import load, main, name_of_output, need_output, written
-from bpe.cli.options import reading_options
+from bpe.cli.options import reading_options, warn_of_odd_texts
 from bpe.cli.progress import progress_of
-from bpe.cli.show import warn_of_odd_texts
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,9 +1,4 @@
-"""``bpe encode``, ``bpe decode``: text to ids and back.
-
-Where ``bpe encode`` writes ids, and in which format: its options, and what is wrong with them.
-
-What an earlier ``bpe encode -o`` left that was not completed, and that no command will look at.
-"""
+"""``bpe encode``, ``bpe decode``: text to ids and back."""
 
 from __future__ import annotations
 
@@ -17,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bpe.cli.app import STDIN, STDOUT, load, main, name_of, need_output, read, shorter
-from bpe.cli.options import reading_options
+from bpe.cli.options import reading_options, warn_of_odd_texts
 from bpe.cli.progress import Stopwatch, human, progress_of
-from bpe.cli.show import warn_of_odd_texts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,16 +27,16 @@ def tell_of_others(output: str) -> None:
 
     Those that another process is writing are not named, where the system has locks.
     """
-    from bpe.id_files.checkpoint import state_of
+    from bpe.id_files.checkpoint import unpacked_state
     from bpe.id_files.output import offsets_path, part_of
     from bpe.support.files import is_locked
 
     ours = Path(output)
-    for note in sorted(ours.parent.glob("*.state")):
-        other = note.with_suffix("")
-        parts = [part_of(other), part_of(offsets_path(other)), note]
+    for saved in sorted(ours.parent.glob("*.state")):
+        other = saved.with_suffix("")
+        parts = [part_of(other), part_of(offsets_path(other)), saved]
         is_left = other != ours and all(map(Path.is_file, parts)) and not any(map(is_locked, parts))
-        if is_left and state_of(note.read_bytes()):
+        if is_left and unpacked_state(saved.read_bytes()):
             names = ", ".join(map(str, parts))
             click.echo(
                 f"{other}: not complete: if no other run is writing it, give its command again to complete "
@@ -104,7 +98,7 @@ def check_id_options(output: str | None, given: dict[str, Any]) -> None:
 
 
 def is_kept(output: str) -> bool:
-    """Say whether there is a note of a run that was interrupted."""
+    """Return whether a run was interrupted."""
     path = Path(output)
     ids = path.with_suffix(".bin") if path.suffix == ".idx" else path
     return any(Path(f"{ids}{end}").exists() for end in (".state", ".ids.state"))
@@ -187,7 +181,7 @@ def encode(
     The ids are printed, a line for each document. With -o they are written to a file.
 
     A PATH is a file, a folder, a glob pattern in quotes, or - for standard input, which is also read if there
-    is no PATH. Files end in .txt, .jsonl or .parquet, and may have .gz or .zst after that; a file with
+    is not a PATH. Files end in .txt, .jsonl or .parquet, and may have .gz or .zst after that; a file with
     another name is read as text.
 
     \b

@@ -1,22 +1,26 @@
-"""Options that several commands share.
-
-What to count or to train on: paths of texts, or files of counts.
-"""
+"""What several commands share: options, and the texts or counts that paths stand for."""
 
 from __future__ import annotations
 
+import codecs
 import contextlib
+import json
 import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from bpe.cli.show import warn_of_odd_texts
-from bpe.counting.file_format import kind_of_counts
+from bpe.cli.app import warn
 from bpe.support.files import refuse_inputs
+
+if TYPE_CHECKING:
+    from bpe.corpus import Corpus
+    from bpe.corpus.reading import FilePart
 
 
 def source_of(
@@ -33,6 +37,7 @@ def source_of(
     The output must not be one of the files.
     """
     from bpe.corpus import Corpus
+    from bpe.counting.file_format import kind_of_counts
 
     is_counts = [kind_of_counts(path) is not None for path in paths]
     if not any(is_counts):
@@ -62,6 +67,8 @@ def source_of(
 
 def _check_kinds(paths: Sequence[str]) -> None:
     """Raise if some of these files hold counts of runs, and others of words."""
+    from bpe.counting.file_format import kind_of_counts
+
     kinds = [*map(kind_of_counts, paths)]
     if "runs" in kinds and "words" in kinds:
         runs, others = paths[kinds.index("runs")], paths[kinds.index("words")]
@@ -72,6 +79,7 @@ def _check_kinds(paths: Sequence[str]) -> None:
 
 def _loaded(path: str) -> Any:
     """Return the counts in a file, of words or of runs."""
+    from bpe.counting.file_format import kind_of_counts
     from bpe.counting.word_counts import WordCounts
     from bpe.superwords.counted_runs import RunCounts
 
@@ -117,6 +125,72 @@ def sources_of(
     return sources, weights
 
 
+# -------------------------------------------------------------------- texts that look like something else
+MOST_FILES = 100  # of a corpus that are looked at
+
+_JSON = "looks like JSON lines, and is read as text: add --format jsonl, or --format text if that is meant"
+_PARQUET = "looks like Parquet, and is read as text: add --format parquet"
+_PACKED = "is compressed, and is read as text: the name must end in .gz or .zst, or unpack it first"
+_UTF_16 = "looks like UTF-16, and is read as bytes: change it first, such as with iconv -f UTF-16 -t UTF-8"
+_NOT_UTF_8 = "not UTF-8: its bytes are kept as they are. --errors strict stops and says where it is wrong"
+
+
+def warn_of_odd_texts(corpus: Corpus) -> None:
+    """Warn once of each way in which texts look like something that they are not read as."""
+    source = click.get_current_context().get_parameter_source("errors")
+    found: dict[str, list[str]] = {}
+    for part in corpus.parts()[:MOST_FILES]:
+        if corpus.kind_of(part.path) in (".jsonl", ".parquet"):
+            continue
+        with contextlib.suppress(Exception):  # whoever reads it says what is wrong with it
+            problem = oddity(_begin_of(part), source is not ParameterSource.DEFAULT, corpus.format == "text")
+            if problem:
+                found.setdefault(problem, []).append(str(part))
+    for problem, names in found.items():
+        more = f" (and so in {len(names) - 1} more)" if len(names) > 1 else ""
+        warn(f"{names[0]}: {problem}{more}")
+
+
+def oddity(begin: bytes, knows_errors: bool, is_text: bool) -> str:
+    r"""Return what a text looks like, if that is not text in UTF-8; empty if it is."""
+    if begin.startswith(b"PAR1") and not is_text:
+        return _PARQUET
+    if begin.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):
+        return _PACKED
+    if begin.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "" if knows_errors else _UTF_16
+    line, is_whole, _ = begin.removeprefix(codecs.BOM_UTF8).partition(b"\n")
+    if line.startswith(b"{") and not is_text and _is_record(line, bool(is_whole)):
+        return _JSON
+    try:
+        codecs.utf_8_decode(begin, "strict", False)
+    except UnicodeDecodeError:
+        return "" if knows_errors else _NOT_UTF_8
+    return ""
+
+
+def _is_record(line: bytes, is_whole: bool) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return not is_whole and line.startswith(b'{"')
+
+
+def _begin_of(part: FilePart) -> bytes:
+    from bpe.corpus.reading import STDIN
+
+    if part.path != STDIN:
+        return next(iter(part.blocks()), b"") if part.path.is_file() else b""
+    stream = sys.stdin.buffer
+    if hasattr(stream, "peek"):
+        return stream.peek()
+    place = stream.tell()
+    begin = stream.read(1 << 16)
+    stream.seek(place)
+    return begin
+
+
+# ----------------------------------------------------------------------------------------------- options
 # The same as in bpe.splitting.pattern, whose import would slow down --help.
 PATTERNS = ("gpt2", "cl100k", "o200k", "llama3", "qwen2", "deepseek", "whitespace", "none")
 OTHER_NAMES = ("r50k_base", "p50k_base", "cl100k_base", "o200k_base")
@@ -212,16 +286,11 @@ def training_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of everything that trains."""
     for decorate in (
         click.option(
-            "--special-first",
-            is_flag=True,
-            help="Give special tokens the first ids. By default, they get the last.",
-        ),
-        click.option(
-            "--alphabet",
-            type=click.Choice(["bytes", "gpt2"]),
-            default="bytes",
-            show_default=True,
-            help="The order of the ids of single bytes: by value, or as in GPT-2.",
+            "--like",
+            type=click.Choice(["huggingface", "gigatoken"]),
+            help="Another trainer whose merges are wanted. huggingface: special tokens get the first ids, "
+            "not the last; then come single bytes in the order of GPT-2; and tokens must be shorter than "
+            "--max-token-length. gigatoken: single bytes in that order.",
         ),
         click.option(
             "--max-token-length",
@@ -259,19 +328,6 @@ def training_options(command: Callable[..., None]) -> Callable[..., None]:
 def superword_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of superwords."""
     for decorate in (
-        click.option(
-            "--min-phrase-count",
-            type=int,
-            metavar="N",
-            help="For --max-phrase: how often such a row must occur.  [default: 15]",
-        ),
-        click.option(
-            "--max-phrase",
-            type=int,
-            metavar="N",
-            help="For boundless: join pieces only inside frequent rows of at most N pieces. This needs less "
-            "memory, and gives an approximation.",
-        ),
         click.option(
             "--superword-parts",
             metavar="REGEX",

@@ -1,12 +1,11 @@
-"""What the compiler takes: a line that says what somebody waits for, and times without it.
+"""Progress of a command, and of the compiler: what somebody waits for, and times without it.
 
 The first use of a function compiles it; later processes load it from a cache on disk. Numba tells when it
 compiles: in events that come from any thread, and from within each other. What is measured is the time in
 which at least one is open.
 
-The environment variable ``BPE_SAY_COMPILING=0`` turns the line off.
-
-Progress of a command: a bar on a terminal, lines in a log.
+The environment variable ``BPE_SAY_COMPILING=0`` turns the line off. The progress of a command is a bar on a
+terminal, and lines in a log.
 """
 
 from __future__ import annotations
@@ -65,9 +64,10 @@ def progress_of(label: str, unit: str, *, quiet: bool, lines: bool) -> Progress:
 SAID_AFTER = 0.3  # seconds of compiling
 LINE = "bpe: compiling {}, once; some {} s"
 PARTS = {
-    "bpe.splitting.compiled": ("the splitting of text", 5),
+    "bpe.splitting": ("the splitting of text", 5),
     "bpe.counting": ("the counting", 5),
     "bpe.training": ("the trainer", 10),
+    "bpe.superwords": ("what joins words", 5),
     "bpe.encoding": ("the encoder", 10),
 }
 """What has a line, by package: its name, and how many seconds it takes on one core. The rest takes less."""

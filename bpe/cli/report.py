@@ -1,7 +1,4 @@
-"""``bpe audit``: which tokens of a tokenizer a text can give, and how well it does on texts.
-
-``bpe report``: a page about a tokenizer, for a browser.
-"""
+"""``bpe audit``: which tokens a text can give; ``bpe report``: a page about a tokenizer, for a browser."""
 
 from __future__ import annotations
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
@@ -34,15 +35,15 @@ if TYPE_CHECKING:
     from bpe.corpus import Corpus
     from bpe.counting.word_counts import WordCounts
     from bpe.splitting.pattern import Dialect, Pattern
+    from bpe.superwords.boundless import Boundless
     from bpe.superwords.counted_runs import RunCounts
-    from bpe.superwords.training import SuperwordOptions
-    from bpe.support.progress import Progress
+    from bpe.superwords.superbpe import SuperBPE
     from bpe.tokenizer import Tokenizer
-    from bpe.training import Trainer
-    from bpe.training.plain_trainer import Small
+    from bpe.trainer import Trainer
 
 
 Value = TypeVar("Value")
+Sizes: TypeAlias = list[tuple[int, int, int]]
 
 
 def _loaded(path: str) -> WordCounts:
@@ -139,7 +140,7 @@ def train_parity(
       bpe train-parity books.counts more.counts --ratio books=1 --ratio more=2 --vocab-size 8000 -o tok.json
     """  # noqa: D301
     need_output(output)
-    from bpe.training import train_parity as train
+    from bpe.trainer import train_parity as train
 
     languages: dict[str, WordCounts] = {}
     for path in paths:
@@ -253,7 +254,7 @@ def count(
         n_bytes = source.n_bytes
         rules = Pattern.of(pattern or "gpt2", dialect), specials
         on = {"scheduler": scheduler, "threads": threads, "progress": shown}
-        found = _counted_anew(source, rules, superword_parts, on, runs=runs)
+        found = _counted_now(source, rules, superword_parts, on, runs=runs)
     elif runs and not isinstance(source, RunCounts):
         raise ValueError(f"{paths[0]} holds counts of words: count the runs of the text itself")
     with written(output) as path:
@@ -282,7 +283,7 @@ def count(
         click.echo(text, err=True)
 
 
-def _counted_anew(
+def _counted_now(
     source: Corpus,
     rules: tuple[Pattern, Sequence[str]],
     superword_parts: str | None,
@@ -290,7 +291,8 @@ def _counted_anew(
     *,
     runs: bool,
 ) -> WordCounts | RunCounts:
-    from bpe.counting.clusters import count_runs, count_words
+    from bpe.counting.clusters import count_words
+    from bpe.superwords.counted_runs import count_runs
     from bpe.superwords.run_counts import PARTS
 
     if not runs:
@@ -299,17 +301,12 @@ def _counted_anew(
     return count_runs(source, *rules, parts=PARTS if superword_parts is None else superword_parts, **on)
 
 
-class _Size(NamedTuple):
-    n_distinct: int  # pieces
-    n_pieces: int
-    n_bytes: int
+def _size_of(counts: WordCounts) -> tuple[int, int, int]:
+    """Return how many distinct pieces and pieces there are, and from how many bytes of text."""
+    return len(counts), counts.total, counts.n_text_bytes
 
 
-def _size_of(counts: WordCounts) -> _Size:
-    return _Size(len(counts), counts.total, counts.n_text_bytes)
-
-
-def _in_all(sizes: list[_Size]) -> str:
+def _in_all(sizes: Sizes) -> str:
     """Say how much was counted."""
     n_distinct, n_pieces, n_bytes = map(sum, zip(*sizes, strict=True))
     return (
@@ -337,13 +334,6 @@ def _in_all(sizes: list[_Size]) -> str:
     show_default=True,
     help="Which pair is merged first if several occur equally often.",
 )
-@click.option(
-    "--selection",
-    type=click.Choice(["heap", "buckets"]),
-    default="heap",
-    show_default=True,
-    help="The container that finds the most frequent pair. It changes the time only, not the tokens.",
-)
 def train(
     paths: tuple[str, ...],
     pattern: str | None,
@@ -357,6 +347,10 @@ def train(
     output: str,
     temperature: float | None,
     as_json: bool,
+    superwords: str | None,
+    first_merges: int | None,
+    superwords_pattern: str | None,
+    superword_parts: str | None,
     **options: Any,
 ) -> None:
     """Train a tokenizer on texts, or on counts of them.
@@ -380,75 +374,63 @@ def train(
     """  # noqa: D301
     only_one_to_stdout(output, as_json)
     need_output(output)
-    from bpe.corpus import Corpus
     from bpe.splitting.pattern import Pattern
-    from bpe.superwords.training import SuperwordOptions
+    from bpe.trainer import Job
+    from bpe.training.options import Options
+    from bpe.vocabulary.vocabulary import check_specials
 
-    watch, trainer = Stopwatch(), None
-    given = SuperwordOptions(**{name: options.pop(name) for name in SuperwordOptions._fields})
+    watch, job = Stopwatch(), None
     reading = {name: options.pop(name) for name in READING}
-    shown = {"quiet": quiet, "lines": progress}
-    sizes: list[_Size] = []
-    on: dict[str, Any] = {"scheduler": scheduler, "threads": threads}
-
-    def count() -> WordCounts:
-        from bpe.counting.clusters import count_words
-
-        bar = progress_of("counting", "B", **shown)
-        counts = count_words(cast("Corpus", source), split_by, specials, progress=bar, **on)
-        sizes.append(_size_of(counts))
-        return counts
-
+    bar = partial(progress_of, quiet=quiet, lines=progress)
+    bar("training", "steps")  # raises where both options are given
     try:
         source, weights = _given(paths, output, temperature, pattern, specials, is_quiet=quiet, **reading)
-        split_by = Pattern.of(pattern or "gpt2", dialect)
-        n_merges = _checked(given, source, specials, vocab_size)  # before the long work
-        is_text = isinstance(source, Corpus)
-        sizes += [] if is_text else map(_size_of, _words_of(source))
-        bar = progress_of("training", "steps", **shown)
-        if given.superwords:
-            plan = vocab_size, n_merges, given
-            tokenizer = _with_superwords(source, weights, plan, count, options, threads, bar)
-        elif is_text and not scheduler and (small := _small(source, vocab_size, split_by, specials, options)):
-            tokenizer, sizes = small.tokenizer, [_Size(*small[1:])]
-        else:
-            from bpe.training import Trainer  # loads the compiler
-
-            trainer = Trainer(count() if is_text else source, weights=weights, **options)
-            trainer.run(vocab_size, progress=progress_of("merging", "merges", **shown))
-            tokenizer = trainer.tokenizer()
+        _check_kind(source, superwords)
+        job = Job(
+            source,
+            vocab_size,
+            Pattern.of(pattern or "gpt2", dialect),
+            check_specials(specials),
+            Options(**options),
+            _superwords_of(superwords, first_merges, superwords_pattern, superword_parts),
+            weights=weights,
+            threads=threads,
+            scheduler=scheduler,
+            bar=bar,
+        )
+        tokenizer = job.run()
     except KeyboardInterrupt:
+        trainer = job.trainer if job else None
         raise KeyboardInterrupt(f"interrupted: {_kept(trainer, output, vocab_size)}") from None
+    sizes = [job.size] if job.size else [*map(_size_of, _words_of(source))]
     _save(tokenizer, output, vocab_size, options)
     if as_json or not quiet:
         tell = _summary if as_json else _in_words
         click.echo(tell(tokenizer, sizes, output, vocab_size, watch), err=not as_json)
 
 
-def _small(
-    source: Corpus, vocab_size: int, split_by: Pattern, specials: Sequence[str], options: dict[str, Any]
-) -> Small | None:
-    from bpe.splitting.specials import check_specials
-    from bpe.training.plain_trainer import train_on_small
+def _superwords_of(
+    name: str | None, first_merges: int | None, pattern: str | None, parts: str | None
+) -> SuperBPE | Boundless | None:
+    """Return the options of superwords as :func:`bpe.train` takes them; ValueError if they do not fit."""
+    for option, value, its_name in (
+        ("--first-merges", first_merges, "superbpe"),
+        ("--superwords-pattern", pattern, "superbpe"),
+        ("--superword-parts", parts, "boundless"),
+    ):
+        if value is not None and name != its_name:
+            raise ValueError(f"{option} is for --superwords {its_name}")
+    if name == "superbpe":
+        from bpe.superwords.superbpe import SuperBPE
 
-    return train_on_small(source, vocab_size, split_by, check_specials(specials), options)
+        if first_merges is None:
+            raise ValueError("--superwords superbpe needs --first-merges: how many merges stay inside words")
+        return SuperBPE(first_merges, pattern)
+    if name == "boundless":
+        from bpe.superwords.boundless import Boundless
 
-
-def _with_superwords(
-    source: Any,
-    weights: dict[str, float] | None,
-    plan: tuple[int, int, SuperwordOptions],
-    count: Callable[[], WordCounts],
-    options: dict[str, Any],
-    threads: int | None,
-    bar: Progress,
-) -> Tokenizer:
-    from bpe.corpus import Corpus
-    from bpe.superwords.training import train_on_runs, train_superwords
-
-    if isinstance(source, Corpus):
-        return train_superwords(source, *plan, count, options, threads, bar)
-    return train_on_runs(source, plan[0], plan[2], weights, options, bar)
+        return Boundless(parts)
+    return None
 
 
 def _given(
@@ -466,29 +448,22 @@ def _given(
     return weighed or (source_of(paths, output, pattern, specials, is_quiet=is_quiet, **reading), None)
 
 
-def _checked(given: SuperwordOptions, source: Any, specials: Sequence[str], vocab_size: int) -> int:
-    """Return how many merges are learned from texts; raise if that cannot be."""
+def _check_kind(source: Any, superwords: str | None) -> None:
+    """Raise a ValueError if superwords are not learned from such files of counts, or nothing else is."""
     from bpe.corpus import Corpus
-    from bpe.splitting.specials import check_specials
-    from bpe.training.start import fresh_start
 
     if isinstance(source, Corpus):
-        n_merges = fresh_start(check_specials(specials)).n_new(vocab_size)
-        given.checked(n_merges)
-        return n_merges
+        return
     from bpe.superwords.counted_runs import RunCounts
 
     holds_runs = all(isinstance(each, RunCounts) for each in _counts_of(source))
-    if given.superwords and not holds_runs:
+    if superwords and not holds_runs:
         raise ValueError(
             "superwords are learned from texts, not from files of counts of words; boundless also from "
             "counts of runs, which bpe count --runs writes"
         )
-    if holds_runs and not given.superwords:
-        raise ValueError("files of counts of runs are for --superwords boundless: add it")
-    if not holds_runs:
-        given.checked(given.first_merges or 0)
-    return 0
+    if holds_runs and superwords != "boundless":
+        raise ValueError("files of counts of runs are for --superwords boundless")
 
 
 def _counts_of(source: Any) -> list[Any]:
@@ -508,7 +483,7 @@ def _save(tokenizer: Tokenizer, output: str, wanted: int, options: dict[str, Any
         warn(f"{name_of_output(output)}: {tokenizer.vocab_size} tokens, not {wanted}: {why}")
 
 
-def _summary(tokenizer: Tokenizer, sizes: list[_Size], output: str, wanted: int, watch: Stopwatch) -> str:
+def _summary(tokenizer: Tokenizer, sizes: Sizes, output: str, wanted: int, watch: Stopwatch) -> str:
     summary = {
         "output": output,
         "tokens": tokenizer.vocab_size,
@@ -522,7 +497,7 @@ def _summary(tokenizer: Tokenizer, sizes: list[_Size], output: str, wanted: int,
     return json.dumps(summary)
 
 
-def _in_words(tokenizer: Tokenizer, sizes: list[_Size], output: str, wanted: int, watch: Stopwatch) -> str:
+def _in_words(tokenizer: Tokenizer, sizes: Sizes, output: str, wanted: int, watch: Stopwatch) -> str:
     made = f"{tokenizer.vocab_size} tokens, " + (
         "as asked for" if tokenizer.vocab_size == wanted else f"of {wanted} asked for"
     )
@@ -533,7 +508,7 @@ def _in_words(tokenizer: Tokenizer, sizes: list[_Size], output: str, wanted: int
 
 
 def _why(min_count: int, max_token_length: int | None) -> str:
-    """Say why there are fewer tokens than were asked for."""
+    """Return why there are fewer tokens than were asked for."""
     count = f" that occurs {min_count} times" if min_count > 1 else ""
     length = f" and makes a token of {max_token_length} bytes at most" if max_token_length else ""
     return f"the text has no other pair to merge{count}{length}"

@@ -76,14 +76,14 @@ def use_training() -> None:
     """Call what compiles the kernels of counting and training."""
     from bpe.counting.word_counts import WordCounts
     from bpe.splitting.pattern import everything_compiled
-    from bpe.training import train
+    from bpe.trainer import Trainer
 
     with everything_compiled():
         counts = WordCounts.from_corpus(TEXTS * 50, "gpt2", ["<|end|>"], threads=2, progress=False)
         counts += WordCounts.from_corpus([b"bytes \xff"], "gpt2", ["<|end|>"], progress=False)
         for selection in SELECTIONS:
             for ties in TIES:
-                train(counts, vocab_size=300, selection=selection, ties=ties, progress=False)
+                Trainer(counts, selection=selection, ties=ties).run(300)
 
 
 def use_encoding() -> None:
@@ -92,14 +92,14 @@ def use_encoding() -> None:
     from bpe.formats.ranks import merges_of
     from bpe.splitting.pattern import PATTERNS, everything_compiled
     from bpe.splitting.special_search import SpecialSearch
-    from bpe.training import train
+    from bpe.trainer import train
 
     tokenizer = train(TEXTS, vocab_size=300, special_tokens=["<|end|>"], progress=False)  # in plain Python
     with everything_compiled():
         _use(_of_sentencepiece())
         _use(tokenizer)
         SpecialSearch(frozenset(map(str, range(1000)))).split(b"1 2")  # so many: by an automaton
-        merges_of({value: bytes([value]) for value in range(256)})
+        merges_of({bytes([value]): value for value in range(256)})
         for pattern in PATTERNS:
             WordCounts.from_corpus(TEXTS, pattern, ["<|end|>"], progress=False)
 
@@ -157,7 +157,7 @@ def _use(tokenizer: Tokenizer) -> None:
     tokenizer.count(text)
     tokenizer.truncate(text, 20)
     tokenizer.interval_counter(text).count_many([0, 5], [10, 50])
-    if not tokenizer.engine.is_prepared:
+    if tokenizer.is_lossless:
         tokenizer.encode_with_dropout(text, 0.1, seed=1)
     stream, growing = tokenizer.stream_encoder(), tokenizer.appendable_encoder()
     for part in TEXTS[:3]:

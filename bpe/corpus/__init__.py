@@ -7,10 +7,6 @@ All text is read as bytes, in blocks, so that a corpus can be larger than the me
       records     documents of .jsonl and .parquet             :mod:`bpe.corpus.records`
       validity    what happens to bytes that are not UTF-8     :mod:`bpe.corpus.validity`
     parts       ranges of files that are counted separately    :mod:`bpe.corpus.parts`
-    output      files of ids, complete or resumed              :mod:`bpe.id_files.output`
-    targets     their formats                                  :mod:`bpe.id_files.formats`
-    id_files    a corpus encoded to files of ids               :mod:`bpe.id_files.encode`
-    shards      each file by itself, here or on a cluster      :mod:`bpe.id_files.shards`
 """
 
 from bpe.corpus.reading import STDIN

@@ -162,16 +162,6 @@ class Corpus:
         """
         return corpus if isinstance(corpus, Corpus) else cls(corpus)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # Release 0.1.0 had none of these.
-        defaults: dict[str, Any] = {
-            "max_record_bytes": RECORD_BYTES,
-            "format": None,
-            "_given": [],
-            "_begun": [],
-        }
-        self.__dict__.update({**defaults, **state})
-
     def __repr__(self) -> str:
         return f"<Corpus: {self._name}>"
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any, NamedTuple
 
 from bpe.corpus import Corpus, CorpusLike
@@ -29,11 +28,9 @@ from bpe.counting.pieces import count_corpus, must_hold_text
 from bpe.counting.word_counts import WordCounts
 from bpe.splitting.boundaries import cut_inside
 from bpe.splitting.pattern import Pattern
-from bpe.splitting.specials import check_specials
-from bpe.superwords.counted_runs import RunCounts, count_part
-from bpe.superwords.run_counts import PARTS, cut_between_runs, joins
-from bpe.support.memory import keeping
+from bpe.support.memory import free_memory_kept
 from bpe.support.progress import Progress, progress_bar
+from bpe.vocabulary.vocabulary import check_specials
 from structures import ByteCounter
 
 _MOST_PART_BYTES = 1 << 30
@@ -94,78 +91,22 @@ def count_words(
     if scheduler is None:
         return WordCounts.from_corpus(corpus, pattern, special_tokens, threads=threads, progress=progress)
     source, rules = Corpus.of(corpus), (Pattern.of(pattern), check_specials(special_tokens))
-    counter: ByteCounter = _on_cluster(scheduler, source, _Plan(rules, _count_part, cut_inside), progress)
+    plan = Plan(rules, _count_part, cut_inside, _added)
+    counter: ByteCounter = on_cluster(scheduler, source, plan, progress)
     must_hold_text(counter, source)
     return WordCounts._of_counter(counter, *rules)
 
 
-def count_runs(
-    corpus: CorpusLike,
-    pattern: str | Iterable[str] | Pattern = "gpt2",
-    special_tokens: Iterable[str] = (),
-    *,
-    parts: str = PARTS,
-    scheduler: Any = None,
-    progress: Progress = False,
-) -> RunCounts:
-    r"""Count the words and the runs of words of a corpus, in this process or on a Dask cluster.
-
-    :func:`bpe.train` learns tokens that join words from them, with ``superwords="boundless"``.
-
-    Parameters
-    ----------
-    corpus : Corpus, path, or iterable of path, str or bytes
-        As :func:`count_words` takes it.
-    pattern : str, iterable of str or Pattern
-    special_tokens : iterable of str
-    parts : str
-        An expression; a word is in runs only if it is found there. By default, it must have a letter.
-    scheduler : dask.distributed.Client or str, optional
-        A client, or the address of a scheduler. Without it, one thread of this process.
-    progress : bool or callable
-        A bar on stderr, nothing, or ``progress(bytes done, bytes in all or None)``.
-
-    Returns
-    -------
-    RunCounts
-        The same for any number of workers, the order included.
-
-    Raises
-    ------
-    ValueError, TypeError, OSError, ImportError
-        As :func:`count_words`; or `parts` is wrong.
-
-    Complexity
-    ----------
-    One pass over the corpus, shared by the workers. Memory for the distinct words and runs, on each: most
-    runs are distinct, so that it grows with the text.
-
-    Examples
-    --------
-    >>> import bpe
-    >>> counts = count_runs(["of the sea, of the sea"])
-    >>> bpe.train(counts, 266, superwords="boundless").token_bytes(265)
-    b' of the sea'
-    """
-    if scheduler is None:
-        return RunCounts.from_corpus(corpus, pattern, special_tokens, parts=parts, progress=progress)
-    source, rules = Corpus.of(corpus), (Pattern.of(pattern), check_specials(special_tokens))
-    cut = partial(cut_between_runs, may_join=joins(parts))
-    plan = _Plan((*rules, parts), _count_runs_of_part, cut)
-    counts: RunCounts = _on_cluster(scheduler, source, plan, progress)
-    must_hold_text(counts.words._counter, source)
-    return counts
-
-
-class _Plan(NamedTuple):
+class Plan(NamedTuple):
     """What the workers do."""
 
     rules: tuple[Any, ...]
-    count: Callable[..., Any]
+    count: Callable[..., Any]  # of a list of parts, how they are read, a topic to tell of, and the rules
     cut: Cut
+    add: Callable[[Any, Any], Any]
 
 
-def _on_cluster(scheduler: Any, source: Corpus, plan: _Plan, progress: Progress) -> Any:
+def on_cluster(scheduler: Any, source: Corpus, plan: Plan, progress: Progress) -> Any:
     """Return what the workers count in a corpus."""
     distributed = extra("distributed", "dask", "counting on a cluster")
     if isinstance(scheduler, str):
@@ -176,7 +117,7 @@ def _on_cluster(scheduler: Any, source: Corpus, plan: _Plan, progress: Progress)
     raise TypeError(f"scheduler must be a Client or an address, not {type(scheduler).__name__}")
 
 
-def _counted(distributed: Any, client: Any, source: Corpus, plan: _Plan, progress: Progress) -> Any:
+def _counted(distributed: Any, client: Any, source: Corpus, plan: Plan, progress: Progress) -> Any:
     n_at_once = sum(client.nthreads().values())
     pattern, special_tokens = plan.rules[:2]
     part_bytes = _part_bytes(source.n_bytes or 0, n_at_once)
@@ -192,7 +133,7 @@ def _counted(distributed: Any, client: Any, source: Corpus, plan: _Plan, progres
     }
     level = leaves
     while len(level) > 1:
-        pairs = [client.submit(_added, *level[i : i + 2], pure=False) for i in range(0, len(level) - 1, 2)]
+        pairs = [client.submit(plan.add, *level[i : i + 2], pure=False) for i in range(0, len(level) - 1, 2)]
         level = pairs + level[2 * len(pairs) :]
     (root,) = level
     waiting = set(leaves)
@@ -245,26 +186,12 @@ def _count_part(
     special_tokens: tuple[str, ...],
 ) -> ByteCounter:
     corpus = Corpus(parts, **reading)  # type: ignore[arg-type]  # a part stands for its file
-    tell = _teller(topic) if topic else False
-    with keeping():
+    tell = teller(topic) if topic else False
+    with free_memory_kept():
         return count_corpus(corpus, pattern, special_tokens, threads=1, progress=tell)
 
 
-def _count_runs_of_part(
-    files: list[FilePart],
-    reading: dict[str, Any],
-    topic: str | None,
-    pattern: Pattern,
-    special_tokens: tuple[str, ...],
-    parts: str,
-) -> RunCounts:
-    corpus = Corpus(files, **reading)  # type: ignore[arg-type]  # a part stands for its file
-    tell = _teller(topic) if topic else False
-    with keeping():
-        return count_part(corpus, pattern, special_tokens, parts, tell)
-
-
-def _teller(topic: str) -> Callable[[int, int | None], object]:
+def teller(topic: str) -> Callable[[int, int | None], object]:
     """Return what tells the client how many bytes of a part are read."""
     from distributed import get_worker
 
@@ -279,9 +206,7 @@ def _teller(topic: str) -> Callable[[int, int | None], object]:
     return tell
 
 
-def _added(left: Any, right: Any) -> Any:
-    if isinstance(left, RunCounts):
-        return left + right
+def _added(left: ByteCounter, right: ByteCounter) -> ByteCounter:
     total = left.copy()  # the workers keep theirs, in case this has to be done again
     total.merge(right)
     return total

@@ -36,7 +36,7 @@ from bpe.splitting.compiled.scanner import Scanner
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.special_search import search_for
 from bpe.support.progress import Progress, progress_bar
-from bpe.support.threads import crew, in_background, n_threads
+from bpe.support.threads import in_background, n_threads, thread_pool
 from structures import ByteCounter, kernel
 
 BATCH_BYTES = 1 << 20
@@ -87,7 +87,7 @@ def _count_batches(scanner: Scanner, batcher: Batcher, threads: int) -> ByteCoun
     """Count with one thread, or with one that cuts and one that counts."""
     counter = ByteCounter()
     rooms = deque([np.empty(0, np.int32)] * threads)  # used memory need not be cleared again
-    with crew(1 if threads > 1 else 0) as executor:
+    with thread_pool(1 if threads > 1 else 0) as executor:
         counted: Future[None] | None = None
         batch = batcher.next()
         while batch:
@@ -148,7 +148,7 @@ class _Lane:
 
 def _count_batches_in_threads(scanner: Scanner, batcher: Batcher, threads: int) -> ByteCounter:
     with ExitStack() as stack:
-        lanes = [_Lane(stack.enter_context(crew(1))) for _ in range(threads)]
+        lanes = [_Lane(stack.enter_context(thread_pool(1))) for _ in range(threads)]
         n_parts = _count_in_lanes(scanner, batcher, lanes)
     return _merged(lanes, n_parts)
 

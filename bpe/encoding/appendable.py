@@ -23,15 +23,17 @@ import codecs
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bpe.encoding.engine import Engine
-from bpe.encoding.streams import StreamEncoder, two_threads
+from bpe.encoding.streams import StreamEncoder, one_thread
 from bpe.splitting.compiled.automaton import NO_MATCH, Automaton
 from bpe.splitting.specials import Rules
 from bpe.support.text import code_points, utf8_of, widths_of
+
+if TYPE_CHECKING:
+    from bpe.encoding.engine import Engine
 
 _SHORT = 4096  # bytes that are encoded again every time
 _WINDOW = 64  # bytes before the end that are encoded again, at least
@@ -69,6 +71,7 @@ class AppendableEncoder:
         self._piece: GrowingPiece | None = None  # made when it is needed first
         self._begins = self._n_searched = 0  # byte of the text where the piece begins; searched for tokens
 
+    @one_thread
     def append(self, text: str | bytes) -> None:
         """Add text at the end.
 
@@ -96,15 +99,8 @@ class AppendableEncoder:
         >>> growing.count()
         1
         """
-        running = self._running
-        try:
-            running.append(None)
-            if len(running) > 1:
-                raise two_threads(self)
-            self._ids += self._stream._feed(text)
-            self._rest = None
-        finally:
-            running.pop()
+        self._ids += self._stream.feed(text)
+        self._rest = None
 
     def count(self) -> int:
         """Return the number of ids of the text as it is now; O(1) if nothing was added since."""
@@ -116,29 +112,19 @@ class AppendableEncoder:
         n_known, rest = self._now()
         return [*self._ids[:n_known], *chain.from_iterable(rest)]
 
+    @one_thread
     def _now(self) -> tuple[int, tuple[Sequence[int], ...]]:
         """Return how many ids no longer change, and those that follow them now, in parts."""
-        running = self._running
-        try:
-            running.append(None)
-            if len(running) > 1:
-                raise two_threads(self)
-            if self._rest is None:
-                self._rest = self._long_piece() or (self._stream._rest(),)
-            return len(self._ids), self._rest  # in this order: more ids may have become known
-        finally:
-            running.pop()
+        if self._rest is None:
+            self._rest = self._long_piece() or (self._stream.rest(),)
+        return len(self._ids), self._rest  # in this order: more ids may have become known
 
     def _long_piece(self) -> tuple[Sequence[int], ...] | None:
         """Return the ids of what is held if it begins with a long piece that may grow; else None."""
         stream = self._stream
-        if len(stream._held) <= _SHORT or stream._rules.always or stream._engine.vocabulary.n_super:
+        if len(stream._held) <= _SHORT or (automaton := stream._engine.piece_automaton) is None:
             return None
         if self._piece is None:
-            scanner = stream._engine.pattern.scanner
-            automaton = scanner.only_automaton if scanner and scanner.covers else None
-            if automaton is None or automaton.looks_behind:
-                return None
             self._piece = GrowingPiece(stream._engine, automaton)
         found = self._parts(self._piece)
         if found is None:  # it has an end: what is before need not be held

@@ -21,11 +21,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bpe.encoding.engine import Engine, ends_of
+from bpe.encoding.engine import Engine, SpecialEncoder
 from bpe.splitting.specials import Rules
 from bpe.support.arrow import ArrowTexts, arrow_texts
-from bpe.support.text import as_array, utf8_of
-from bpe.support.threads import map_in_threads, n_threads, no_collection
+from bpe.support.text import as_array, ends_of, utf8_of
+from bpe.support.threads import gc_paused, map_in_threads, n_threads
 
 MOST_BYTES = 1 << 20
 LEAST_BYTES = 1 << 15  # a shorter stretch is not worth another thread
@@ -39,7 +39,7 @@ def encode_batch(
     """Encode texts to lists of ids."""
     batch: list[list[int]] = []
     _, stretches = encode_stretches(engine, _listed(texts), threads, rules)
-    with no_collection():
+    with gc_paused():
         for ids, offsets in stretches:
             numbers = ids.tolist()
             batch += [numbers[start:end] for start, end in pairwise(offsets.tolist())]
@@ -68,28 +68,19 @@ def encode_stretches(
     """
     threads = n_threads(threads)
     room = all_ids.room if all_ids and threads == 1 else None
-    needles = [needle.decode("utf-8", "surrogateescape") for needle in rules.needles]
 
     def encode_stretch(stretch: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         first, last = stretch
-        if isinstance(texts, ArrowTexts):
-            bytes_there, ends_there = texts.stretch(first, last)
-            if not _holds_any(bytes_there, rules.needles):
-                return engine.encoder.encode_segments(bytes_there, ends_there, room)
-        row = _row_of(texts[first:last])
-        if row and not any(needle in row for needle in needles):
-            with suppress(UnicodeEncodeError):  # a lone surrogate
-                held = as_array(row)
-                ends = ends_of(texts[first:last] if row.isascii() else [held])
-                return engine.encoder.encode_segments(held, ends, room)
-        some = _bytes_of(texts[first:last], first, what)
-        data = some[0] if len(some) == 1 else bytearray().join(some)
-        if not any(needle in data for needle in rules.needles):
-            return engine.encoder.encode_segments(data, ends_of(some), room)
-        for index in range(first, last):
-            if any(needle in some[index - first] for needle in rules.needles):
+        row, ends = (
+            texts.joined(first, last)
+            if isinstance(texts, ArrowTexts)
+            else _row_of(texts[first:last], first, what)
+        )
+        encoder = engine.encoder_for(row, rules)
+        if isinstance(encoder, SpecialEncoder):
+            for index in range(first, last):
                 rules.refuse(texts[index], f"{what} {index}")
-        return engine.encode_special(some, rules)
+        return encoder.encode_segments(row, ends, room)
 
     length, stretches = _stretches(texts, threads, what)
     return length, map_in_threads(encode_stretch, stretches, min(threads, max(len(stretches), 1)))
@@ -147,21 +138,26 @@ def _stretches(texts: _Texts, threads: int, what: str) -> tuple[int, list[tuple[
     # A stretch ends with the text in which its share of the bytes ends.
     shares = np.arange(1, total // wanted + 1) * wanted
     long = np.flatnonzero(np.diff(ends, prepend=0) >= LONG)
-    chunks = texts.firsts if isinstance(texts, ArrowTexts) else [0]
+    chunks = texts.first_row_of if isinstance(texts, ArrowTexts) else [0]
     edges = np.unique(
         np.concatenate([chunks, np.searchsorted(ends, shares) + 1, long, long + 1, [len(ends)]])
     )
     return total, list(pairwise(edges.tolist()))
 
 
-def _row_of(texts: Sequence[str | bytes]) -> str | None:
-    """Return texts joined, if their memory is UTF-8: texts of ASCII, or one that is long."""
+def _row_of(
+    texts: Sequence[str | bytes], first: int, what: str
+) -> tuple[bytes | bytearray | np.ndarray, np.ndarray]:
+    """Return the UTF-8 of texts in a row, and where each ends; a long text is not copied."""
     if len(texts) == 1 and isinstance(texts[0], str) and len(texts[0]) >= LONG:
-        return texts[0]
-    row = [text for text in texts if isinstance(text, str) and text.isascii()]
-    if len(row) < len(texts):
-        return None
-    return row[0] if len(row) == 1 else "".join(row)
+        with suppress(UnicodeEncodeError):  # a lone surrogate
+            row = as_array(texts[0])
+            return row, ends_of([row])
+    ascii_texts = [text for text in texts if isinstance(text, str) and text.isascii()]
+    if len(ascii_texts) == len(texts):
+        return as_array(ascii_texts[0] if len(texts) == 1 else "".join(ascii_texts)), ends_of(texts)
+    some = _bytes_of(texts, first, what)
+    return some[0] if len(some) == 1 else bytearray().join(some), ends_of(some)
 
 
 def _bytes_of(texts: Sequence[str | bytes], first: int, what: str) -> list[bytes]:
@@ -169,16 +165,6 @@ def _bytes_of(texts: Sequence[str | bytes], first: int, what: str) -> list[bytes
         return [text.encode() for text in texts]  # type: ignore[union-attr]
     except (AttributeError, UnicodeEncodeError):
         return [utf8_of(text, f"{what} {index}") for index, text in enumerate(texts, first)]
-
-
-def _holds_any(data: np.ndarray, needles: tuple[bytes, ...]) -> bool:
-    """Say whether bytes hold one of some strings; a mebibyte is looked at in one go."""
-    reach = max(map(len, needles), default=0)
-    for start in range(0, len(data) + 1, MOST_BYTES) if needles else ():
-        some = data[start : start + MOST_BYTES + reach].tobytes()
-        if any(needle in some for needle in needles):
-            return True
-    return False
 
 
 def _listed(texts: Iterable[str | bytes]) -> _Texts:

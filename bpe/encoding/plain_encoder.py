@@ -1,4 +1,4 @@
-"""``FirstTexts``: the first texts of a process, encoded in plain Python, while nothing is compiled or loaded.
+"""``PlainEncoder``: the first texts of a process, encoded in plain Python, while nothing is compiled or loaded.
 
 To compile an encoder takes seconds, and to load it from disk tenths of a second. In less time, a few short
 texts are encoded by a dict and the slow twins of :mod:`bpe.reference`::
@@ -34,18 +34,7 @@ LONGEST_PIECE = 64  # bytes
 _done = 0  # how much work this process has done
 
 
-def first_texts_of(
-    vocabulary: Vocabulary, pattern: Pattern, make_encoder: Callable[[], Encoder]
-) -> FirstTexts | None:
-    """Return what encodes the first texts, or None if compiled code has to encode all of them."""
-    split = plain_splitter(pattern)
-    is_large = vocabulary.is_found("pairs") and len(vocabulary.pairs) > MOST_MERGES
-    if split is None or _done >= MOST_WORK or is_large or vocabulary.n_super or NO_ID in vocabulary.byte_ids:
-        return None
-    return FirstTexts(vocabulary, split, make_encoder)
-
-
-class FirstTexts:
+class PlainEncoder:
     """An encoder that begins in plain Python, and has the methods of the compiled one from some text on."""
 
     def __init__(
@@ -58,6 +47,19 @@ class FirstTexts:
         self._ids_of: dict[bytes, list[int]] = {}  # of pieces that were met
         self._vocabulary: Vocabulary | None = vocabulary  # None: compiled code has taken over
         self._merge: Callable[[bytes], list[int]] | None = None  # made for the first text that is short
+
+    @classmethod
+    def of(
+        cls, vocabulary: Vocabulary, pattern: Pattern, make_encoder: Callable[[], Encoder]
+    ) -> PlainEncoder | None:
+        """Return what encodes the first texts, or None if compiled code has to encode all of them."""
+        split = plain_splitter(pattern)
+        is_large = "pairs" not in vocabulary.lazy and len(vocabulary.pairs) > MOST_MERGES
+        if split is None or _done >= MOST_WORK or is_large:
+            return None
+        if vocabulary.n_super or NO_ID in vocabulary.byte_ids:
+            return None
+        return cls(vocabulary, split, make_encoder)
 
     def encode(self, data: bytes) -> list[int]:
         """Encode a text, as :meth:`bpe.encoding.encoder.Encoder.encode`."""
@@ -129,7 +131,7 @@ class FirstTexts:
 
 def _merger_of(vocabulary: Vocabulary) -> Callable[[bytes], list[int]]:
     """Return what encodes a piece."""
-    if not vocabulary.is_found("pairs"):  # ranks alone encode it
+    if "pairs" in vocabulary.lazy:  # ranks alone encode it
         rank_of = vocabulary.id_of
 
         def by_ranks(piece: bytes) -> list[int]:
@@ -140,10 +142,10 @@ def _merger_of(vocabulary: Vocabulary) -> Callable[[bytes], list[int]]:
     merges = list(zip(*vocabulary.pairs.T.tolist(), strict=True))
     ranks = dict(zip(merges, range(len(merges)), strict=True))
     ids = {"byte_ids": vocabulary.byte_ids, "new_ids": vocabulary.made.tolist()}
-    if vocabulary.is_found("whole_ids"):
-        whole = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
-    else:  # those that merges do not reach; all others become what they are by their merges
+    if "whole_ids" in vocabulary.lazy:  # those that merges do not reach; others are merged to what they are
         whole = vocabulary.id_of
+    else:
+        whole = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
 
     def by_pairs(piece: bytes) -> list[int]:
         number = whole.get(piece)

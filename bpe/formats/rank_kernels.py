@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bpe.encoding.kernels.merge_heap import merge_by_heap
 from bpe.encoding.kernels.linked_pieces import put_piece
+from bpe.encoding.kernels.merge_heap import merge_by_heap
 from structures import pack_pair
 from structures.kernels import inner, quiet
 

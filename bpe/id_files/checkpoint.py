@@ -1,4 +1,4 @@
-"""The note of a run that is not complete: how far it has come, and check sums of all that it wrote."""
+"""The state of a run that is not complete: its progress, and checksums of all that it has written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bpe.corpus.reading import BLOCK_BYTES
 
-_MOST_BYTES = 1 << 12  # of a note
+_MAX_STATE_BYTES = 1 << 12  # of a saved state
 _TOO_EARLY = "it was stopped before it saved anything"
 
 
@@ -30,16 +30,16 @@ class State:
     is_done: bool = False
 
 
-def note_of(state: State) -> bytes:
-    """Return the note of a state."""
+def packed_state(state: State) -> bytes:
+    """Return a state as it is saved."""
     entries = asdict(state)
     return json.dumps({**entries, "note_checksum": _checksum(entries)}).encode()
 
 
-def state_of(note: bytes) -> State | None:
-    """Return the state that a note tells; None if it is damaged, edited, or of another release."""
+def unpacked_state(data: bytes) -> State | None:
+    """Return a saved state; None if it is damaged, edited, or of another release."""
     try:
-        entries = json.loads(note.decode())
+        entries = json.loads(data.decode())
         checksum = entries.pop("note_checksum")
         state = State(**entries)
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
@@ -51,21 +51,21 @@ def _checksum(entries: dict[str, object]) -> int:
     return zlib.crc32(json.dumps(entries).encode())
 
 
-def read_note(path: Path, key: str) -> State | None:
-    """Return the state of an earlier run of the same work; None if there is none that can be trusted."""
+def read_state(path: Path, key: str) -> State | None:
+    """Return the state of an earlier run of the same work; None if none can be trusted."""
     try:
         with open(path, "rb") as file:
-            state = state_of(file.read(_MOST_BYTES))
+            state = unpacked_state(file.read(_MAX_STATE_BYTES))
     except FileNotFoundError:
         return None
     return state if state is not None and state.key == key else None
 
 
-def why_anew(path: Path, key: str) -> str:
-    """Say why an earlier run cannot be continued."""
+def why_restarted(path: Path, key: str) -> str:
+    """Return why an earlier run cannot be continued."""
     try:
         with open(path, "rb") as file:
-            state = state_of(file.read(_MOST_BYTES))
+            state = unpacked_state(file.read(_MAX_STATE_BYTES))
     except FileNotFoundError:
         return _TOO_EARLY
     if state is None:
@@ -78,7 +78,7 @@ def why_anew(path: Path, key: str) -> str:
 
 
 def holds(path: Path, start: int, n_bytes: int, checksum: int) -> bool:
-    """Say whether a file holds what was written to it."""
+    """Return whether a file holds what was written to it."""
     found, left = 0, n_bytes
     try:
         with open(path, "rb") as file:
@@ -90,7 +90,7 @@ def holds(path: Path, start: int, n_bytes: int, checksum: int) -> bool:
     return not left and found == checksum
 
 
-def must_be_plain(path: Path) -> None:
+def require_plain_file(path: Path) -> None:
     """Raise unless a path is free or is a file that nothing else leads to, so that what is written stays."""
     try:
         status = os.lstat(path)

@@ -11,9 +11,9 @@ parquet    x.parquet                       a row for each document              
 arrow      x.arrow                         a row for each document, to be mapped into memory       pyarrow
 =========  ==============================  ======================================================  =========
 
-All of them are made of the first two: ids are written aside as they come, with a note of the progress, so
-that a run that was killed goes on. At the end, the index or the table is made of what stands there. For a
-table this takes the room of the ids a second time, for a while.
+All of them are made from the first two: ids are written aside as they come, with the saved progress, so that
+a run that was killed resumes. At the end, the index or the table is made from these files; for a table, this
+takes the space of the ids a second time for a while.
 
 The index of Megatron-LM beside a file of ids: ``IndexedDataset``, version 1.
 
@@ -22,8 +22,8 @@ The index of Megatron-LM beside a file of ids: ``IndexedDataset``, version 1.
     magic      9 bytes    "MMIDIDX\x00\x00"
     version    uint64     1
     dtype      uint8      8: uint16, 4: int32
-    sequences  uint64     how many
-    places     uint64     one more than there are documents
+    sequences  uint64     their number
+    places     uint64     the number of documents, plus 1
     lengths    int32      of each sequence, in ids
     pointers   int64      where each sequence begins in the .bin, in bytes
     documents  int64      which sequence each document begins with; at the end, how many there are
@@ -43,8 +43,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from bpe.corpus.reading import extra
-from bpe.id_files import formats as megatron
-from bpe.id_files import tables as id_tables
+from bpe.id_files import tables
 from bpe.id_files.output import offsets_path
 from bpe.support.files import naming_output, replacing
 
@@ -59,7 +58,7 @@ _AT_A_TIME = 1 << 20  # documents
 
 
 def is_index(path: Path) -> bool:
-    """Say whether a file is such an index."""
+    """Return whether a file is such an index."""
     try:
         with open(path, "rb") as file:
             return file.read(len(MAGIC)) == MAGIC
@@ -133,7 +132,7 @@ class Target:
             raise ValueError(f"to must be one of {', '.join(ENDINGS)}, not {to!r}")
         if kind == "megatron":
             path = path.with_suffix(".bin")
-        if kind in id_tables.KINDS:
+        if kind in tables.KINDS:
             extra("pyarrow", "parquet", f"writing .{kind} files")
             return cls(kind, path, path.with_name(f"{path.name}.ids"))
         return cls(kind, path, path)
@@ -143,12 +142,12 @@ class Target:
         """The file that says where each document is."""
         if self.kind == "megatron":
             return self.path.with_suffix(".idx")
-        return self.path if self.kind in id_tables.KINDS else offsets_path(self.path)
+        return self.path if self.kind in tables.KINDS else offsets_path(self.path)
 
     def check(self) -> None:
         """Raise if a file stands there that would no longer be right."""
         index = self.path.with_suffix(".idx")
-        if self.path.suffix == ".bin" and self.kind != "megatron" and megatron.is_index(index):
+        if self.path.suffix == ".bin" and self.kind != "megatron" and is_index(index):
             raise FileExistsError(
                 f"{index.name} is an index of the ids in {self.path}: remove it, or use the format megatron"
             )
@@ -170,9 +169,9 @@ class Target:
     def finisher(self, dtype: np.dtype) -> Callable[[Path, Path], None] | None:
         """Return what makes the index or the table of files of ids and offsets; None if nothing is left."""
         if self.kind == "megatron":
-            return lambda _, offsets: megatron.write_index(self.index_path, offsets, dtype)
-        if self.kind in id_tables.KINDS:
-            return lambda ids, offsets: id_tables.write_table(self.path, ids, offsets, dtype)
+            return lambda _, offsets: write_index(self.index_path, offsets, dtype)
+        if self.kind in tables.KINDS:
+            return lambda ids, offsets: tables.write_table(self.path, ids, offsets, dtype)
         return None
 
 

@@ -1,4 +1,4 @@
-"""Files of ids that survive a kill: written aside, with a note of the progress, and renamed at the end.
+"""Files of ids that survive a kill: written aside, with the saved progress, and renamed at the end.
 
 ::
 
@@ -6,10 +6,10 @@
     corpus.offsets.npy.part    offsets of documents     corpus.offsets.npy   renamed
     corpus.bin.state           the progress of both                          removed
 
-The note is there as soon as the files are, so that the next run always tells of one that was killed. It is
-replaced in one step, after all that it counts is on the disk. The next run finds it, reads both files once to
-compare their check sums with those in it, cuts them to the lengths in it, and resumes. If the note or a file
-is damaged, the work begins anew. Both files are locked while they are open: two processes never write them.
+The state is saved as soon as the files exist, so that the next run always notices one that was killed. It is
+replaced in one step, after all that it counts is on the disk. The next run reads both files once to compare
+their checksums with the saved ones, truncates them to the saved lengths, and resumes. If the state or a file
+is damaged, the work starts over. Both files are locked while they are open: two processes never write them.
 
 ``corpus.bin`` and ``corpus.npy`` would have the same offsets: the second is refused.
 """
@@ -28,15 +28,17 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from bpe.id_files.checkpoint import State, holds, must_be_plain, note_of, read_note, why_anew
-from bpe.support.files import BUSY, followed, is_locked, lock, naming_output, replace_file
+from bpe.id_files.checkpoint import State, holds, packed_state, read_state, require_plain_file, why_restarted
+from bpe.support.files import BUSY, is_locked, lock, naming_output, replace_file, resolve_links
 
 OFFSETS = np.dtype("<i8")
 ASIDE = (".offsets.npy", ".part", ".state")
 """Ends of the names of files beside a file of ids."""
 
 _HEADER_BYTES = 128
-_ANEW = "an earlier run was not completed, and cannot be continued: {why}; this one starts from the beginning"
+_STARTED_OVER = (
+    "an earlier run was not completed, and cannot be continued: {why}; this one starts from the beginning"
+)
 
 
 def offsets_path(path: str | os.PathLike[str]) -> Path:
@@ -46,7 +48,7 @@ def offsets_path(path: str | os.PathLike[str]) -> Path:
 
 def files_of(path: str | os.PathLike[str]) -> tuple[Path, Path]:
     """Return the file of ids that a path leads to, and that of its offsets."""
-    target = followed(path)
+    target = resolve_links(path)
     return target, offsets_path(target)
 
 
@@ -79,7 +81,7 @@ def other_owner(path: Path) -> tuple[Path, bool] | None:
 
 
 def _n_ids_by(offsets: Path) -> int | None:
-    """Return how many ids a file of offsets tells of; None if there is none that does."""
+    """Return the number of ids by a file of offsets; None if it is not a valid one."""
     try:
         found = np.load(offsets, mmap_mode="r", allow_pickle=False)
         return int(found[-1]) if found.ndim == 1 and found.dtype == OFFSETS else None
@@ -88,7 +90,7 @@ def _n_ids_by(offsets: Path) -> int | None:
 
 
 def _may_hold(path: Path, n_ids: int) -> bool:
-    """Say whether a file has the size of so many ids."""
+    """Return whether a file has the size of `n_ids` ids."""
     if not path.is_file():
         return False
     size = path.stat().st_size - (_HEADER_BYTES if path.suffix == ".npy" else 0)
@@ -113,12 +115,12 @@ class Output:
         self._state_path = self._path.with_name(f"{self._path.name}.state")
         self._header_bytes = _HEADER_BYTES if self._path.suffix == ".npy" else 0
         for aside in (self._state_path, part_of(self._path), part_of(self.offsets_path)):
-            must_be_plain(aside)
+            require_plain_file(aside)
         self._refuse_another_owner()
         is_left = any(
             path.exists() for path in (self._state_path, *map(part_of, (self._path, self.offsets_path)))
         )
-        self.state = read_note(self._state_path, key) or State(key)
+        self.state = read_state(self._state_path, key) or State(key)
         if self.state.is_done and self._is_complete():
             self.is_resumed = True
             self._rename()
@@ -130,12 +132,12 @@ class Output:
                 self.state = State(key)
             self.is_resumed = self.state != State(key)
             if is_left and not self.is_resumed:
-                why = why_anew(self._state_path, key)
-                warnings.warn(f"{path}: {_ANEW.format(why=why)}", RuntimeWarning, stacklevel=3)
+                why = why_restarted(self._state_path, key)
+                warnings.warn(f"{path}: {_STARTED_OVER.format(why=why)}", RuntimeWarning, stacklevel=3)
             stack.push(self)  # on an error it closes the files: by themselves they would raise another
             self._begin()
             if not self.is_resumed:
-                self._note_begun()
+                self._save_begun()
             stack.pop_all()
 
     def _refuse_another_owner(self) -> None:
@@ -158,9 +160,9 @@ class Output:
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
         file = open(os.open(part, flags, 0o666), "r+b")  # noqa: SIM115  # closed at the end of the work
         try:
-            must_be_plain(part)
+            require_plain_file(part)
             _lock(file, path)
-            if (read_note(self._state_path, self.state.key) or State(self.state.key)) != self.state:
+            if (read_state(self._state_path, self.state.key) or State(self.state.key)) != self.state:
                 raise BlockingIOError(errno.EAGAIN, "another process has just written it", str(path))
             self._refuse_another_owner()
         except BaseException:
@@ -171,7 +173,7 @@ class Output:
     # ------------------------------------------------------------------------------- what is written so far
     @property
     def _written(self) -> list[tuple[Path, int, int, int]]:
-        """Of each file its path, the bytes of its header and after it, and the check sum of these."""
+        """Of each file: its path, the sizes of its header and of the rest, and the checksum of the rest."""
         state = self.state
         n_ids, n_offsets = state.tokens * self._dtype.itemsize, (state.documents + 1) * OFFSETS.itemsize
         return [
@@ -185,13 +187,13 @@ class Output:
         return [npy_header(OFFSETS, self.state.documents + 1), header]
 
     def _is_intact(self) -> bool:
-        """Say whether both files hold what the note tells: both are read."""
+        """Return whether both files, read once, match the saved state."""
         return self.state != State(self.state.key) and all(
             holds(part_of(path), *rest) for path, *rest in self._written
         )
 
     def _is_complete(self) -> bool:
-        """Say whether both files are as they should be; an earlier run may have renamed them."""
+        """Return whether both files are as they should be; an earlier run may have renamed them."""
         for (path, start, n_bytes, checksum), header in zip(self._written, self._headers, strict=True):
             found = _present(path)
             is_whole = holds(found, start, n_bytes, checksum) and found.stat().st_size == start + n_bytes
@@ -209,12 +211,12 @@ class Output:
             self._put(self._ids, bytes(self._header_bytes))
             self._put(self._offsets, bytes(_HEADER_BYTES + OFFSETS.itemsize))  # the first offset is 0
 
-    def _note_begun(self) -> None:
-        """Note that nothing is done: this need not survive a power cut, so that it costs no flush."""
+    def _save_begun(self) -> None:
+        """Save that nothing is done yet: without a flush, as this need not survive a power failure."""
         with naming_output(self._state_path):
             self._state_path.unlink(missing_ok=True)
             with open(self._state_path, "xb") as file:
-                file.write(note_of(self.state))
+                file.write(packed_state(self.state))
 
     def _put(self, file: BinaryIO, data: Any, start: int | None = None) -> None:
         """Write all of it, here or at the byte `start`, or raise an error that names the file."""
@@ -234,7 +236,7 @@ class Output:
                 if not self.state.is_done and self.state != fresh:
                     self.save_state()
             with suppress(OSError):
-                if (read_note(self._state_path, fresh.key) or fresh) == fresh:
+                if (read_state(self._state_path, fresh.key) or fresh) == fresh:
                     for path in (part_of(self._path), part_of(self.offsets_path), self._state_path):
                         path.unlink(missing_ok=True)
         for file in (self._ids, self._offsets):
@@ -270,13 +272,13 @@ class Output:
         )
 
     def save_state(self) -> None:
-        """Make sure that a kill, or a power cut, loses nothing that is written."""
+        """Make sure that neither a kill nor a power failure loses what is written."""
         for file, path in ((self._ids, self._path), (self._offsets, self.offsets_path)):
             with naming_output(path, file):
                 file.flush()
                 os.fsync(file.fileno())
         with naming_output(self._state_path):
-            replace_file(self._state_path, note_of(self.state))
+            replace_file(self._state_path, packed_state(self.state))
 
     def finish(self) -> None:
         """Complete the files and rename them."""

@@ -7,7 +7,7 @@
                       ids/shards.jsonl    which of them are complete      bpe.id_files.shards
 
 A shard that is complete is not encoded again, unless its source has changed or its output is gone. One that
-was interrupted goes on where it was. Workers must see the same files by the same names, and have this package
+was interrupted resumes. Workers must see the same files by the same names, and have this package
 installed.
 
 ``shards.jsonl``: which shards of a folder are complete, and what they were made of.
@@ -43,7 +43,7 @@ from bpe.id_files.encode import EncodedFiles, digest_of, dtype_of, encode_files
 from bpe.id_files.formats import ENDINGS, Target
 from bpe.splitting.specials import Rules
 from bpe.support.files import lock, naming_output
-from bpe.support.memory import keeping
+from bpe.support.memory import free_memory_kept
 from bpe.support.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
@@ -366,5 +366,5 @@ def _on_worker(engine: Engine, job: _Job, work: _Work) -> Shard:
                 f"{path}: the worker on {socket.gethostname()} does not see this {what}: "
                 "all need the same files by the same names"
             )
-    with keeping():
+    with free_memory_kept():
         return _encoded(engine, job, work)

@@ -38,15 +38,14 @@ import functools
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Set
-from enum import Enum
 from typing import NamedTuple
 
 from bpe.pipeline.text_changes import WHITE_SPACE
-from bpe.splitting.regex_engine import when_needed
+from bpe.splitting.regex_engine import lazy_regex
 from bpe.splitting.special_search import search_for
 from bpe.splitting.specials import NO_TOKENS
 
-_WORD_CHARACTER = when_needed(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
+_WORD_CHARACTER = lazy_regex(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
 _NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
 
 MOST_COMPARED = 1 << 28  # characters, by :func:`overlap`
@@ -204,14 +203,6 @@ def hides(outer: Collection[str], inner: Collection[str]) -> bool:
 
 MOST_PLACES = 1024
 """How many places of a text are looked at, from its end; those of ordinary text are found at once."""
-
-
-class Begins(Enum):
-    """What a part of a text begins with."""
-
-    TEXT = "the given text"
-    STRETCH = "what follows an added token"
-    INSIDE = "the rest of a stretch"
 
 
 class TokenCuts:

@@ -17,10 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bpe.encoding.engine import ends_of
 from bpe.pipeline.normalizers import BOUNDARY
 from bpe.splitting.special_search import SpecialSearch
-from bpe.support.text import as_array
+from bpe.support.text import as_array, ends_of
 from structures.kernels import inner, pointer_to, quiet
 
 _MARK = BOUNDARY.encode()
@@ -83,7 +82,7 @@ def stretches_of(
     data = texts[0] if n_texts == 1 else _MARK.join(texts)
     if data.count(_MARK) >= n_texts:
         return None
-    starts, ends, numbers = search.numbered(data)
+    starts, ends, numbers = search.find_arrays(data)
     # Text i begins at byte ``text_starts[i]``, and the next one after a boundary.
     text_starts = np.append(0, ends_of(texts) + len(_MARK) * np.arange(1, n_texts + 1))
     after = np.searchsorted(text_starts, starts, side="right")  # the text after that of each token

@@ -22,11 +22,11 @@ import numpy as np
 
 from bpe.pipeline.text_changes import ANYTHING, MAX_GROWTH, Heads, TextChange, check_size
 from bpe.pipeline.tracked import Tracked
-from bpe.splitting.regex_engine import when_needed
+from bpe.splitting.regex_engine import lazy_regex
 
 # A grapheme cluster, by the expression of Unicode's annex 29. \X of the regex package is not used: it takes
 # quadratic time for a run of flags, and joins some letters of India that no letter comes before.
-_CLUSTER = when_needed(
+_CLUSTER = lazy_regex(
     r"""(?x)\r\n
     |(?:\p{GCB=Prepend}*+(?:
         \p{GCB=L}*+(?:\p{GCB=V}++|\p{GCB=LV}\p{GCB=V}*+|\p{GCB=LVT})\p{GCB=T}*+|\p{GCB=L}++|\p{GCB=T}++
@@ -43,8 +43,8 @@ _HAS_VALUE, _IS_FAR = 1 << 8, 1 << 9
 _BYTE, _VALUE = 0x800000FF, 0x7FFFFFFF
 _MOST_KNOWN = 10_000
 # A cluster begins with these, whatever is before; but not after a character that joins all.
-_BEGINS = when_needed("[ -~\u3041-\u3096\u30a1-\u30fa\u3400-\u9fff]")
-_JOINS_ALL = when_needed(r"\p{GCB=Prepend}")
+_BEGINS = lazy_regex("[ -~\u3041-\u3096\u30a1-\u30fa\u3400-\u9fff]")
+_JOINS_ALL = lazy_regex(r"\p{GCB=Prepend}")
 
 
 class CharacterMap(TextChange):

@@ -1,4 +1,4 @@
-r"""``PreparedCuts``: where a text can be cut that a :class:`bpe.pipeline.engine.PreparedEngine` encodes.
+r"""``PipelineCuts``: where a text can be cut that a :class:`bpe.pipeline.engine.PipelineEngine` encodes.
 
 Both parts of the text, encoded each by itself, have the ids of the whole, whatever comes after them. A text
 is cut right after an added token, or where all of these allow it:
@@ -43,7 +43,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from bpe.pipeline.added_tokens import AddedTokens, Begins, Part, TokenCuts
+from bpe.encoding.streams import Begins
+from bpe.pipeline.added_tokens import AddedTokens, Part, TokenCuts
 from bpe.pipeline.patterns import source_like
 from bpe.pipeline.pre_tokenizers import Cut, CutByLength, Put, Replace, WriteBytes
 from bpe.pipeline.preparation import Preparation
@@ -62,7 +63,7 @@ _MULTIPLIER = 0x9E3779B1
 _LAST = 0x1F, 0x0F, 0x07  # the bits of a first byte that are the character's, of 2, 3, 4 bytes
 
 
-class Crossings:
+class CrossedPairs:
     """The pairs of characters that tokens cross."""
 
     def __init__(self, tokens: Iterable[str]) -> None:
@@ -141,14 +142,18 @@ def cut_pieces(crossed, data, ends, offsets):
 _MOST_KNOWN = 10_000
 
 
-class PreparedCuts:
+class PipelineCuts:
     """Finds places where texts can be cut."""
 
     def __init__(
-        self, preparation: Preparation, pattern: Pattern, vocabulary: Vocabulary, crossings: Crossings | None
+        self,
+        preparation: Preparation,
+        pattern: Pattern,
+        vocabulary: Vocabulary,
+        crossed_pairs: CrossedPairs | None,
     ) -> None:
         self._normalizer, self._pattern = preparation.normalizer, pattern
-        self._crossings, self._vocabulary, self._options = crossings, vocabulary, preparation.options
+        self._crossed_pairs, self._vocabulary, self._options = crossed_pairs, vocabulary, preparation.options
         pre_tokenizer = preparation.pre_tokenizer
         self._operations = None if pre_tokenizer is None else pre_tokenizer.operations
         self._is_cut: dict[tuple[str, str], bool] = {}
@@ -235,10 +240,10 @@ class PreparedCuts:
 
     def _is_between_tokens(self, before: str, after: str) -> bool:
         """Say whether a word can be cut between two characters."""
-        if self._crossings is None:
+        if self._crossed_pairs is None:
             return False
         data = (before + after).encode()
-        if len(self._crossings.cut(data, np.array([len(data)]))) == 2:
+        if len(self._crossed_pairs.cut(data, np.array([len(data)]))) == 2:
             return False
         # What is unknown on both sides has one id together.
         return not self._options.fuse_unk or self._is_known(before, -1) or self._is_known(after, 0)

@@ -41,9 +41,9 @@ from bpe.pipeline.pre_tokenizers import Cut, Operation, PreTokenizer, Put, Step,
 from bpe.pipeline.splits import Split
 from bpe.splitting.compiled.syntax import (
     Alt,
+    Anchor,
     Atomic,
     Chars,
-    Edge,
     Look,
     Node,
     Repeat,
@@ -119,7 +119,7 @@ class _Writer:
             case Look():
                 signs = ("" if node.ahead else "<") + ("=" if node.wanted else "!")
                 return f"(?{signs}{self.alternatives(node.item)})"
-            case Edge():
+            case Anchor():
                 return self.dialect.end if node.end else self.dialect.start
             case Atomic():
                 inner = self.alternatives(node.item)

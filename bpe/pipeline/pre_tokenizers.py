@@ -40,7 +40,7 @@ from bpe.pipeline.entries import FromEntry, SearchPattern, flattened, unknown, v
 from bpe.pipeline.splits import BEHAVIORS, Split, runs_of_scripts
 from bpe.pipeline.tracked import Tracked
 from bpe.splitting.pattern import PATTERNS
-from bpe.splitting.regex_engine import MAX_EXPRESSIONS, check_expressions, end_of_time
+from bpe.splitting.regex_engine import MAX_EXPRESSIONS, check_expressions, deadline_of
 from bpe.vocabulary.byte_level import bytes_of, text_of
 
 _MOST_LONGER = 4  # operations that may make a text twice as long
@@ -346,7 +346,7 @@ class PreTokenizer(FromEntry):
             starts = np.maximum(np.arange(len(text)) - max(n_first - 1, 0), 0)
             tracked = self.tracked(Tracked(text, starts, starts + 1), n_first > 0)
             return [piece.data for piece in tracked]
-        pieces, end = [text] if text else [], end_of_time(text)
+        pieces, end = [text] if text else [], deadline_of(text)
         for operation in self._fast_operations:
             others = pieces[1:]  # words, of which many are there more than once
             parts_of = {piece: operation.fast(piece, False, end) for piece in set(others)}
@@ -359,7 +359,7 @@ class PreTokenizer(FromEntry):
 
     def tracked(self, text: Tracked, is_first: bool) -> list[TrackedPiece]:
         """Cut a text into the same pieces, each with where its bytes came from: the slow way."""
-        pieces, end = [_Piece(text, is_first)] if len(text) else [], end_of_time(text.text)
+        pieces, end = [_Piece(text, is_first)] if len(text) else [], deadline_of(text.text)
         for operation in self.operations:
             pieces = [part for piece in pieces for part in operation.slow(piece, end)]
         return [self._finished(piece.text) for piece in pieces]

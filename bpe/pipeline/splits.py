@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from operator import add
 
 from bpe.pipeline.entries import SearchPattern
-from bpe.splitting.regex_engine import divided, spans_of
+from bpe.splitting.regex_engine import spans_of, split_around_matches
 
 _CODES = (
     "Adlm Aghb Ahom Arab Armi Armn Avst Bali Bamu Bass Batk Beng Bhks Bopo Brah Brai Bugi Buhd Cakm "
@@ -92,7 +92,7 @@ class Split:
             stretches = text.split(self.pattern.text)
             found = [self.pattern.text] * (len(stretches) - 1)
         else:
-            stretches, found = divided(self.source, text, end)
+            stretches, found = split_around_matches(self.source, text, end)
         match self.rule:
             case "Removed":
                 parts = stretches

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bpe.pipeline.entries import MAX_CONTENT, SearchPattern
 from bpe.pipeline.tracked import Tracked
-from bpe.splitting.regex_engine import when_needed
+from bpe.splitting.regex_engine import lazy_regex
 
 if TYPE_CHECKING:
     import regex
@@ -165,7 +165,7 @@ class StripRight(TextChange):
 
 
 # An expression that matches one character of a class, or a run of them that is as long as it can be.
-_RUN = when_needed(
+_RUN = lazy_regex(
     r"(?P<one>[^\\.^$|?*+(){}\[\]]|(?P<class>\\[dDsSwWnrtfv]|\\[pP]\{\^?[\w=]+\})|\\[^\w\s]"
     r"|\[\^?(?:[^\\\[\]]|(?&class)|\\[^\w\s])+\])(?P<times>\+|\{[1-9][0-9]*,\})?"
 )
@@ -181,9 +181,9 @@ class Replace(TextChange):
         self._one: regex.Pattern[str] | None = None
         self._is_all = pattern.text is not None and len(pattern.text) == 1
         if self._is_all:
-            self._one = when_needed(pattern.source)()
+            self._one = lazy_regex(pattern.source)()
         elif pattern.text is None and (run := _RUN().fullmatch(pattern.source)):
-            self._one, self._is_all = when_needed(run["one"])(), not run["times"]
+            self._one, self._is_all = lazy_regex(run["one"])(), not run["times"]
 
     def plain(self, text: str, most: int) -> str:
         old = self.pattern.text
@@ -223,7 +223,7 @@ class Replace(TextChange):
 FormName: TypeAlias = Literal["NFC", "NFD", "NFKC", "NFKD"]
 # Python sorts marks by insertion, which takes quadratic time where they are not in order. The last two
 # characters become marks.
-_MANY_MARKS = when_needed(r"[\p{M}\uff9e\uff9f]{500,}")
+_MANY_MARKS = lazy_regex(r"[\p{M}\uff9e\uff9f]{500,}")
 _JAMO_THAT_COMBINE = ("\u1160", "\u11ff")
 # ASCII that nothing after it combines with. "<", "=" and ">" combine with a stroke, letters with accents.
 _ALONE = frozenset(map(chr, range(128))) - set("<=>") - {c for c in map(chr, range(128)) if c.isalpha()}

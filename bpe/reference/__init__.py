@@ -3,7 +3,7 @@
 The fast engine is right if its results equal the results of these modules. They are plain Python with lists,
 dicts and Counters, import nothing else of this project, and are written to be read: start with ``pairs``,
 then ``trainers``, ``parity``, ``superwords``, ``alphabets``, ``linked``, ``encoders`` and ``vocabularies``.
-Only ``ladder`` uses the engine: it measures all of them (``python -m bpe.reference.ladder TEXT``).
+Only ``ladder`` is handed the engine: it measures all of them (``python -m bpe.reference.ladder TEXT``).
 
 The package does not split text into pieces, knows no special tokens, reads and writes no files, and is far
 too slow for a real corpus (1,000 merges of 10 kB take the last trainer 0.1 s).

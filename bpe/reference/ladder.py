@@ -26,6 +26,7 @@ between two merges, not while a rung prepares its first merge.
 """
 
 import argparse
+import importlib
 import importlib.util
 import io
 import json
@@ -35,6 +36,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from time import process_time
+from types import ModuleType
 from typing import Any, NamedTuple, cast
 
 from .linked import LinkedPieces, LocatedPieces, QueuedPieces
@@ -122,12 +124,14 @@ class Disagreement(RuntimeError):
 class Ladder:
     """One text, one vocabulary size and one tie rule, for which rungs are measured."""
 
-    def __init__(self, text: bytes, vocab_size: int, ties: Ties, budget: float = BUDGET) -> None:
+    def __init__(
+        self, engine: ModuleType, text: bytes, vocab_size: int, ties: Ties, budget: float = BUDGET
+    ) -> None:
         if not text:
             raise ValueError("the text is empty: there is nothing to learn from")
         if vocab_size < 256:
             raise ValueError(f"the vocabulary holds the 256 bytes: its size cannot be {vocab_size}")
-        self.text, self.ties, self.budget = text, ties, budget
+        self.bpe, self.text, self.ties, self.budget = engine, text, ties, budget
         self.n_merges = vocab_size - 256
         self._expected: dict[str, list[tuple[int, ...]]] = {}
 
@@ -209,8 +213,7 @@ class Ladder:
 
     def engine(self, unit: str) -> list[Merge]:
         """Train with the engine."""
-        import bpe
-
+        bpe = self.bpe
         counts = bpe.WordCounts({self.text: 1}) if unit == "text" else bpe.WordCounts.from_corpus([self.text])
         trainer = bpe.Trainer(counts, ties=self.ties)
         trainer.run(256 + self.n_merges)
@@ -230,8 +233,7 @@ class Ladder:
 
         The text is encoded with the merges of the engine: this gives the same tokens as training.
         """
-        import bpe
-
+        bpe = self.bpe
         piece_counts = dict(self.piece_counts(self._key(unit)))
         trainer = bpe.Trainer(bpe.WordCounts(piece_counts, pattern="none"), ties=self.ties)
         last = len(self.expected(unit)) - 1
@@ -290,8 +292,8 @@ def plot(figures: Sequence[Figure], path: Path) -> None:
     atomic_write(path, drawn.getvalue())
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit code."""
+def main(engine: ModuleType, arguments: Sequence[str] | None = None) -> int:
+    """Run the command for the package ``bpe``; return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m bpe.reference.ladder", description="Time the ladder.")
     parser.add_argument("text", type=Path, metavar="TEXT", help="a file of text")
     parser.add_argument("--setting", choices=SETTINGS, default="full", help="which ladder")
@@ -310,7 +312,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--plot needs matplotlib: pip install 'bpe-structures[plot]'")
     vocab_size = setting.vocab_size if options.vocab_size is None else options.vocab_size
     try:
-        ladder = Ladder(options.text.read_bytes(), vocab_size, setting.ties, options.budget)
+        ladder = Ladder(engine, options.text.read_bytes(), vocab_size, setting.ties, options.budget)
         figures = ladder.climb([rung for rung in setting.rungs if rung.name in wanted])
         if options.plot:
             plot(figures, options.plot)
@@ -347,4 +349,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(importlib.import_module("bpe")))

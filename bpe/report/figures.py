@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bpe.splitting.regex_engine import when_needed
+from bpe.splitting.regex_engine import lazy_regex
 from bpe.support.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _SCRIPTS = (
     *("Latin", "Greek", "Cyrillic", "Armenian", "Georgian", "Han", "Hiragana", "Katakana", "Hangul"),
     *("Arabic", "Hebrew", "Devanagari", "Bengali", "Tamil", "Thai"),
 )
-_SCRIPT_OF = when_needed("|".join(rf"(?P<{name}>\p{{Script={name}}})" for name in _SCRIPTS))
+_SCRIPT_OF = lazy_regex("|".join(rf"(?P<{name}>\p{{Script={name}}})" for name in _SCRIPTS))
 _KINDS = {"L": "other letters", "N": "numbers", "P": "punctuation", "S": "symbols", "Z": "white space"}
 
 

@@ -1,13 +1,9 @@
 r"""Sets and classes of characters in the dialects of other engines.
 
-A set such as ``[\p{L}&&[^\p{Han}]]`` is read into the characters that it holds
-(:mod:`bpe.splitting.dialect_sets`). Its text is kept where the ``regex`` package reads the same set from it.
-
-Sets of characters as arrays, to work out what a set of another engine holds.
-
-A set is an array of truth values, one for each code point: union, intersection, difference and complement are
-``|``, ``&``, ``& ~`` and ``~``. The ``regex`` package tells the members of classes, so that a set that is
-worked out here goes by the same tables of Unicode as the rest of an expression.
+A set such as ``[\p{L}&&[^\p{Han}]]`` is read into its members, an array of truth values, one for each code
+point: union, intersection, difference and complement are ``|``, ``&``, ``& ~`` and ``~``. Its text is kept
+where the ``regex`` package reads the same set from it; else its ranges are written. The package says what the
+members of classes are, so that sets go by the same tables of Unicode as the rest of an expression.
 """
 
 from __future__ import annotations
@@ -20,65 +16,7 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from bpe.splitting.compiled.classes import N_CODE_POINTS, ranges_of
-
-# The package takes these for forms of "i"; the other engines do not.
-_TURKIC = [0x130, 0x131]
-_CASED = r"[\p{Changes_When_Casemapped}\p{Changes_When_Casefolded}]"
-
-
-def members_of(source: str) -> np.ndarray:
-    r"""Return the set of an expression that matches single characters."""
-    edges = np.zeros(N_CODE_POINTS + 1, np.int8)
-    ranges = ranges_of(source)
-    edges[ranges[:, 0]] += 1
-    edges[ranges[:, 1]] -= 1
-    return np.cumsum(edges[:-1], dtype=np.int8).astype(bool)
-
-
-def range_of(first: int, last: int) -> np.ndarray:
-    """Return the set of the code points from `first` to `last`."""
-    members = np.zeros(N_CODE_POINTS, bool)
-    members[first : last + 1] = True
-    return members
-
-
-def with_cases(members: np.ndarray) -> np.ndarray:
-    """Return a set together with the other cases of its members, by Unicode's simple case folding."""
-    found = members.copy()
-    cased = _cased()
-    if some := "".join(map(written, cased[members[cased]].tolist())):
-        import regex
-
-        others = regex.findall(f"(?i:[{some}])", "".join(map(chr, cased.tolist())))
-        found[list(map(ord, others))] = True
-    return found
-
-
-@functools.cache
-def _cased() -> np.ndarray:
-    """Return the code points that have another case, but for those of which the engines differ."""
-    is_cased = members_of(_CASED)
-    is_cased[_TURKIC] = False
-    return np.flatnonzero(is_cased)
-
-
-def expression_of(members: np.ndarray) -> str:
-    r"""Return an expression of the ``regex`` package for a set: its ranges."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], members, [False]]).astype(np.int8)))
-    parts = [
-        written(start) if end == start + 1 else f"{written(start)}-{written(end - 1)}"
-        for start, end in edges.reshape(-1, 2).tolist()
-    ]
-    return f"[{''.join(parts)}]" if parts else r"[^\x00-\U0010ffff]"  # the package takes [^\s\S] for all
-
-
-def written(code: int) -> str:
-    """Return a code point as the ``regex`` package reads it, inside and outside of a set."""
-    if code < 0x80 and chr(code).isalnum():
-        return chr(code)
-    return rf"\x{code:02x}" if code < 0x80 else rf"\u{code:04x}" if code < 0x10000 else rf"\U{code:08x}"
-
+from bpe.splitting.compiled.classes import CASED, N_CODE_POINTS, ranges_of
 
 _CATEGORIES = """
     L Letter LC Cased_Letter Lu Uppercase_Letter Ll Lowercase_Letter Lt Titlecase_Letter Lm Modifier_Letter
@@ -151,7 +89,7 @@ _DEEPEST = 50
 
 
 def property_of(found: re.Match[str], is_rust: bool, at: int) -> str:
-    r"""Return the class of a property for the ``regex`` package."""
+    """Return a property as the ``regex`` package writes it."""
     letter, negated, name, short = found.groups()
     known = _NAMES.get(re.sub(r"[\s_-]", "", short or name).lower())
     if known is None or (short and not is_rust):
@@ -164,13 +102,11 @@ def property_of(found: re.Match[str], is_rust: bool, at: int) -> str:
 
 
 class _Items(NamedTuple):
-    """What a part of a set holds."""
+    """A part of a set."""
 
-    text: str | None
-    """What stands for it between brackets in the ``regex`` package; None if nothing short does."""
+    text: str | None  # what stands for it between brackets in the regex package; None if nothing short does
     members: Callable[[], np.ndarray]
-    without: str | None = None
-    """The same of the other characters, if it is a set such as ``[^a-c]``."""
+    without: str | None = None  # the same of the other characters, if it is a set such as [^a-c]
 
 
 class SetReader:
@@ -180,29 +116,26 @@ class SetReader:
         self.source, self.is_rust = source, is_rust
         self.classes = _CLASSES[is_rust]
 
-    @property
-    def folds(self) -> frozenset[str]:
-        """The letters that are one character in another case, such as "ss"."""
-        return _folds()
-
     def read(self, at: int, any_case: bool) -> tuple[str, int]:
-        """Return the set that begins at a place for the ``regex`` package, and where it ends."""
+        """Return the set that begins at a place as the ``regex`` package must read it, and where it ends."""
         text, found, end = self._bracket(at, any_case, 0)
         # The package takes some sets with the complement of a class, such as [^\s\S], for all characters.
         if any_case or text is None or _COMPLEMENT.search(text):
-            text = _kept(text, found.members(), any_case)
+            text = _text_or_ranges(text, found.members(), any_case)
         return text, end
 
     def of_class(self, text: str, any_case: bool) -> str:
-        """Return a class outside of a set, given as the ``regex`` package writes it."""
-        return _kept(text, self._class(text, self.is_rust).members(), any_case) if any_case else text
+        """Return a class outside a set, given as the ``regex`` package writes it."""
+        return (
+            _text_or_ranges(text, self._class(text, self.is_rust).members(), any_case) if any_case else text
+        )
 
     def of_character(self, character: str, text: str) -> str:
         """Return a character in any case."""
-        return _kept(text, with_cases(range_of(ord(character), ord(character))), True)
+        return _text_or_ranges(text, with_cases(range_of(ord(character), ord(character))), True)
 
     def code(self, at: int) -> tuple[int, int] | None:
-        """Return the character that is given by its number, and where it ends; None if none is."""
+        r"""Return the code of an escape such as ``\x41``, and where it ends; None if there is none."""
         found = _CODE[self.is_rust].match(self.source, at)
         if not found:
             return None
@@ -216,9 +149,9 @@ class SetReader:
         raise ValueError(f"{what} in the set at character {at} cannot be translated")
 
     def _bracket(self, start: int, any_case: bool, depth: int) -> tuple[str | None, _Items, int]:
-        """Return a set for the ``regex`` package, what it holds, and where it ends."""
+        """Return the text of a set for the ``regex`` package, as a part of another set, and where it ends."""
         if depth > _DEEPEST:
-            self._fail("so deep a nesting", start)
+            self._fail("such deep nesting", start)
         is_negated = self.source.startswith("^", start + 1)
         operands, operators, at = self._operands(start, start + 1 + is_negated, any_case, depth)
         folds = any_case and (self.is_rust or depth == 0)
@@ -231,7 +164,7 @@ class SetReader:
             for operator, other in zip(operators, each[1:], strict=True):
                 whole = _combined(whole, operator, other)
             if folds:
-                if not self.is_rust and not is_negated and (whole & _many()).any():
+                if not self.is_rust and not is_negated and (whole & _multi_letter_characters()).any():
                     self._fail("a letter that is several letters in another case,", start)
                 whole = with_cases(whole)
             return ~whole if is_negated else whole
@@ -248,7 +181,7 @@ class SetReader:
     def _operands(
         self, start: int, first: int, any_case: bool, depth: int
     ) -> tuple[list[list[_Items]], list[str], int]:
-        """Return what stands before, between and after the operators of a set, these, and where it ends."""
+        """Return the operands and the operators of a set, and where it ends."""
         source, at = self.source, first
         operands: list[list[_Items]] = [[]]
         operators: list[str] = []
@@ -269,7 +202,7 @@ class SetReader:
         return operands, operators, at + 1
 
     def _item(self, at: int, first: int, any_case: bool, depth: int) -> tuple[_Items, int]:
-        """Return what one item of a set holds: a class, a set, a character or a range."""
+        """Return one item of a set, a class, a set, a character or a range, and where it ends."""
         source = self.source
         if found := _POSIX_NAME.match(source, at):
             name = _POSIX[self.is_rust].get(found.group(2))
@@ -312,7 +245,7 @@ class SetReader:
         return text if text[1] in "nrt" or not text[1].isalnum() else written(code)
 
     def _class(self, text: str, with_case: bool) -> _Items:
-        """Return what a class holds; other cases of what a negated one leaves out are not in it."""
+        """Return a class; a negated one leaves out the other cases, too, of what it leaves out."""
 
         def members() -> np.ndarray:
             if not with_case:
@@ -326,7 +259,7 @@ class SetReader:
         return _Items(text[1:-1] if text.startswith("[") else text, members)
 
     def _no_range(self, end: int) -> int:
-        """Return a place where no "-" may stand, unless it is the last of the set."""
+        """Return the end of an item that cannot begin a range; refuse a "-" there unless it ends the set."""
         if self.source.startswith("-", end) and not self.source.startswith("-]", end):
             if self.is_rust and self.source.startswith("--", end) and not self.source.startswith("---", end):
                 return end
@@ -359,7 +292,7 @@ def _union(items: list[_Items]) -> np.ndarray:
 
 
 def _inside(items: list[_Items]) -> str | None:
-    """Return what stands for some items between brackets."""
+    """Return what stands for some items between brackets; None if nothing short does."""
     texts = [item.text for item in items]
     return None if None in texts else "".join(map(str, texts))
 
@@ -381,17 +314,75 @@ def _combined(one: np.ndarray, operator: str, other: np.ndarray) -> np.ndarray:
     return {"&&": one & other, "--": one & ~other, "~~": one ^ other}[operator]
 
 
-def _kept(text: str | None, members: np.ndarray, any_case: bool) -> str:
-    """Return the text of a set if the ``regex`` package reads the same from it, else the ranges."""
+def _text_or_ranges(text: str | None, members: np.ndarray, any_case: bool) -> str:
+    """Return the text of a set if the ``regex`` package reads these members from it, else their ranges."""
     if text is not None and np.array_equal(members_of(f"(?i:{text})" if any_case else text), members):
         return text
     ranges = expression_of(members)
     return f"(?-i:{ranges})" if any_case else ranges
 
 
+# ------------------------------------------------------------------------------- sets as truth values
+# The package takes these for forms of "i"; the other engines do not.
+_TURKIC = [0x130, 0x131]
+
+
+def members_of(source: str) -> np.ndarray:
+    """Return the members of an expression that matches single characters: (N_CODE_POINTS,) bool."""
+    edges = np.zeros(N_CODE_POINTS + 1, np.int8)
+    ranges = ranges_of(source)
+    edges[ranges[:, 0]] += 1
+    edges[ranges[:, 1]] -= 1
+    return np.cumsum(edges[:-1], dtype=np.int8).astype(bool)
+
+
+def range_of(first: int, last: int) -> np.ndarray:
+    """Return the set of the code points from `first` to `last`."""
+    members = np.zeros(N_CODE_POINTS, bool)
+    members[first : last + 1] = True
+    return members
+
+
+def with_cases(members: np.ndarray) -> np.ndarray:
+    """Return a set together with the other cases of its members, by Unicode's simple case folding."""
+    found = members.copy()
+    cased = _cased()
+    if some := "".join(map(written, cased[members[cased]].tolist())):
+        import regex
+
+        others = regex.findall(f"(?i:[{some}])", "".join(map(chr, cased.tolist())))
+        found[list(map(ord, others))] = True
+    return found
+
+
 @functools.cache
-def _many() -> np.ndarray:
-    """Return the characters that are several in another case."""
+def _cased() -> np.ndarray:
+    """Return the code points that have another case, except those for which the engines differ."""
+    is_cased = members_of(CASED)
+    is_cased[_TURKIC] = False
+    return np.flatnonzero(is_cased)
+
+
+def expression_of(members: np.ndarray) -> str:
+    """Return a set as the ranges that the ``regex`` package reads."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], members, [False]]).astype(np.int8)))
+    parts = [
+        written(start) if end == start + 1 else f"{written(start)}-{written(end - 1)}"
+        for start, end in edges.reshape(-1, 2).tolist()
+    ]
+    return f"[{''.join(parts)}]" if parts else r"[^\x00-\U0010ffff]"  # the package takes [^\s\S] for all
+
+
+def written(code: int) -> str:
+    """Return a code point as the ``regex`` package reads it, inside and outside of a set."""
+    if code < 0x80 and chr(code).isalnum():
+        return chr(code)
+    return rf"\x{code:02x}" if code < 0x80 else rf"\u{code:04x}" if code < 0x10000 else rf"\U{code:08x}"
+
+
+@functools.cache
+def _multi_letter_characters() -> np.ndarray:
+    """Return the set of characters that are several letters in another case, such as "ß"."""
     members = range_of(1, 0)
     cased = np.flatnonzero(members_of(r"\p{Changes_When_Casefolded}")).tolist()
     members[[code for code in [*cased, *range(0xDF, 0xE0)] if len(chr(code).casefold()) > 1]] = True
@@ -399,5 +390,6 @@ def _many() -> np.ndarray:
 
 
 @functools.cache
-def _folds() -> frozenset[str]:
-    return frozenset(chr(code).casefold() for code in np.flatnonzero(_many()).tolist())
+def multi_letter_folds() -> frozenset[str]:
+    """Return the letters that are one character in another case, such as "ss"."""
+    return frozenset(chr(code).casefold() for code in np.flatnonzero(_multi_letter_characters()).tolist())

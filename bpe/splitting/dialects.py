@@ -6,7 +6,7 @@ rust         Rust's ``fancy-regex``, which tiktoken runs
 oniguruma    Oniguruma with the syntax of Ruby, which ``tokenizers`` runs
 ===========  =====================================================================================
 
-The engines read many signs alike, and some not: ``&&`` in a set, ``$``, ``\h``, ``(?m)``, ``[[:alpha:]]``. A
+The engines read many signs alike, but not all: ``&&`` in a set, ``$``, ``\h``, ``(?m)``, ``[[:alpha:]]``. A
 part that means the same is kept as it is written. A part that means something else is written so that the
 ``regex`` package matches what the engine of the dialect does: an intersection becomes an assertion before a
 set; where nothing short means the same, a set becomes its ranges. All else is refused by name; nothing is
@@ -24,21 +24,21 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
-from bpe.splitting.dialect_sets import PROPERTY, SetReader, property_of
+from bpe.splitting.dialect_sets import PROPERTY, SetReader, multi_letter_folds, property_of
 from bpe.splitting.regex_engine import check_expression, compiled
 
 DIALECTS = ("regex", "rust", "oniguruma")
 
 
 def translated(source: str, dialect: str) -> str:
-    r"""Translate an expression for the ``regex`` package."""
+    """Return an expression of a dialect for the ``regex`` package; raise ``ValueError`` if there is none."""
     if dialect not in DIALECTS:
         raise ValueError(f"dialect must be one of {', '.join(map(repr, DIALECTS))}, not {dialect!r:.50}")
     if dialect == "regex":
         return source
     check_expression(source)
     try:
-        written = _Reader(source, dialect == "rust").expression()
+        written = _Translator(source, dialect == "rust").expression()
     except RecursionError:
         raise ValueError("the expression is nested too deeply") from None
     try:
@@ -58,6 +58,8 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True)
 class _Flags:
+    """The flags at a place of an expression."""
+
     any_case: bool = False
     any_line: bool = False  # "." matches a line end, too
     lines: bool = False  # "^" and "$" match at lines
@@ -77,12 +79,14 @@ _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;=?@[\\]^_`{|}~ ")
 _MOST = 1000  # of a counted repetition; engines differ in how many they allow
 
 
-class _Reader:
+class _Translator:
+    """Recursive descent; a method for each level of the grammar returns its part, translated."""
+
     def __init__(self, source: str, is_rust: bool) -> None:
         self.source, self.is_rust = source, is_rust
         self.at = 0
         self.sets = SetReader(source, is_rust)
-        self.run = ""  # the letters just before, if case makes no difference
+        self.letters_before = ""  # just before, if case makes no difference
 
     def fail(self, what: str, at: int | None = None) -> NoReturn:
         raise ValueError(f"{what} at character {self.at if at is None else at} cannot be translated")
@@ -127,7 +131,7 @@ class _Reader:
         parts = [self.sequence(flags)]
         while self.source.startswith("|", self.at):
             self.at += 1
-            self.run = ""
+            self.letters_before = ""
             parts.append(self.sequence(flags))
         return _Part(
             "|".join(part.text for part in parts),
@@ -165,14 +169,14 @@ class _Reader:
             self.fail(f"the repetition of a repetition {self.source[start : self.at + 3]!r:.30}", start)
         if item.may_be_empty:
             self.fail(f"the repetition of what may be empty, {self.source[at : self.at]!r:.60},", at)
-        if self.run and sign != "?":
-            self.letters(self.run[-1], at, self.run)
+        if self.letters_before and sign != "?":
+            self.check_letters(self.letters_before[-1], at, self.letters_before)
         return _Part(item.text + text, low == 0, True)
 
     # ------------------------------------------------------------------------------------------ atoms
     def atom(self, flags: _Flags) -> _Part:
         at, character = self.at, self.source[self.at]
-        before, self.run = self.run, ""
+        before, self.letters_before = self.letters_before, ""
         if character == "(":
             return self.group(flags)
         is_text = not self.is_rust and _TEXT_BRACE.match(self.source, at)
@@ -201,17 +205,17 @@ class _Reader:
         if not flags.any_case:
             return _Part(text, *_ONE)
         if not self.is_rust:
-            self.letters(character, at, before)
+            self.check_letters(character, at, before)
         if character.isascii() and character not in "iI":
             return _Part(text, *_ONE)
         return _Part(self.sets.of_character(character, text), *_ONE)
 
-    def letters(self, letters: str, at: int, before: str) -> None:
+    def check_letters(self, letters: str, at: int, before: str) -> None:
         """Refuse letters that Oniguruma takes for one character in any case: "ss" for "ß"."""
         for letter in letters:
-            self.run = before = before + letter.casefold()
-            if len(letter.casefold()) > 1 or any(before.endswith(fold) for fold in self.sets.folds):
-                self.fail(f"{letter!r} in any case, which may match other letters in another number,", at)
+            self.letters_before = before = before + letter.casefold()
+            if len(letter.casefold()) > 1 or any(before.endswith(fold) for fold in multi_letter_folds()):
+                self.fail(f"{letter!r} in any case, which may match a different number of letters,", at)
 
     def escape(self, flags: _Flags, before: str) -> _Part:
         at, letter = self.at, self.source[self.at + 1 : self.at + 2]
@@ -263,6 +267,6 @@ class _Reader:
         if not self.source.startswith(")", self.at):
             raise ValueError(f"invalid: missing ) of the group at character {at}")
         self.at += 1
-        self.run = ""
+        self.letters_before = ""
         is_look = bool(found.group("look"))
         return _Part(f"{start}{item.text})", *(_ASSERTION if is_look else item[1:]))

@@ -1,26 +1,22 @@
 r"""Split patterns: how a text is cut into pieces, which no token crosses.
 
 A pattern is a regular expression, or a sequence of them: the first cuts the text, each further one cuts the
-pieces of the one before. Every match is a piece, and so is every stretch between matches: nothing is lost.
+pieces of the one before. Every match is a piece, and so is all text between two matches: nothing is lost.
 
 Expressions are those of the ``regex`` package, which defines what they match; its tables say what is a
 letter, a number or white space (:attr:`Pattern.unicode_version`). Most are compiled to tables
 (:mod:`bpe.splitting.compiled`) that split many times as fast. What cannot be compiled is split by the package
-itself, with a warning. An expression that is written for another engine is translated first
-(:mod:`bpe.splitting.dialects`), where the caller names its dialect; what is translated is what a pattern keeps.
+itself, with a warning. An expression that is written for another engine, whose dialect the caller names, is
+translated first (:mod:`bpe.splitting.dialects`); a pattern keeps the translation.
 
-A pattern also answers the two questions of everyone who sees only a part of a text:
+A pattern also answers two questions about parts of a text:
 
 * Where can a text be cut in two, whatever stands before and after? :meth:`Pattern.cuts`,
   :meth:`Pattern.last_cut`
 * How many pieces of a text are known, whatever follows? :meth:`Pattern.decided`
 
-But: a pattern does not know special tokens. Those are cut out first (:mod:`bpe.splitting.specials`); how both questions
-are answered with them, :mod:`bpe.splitting.boundaries` says.
-
-Cutting small texts by a pattern in plain Python, while nothing is compiled or loaded.
-
-:mod:`bpe.encoding.plain_encoder` encodes such texts, and :mod:`bpe.training.plain_trainer` learns from them.
+But: a pattern does not know special tokens. Those are cut out first (:mod:`bpe.splitting.specials`);
+:mod:`bpe.splitting.boundaries` answers both questions with them.
 """
 
 from __future__ import annotations
@@ -98,12 +94,12 @@ _SPELLINGS: dict[tuple[str, ...], str] = {
 }
 _OTHER_NAMES = {"r50k_base": "gpt2", "p50k_base": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k"}
 _NAMES = frozenset({*PATTERNS, *_OTHER_NAMES})
-_KNOWN = f"Named patterns: {', '.join(PATTERNS)}"
-_IN_CODE = frozenset().union(*_NAME_OF)  # these few have machine code of their own
+_HELP = f"Named patterns: {', '.join(PATTERNS)}"
+_SPECIALIZED = frozenset().union(*_NAME_OF)  # their windows become machine code
 # The other engines read these as the package does.
 READ_ALIKE = {source for sources, name in _NAME_OF.items() if name != "none" for source in sources}
 Dialect: TypeAlias = Literal["regex", "rust", "oniguruma"]
-_REFUSED = "compiled_only refuses it; without, the regex package splits, which may take a long time"
+_REFUSED = "compiled_only refuses it; without it, the regex package splits, which may take a long time"
 _INT32_MAX = 2**31 - 1
 _WINDOW = 256  # characters or bytes that are looked through first for the last cut
 
@@ -111,13 +107,10 @@ _WINDOW = 256  # characters or bytes that are looked through first for the last 
 @functools.lru_cache(maxsize=64)
 def _problem(sources: tuple[str, ...]) -> str:
     """Return why expressions cannot be compiled; empty if they can."""
-    from bpe.splitting.compiled import (
-        scanner,  # not at import: the first loads the compiler
-        syntax,  # not at import: the first loads the compiler
-    )
+    from bpe.splitting.compiled import scanner, syntax  # not at import: they load the compiler
 
     try:
-        scanner.scanner_of(sources, _IN_CODE)
+        scanner.scanner_of(sources, _SPECIALIZED)
     except syntax.UnsupportedError as error:
         return str(error)
     return ""
@@ -126,10 +119,10 @@ def _problem(sources: tuple[str, ...]) -> str:
 @functools.lru_cache(maxsize=64)
 def _scanner(sources: tuple[str, ...]) -> Scanner | None:
     """Return the compiled pattern; None, with a warning the first time, where it cannot be compiled."""
-    from bpe.splitting.compiled.scanner import scanner_of
-
     if not (problem := _problem(sources)):
-        return scanner_of(sources, _IN_CODE)
+        from bpe.splitting.compiled.scanner import scanner_of
+
+        return scanner_of(sources, _SPECIALIZED)
     warnings.warn(
         f"the split pattern cannot be compiled: {problem}. The regex package splits instead: the same "
         "pieces, many times slower, on one thread",
@@ -141,7 +134,7 @@ def _scanner(sources: tuple[str, ...]) -> Scanner | None:
 
 # ------------------------------------------------------------------------------------------------- pattern
 def translated(source: str, dialect: Dialect) -> str:
-    """Translate an expression for the ``regex`` package, as :func:`bpe.splitting.dialects.translated` says."""
+    """Translate an expression of a dialect for the ``regex`` package."""
     if dialect == "regex" or source in READ_ALIKE:
         return source
     from bpe.splitting import dialects  # not at import: most patterns need none
@@ -171,7 +164,7 @@ class Pattern:
     Raises
     ------
     ValueError
-        There is none, or one is empty or invalid, or has a part that cannot be translated.
+        There is no expression, or one is empty, invalid or cannot be translated.
 
     Examples
     --------
@@ -187,14 +180,14 @@ class Pattern:
     def __init__(self, sources: str | Iterable[str], dialect: Dialect = "regex") -> None:
         given = (sources,) if isinstance(sources, str) else tuple(sources)
         if not given or not all(given):
-            raise ValueError(f"a pattern needs an expression that is not empty. {_KNOWN}")
+            raise ValueError(f"a pattern requires an expression that is not empty. {_HELP}")
         try:
             sources = tuple(translated(source, dialect) for source in given)
             check_expressions(sources)
-            for source in (each for each in sources if each not in _IN_CODE):  # these are valid
+            for source in (each for each in sources if each not in _SPECIALIZED):  # these are valid
                 compiled(source)
         except ValueError as error:
-            raise ValueError(f"{error}. {_KNOWN}") from None
+            raise ValueError(f"{error}. {_HELP}") from None
         object.__setattr__(self, "sources", sources)
 
     def __repr__(self) -> str:
@@ -230,7 +223,7 @@ class Pattern:
             There is no pattern of the name, or an expression is invalid, too large, or not compiled, or has a
             part that cannot be translated.
         TypeError
-            It is none of these.
+            It is not one of these.
 
         Complexity
         ----------
@@ -258,8 +251,8 @@ class Pattern:
                 return cls(_SOURCES_OF[name])
             if re.fullmatch("[A-Za-z0-9_-]+", pattern):
                 raise ValueError(
-                    f"unknown pattern {pattern!r:.100}. {_KNOWN}. "
-                    f"Where a regular expression is meant, write '(?:{pattern})'"
+                    f"unknown pattern {pattern!r:.100}. {_HELP}. "
+                    f"If you mean a regular expression, write '(?:{pattern})'"
                 )
             pattern = [pattern]
         if isinstance(pattern, Iterable) and not isinstance(pattern, (bytes, bytearray)):
@@ -269,7 +262,7 @@ class Pattern:
                     cls(_SOURCES_OF[_SPELLINGS[sources]]) if sources in _SPELLINGS else cls(sources, dialect)
                 )
         raise TypeError(
-            f"a pattern must be a name, a regular expression or a list of these, not {pattern!r}. {_KNOWN}"
+            f"a pattern must be a name, a regular expression or a list of these, not {pattern!r}. {_HELP}"
         )
 
     @property
@@ -289,7 +282,7 @@ class Pattern:
 
     @property
     def scanner(self) -> Scanner | None:
-        """The compiled pattern; None, with a ``RuntimeWarning`` the first time, if there is none."""
+        """The compiled pattern; None, with a ``RuntimeWarning`` the first time, if it cannot be compiled."""
         return _scanner(self.sources)
 
     @property
@@ -451,8 +444,8 @@ class Pattern:
         Returns
         -------
         int
-            A byte where a piece ends: ``data[:p]`` has the pieces of the whole, with more after it to look
-            at. 0 where nothing is known, as with a pattern that looks behind or is not compiled.
+            A byte where a piece ends: up to there, the pieces are those of the whole text. 0 where nothing is
+            known, as with a pattern that looks behind or is not compiled.
 
         Complexity
         ----------
@@ -509,24 +502,51 @@ def split(pattern: str | Iterable[str] | Pattern, text: str) -> list[str]:
     return Pattern.of(pattern).split(text)
 
 
-_n_refusing = 0  # contexts of `everything_compiled` that are open
+# ------------------------------------------------------------------------------------------- plain Python
+_n_compiled_only = 0  # contexts of `everything_compiled` that are open
 
 
 @contextmanager
 def everything_compiled() -> Iterator[None]:
-    """Let compiled code do everything in this process, for texts of any size, while the context is open."""
-    global _n_refusing
-    _n_refusing += 1
+    """Do all work by compiled code in this process while the context is open, for texts of any size.
+
+    Otherwise plain Python encodes the first short texts of a process, and trains on small corpora, because
+    that takes less time than to load compiled code. The results are the same. Use it where you measure, and
+    to load, or compile, in advance what later work needs. It may be nested, and be a decorator.
+
+    Yields
+    ------
+    None
+
+    Complexity
+    ----------
+    O(1).
+
+    Examples
+    --------
+    >>> import bpe
+    >>> tok = bpe.train(["low lower lowest"], vocab_size=260)
+    >>> with bpe.everything_compiled():
+    ...     ids = tok.encode("lower")  # loads compiled code, or compiles it
+    >>> tok.decode(ids)
+    'lower'
+    """
+    global _n_compiled_only
+    _n_compiled_only += 1
     try:
         yield
     finally:
-        _n_refusing -= 1
+        _n_compiled_only -= 1
 
 
 def plain_splitter(pattern: Pattern) -> Callable[[bytes], list[bytes]] | None:
-    r"""Return what cuts bytes into pieces as :meth:`bpe.Pattern.split_bytes` does, but compiles nothing."""
+    """Return a function that cuts small texts as :meth:`Pattern.split_bytes`, but compiles and loads nothing.
+
+    None where the ``regex`` package may take long, every piece is a whole text, or there is no GIL, which the
+    package may turn on again.
+    """
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
-    if pattern.name in (None, "none") or len(pattern.sources) > 1 or _n_refusing or not has_gil:
+    if pattern.name in (None, "none") or len(pattern.sources) > 1 or _n_compiled_only or not has_gil:
         return None
     try:
         import regex  # noqa: F401  # compiled code cuts by these patterns without it

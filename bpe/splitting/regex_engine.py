@@ -1,6 +1,6 @@
-"""Expressions of the ``regex`` package: checked, compiled once, and run over a text the plain way.
+"""Expressions of the ``regex`` package: checked, compiled once, and run over a text by the package.
 
-Anybody may have written an expression. Its size is limited before the package sees it, and so is the time
+Anybody may have written an expression. So its size is limited before the package sees it, and so is the time
 that it may take for a text.
 """
 
@@ -29,15 +29,15 @@ MAX_DEPTH = 100
 """How many groups may be open at a place."""
 
 _PART = re.compile(r"\\.|(?:(?P<sign>[?*+])|\{(?P<least>\d*)(?P<to>,(?P<most>\d*))?\})[?+]?|.", re.DOTALL)
-_SET = re.compile(r"\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]", re.DOTALL)
-# The flag x, or a comment: then what looks like a set may be none.
+SET = re.compile(r"\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]", re.DOTALL)
+# The flag x, or a comment: then what looks like a set may not be one.
 _MAY_HAVE_COMMENTS = re.compile(r"\(\?(?:#|[a-zA-Z0-9-]*x)")
 
 
 def check_expressions(sources: Sequence[str]) -> None:
-    """Raise if the expressions of a pattern are more, or larger, than a pattern can have."""
+    """Raise ``ValueError`` if there are too many expressions in a pattern, or they are too large."""
     if len(sources) > MAX_EXPRESSIONS:
-        raise ValueError(f"a pattern of {len(sources)} expressions: it has more than {MAX_EXPRESSIONS}")
+        raise ValueError(f"the pattern has {len(sources)} expressions, which is more than {MAX_EXPRESSIONS}")
     if sum(map(len, sources)) > MAX_LENGTH:
         raise ValueError(
             f"the pattern has {sum(map(len, sources))} characters, which is more than {MAX_LENGTH}"
@@ -48,7 +48,7 @@ def check_expressions(sources: Sequence[str]) -> None:
 
 @functools.lru_cache(maxsize=64)
 def check_expression(source: str) -> int:
-    """Raise if an expression is larger than a pattern can be."""
+    """Return the number of parts of an expression, valid or not; raise ``ValueError`` if it is too large."""
     if len(source) > MAX_LENGTH:
         raise ValueError(f"the expression has {len(source)} characters, which is more than {MAX_LENGTH}")
     may_have_comments = _MAY_HAVE_COMMENTS.search(source) is not None
@@ -57,8 +57,8 @@ def check_expression(source: str) -> int:
     while at < len(source):
         found = None
         if has_sets and source[at] == "[":
-            found = _SET.match(source, at)
-            has_sets = found is not None  # what has no end here has none later
+            found = SET.match(source, at)
+            has_sets = found is not None  # if a set has no end here, none has one later
         found = found or _PART.match(source, at)
         if found is None:  # a backslash at the end
             break
@@ -86,7 +86,7 @@ def check_expression(source: str) -> int:
 
 
 def _times(found: re.Match[str]) -> int:
-    """Return how many copies of a part a repetition makes, in the package or here; 0 if it is none."""
+    """Return how many copies of a part a repetition makes, in the package or here; 0 if it is not one."""
     sign, least, to, most = (found.groupdict().get(name) for name in ("sign", "least", "to", "most"))
     if sign:
         return 2 if sign == "+" else 1
@@ -99,7 +99,7 @@ def _times(found: re.Match[str]) -> int:
 
 @functools.lru_cache(maxsize=64)
 def compiled(source: str) -> regex.Pattern[str]:
-    """Compile an expression."""
+    """Compile an expression; raise ``ValueError`` if it is not valid."""
     import regex
 
     check_expression(source)
@@ -112,7 +112,7 @@ def compiled(source: str) -> regex.Pattern[str]:
         raise ValueError(f"invalid regular expression {source!r:.200}: {what}{where}") from None
 
 
-def when_needed(source: str) -> Callable[[], regex.Pattern[str]]:
+def lazy_regex(source: str) -> Callable[[], regex.Pattern[str]]:
     """Return a function that compiles an expression of ours at its first call."""
 
     @functools.cache
@@ -128,14 +128,14 @@ SECONDS, SECONDS_PER_MEGABYTE = 10, 20
 """How many seconds of processor time a text may take: some, and more for each million characters."""
 
 
-class _Limit(NamedTuple):
-    """When work for a text has to stop, by the clock of ``time.thread_time``, and how long the text is."""
+class _Deadline(NamedTuple):
+    """When work for a text has to stop, and how long the text is."""
 
-    end: float
+    end: float  # by the clock of time.thread_time, as everywhere here
     n_characters: int
 
 
-_SHARED: ContextVar[_Limit | None] = ContextVar("_SHARED", default=None)
+_SHARED: ContextVar[_Deadline | None] = ContextVar("_SHARED", default=None)
 
 
 def _seconds(n_characters: int) -> float:
@@ -143,21 +143,21 @@ def _seconds(n_characters: int) -> float:
 
 
 @contextmanager
-def one_limit(n_characters: int) -> Iterator[None]:
+def shared_deadline(n_characters: int) -> Iterator[None]:
     """Give all expressions that run meanwhile, in this thread, the time of one text together.
 
-    Without this, each stretch of a text has the time of a text, however many there are.
+    Without this, each part of a text has the time of a text, however many there are.
     """
-    mark = _SHARED.set(_Limit(time.thread_time() + _seconds(n_characters), n_characters))
+    token = _SHARED.set(_Deadline(time.thread_time() + _seconds(n_characters), n_characters))
     try:
         yield
     finally:
-        _SHARED.reset(mark)
+        _SHARED.reset(token)
 
 
 @contextmanager
 def _explained(source: str, text: str) -> Iterator[None]:
-    """Say which expression took too much time or memory, and what to do."""
+    """Name the expression in errors of too much time or memory, and say what to do."""
     try:
         yield
     except TimeoutError:
@@ -172,40 +172,37 @@ def _explained(source: str, text: str) -> Iterator[None]:
         raise MemoryError(f"the regex package has no memory for the pattern {source!r:.200}") from None
 
 
-def end_of_time(text: str) -> float:
-    """Return when work for a text has to stop, by the clock of ``time.thread_time``.
-
-    Inside of :func:`one_limit` that is the same for all texts.
-    """
+def deadline_of(text: str) -> float:
+    """Return when work for a text has to stop; inside :func:`shared_deadline`, the same for all texts."""
     shared = _SHARED.get()
     return shared.end if shared else time.thread_time() + _seconds(len(text))
 
 
+def _search_options(end: float | None) -> dict[str, Any]:
+    """Return the options of a search that stops at a time."""
+    # Not concurrent: releasing the GIL for every match takes longer than the match.
+    return {"concurrent": False, "timeout": None if end is None else max(end - time.thread_time(), 1e-6)}
+
+
 def spans_of(source: str, text: str, end: float | None = None) -> list[tuple[int, int]]:
-    """Return where the matches of an expression are, in the order in which they are found."""
-    limits = _limits(end or end_of_time(text))
+    """Return the spans of the matches of an expression, in the order in which they are found."""
+    limits = _search_options(end or deadline_of(text))
     with _explained(source, text):
         return [match.span() for match in compiled(source).finditer(text, **limits)]
 
 
-def divided(source: str, text: str, end: float | None = None) -> tuple[list[str], list[str]]:
-    """Return the stretches between the matches of an expression, and the matches."""
-    expression, limits = compiled(f"({source})"), _limits(end or end_of_time(text))
+def split_around_matches(source: str, text: str, end: float | None = None) -> tuple[list[str], list[str]]:
+    """Return the texts around the matches of an expression, one more than these, and the matches."""
+    expression, limits = compiled(f"({source})"), _search_options(end or deadline_of(text))
     with _explained(source, text):
         parts = expression.split(text, **limits)
     step = 1 + expression.groups
     return parts[::step], parts[1::step]
 
 
-def _limits(end: float | None) -> dict[str, Any]:
-    """Return the options of a search that stops at a time, by the clock of ``time.thread_time``."""
-    # Not concurrent: releasing the GIL for every match takes longer than the match.
-    return {"concurrent": False, "timeout": None if end is None else max(end - time.thread_time(), 1e-6)}
-
-
 def split_by_expressions(sources: Sequence[str], text: str) -> list[str]:
     """Cut a text by each expression in turn, as :func:`split_by_expression` does."""
-    end = end_of_time(text)
+    end = deadline_of(text)
     pieces = [text] if text else []
     for source in sources:
         with _explained(source, text):
@@ -214,25 +211,25 @@ def split_by_expressions(sources: Sequence[str], text: str) -> list[str]:
 
 
 def split_by_expression(source: str, text: str, end: float | None = None) -> list[str]:
-    """Return the matches of an expression and the stretches between them; none is empty."""
+    """Return the matches of an expression and the texts between them; none is empty."""
     import regex
 
     expression = compiled(source)
     is_in_order = not expression.flags & regex.REVERSE and r"\K" not in source
     if is_in_order:
         if expression.groups:  # findall would return the groups
-            pieces = [match.group() for match in expression.finditer(text, **_limits(end))]
+            pieces = [match.group() for match in expression.finditer(text, **_search_options(end))]
         else:
-            pieces = expression.findall(text, **_limits(end))
+            pieces = expression.findall(text, **_search_options(end))
         if sum(map(len, pieces)) == len(text):
             return pieces if all(pieces) else [piece for piece in pieces if piece]
-    ends = {place for match in expression.finditer(text, **_limits(end)) for place in match.span()}
+    ends = {place for match in expression.finditer(text, **_search_options(end)) for place in match.span()}
     return [text[start:stop] for start, stop in pairwise(sorted({0, len(text), *ends}))]
 
 
 @functools.cache
 def unicode_version() -> str:
-    """Return the version of Unicode of the package's tables; only the package's description names it."""
+    """Return the Unicode version of the package's tables, which only the package's description names."""
     try:
         description = importlib.metadata.distribution("regex").read_text("METADATA") or ""
     except importlib.metadata.PackageNotFoundError:

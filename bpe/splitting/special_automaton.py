@@ -16,7 +16,7 @@ end. But the longest token at a place may be known only long after it has ended;
 be read again, and for some tokens the time would be quadratic.
 
 States are numbered by length, then in the order of their reversed bytes. So the states after a state, its
-children, are side by side, and a binary search finds one. A state takes 13 bytes. There are no more
+children, stand side by side, and a binary search finds one. A state takes 13 bytes. There are no more
 states than bytes in all tokens, and one::
 
     state           0     1    2    3
@@ -77,7 +77,7 @@ def count_states(data, offsets, n_of_length):
 
 @quiet
 def put_states(arrays, data, offsets, next_of_length, path):
-    """Give the beginnings of sorted strings their numbers."""
+    """Make the states of the beginnings of sorted strings; `path` is scratch, by length."""
     for i in range(offsets.size - 1):
         start, size = offsets[i], offsets[i + 1] - offsets[i]
         for length in range(n_shared(data, offsets, i) + 1, size + 1):
@@ -170,19 +170,19 @@ def choose(tokens, size_of, place, starts):
 
 # --------------------------------------------------------------------------------------------- automaton
 class TokenAutomaton:
-    """Finds tokens in bytes."""
+    """Finds many tokens in bytes."""
 
     def __init__(self, tokens: Collection[bytes]) -> None:
         reversed_tokens = [token[::-1] for token in tokens]
-        given = sorted(range(len(reversed_tokens)), key=reversed_tokens.__getitem__)
-        backwards = [reversed_tokens[i] for i in given]
+        order = sorted(range(len(reversed_tokens)), key=reversed_tokens.__getitem__)
+        backwards = [reversed_tokens[i] for i in order]
         data = np.frombuffer(bytearray().join(backwards), np.uint8)
         if len(data) > _MOST_BYTES:
             raise ValueError(f"special tokens of {len(data)} bytes together are too many: 2 GiB is the limit")
         offsets = np.zeros(len(backwards) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, backwards), np.int64, len(backwards)), out=offsets[1:])
-        self._given = np.array(given, np.int64)  # number of a token, less 1 -> its place among those given
-        self._size_of = np.append(0, np.diff(offsets))  # number of a token -> its bytes
+        self._index_of = np.array(order, np.int64)  # by number of a token, less 1: its index among the given
+        self._size_of = np.append(0, np.diff(offsets))  # bytes, by number of a token
         self._reach = int(self._size_of.max())
         n_of_length = np.zeros(self._reach + 1, np.int64)
         count_states(data, offsets, n_of_length)
@@ -202,11 +202,11 @@ class TokenAutomaton:
         for starts, ends, _ in self._blocks(data):
             yield from zip(starts.tolist(), ends.tolist(), strict=True)
 
-    def numbered(self, data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def find_arrays(self, data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Find tokens as :meth:`spans`; return where they begin and end, and which of the tokens they are."""
         nothing = np.empty(0, np.int64)
         starts, ends, numbers = zip((nothing,) * 3, *self._blocks(data), strict=True)
-        return np.concatenate(starts), np.concatenate(ends), self._given[np.concatenate(numbers) - 1]
+        return np.concatenate(starts), np.concatenate(ends), self._index_of[np.concatenate(numbers) - 1]
 
     def overlapping(self, data: bytes) -> tuple[np.ndarray, np.ndarray]:
         """Find the longest token at every place; return where they begin, ascending, and where they end."""

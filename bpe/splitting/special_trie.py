@@ -18,13 +18,13 @@ from itertools import groupby
 import numpy as np
 
 MOST_STEPS = 512
-"""The most steps at a place, for which this is quick enough."""
+"""The most steps at a place for which this is fast enough."""
 
 _MOST_LEVELS = 24  # groups inside each other: `re` is recursive
 
 
 class TokenExpression:
-    """Finds tokens in bytes."""
+    """Finds few tokens in bytes."""
 
     def __init__(self, tokens: Collection[bytes], expression: bytes) -> None:
         self._pattern = re.compile(expression)
@@ -35,7 +35,7 @@ class TokenExpression:
         for match in self._pattern.finditer(data):
             yield match.span()
 
-    def numbered(self, data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def find_arrays(self, data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Find tokens as :meth:`spans`; return where they begin and end, and which of the tokens they are."""
         found = [(*match.span(), self._number_of[match[0]]) for match in self._pattern.finditer(data)]
         starts, ends, numbers = np.array(found, np.int64).reshape(-1, 3).T
@@ -53,7 +53,7 @@ class TokenExpression:
 
 
 def expression_of(tokens: Collection[bytes]) -> bytes | None:
-    r"""Return the expression that finds the longest of the tokens at a place."""
+    """Return the expression that finds the longest of the tokens at a place; None if it would be slow."""
     if not tokens:
         return b"(?!)"
     if len(tokens) + max(map(len, tokens)) > MOST_STEPS:
@@ -61,15 +61,15 @@ def expression_of(tokens: Collection[bytes]) -> bytes | None:
     return _trie(sorted(tokens), _MOST_LEVELS)
 
 
-def common_start(strings: Collection[bytes]) -> bytes:
-    """Return what all of one or more strings begin with."""
+def common_prefix(strings: Collection[bytes]) -> bytes:
+    """Return the longest common prefix of one or more strings."""
     first, last = min(strings), max(strings)
     return next((first[:i] for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), first)
 
 
 def _trie(tokens: list[bytes], levels: int) -> bytes | None:
     """Return the expression of sorted tokens, the first of which may be empty; None if it is too deep."""
-    shared = len(common_start(tokens))
+    shared = len(common_prefix(tokens))
     rests = [token[shared:] for token in tokens if len(token) > shared]
     start = re.escape(tokens[0][:shared])
     if not rests:

@@ -3,23 +3,24 @@
 Where several special tokens begin at the same place, the longest is taken; the search continues after it.
 Added tokens are found in the same search, and need not be allowed.
 
-* :func:`check_specials`: what the caller gives as special tokens
-* :class:`Rules`, :func:`rules_of`: which tokens are allowed, which are an error
+:class:`Rules` say which tokens are allowed, and which are an error.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Literal, TypeAlias, TypedDict
 
-from bpe.splitting.special_search import exact_bytes, remembering, search_for
+import numpy as np
+
+from bpe.splitting.special_search import cached_by_size, exact_bytes, search_for
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
 Ordinary: TypeAlias = Literal["ordinary"] | None
-Around: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+Around: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # ids put before and after those of a text
 NO_TOKENS: frozenset[str] = frozenset()
 NOTHING_AROUND: Around = ((), ())
+_AT_ONCE = 1 << 20  # bytes of an array that are looked through
 
 
 class SpecialOptions(TypedDict, total=False):
@@ -31,59 +32,52 @@ class SpecialOptions(TypedDict, total=False):
     add_special_tokens: bool
 
 
-def check_specials(special_tokens: Iterable[str]) -> tuple[str, ...]:
-    """Return special tokens as a tuple, checked."""
-    if isinstance(special_tokens, (str, bytes)):
-        raise TypeError(f"special tokens must be in a list: write [{special_tokens!r}]")
-    tokens = tuple(special_tokens)
-    for i, token in enumerate(tokens):
-        if not isinstance(token, str):
-            raise TypeError(f"special token {i} must be str, not {type(token).__name__}")
-        if not token:
-            raise ValueError(f"special token {i} is empty")
-        try:
-            token.encode()
-        except UnicodeEncodeError:
-            raise ValueError(f"special token {i}, {token!r}, holds a surrogate: it has no UTF-8") from None
-    if len(set(tokens)) < len(tokens):
-        raise ValueError(f"duplicate special token {Counter(tokens).most_common(1)[0][0]!r}")
-    return tokens
-
-
 class Rules:
-    """What special tokens in a text become: some are tokens, some are an error, others are text."""
+    """What special tokens in a text become: some are tokens, some are an error, others are text.
+
+    `always`: a text needs more than its tokens cut out, so that the encoder of ordinary text cannot take it.
+    """
 
     def __init__(
         self,
         allowed: frozenset[str],
         disallowed: frozenset[str],
         around: Around = NOTHING_AROUND,
-        always: bool = False,
     ) -> None:
-        self.allowed, self.disallowed = search_for(allowed), search_for(disallowed)
-        self.around, self.always = around, always
-        is_ordinary = not always and around == NOTHING_AROUND
-        self.cut_needles = self.allowed.needles if is_ordinary else (b"",)
-        self.needles = tuple({*self.cut_needles, *self.disallowed.needles})
+        self.allowed, self.disallowed, self.around = search_for(allowed), search_for(disallowed), around
+        # A text with none of these is ordinary text, without an error.
+        needles = self.allowed.needles if around == NOTHING_AROUND else (b"",)
+        self.needles = tuple({*needles, *self.disallowed.needles})
+
+    def may_apply(self, data: bytes | bytearray | np.ndarray) -> bool:
+        """Return whether a text may hold a token that counts, or gets ids around its own."""
+        if isinstance(data, np.ndarray):
+            reach = max(map(len, self.needles), default=0)
+            starts = range(0, len(data) + 1, _AT_ONCE) if self.needles else ()
+            return any(self.may_apply(data[start : start + _AT_ONCE + reach].tobytes()) for start in starts)
+        for needle in self.needles:  # noqa: SIM110  # quicker than any()
+            if needle in data:
+                return True
+        return False
 
     def within(self) -> Rules:
         """Return the rules for a part of a text: nothing is put around it, and errors were looked for."""
-        return Rules(self.allowed.tokens, NO_TOKENS, NOTHING_AROUND, self.always)
+        return Rules(self.allowed.tokens, NO_TOKENS)
 
     def alone(self) -> Rules:
         """Return the rules that put nothing around a text."""
         if self.around == NOTHING_AROUND:
             return self
-        return Rules(self.allowed.tokens, self.disallowed.tokens, NOTHING_AROUND, self.always)
+        return Rules(self.allowed.tokens, self.disallowed.tokens)
 
     def refuse(self, given: str | bytes, what: str = "text") -> None:
-        """Raise if a text holds a disallowed string."""
+        """Raise if a text has a disallowed token; the place is counted as the text was given."""
         if not self.disallowed.tokens:
             return
         data = exact_bytes(given) if isinstance(given, str) else bytes(given)
         for start, end in self.disallowed.find_all(data):
             where = f"byte {start}"
-            if isinstance(given, str):  # bytes may be no UTF-8
+            if isinstance(given, str):  # bytes may not be UTF-8
                 where = f"character {len(data[:start].decode('utf-8', 'surrogatepass'))}"
             raise refusal(data[start:end].decode("utf-8", "surrogatepass"), where, what)
 
@@ -96,19 +90,18 @@ def refusal(token: str, where: str, what: str) -> ValueError:
     )
 
 
-@remembering
+@cached_by_size
 def _rules(
     special_tokens: frozenset[str],
     allowed: Specials,
     disallowed: Specials,
     added_tokens: frozenset[str],
     around: Around,
-    always: bool,
 ) -> Rules:
     """Return the rules of checked options: each is a frozenset, or "all"."""
     permitted = special_tokens if allowed == "all" else special_tokens.intersection(allowed)
     refused = special_tokens - permitted if disallowed == "all" else frozenset(disallowed)
-    return Rules(permitted | added_tokens if added_tokens else permitted, refused, around, always)
+    return Rules(permitted | added_tokens if added_tokens else permitted, refused, around)
 
 
 def rules_of(
@@ -118,23 +111,22 @@ def rules_of(
     specials: Ordinary = None,
     added_tokens: frozenset[str] = NO_TOKENS,
     around: Around = NOTHING_AROUND,
-    always: bool = False,
 ) -> Rules:
-    """Return what the options of a public method stand for."""
+    """Return the rules that the options of a public method stand for."""
     if specials is not None:
         if specials != "ordinary":
             raise ValueError(f"specials must be 'ordinary' or None, not {specials!r}")
         if allowed or disallowed not in ("all", ()):
             raise ValueError("specials='ordinary' goes with neither allowed_special nor disallowed_special")
-        return _rules(NO_TOKENS, NO_TOKENS, NO_TOKENS, added_tokens, around, always)
+        return _rules(NO_TOKENS, NO_TOKENS, NO_TOKENS, added_tokens, around)
     # As they were given: sets of all tokens are made once, and their hashes are kept.
     options = {"allowed_special": allowed, "disallowed_special": disallowed}
     given = (each if each == "all" else as_set(each, name) for name, each in options.items())
-    return _rules(special_tokens, *given, added_tokens, around, always)
+    return _rules(special_tokens, *given, added_tokens, around)
 
 
 def as_set(tokens: Specials, name: str) -> frozenset[str]:
-    """Return a collection of tokens as a set; a TypeError names the option `name` if it is none."""
+    """Return a collection of tokens as a set; the TypeError for anything else names the option."""
     is_collection = isinstance(tokens, Collection) and not isinstance(tokens, (str, bytes))
     if not is_collection or not all(isinstance(token, str) for token in tokens):
         raise TypeError(f"{name} must be 'all' or a collection of str, not {tokens!r}")

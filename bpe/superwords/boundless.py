@@ -16,22 +16,57 @@ is deleted here. The slow twin is :mod:`bpe.reference.superwords`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from bpe.counting.weights import factors_of, weigh
 from bpe.counting.word_counts import WordCounts
-from bpe.superwords.run_counts import PARTS, Runs, joins
+from bpe.encoding.engine import Engine
+from bpe.superwords.counted_runs import RunCounts, check_rules, joined_rows
+from bpe.superwords.run_counts import PARTS, joins, runs_of_rows
 from bpe.support.progress import Progress, progress_bar
-from bpe.tokenizer import Tokenizer
+from bpe.training.learner import Training
 from bpe.training.merging import discard, narrow
+from bpe.training.options import Options
 from bpe.training.selection import best_of_front, make_front, merge_with_front
-from bpe.training.start import Start, tokenizer_of
-from bpe.training.state import LENGTH, fill_queue, in_order, new_state, runs_of, spelled
-from bpe.vocabulary.supermerges import with_supermerges
+from bpe.training.start import Start, fresh_start
+from bpe.training.state import LENGTH, Runs, State, fill_queue, in_order, runs_of, spelled
+from bpe.vocabulary.vocabulary import Vocabulary
 from structures import ByteCounter, IntMap, MaxHeap, PairIndex, TokenList, kernel, unpack_pair
 
 NOTHING_LEFT = (0, 0)
+
+
+@dataclass(frozen=True)
+class Boundless:
+    r"""For :func:`bpe.train`: tokens that join words, by merges that compete with those inside of words.
+
+    Merges that join pieces of one token each compete with those inside of pieces. The corpus is read twice,
+    and cannot be WordCounts; it may be RunCounts.
+
+    Parameters
+    ----------
+    parts : str, optional
+        An expression; a piece is joined to others only if it is found there. By default, it must have a
+        letter. RunCounts bring their own.
+
+    Examples
+    --------
+    >>> import bpe
+    >>> bpe.train(["of the sea, of the sea"], 266, superwords=Boundless()).token_bytes(265)
+    b' of the sea'
+    """
+
+    __module__ = "bpe"  # as for all that is imported from there
+
+    parts: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.parts is not None:
+            joins(self.parts)  # raises
 
 
 @kernel
@@ -61,7 +96,7 @@ class Supermerges:
         text, of_token = spelled(bytes_of, next_id + most)
         self.front = make_front(False, -1, IntMap(), text, True)
         log, numbers = np.zeros((1, 4), np.int64), np.array([1, longest, 0, len(tokens)])
-        self.state = new_state(
+        self.state = State(
             self.tokens, self.index, self.queue, runs_of(offsets, counts), of_token, log, numbers
         )
         pairs, pair_counts = self.queue.to_arrays()
@@ -96,10 +131,10 @@ class Supermerges:
         return token
 
 
-def single_tokens(tokenizer: Tokenizer, words: WordCounts, parts: str) -> ByteCounter:
+def single_tokens(vocabulary: Vocabulary, words: WordCounts, parts: str) -> ByteCounter:
     """Return the pieces that are one token and may be joined to others, each with its id for a count."""
     data, offsets, _ = words.to_arrays()
-    ids, id_offsets = tokenizer.engine.encoder.encode_pieces(
+    ids, id_offsets = Engine(vocabulary, words.pattern).encoder.encode_pieces(
         data.tobytes(), offsets.astype(np.int32), offsets[1:]
     )
     may_join = joins(parts)
@@ -111,25 +146,66 @@ def single_tokens(tokenizer: Tokenizer, words: WordCounts, parts: str) -> ByteCo
     return ByteCounter(singles)
 
 
-def boundless_tokenizer(
+def learn_boundless(
+    how: Boundless,
+    words: WordCounts,
+    rows_of: Callable[[ByteCounter], Runs],
+    start: Start,
+    n_merges: int,
+    options: Options,
+    unit: int = 1,
+    progress: Progress = False,
+) -> Vocabulary:
+    """Learn merges in words, then supermerges in runs; `rows_of` the pieces of one token finds these."""
+    training = Training(words, start, options, unit)
+    training.run(n_merges, progress)
+    log = training.log
+    del training  # its memory is needed
+    return joined(how, words, rows_of, start, log, n_merges, options, unit, progress)
+
+
+def learn_from_runs(
+    how: Boundless,
+    source: RunCounts | Mapping[str, RunCounts],
+    weights: Mapping[str, float] | None,
+    vocab_size: int,
+    options: Options,
+    progress: Progress,
+) -> Vocabulary:
+    """Learn merges and supermerges from counts of runs."""
+    sources = source if isinstance(source, Mapping) else {"": source}
+    check_rules(sources)
+    parts = next(iter(sources.values())).parts
+    if how.parts not in (None, parts):
+        raise ValueError(f"the runs were counted with parts={parts!r}: leave out the parts of superwords")
+    start = fresh_start(next(iter(sources.values())).special_tokens, options)
+    n_merges = start.n_new(vocab_size)
+    all_words = {name: counts.words for name, counts in sources.items()}
+    words, unit = weigh(all_words if isinstance(source, Mapping) else all_words[""], weights)
+    factors = dict.fromkeys(sources, 1) if weights is None else factors_of(all_words, weights)
+    rows_of = partial(joined_rows, sources, factors)
+    return learn_boundless(Boundless(parts), words, rows_of, start, n_merges, options, unit, progress)
+
+
+def joined(
+    how: Boundless,
+    words: WordCounts,
+    rows_of: Callable[[ByteCounter], Runs],
     start: Start,
     log: np.ndarray,
-    words: WordCounts,
     n_merges: int,
-    find_runs: Callable[[ByteCounter, int], Runs],
-    *,
-    parts: str = PARTS,
-    min_count: int = 1,
-    longest: int,
+    options: Options,
+    unit: int = 1,
     progress: Progress = False,
-) -> Tokenizer:
-    """Return the tokenizer that phase 2 makes of the merges of phase 1."""
-    whole = tokenizer_of(start, log, words.pattern)
+) -> Vocabulary:
+    """Return the vocabulary that phase 2 makes of the merges of phase 1."""
+    whole = start.vocabulary(log)
     is_full = 0 < len(log) == n_merges
-    least = max(min_count, int(log[-1, 3]) + 1 if is_full else 1)
-    runs = find_runs(single_tokens(whole, words, parts), least)
-    bytes_of = {number: token for token, number in whole.engine.vocabulary.id_of.items()}
-    found = Supermerges(runs, bytes_of, start.next_id + len(log), n_merges, least, longest)
+    least = max(options.least(unit), int(log[-1, 3]) + 1 if is_full else 1)
+    known = single_tokens(whole, words, PARTS if how.parts is None else how.parts)
+    runs = runs_of_rows(rows_of(known), least)
+    bytes_of = {number: token for token, number in whole.id_of.items()}
+    found = Supermerges(runs, bytes_of, start.next_id + len(log), n_merges, least, options.longest)
     counts = log[:, 3].tolist()
     n_first = 0
     with progress_bar(progress, n_merges, "merges", "joining") as advance:
@@ -147,5 +223,4 @@ def boundless_tokenizer(
     pairs = rows[:, :2] - n_dropped * (rows[:, :2] >= start.next_id + len(log))
     made = start.next_id + n_first + np.arange(len(rows))
     rows = np.column_stack([pairs, made, rows[:, 2]])
-    tokenizer = tokenizer_of(start, np.concatenate([log[:n_first], rows]), words.pattern)
-    return Tokenizer._of(with_supermerges(tokenizer.engine.vocabulary, len(rows)), tokenizer.pattern)
+    return start.vocabulary(np.concatenate([log[:n_first], rows])).replace(n_super=len(rows))

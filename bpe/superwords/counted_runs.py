@@ -16,22 +16,35 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from operator import index
+from functools import partial
+from operator import add, index
 from typing import Any
 
 import numpy as np
 
 from bpe.corpus import Corpus, CorpusLike
+from bpe.corpus.reading import FilePart
+from bpe.counting.clusters import Plan, on_cluster, teller
 from bpe.counting.pieces import must_hold_text
 from bpe.counting.word_counts import INT64_MAX, WordCounts
 from bpe.splitting.pattern import Pattern
-from bpe.splitting.specials import check_specials
 from bpe.superwords import runs_file
 from bpe.superwords.piece_ids import GAP, rows_of_ids
-from bpe.superwords.run_counts import ID_BYTES, PARTS, Runs, add_runs, joins, runs_of_rows, unpacked_runs
+from bpe.superwords.run_counts import (
+    ID_BYTES,
+    PARTS,
+    add_runs,
+    cut_between_runs,
+    joins,
+    runs_of_rows,
+    unpacked_runs,
+)
 from bpe.superwords.runs_file import Counted
 from bpe.support.files import atomic_write
+from bpe.support.memory import free_memory_kept
 from bpe.support.progress import Progress, progress_bar
+from bpe.training.state import Runs
+from bpe.vocabulary.vocabulary import check_specials
 from structures import ByteCounter, kernel
 
 
@@ -373,6 +386,78 @@ def count_part(
     counter.add(np.array([GAP], np.int32))
     words = WordCounts._of_counter(counter.words, pattern, special_tokens)
     return RunCounts._of_parts(words, counter.runs, parts)
+
+
+def count_runs(
+    corpus: CorpusLike,
+    pattern: str | Iterable[str] | Pattern = "gpt2",
+    special_tokens: Iterable[str] = (),
+    *,
+    parts: str = PARTS,
+    scheduler: Any = None,
+    progress: Progress = False,
+) -> RunCounts:
+    r"""Count the words and the runs of words of a corpus, in this process or on a Dask cluster.
+
+    :func:`bpe.train` learns tokens that join words from them, with ``superwords=bpe.Boundless()``.
+
+    Parameters
+    ----------
+    corpus : Corpus, path, or iterable of path, str or bytes
+        As :func:`bpe.count_words` takes it.
+    pattern : str, iterable of str or Pattern
+    special_tokens : iterable of str
+    parts : str
+        An expression; a word is in runs only if it is found there. By default, it must have a letter.
+    scheduler : dask.distributed.Client or str, optional
+        A client, or the address of a scheduler. Without it, one thread of this process.
+    progress : bool or callable
+        A bar on stderr, nothing, or ``progress(bytes done, bytes in all or None)``.
+
+    Returns
+    -------
+    RunCounts
+        The same for any number of workers, the order included.
+
+    Raises
+    ------
+    ValueError, TypeError, OSError, ImportError
+        As :func:`bpe.count_words`; or `parts` is wrong.
+
+    Complexity
+    ----------
+    One pass over the corpus, shared by the workers. Memory for the distinct words and runs, on each: most
+    runs are distinct, so that it grows with the text.
+
+    Examples
+    --------
+    >>> import bpe
+    >>> counts = count_runs(["of the sea, of the sea"])
+    >>> bpe.train(counts, 266, superwords=bpe.Boundless()).token_bytes(265)
+    b' of the sea'
+    """
+    if scheduler is None:
+        return RunCounts.from_corpus(corpus, pattern, special_tokens, parts=parts, progress=progress)
+    source, rules = Corpus.of(corpus), (Pattern.of(pattern), check_specials(special_tokens))
+    cut = partial(cut_between_runs, may_join=joins(parts))
+    plan = Plan((*rules, parts), _count_runs_of_part, cut, add)
+    counts: RunCounts = on_cluster(scheduler, source, plan, progress)
+    must_hold_text(counts.words._counter, source)
+    return counts
+
+
+def _count_runs_of_part(
+    files: list[FilePart],
+    reading: dict[str, Any],
+    topic: str | None,
+    pattern: Pattern,
+    special_tokens: tuple[str, ...],
+    parts: str,
+) -> RunCounts:
+    corpus = Corpus(files, **reading)  # type: ignore[arg-type]  # a part stands for its file
+    tell = teller(topic) if topic else False
+    with free_memory_kept():
+        return count_part(corpus, pattern, special_tokens, parts, tell)
 
 
 def check_rules(sources: Mapping[str, RunCounts]) -> None:

@@ -5,17 +5,14 @@ there, without any change to what is learned; what is left is much shorter than 
 occurs *at most* is enough for that (:mod:`bpe.superwords.pair_sketch`), where each run counts once:
 :func:`runs_in`. Where each has a count of its own, pairs are counted in a table: :func:`runs_of_rows`.
 
-In the bounded mode, runs are also cut into *phrases*, from the left: the longest rows of pieces that are
-frequent themselves. What is joined across their edges is lost: this mode is approximate.
-
-Where runs of pieces end: at a piece that is not joined to others, whatever the vocabulary will be.
+Runs of pieces end at a piece that is not joined to others, whatever the vocabulary will be. There a text can
+be cut in parts that are counted by themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +22,7 @@ from bpe.splitting.special_search import SpecialSearch
 from bpe.superwords.pair_sketch import PairSketch, most_of
 from bpe.superwords.piece_ids import GAP
 from bpe.support.threads import in_background, map_in_threads
+from bpe.training.state import Runs
 from structures import ByteCounter, IntMap, kernel, pack_pair
 
 PARTS = r"\p{L}"
@@ -36,7 +34,7 @@ def joins(parts: str) -> Callable[[bytes], bool]:
     try:
         search = compiled(parts).search
     except ValueError as error:
-        raise ValueError(f"superword_parts: {error}") from None
+        raise ValueError(f"parts: {error}") from None
     return lambda piece: search(piece.decode("utf-8", "surrogateescape")) is not None
 
 
@@ -65,19 +63,6 @@ ID_BYTES = 4
 
 PART = 1 << 23
 """How many ids a thread cuts at a time, and then up to a gap."""
-
-
-class Runs(NamedTuple):
-    """Distinct runs, and how often each occurs."""
-
-    tokens: np.ndarray
-    offsets: np.ndarray
-    counts: np.ndarray
-
-    @classmethod
-    def of_row(cls, ids: np.ndarray) -> Runs:
-        """Return a row of ids with gaps, which counts once."""
-        return cls(ids, np.array([0, len(ids)]), np.ones(1, np.int64))
 
 
 @kernel
@@ -137,56 +122,6 @@ def gather_runs(ids, sketch, least, offsets):
     return n
 
 
-@kernel
-def find_phrases(tokens, offsets, counts, least, longest, length_of):
-    """Write for each place how many tokens the longest frequent row has that begins there, up to `longest`.
-
-    A row of n tokens is numbered by its two rows of n - 1 tokens, so that a map of pairs counts rows of any
-    length. Every part of a frequent row is frequent.
-    """
-    numbers = tokens.astype(np.int64)
-    length_of[:] = 1
-    for length in range(2, longest + 1):
-        rows = IntMap()
-        for run in range(counts.size):
-            for i in range(offsets[run], offsets[run + 1] - length + 1):
-                if numbers[i] >= 0 and numbers[i + 1] >= 0:
-                    rows.add(pack_pair(numbers[i], numbers[i + 1]), counts[run])
-        names = IntMap()
-        for run in range(counts.size):
-            end = offsets[run + 1]
-            for i in range(offsets[run], end):
-                is_row = i + length <= end and numbers[i] >= 0 and numbers[i + 1] >= 0
-                name = np.int64(GAP)
-                if is_row:
-                    pair = pack_pair(numbers[i], numbers[i + 1])
-                    if rows.get(pair, 0) >= least:
-                        name = names.get(pair, GAP)
-                        if name == GAP:
-                            name = np.int64(len(names))
-                            names.set(pair, name)
-                        length_of[i] = length
-                numbers[i] = name
-        if len(names) == 0:
-            break
-
-
-@kernel
-def cut_into_phrases(tokens, offsets, counts, length_of, phrases):
-    """Count the phrases of runs, from the left; return a status. A phrase of one token is left out."""
-    status = 0
-    data = tokens.view(np.uint8)
-    for run in range(counts.size):
-        i = offsets[run]
-        while i < offsets[run + 1]:
-            if length_of[i] > 1:
-                status = min(
-                    status, phrases.add(data, i * ID_BYTES, (i + length_of[i]) * ID_BYTES, counts[run])
-                )
-            i += length_of[i]
-    return status
-
-
 def _parts(ids: np.ndarray) -> Iterator[np.ndarray]:
     """Yield a row of ids in parts, each up to a gap."""
     end = 0
@@ -237,16 +172,3 @@ def add_runs(ids: np.ndarray, counter: ByteCounter) -> None:
     ids, offsets, counts = Runs.of_row(ids)
     if in_background(cut_at_rare_pairs, ids, counts, offsets, IntMap(), 1, counter) < 0:
         raise MemoryError("no memory for the runs of pieces")
-
-
-def phrases_in(runs: Runs, least: int, longest: int) -> Runs:
-    """Return runs cut into phrases, from the left."""
-    counter, length_of = ByteCounter(), np.empty(len(runs.tokens), np.int64)
-
-    def cut() -> int:
-        find_phrases(*runs, least, longest, length_of)
-        return cut_into_phrases(*runs, length_of, counter)
-
-    if in_background(cut) < 0:
-        raise MemoryError("no memory for the phrases")
-    return unpacked_runs(counter)

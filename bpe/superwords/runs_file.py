@@ -22,7 +22,8 @@ import numpy as np
 from bpe.counting.counts_file import counter_of, fault_of_words, parts_of_words, size_of_words, words_in
 from bpe.counting.file_format import RUNS, Kind, fault_of_sizes, pack, packed, unpack, unpacked, width_of
 from bpe.splitting.pattern import Pattern
-from bpe.superwords.run_counts import ID_BYTES, Runs, unpacked_runs
+from bpe.superwords.run_counts import ID_BYTES, unpacked_runs
+from bpe.training.state import Runs
 from structures import ByteCounter, kernel
 
 VERSION = 1

@@ -16,8 +16,10 @@ Liu and others, "SuperBPE: Space Travel for Language Models" (2025). The slow tw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from operator import index as as_index
+from typing import cast
 
 import numpy as np
 
@@ -27,11 +29,13 @@ from bpe.splitting.pattern import Pattern
 from bpe.superwords.pair_sketch import PairSketch
 from bpe.superwords.piece_ids import token_ids
 from bpe.superwords.run_counts import runs_in
+from bpe.support.progress import Progress
 from bpe.support.threads import in_background
-from bpe.tokenizer import Tokenizer
-from bpe.trainer import Trainer
-from bpe.training.learner import Learner
-from bpe.training.state import INT64_MAX, MAX_LENGTH
+from bpe.training.learner import Learner, Training
+from bpe.training.options import INT64_MAX, Options
+from bpe.training.start import Start
+from bpe.training.state import MAX_LENGTH
+from bpe.vocabulary.vocabulary import Vocabulary
 
 WIDE_PATTERN = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 """The pattern that the authors of SuperBPE have published."""
@@ -40,8 +44,49 @@ PAIRS_FOR_A_MERGE = 3  # pairs that runs are not cut at, for each merge that is 
 LESS = 4  # the least count is divided by it when the text is read again
 
 
-class WideTrainer(Trainer):
-    """Goes on where a trainer has ended, in what lies between rare pairs of tokens in wide pieces.
+@dataclass(frozen=True)
+class SuperBPE:
+    r"""For :func:`bpe.train`: tokens that join words, learned in longer pieces after the first merges.
+
+    The first merges are learned inside the pieces of the pattern, all others inside those of another one,
+    which becomes the pattern of the tokenizer. The corpus is read twice, and cannot be counts.
+
+    Parameters
+    ----------
+    first_merges : int
+        How many merges are learned inside words; a ValueError if the text gives fewer.
+    pattern : str, iterable of str or Pattern, optional
+        By default the one that the authors of SuperBPE have published. What lies between its matches is a
+        piece, too.
+
+    Examples
+    --------
+    >>> import bpe
+    >>> bpe.train(["of the sea of the sea"] * 9, 266, superwords=SuperBPE(first_merges=4)).token_bytes(263)
+    b' of the sea'
+    """
+
+    __module__ = "bpe"  # as for all that is imported from there
+
+    first_merges: int
+    pattern: str | Iterable[str] | Pattern | None = None
+
+    def __post_init__(self) -> None:
+        as_index(self.first_merges)
+        wide = WIDE_PATTERN if self.pattern is None else self.pattern
+        object.__setattr__(self, "pattern", Pattern.of(wide))
+
+
+def check_first_merges(how: SuperBPE, n_merges: int) -> None:
+    """Raise a ValueError if there are to be more merges in words than there are merges."""
+    if not 0 <= how.first_merges <= n_merges:
+        raise ValueError(
+            f"first_merges must be from 0 to {n_merges}, the merges of the vocabulary, not {how.first_merges}"
+        )
+
+
+class WideTraining(Training):
+    """Goes on where a training has ended, in what lies between rare pairs of tokens in wide pieces.
 
     Whatever is merged across a pair of tokens counts no more than this pair. So wide pieces are cut at pairs
     that are too rare to be among the wanted merges, as far as one can guess. No such pair is merged: the
@@ -50,19 +95,14 @@ class WideTrainer(Trainer):
     """
 
     def __init__(
-        self,
-        first: Trainer,
-        read: Callable[[Tokenizer], np.ndarray],
-        pattern: Pattern,
-        n_merges: int,
-        threads: int | None,
+        self, first: Training, read: Callable[[Vocabulary], np.ndarray], n_merges: int, threads: int | None
     ) -> None:
         vars(self).update(vars(first))
-        self._read, self._pattern, self._threads = read, pattern, threads
-        self._floor = self._learner.min_count
-        self._longest = int(self._learner.numbers[MAX_LENGTH])
+        self._read, self._threads = read, threads
+        self._floor = self.learner.min_count
+        self._longest = int(self.learner.numbers[MAX_LENGTH])
         self.least = INT64_MAX
-        del first._learner  # its memory is needed
+        del first.learner  # its memory is needed
         self._read_again(n_merges)
 
     def _fetch(self, wanted: int) -> bool:
@@ -75,63 +115,47 @@ class WideTrainer(Trainer):
 
     def _read_again(self, wanted: int) -> None:
         """Cut the text at fewer pairs than before, so that there are enough for `wanted` merges in all."""
-        tokenizer, log, before = self.tokenizer(), self.log, self._learner
+        vocabulary, log, before = self.vocabulary(), self.log, self.learner
         rules = before._ties, before._selection
-        del self._learner, before
-        ids = self._read(tokenizer)
+        del self.learner, before
+        ids = self._read(vocabulary)
         sketch = PairSketch.of(ids, self._threads)
         least = sketch.count_at_rank(PAIRS_FOR_A_MERGE * max(1, wanted - len(log)))
         self.least = max(self._floor, min(least, self.least // LESS))
         runs = runs_in(ids, sketch, self.least, self._threads)
         del ids, sketch
-        next_id = self._start.next_id
-        tokens = tokenizer.engine.vocabulary.bytes_of.items()
+        next_id = self.start.next_id
+        tokens = vocabulary.bytes_of.items()
         bytes_of = {number: token for number, token in tokens if number < next_id + len(log)}
-        self._learner = in_background(Learner.in_runs, runs, bytes_of, next_id, log, *rules)
+        self.learner = in_background(Learner.in_runs, runs, bytes_of, next_id, log, *rules)
         self.n_positions = len(runs.tokens)
-        self._learner.min_count = self.least
-        self._learner.narrow(self.least, self._longest)
-        self._learner.discard([pair for pair in self._refused if pair in self._learner.queue])
+        self.learner.min_count = self.least
+        self.learner.narrow(self.least, self._longest)
+        self.learner.discard([pair for pair in self._refused if pair in self.learner.queue])
 
 
-def reader(
-    documents: Callable[[], Iterable[Iterable[bytes]]],
-    pattern: Pattern,
-    special_tokens: Collection[str],
-    threads: int | None = None,
-) -> Callable[[Tokenizer], np.ndarray]:
-    """Return a function that reads documents as tokens of wide pieces, as :class:`WideTrainer` needs them."""
-
-    def read(tokenizer: Tokenizer) -> np.ndarray:
-        words = tokenizer.engine.vocabulary
-        encoder = encoder_by_piece(words, pattern)
-        return token_ids(documents(), pattern, special_tokens, encoder, threads)
-
-    return read
-
-
-def superbpe_trainer(
+def superbpe_training(
+    how: SuperBPE,
     words: WordCounts,
-    read: Callable[[Tokenizer], np.ndarray],
-    pattern: Pattern,
-    first_merges: int,
+    documents: Callable[[], Iterable[Iterable[bytes]]],
+    start: Start,
     n_merges: int,
-    options: dict[str, Any],
-    run: Callable[[Trainer, int], None],
+    options: Options,
     threads: int | None = 1,
-) -> WideTrainer:
-    """Return a trainer that has done the first merges, and goes on with wide pieces."""
-    first = Trainer(words, **options)
-    run(first, first_merges)
-    n_learned = len(first.log)
-    if n_learned < first_merges:
+    progress: Progress = False,
+) -> WideTraining:
+    """Return a training that has done the first merges, and goes on with wide pieces."""
+    wide = cast("Pattern", how.pattern)
+
+    def read(vocabulary: Vocabulary) -> np.ndarray:
+        encode = encoder_by_piece(vocabulary, wide)
+        return token_ids(documents(), wide, words.special_tokens, encode, threads)
+
+    first = Training(words, start, options)
+    first.run(how.first_merges, progress)
+    if first.n_done < how.first_merges:
         raise ValueError(
-            f"the text gives {n_learned} merges inside words, not {first_merges}: "
+            f"the text gives {first.n_done} merges inside words, not {how.first_merges}: "
             "make first_merges smaller, or give more text"
         )
-    return WideTrainer(first, read, pattern, n_merges, threads)
-
-
-def wide_pattern_of(pattern: str | Iterable[str] | Pattern | None) -> Pattern:
-    """Return the pattern of superwords, by default that of the authors."""
-    return Pattern.of(WIDE_PATTERN if pattern is None else pattern)
+    return WideTraining(first, read, n_merges, threads)

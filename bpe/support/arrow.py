@@ -6,7 +6,7 @@
     offsets   0     3     6   8     11
 
 A slice is read as a slice. Columns of type ``string_view`` and dictionaries have no such buffers: they are
-cast first, which is a copy. A null is no text: a corpus leaves it out, as that of a .parquet file; a batch,
+cast first, which is a copy. A null is not a text: a corpus leaves it out, as one in a .parquet file; a batch,
 which has a result for each row, refuses it.
 """
 
@@ -21,11 +21,11 @@ import numpy as np
 
 from bpe.support.text import as_array
 
-_ROWS = 1 << 14  # whose places are Python numbers at a time
+_ROWS = 1 << 14  # whose offsets are Python numbers at a time
 
 
 def arrow_texts(texts: Any) -> ArrowTexts | None:
-    """Return the rows of an Arrow column; None if this is none. Without one, ``pyarrow`` is not imported."""
+    """Return the rows of an Arrow column; None for anything else, for which ``pyarrow`` is not imported."""
     if type(texts).__module__.partition(".")[0] != "pyarrow":
         return None
     pyarrow = sys.modules["pyarrow"]  # whoever has an array has imported it
@@ -47,7 +47,7 @@ class _Chunk:
 
 
 class ArrowTexts:
-    """The rows of a column; items are bytes, made when they are asked for."""
+    """The rows of a column as a sequence of bytes, made when they are asked for."""
 
     def __init__(self, column: Any) -> None:
         self._column = column
@@ -59,20 +59,21 @@ class ArrowTexts:
             column = column.cast(f"large_{kind.removesuffix('_view').removeprefix('large_')}")
         arrays = column.chunks if hasattr(column, "chunks") else [column]
         self._chunks = [_Chunk(array) for array in arrays]
-        self.firsts = np.cumsum([0, *map(len, arrays)])
+        self.first_row_of = np.cumsum([0, *map(len, arrays)])  # by chunk, and the number of all rows
         lengths = [np.diff(chunk.offsets).astype(np.int64) for chunk in self._chunks]
+        # Where each row ends, if all are joined.
         self.ends = np.cumsum(np.concatenate([np.zeros(0, np.int64), *lengths]))
 
     def __reduce__(self) -> Any:
         return ArrowTexts, (self._column,)
 
     def __len__(self) -> int:
-        return int(self.firsts[-1])
+        return int(self.first_row_of[-1])
 
     @property
     def null(self) -> int | None:
-        """The number of the first row that is null; None if none is."""
-        for first, chunk in zip(self.firsts.tolist(), self._chunks, strict=False):
+        """The index of the first row that is null; None if none is."""
+        for first, chunk in zip(self.first_row_of.tolist(), self._chunks, strict=False):
             if chunk.valid is not None:
                 return first + int(chunk.valid.argmin())
         return None
@@ -80,13 +81,13 @@ class ArrowTexts:
     def __getitem__(self, rows: int | slice) -> Any:
         if isinstance(rows, slice):
             return [self[row] for row in range(*rows.indices(len(self)))]
-        data, _ = self.stretch(rows, rows + 1)
+        data, _ = self.joined(rows, rows + 1)
         return data.tobytes()
 
-    def stretch(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows of one chunk in a row, without a copy, and where each of them ends."""
-        number = int(np.searchsorted(self.firsts, first, "right")) - 1
-        chunk, start = self._chunks[number], first - int(self.firsts[number])
+    def joined(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows of one chunk joined, without a copy, and where each of them ends."""
+        number = int(np.searchsorted(self.first_row_of, first, "right")) - 1
+        chunk, start = self._chunks[number], first - int(self.first_row_of[number])
         offsets = chunk.offsets[start : start + last - first + 1].astype(np.int64)
         return chunk.data[offsets[0] : offsets[-1]], offsets[1:] - offsets[0]
 

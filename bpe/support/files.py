@@ -1,6 +1,6 @@
 """Writing files so that a crash leaves either the old file or the new one, never a part.
 
-Locks of files that are being written: two processes never write one.
+A file that is being written is locked, so that two processes never write the same one.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-BUSY = "another process is writing it: wait until it ends, or name another place"
+BUSY = "another process is writing it: wait for it to finish, or choose another place"
 
 
 def lock(file: BinaryIO, path: Path) -> bool:
-    """Lock an open file until it is closed, or the process ends."""
+    """Lock an open file until it is closed or the process ends; return False where there are no such locks.
+
+    ``BlockingIOError`` says that another process has locked it.
+    """
     try:
         import fcntl
-    except ImportError:  # Windows renames no file that another process has open
+    except ImportError:  # Windows does not rename a file that another process has open
         return False
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -34,7 +37,7 @@ def lock(file: BinaryIO, path: Path) -> bool:
 
 
 def is_locked(path: Path) -> bool:
-    """Say whether another process has locked a file; False where that is not known, or there is no file."""
+    """Return whether another process has locked a file; False where that is not known."""
     try:
         with open(path, "rb") as file:
             lock(file, path)
@@ -47,9 +50,9 @@ def is_locked(path: Path) -> bool:
 
 @contextmanager
 def naming_output(path: str | os.PathLike[str], file: BinaryIO | None = None) -> Iterator[None]:
-    """Name a file in the errors of writing it, such as a full disk: the system does not."""
+    """Name a file in errors of writing it, such as a full disk, because the system does not."""
     try:
-        with nullcontext() if file is None else _telling_size(file):
+        with nullcontext() if file is None else _size_in_errors(file):
             yield
     except OSError as error:
         if error.filename is None and error.errno is not None:
@@ -58,8 +61,8 @@ def naming_output(path: str | os.PathLike[str], file: BinaryIO | None = None) ->
 
 
 @contextmanager
-def _telling_size(file: BinaryIO, n_bytes: int | None = None) -> Iterator[None]:
-    """Say in errors of writing how many bytes a file has, and how many it should have, if that is known."""
+def _size_in_errors(file: BinaryIO, n_bytes: int | None = None) -> Iterator[None]:
+    """Add to errors of writing how many bytes a file has, and how many it should have, if that is known."""
     try:
         yield
     except OSError as error:
@@ -70,11 +73,11 @@ def _telling_size(file: BinaryIO, n_bytes: int | None = None) -> Iterator[None]:
 
 
 def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a temporary file in the same folder, and rename it when it is complete."""
-    target = followed(path)
+    """Write a file, or replace one, in one step: its permissions, and a symbolic link to it, are kept."""
+    target = resolve_links(path)
     if target.is_dir():
-        raise IsADirectoryError(f"{target} is a folder: a file name is needed")
-    if target.exists() and not target.is_file():  # a pipe or a device: there is nothing to replace
+        raise IsADirectoryError(f"{target} is a folder: a file name is required")
+    if target.exists() and not target.is_file():  # a pipe or a device, which cannot be replaced
         with naming_output(path):
             target.write_bytes(data)
         return
@@ -82,8 +85,8 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
         replace_file(target, data)
 
 
-def followed(path: str | os.PathLike[str]) -> Path:
-    """Return where a path leads, through symbolic links; ``OSError`` where they lead in a circle."""
+def resolve_links(path: str | os.PathLike[str]) -> Path:
+    """Return the path that symbolic links lead to; ``OSError`` if they lead in a circle."""
     target = Path(os.path.realpath(path))
     if target.is_symlink():
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fspath(path))
@@ -93,7 +96,7 @@ def followed(path: str | os.PathLike[str]) -> Path:
 def refuse_inputs(
     outputs: Iterable[str | os.PathLike[str]], inputs: Iterable[str | os.PathLike[str]]
 ) -> None:
-    """Raise ``ValueError`` if a file that is to be written is one that is read, by this name or another.
+    """Raise ``ValueError`` if an output is a file that is also an input, by this path or another.
 
     The input "-" is standard input. Devices, pipes and folders may be both.
     """
@@ -103,13 +106,13 @@ def refuse_inputs(
         name = os.fspath(path)
         try:
             status = os.stat(sys.stdin.fileno() if name == "-" else path)
-        except (OSError, ValueError, AttributeError):  # it is missing or closed, as reading it will say
+        except (OSError, ValueError, AttributeError):  # missing or closed: reading it will raise
             continue
         output = replaced.get((status.st_dev, status.st_ino))
         if output is not None:
             is_same = os.path.abspath(output) == os.path.abspath(name)
             other = "" if is_same else f" ({'standard input' if name == '-' else name})"
-            raise ValueError(f"{output} is a file that is read{other}: name another output")
+            raise ValueError(f"{output} is also an input{other}: choose another output")
 
 
 def replace_file(target: Path, data: bytes) -> None:
@@ -120,24 +123,24 @@ def replace_file(target: Path, data: bytes) -> None:
 
 @contextmanager
 def replacing(target: Path, n_bytes: int | None = None) -> Iterator[BinaryIO]:
-    """Open a temporary file in the same folder, which takes the place of `target` at the end."""
+    """Open a temporary file in the same folder, which replaces `target` at the end, if nothing is raised."""
     mode = _mode(target)
     name = target.with_name(f".{target.name}.{secrets.token_urlsafe(6)}.tmp")
     try:
-        # At no time may more people read it than the file that it replaces.
+        # Nobody may be able to read it who cannot read the file that it replaces.
         file = open(name, "xb", opener=partial(os.open, mode=0o666 if mode is None else mode))  # noqa: SIM115
     except FileNotFoundError:
         if target.parent.is_dir():  # such as /proc
-            raise PermissionError(f"cannot write to {target.parent}: it takes no new files") from None
+            raise PermissionError(f"cannot write to {target.parent}: it does not accept new files") from None
         raise FileNotFoundError(f"no such folder: {target.parent}") from None
     try:
         try:
-            with _telling_size(file, n_bytes):
+            with _size_in_errors(file, n_bytes):
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
         finally:
-            with suppress(OSError):  # it would write once more what could not be written
+            with suppress(OSError):  # it would try again to write what could not be written
                 file.close()
         if mode is not None:
             os.chmod(name, mode)

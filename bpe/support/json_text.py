@@ -1,4 +1,4 @@
-"""JSON for the formats: any bytes give a value, or a ``ValueError`` that names the place."""
+"""JSON of untrusted files: any bytes give a value, or a ``ValueError`` that names the place."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 from collections import Counter
 from typing import Any, NoReturn
 
-from bpe.support.threads import no_collection
+from bpe.support.threads import gc_paused
 
 MAX_DIGITS = 400
-"""Of an integer; those of a float are far fewer."""
+"""How many digits an integer may have; a float has far fewer."""
 
 _STEP = 8
 _DIGITS_AS_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
@@ -18,7 +18,7 @@ _DIGITS_AS_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 def read_json(data: bytes) -> Any:
     """Return the value of a JSON text."""
     try:
-        with no_collection():
+        with gc_paused():
             return json.loads(
                 data.decode("utf-8"),
                 object_pairs_hook=_without_duplicates,
@@ -34,7 +34,7 @@ def read_json(data: bytes) -> Any:
 
 
 def _may_have_long_number(data: bytes) -> bool:
-    """Say whether some number may have more than the most digits: every 8th byte of it is a digit, too."""
+    """Return whether a number may have more than MAX_DIGITS: every 8th byte of such a number is a digit."""
     return b"0" * (MAX_DIGITS // _STEP) in data[::_STEP].translate(_DIGITS_AS_ZEROS)
 
 
@@ -44,7 +44,7 @@ def _integer(digits: str) -> int:
 
 
 def _constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -56,6 +56,6 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def need(is_right: bool, problem: str) -> None:
-    """Raise a ValueError about a document unless something is right."""
+    """Raise a ``ValueError`` with the problem of a document unless something is right."""
     if not is_right:
         raise ValueError(problem)

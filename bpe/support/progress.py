@@ -14,9 +14,9 @@ Progress: TypeAlias = bool | Callable[[int, int | None], object]
 def progress_bar(
     progress: Progress, total: int | None, unit: str, label: str
 ) -> Iterator[Callable[[int], object]]:
-    """Report progress in the way that the `progress` argument of a public function asks for.
+    """Report progress as the `progress` argument of a public function asks: yield ``advance(n)``.
 
-    Nothing is ever written to stdout.
+    Nothing is ever written to stdout. What a callable raises ends the work.
     """
     if callable(progress):
         yield _reporter(progress, total)

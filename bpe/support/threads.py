@@ -1,10 +1,10 @@
-"""Work in threads, with results that do not depend on how many there are.
+"""Work in threads, with results that do not depend on their number.
 
-Python hears Ctrl-C between two steps of the main thread, and a kernel is one step. While the main thread
-waits for another one, it hears Ctrl-C at once. The other thread goes on to the end of its kernel: what it
+Python handles Ctrl-C between two steps of the main thread, and a kernel is one step. While the main thread
+waits for another one, it handles Ctrl-C at once. The other thread continues to the end of its kernel: what it
 works on is not used any more, or the next use waits for it.
 
-Python's search for garbage in cycles, put off while many objects are made.
+Attributes that are computed at their first use, by any thread.
 """
 
 from __future__ import annotations
@@ -17,27 +17,14 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, TypeVar
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Keep Python from searching many new objects for cycles, which takes most of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
+from typing import TYPE_CHECKING, Any, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 def n_threads(threads: int | None) -> int:
-    """Return how many threads to use."""
+    """Return how many threads to use; None stands for the processors that this process may use."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if threads < 1:
@@ -45,13 +32,13 @@ def n_threads(threads: int | None) -> int:
     return threads
 
 
-class _Crew(Executor):
-    """A pool of threads. The caller does the work if there are none, or no more can start as Python ends."""
+class _ThreadPool(Executor):
+    """Threads; without any, and where none can start because Python exits, the caller does the work."""
 
     def __init__(self, threads: int) -> None:
         self._pool: Executor | None = None
         if threads:
-            with suppress(RuntimeError):  # of the import, where Python ends
+            with suppress(RuntimeError):  # of the import, where Python exits
                 from concurrent.futures import ThreadPoolExecutor
 
                 self._pool = ThreadPoolExecutor(threads)
@@ -76,9 +63,9 @@ class _Crew(Executor):
 
 
 @contextmanager
-def crew(threads: int) -> Iterator[Executor]:
-    """Threads for some work; an interrupt does not wait for what they are doing."""
-    pool = _Crew(threads)
+def thread_pool(threads: int) -> Iterator[Executor]:
+    """Open a pool of threads; an interrupt does not wait for what they are doing."""
+    pool = _ThreadPool(threads)
     try:
         yield pool
     except (Exception, GeneratorExit):
@@ -91,26 +78,26 @@ def crew(threads: int) -> Iterator[Executor]:
 
 
 def in_background(function: Callable[..., Result], *arguments: Any) -> Result:
-    """Call a function that may take long; an interrupt does not wait for it."""
+    """Call a function that may take long; an interrupt abandons it and does not wait."""
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments)
-    with crew(1) as pool:
+    with thread_pool(1) as pool:
         return pool.submit(function, *arguments).result()
 
 
-class Unbroken:
-    """A call of a function that changes what is used later: an interrupt leaves it complete, or not begun."""
+class Uninterrupted:
+    """A call of a function whose changes are used later: an interrupt leaves it complete, or not begun."""
 
     def __init__(self, function: Callable[..., object], *arguments: Any) -> None:
         self._call = partial(function, *arguments)
         self._lock = threading.Lock()  # held while the function runs
-        self._is_off = False
+        self._is_canceled = False
         self._error: BaseException | None = None
 
     def __call__(self) -> None:
         """Call the function, on any thread."""
         with self._lock:
-            if self._is_off:
+            if self._is_canceled:
                 return
             try:
                 self._call()
@@ -118,9 +105,9 @@ class Unbroken:
                 self._error = error
                 raise
 
-    def settle(self) -> None:
-        """Wait until the function has ended; raise its error. It does not begin any more."""
-        self._is_off = True
+    def finish(self) -> None:
+        """Wait until the function has ended, and raise its error; if it has not begun, it never will."""
+        self._is_canceled = True
         with self._lock:
             pass
         if self._error is not None:
@@ -130,12 +117,12 @@ class Unbroken:
 def map_in_threads(
     function: Callable[[Item], Result], items: Iterable[Item], threads: int | None
 ) -> Iterator[Result]:
-    """Map a function over items, only a few of them ahead of the caller."""
+    """Map a function over items, in their order, a few of them ahead of the caller."""
     threads = n_threads(threads)
     if threads == 1:
         yield from map(function, items)
         return
-    with crew(threads) as pool:
+    with thread_pool(threads) as pool:
         waiting: deque[Future[Result]] = deque()
         try:
             for item in items:
@@ -147,3 +134,62 @@ def map_in_threads(
         finally:
             for task in waiting:
                 task.cancel()
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Pause the garbage collector, which would search many new objects for cycles again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+# ---------------------------------------------------------------------------------------- at first use
+class _MadeOnce:  # used as a decorator, like property
+    """A property that is computed at its first use, and an ordinary attribute from then on.
+
+    There is no lock: two threads may both compute the value, and either will do.
+    """
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self._function, self._name = function, function.__name__
+        self.__doc__ = function.__doc__
+
+    def __get__(self, instance: object | None, owner: type) -> Any:
+        if instance is None:
+            return self
+        return instance.__dict__.setdefault(self._name, self._function(instance))
+
+
+class _MadeByOne(_MadeOnce):
+    """One that takes long to compute: a thread that wants it meanwhile waits. It is computed only once."""
+
+    def __get__(self, instance: object | None, owner: type) -> Any:
+        with _making:
+            if instance is not None and self._name in vars(instance):
+                return vars(instance)[self._name]
+            return super().__get__(instance, owner)
+
+
+_making = threading.RLock()  # held while one is computed
+
+
+def _make_lock() -> None:
+    """Replace the lock in a forked process: the thread that holds it may not be there."""
+    global _making
+    _making = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_make_lock)
+
+if TYPE_CHECKING:
+    from functools import cached_property
+
+    made_once = made_by_one = cached_property
+else:
+    made_once, made_by_one = _MadeOnce, _MadeByOne

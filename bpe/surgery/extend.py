@@ -1,7 +1,7 @@
 """More tokens for a tokenizer, learned from other text; every id stays.
 
-Training resumes from the merges of the tokenizer (:meth:`bpe.Trainer.resume`). Three things are done here
-around it:
+Training resumes from the merges of the tokenizer, as in :meth:`bpe.Trainer.resume`. Three things are done
+here around it:
 
 * Tokens that are taken whole are left out of the words: a piece that is one of them has no pairs.
 * Steps that a file holds, such as NFC, are applied to the text first, and kept.
@@ -11,31 +11,30 @@ around it:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from operator import index
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bpe.corpus import Corpus, CorpusLike
+from bpe.corpus import CorpusLike
 from bpe.counting.word_counts import WordCounts
 from bpe.encoding.symbols import BYTES
 from bpe.splitting.pattern import Pattern
 from bpe.surgery.prune import id_map
+from bpe.training.learner import Training
+from bpe.training.options import Options
+from bpe.training.start import start_from
 from bpe.vocabulary.supermerges import refuse_supermerges
 from bpe.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
-    from bpe.pipeline.engine import PreparedEngine
 
 
 def extended(
-    engine: Engine, corpus: CorpusLike | WordCounts, n: int, options: dict[str, Any], **counting: Any
+    engine: Engine, corpus: CorpusLike | WordCounts, n: int, options: Options, **counting: Any
 ) -> tuple[Vocabulary, np.ndarray]:
     """Learn more tokens from a corpus."""
-    import bpe  # the Trainer makes tokenizers, and tokenizers are extended by it
-
     words, pattern, n = engine.vocabulary, engine.pattern, index(n)
     if n < 0:
         raise ValueError(f"n must be at least 0, not {n}")
@@ -46,40 +45,35 @@ def extended(
     whole = {words.bytes_of[number] for number in words.whole_ids}
     if whole:
         counts = counts.filter(lambda word, count: word not in whole)
-    plain = words.keeping("").taking_whole(()).with_added_tokens(())
-    trainer = bpe.Trainer.resume(bpe.Tokenizer._of(plain, pattern), counts, keep_ids=True, **options)
-    trainer.run(words.size + n, progress=progress)
-    n_learned = len(trainer.log) - len(words.pairs)
+    plain = words.replace(extras="", whole_ids=(), added_tokens=())
+    training = Training(counts, start_from(plain, pattern, counts, keep_ids=True), options)
+    training.run(len(words.pairs) + n, progress)
+    n_learned = training.n_done - len(words.pairs)
     if n_learned < n:
         raise ValueError(f"the text gives {n_learned} more tokens, not {n}: ask for fewer, or give more text")
-    more = trainer.tokenizer().engine.vocabulary
-    more = more.with_idle_tokens(words.idle_tokens).with_added_tokens(words.added_tokens)
-    return more.keeping(words.kept).taking_whole(words.whole_ids), new_id_of
+    more = training.vocabulary()
+    more = more.replace(
+        added_tokens=words.added_tokens,
+        idle_tokens=words.idle_tokens,
+        whole_ids=words.whole_ids,
+        extras=words.extras,
+    )
+    return more, new_id_of
 
 
 def _counted(engine: Engine, corpus: CorpusLike, counting: dict[str, Any]) -> WordCounts:
     """Count the pieces of a corpus after the steps of the tokenizer."""
     specials = [*engine.vocabulary.cut_tokens]
-    if not engine.is_prepared:
-        return WordCounts.from_corpus(corpus, engine.pattern, specials, **counting)
-    prepared = cast("PreparedEngine", engine)
-    if prepared.preparation.options != BYTES:
+    if engine.options != BYTES:
         raise ValueError(
             "a tokenizer can be extended if its tokens are bytes: those of this one are texts, or stand for "
             "the end of a word, as in files of SentencePiece"
         )
-    stretches = _prepared(prepared, Corpus.of(corpus))
-    if prepared.preparation.pre_tokenizer is None:
-        return WordCounts.from_corpus(stretches, engine.pattern, specials, **counting)
-    words = Counter(stretches)
+    texts: Any = engine.normalized(corpus)
+    if engine.splits_by_pattern:
+        return WordCounts.from_corpus(texts, engine.pattern, specials, **counting)
+    words = Counter(texts)
     held = WordCounts.from_corpus(words, Pattern.of("none"), specials)  # without what holds a special token
     return WordCounts(
         {word: words[word] for word in held if word in words}, pattern=engine.pattern, special_tokens=specials
     )
-
-
-def _prepared(engine: PreparedEngine, corpus: Corpus) -> Iterator[bytes]:
-    """Yield what the steps make of documents: words, or stretches that the pattern cuts."""
-    rules = engine.rules_of("all")
-    for blocks in corpus.documents():
-        yield from engine.words_of(b"".join(blocks), rules)

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Mapping
 from heapq import heapify, heappop, heappush
 from operator import index
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from bpe.corpus import CorpusLike
     from bpe.counting.word_counts import WordCounts
     from bpe.encoding.engine import Engine
-    from bpe.pipeline.engine import PreparedEngine
 
 
 GONE = -1
@@ -84,7 +83,7 @@ def uses_in_corpus(engine: Engine, corpus: CorpusLike) -> np.ndarray:
 
 def uses_in_words(engine: Engine, counts: WordCounts) -> np.ndarray:
     """Count the ids of words, each as often as the word; else as :func:`uses_in_corpus`."""
-    if engine.is_prepared:
+    if not engine.is_lossless:
         raise ValueError("the tokenizer changes a text before it splits it: give it text, not counts")
     if engine.pattern != counts.pattern:
         raise ValueError(
@@ -124,7 +123,7 @@ def pruned(
 
 
 def _uses(engine: Engine, corpus: CorpusLike | WordCounts, counting: dict[str, Any]) -> np.ndarray:
-    if engine.is_prepared and not isinstance(corpus, WordCounts):
+    if not engine.is_lossless and not isinstance(corpus, WordCounts):
         return uses_in_corpus(engine, corpus)
     if not isinstance(corpus, WordCounts):
         specials = [*engine.vocabulary.cut_tokens]
@@ -149,12 +148,11 @@ def _checked(n_all: int, vocab_size: int | None, min_count: int | None) -> tuple
 def _never_removed(engine: Engine) -> set[int]:
     """Return the ids that stay, whatever a corpus says."""
     words = engine.vocabulary
-    stays = {*words.byte_ids, *words.cut_tokens.values(), *words.idle_tokens.values(), *ids_in(words.kept)}
-    if engine.is_prepared:
-        options = cast("PreparedEngine", engine).preparation.options
-        stays |= {options.unk_id, *options.byte_ids} if options.unk_id is not None else {*options.byte_ids}
-        if options != BYTES:  # characters are spelled by tokens that no merge makes
-            stays |= words.other_tokens().keys()
+    stays = {*words.byte_ids, *words.cut_tokens.values(), *words.idle_tokens.values(), *ids_in(words.extras)}
+    options = engine.options
+    stays |= {options.unk_id, *options.byte_ids} if options.unk_id is not None else {*options.byte_ids}
+    if options != BYTES:  # characters are spelled by tokens that no merge makes
+        stays |= words.other_tokens().keys()
     return stays
 
 
@@ -210,6 +208,6 @@ def without(words: Vocabulary, removed: Collection[int]) -> tuple[Vocabulary, np
         "added_tokens": moved(parts.added_tokens),
         "idle_tokens": moved(parts.idle_tokens),
         "whole_ids": tuple(int(new_id_of[i]) for i in parts.whole_ids if new_id_of[i] != GONE),
-        "kept": with_ids(parts.kept, lambda number: new_id(number, new_id_of)),
+        "extras": with_ids(parts.extras, lambda number: new_id(number, new_id_of)),
     }
     return parts._replace(**changes).vocabulary(), new_id_of

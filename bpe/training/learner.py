@@ -1,20 +1,22 @@
-"""``Learner``: the containers and arrays of a training, and what is done with them."""
+"""``Learner``: the containers and arrays of a training. ``Training``: what it learns, and until when."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from operator import index as as_index
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from time import perf_counter
+from typing import Any
 
 import numpy as np
 
 from bpe.counting.word_counts import WordCounts
-from bpe.superwords.run_counts import Runs
-from bpe.support.threads import Unbroken, in_background
+from bpe.support.progress import Progress, progress_bar
+from bpe.support.threads import Uninterrupted, in_background
 from bpe.training import selection as rules
 from bpe.training.merging import discard, lower_min_count, narrow, replay
-from bpe.training.selection import make_front
-from bpe.training.start import Start, choice, leave_out
+from bpe.training.options import LONGEST, Options, Selection, Ties
+from bpe.training.selection import ALL, NONE, make_front
+from bpe.training.start import Start
 from bpe.training.state import (
     DONE,
     LENGTH,
@@ -24,42 +26,26 @@ from bpe.training.state import (
     START,
     TOKEN_ROWS,
     WEIGHT,
+    Runs,
+    State,
     count_pairs,
     fill_queue,
     in_order,
-    new_state,
+    leave_out,
     runs_of,
     set_room,
     spelled,
 )
-from bpe.vocabulary.vocabulary import ALPHABETS
-from structures import CountBuckets, IntMap, MaxHeap, PairIndex, TokenList
+from bpe.vocabulary.vocabulary import ALPHABETS, Vocabulary
+from structures import CountBuckets, IntMap, MaxHeap, PairIndex, TokenList, unpack_pair
 
-Ties: TypeAlias = Literal["smallest", "lexicographic", "first", "gpt2"]
-Selection: TypeAlias = Literal["heap", "buckets"]
-LengthRule: TypeAlias = Literal["at_most", "huggingface"]
-
-TIES: tuple[Ties, ...] = ("smallest", "lexicographic", "first", "gpt2")
-LENGTH_RULES: tuple[LengthRule, ...] = ("at_most", "huggingface")
-LONGEST = 2**30 - 1  # bytes of a token: what the token list can hold
 # The pairs that a run begins with: those that count at least one part in PARTS of what all pairs of bytes
 # count, for each merge wanted. When they are used up, the least count is divided by DIVISOR.
 PARTS, DIVISOR = 256, 16
 _QUEUES: dict[str, Any] = {"heap": MaxHeap, "buckets": CountBuckets}
 
-
-def longest_token(max_token_length: int | None, length_rule: LengthRule) -> int:
-    """Return how many bytes a merge may make at most."""
-    choice(length_rule, "length_rule", LENGTH_RULES)
-    if max_token_length is None:
-        if length_rule != "at_most":
-            raise ValueError(f"length_rule {length_rule!r} is one for max_token_length: give that, too")
-        return LONGEST
-    if as_index(max_token_length) < 1:
-        raise ValueError(f"max_token_length must be at least 1, not {max_token_length}")
-    if length_rule == "huggingface":  # shorter than the length; but two bytes may always be merged
-        max_token_length = max(2, max_token_length - 1)
-    return min(LONGEST, max_token_length)
+_FEW_WORDS, _FEW_BYTES = 1 << 16, 1 << 20  # to begin with so few takes some milliseconds
+PATIENCE = 0.05  # seconds between two looks at the progress bar and at Ctrl-C
 
 
 class Learner:
@@ -119,8 +105,7 @@ class Learner:
 
     def _choose(self, ties: Ties, selection: Selection) -> None:
         """Take the rules, and make an empty queue."""
-        self._ties = choice(ties, "ties", TIES)
-        self._selection = choice(selection, "selection", [*_QUEUES])
+        self._ties, self._selection = ties, selection
         self.queue = _QUEUES[selection]()
 
     def _in_order(
@@ -155,9 +140,9 @@ class Learner:
             n_tokens = np.diff(offsets) @ weight_of
         self.numbers = np.array([1, LONGEST, 0, n_tokens])
         self.min_count, self._room = 1, 0
-        self._fetching: Unbroken | None = None
+        self._fetching: Uninterrupted | None = None
         parts = self.tokens, self.index, self.queue, self.weights, self.of_token, self.log, self.numbers
-        self.state = new_state(*parts)
+        self.state = State(*parts)
 
     @property
     def n_done(self) -> int:
@@ -212,7 +197,7 @@ class Learner:
             self._n_stale.clear()
         min_count = max(self.min_count, min_count // DIVISOR)
         pairs = np.array(sorted(refused), np.int64)
-        self._fetching = Unbroken(lower_min_count, self.state, pairs, min_count)
+        self._fetching = Uninterrupted(lower_min_count, self.state, pairs, min_count)
         in_background(self._fetching)  # of many pieces, it takes long
         self._fetching = None
         return True
@@ -220,7 +205,7 @@ class Learner:
     def settle(self) -> None:
         """Wait until the containers are whole: after an interrupt, a thread may still work on them."""
         if self._fetching is not None:
-            self._fetching.settle()
+            self._fetching.finish()
             self._fetching = None
 
     def discard(self, pairs: Sequence[int]) -> None:
@@ -259,3 +244,102 @@ class Learner:
             assert found == postings[pair], f"2, 3: {pair}"
         assert not self.of_token[WEIGHT:].any(), "4: scratch"
         assert (sum(weight_at) - int(self.numbers[N_TOKENS])) % 2**64 == 0, "5: tokens"
+
+
+# ------------------------------------------------------------------------------------------------ training
+class Training:
+    """Learns merges from counted words, and refuses some; :class:`bpe.Trainer` hands it to users."""
+
+    def __init__(self, counts: WordCounts, start: Start, options: Options, unit: int = 1) -> None:
+        if not len(counts):
+            raise ValueError("there are no words to learn from")
+        self.start, self.pattern, self._keep = start, counts.pattern, options.keep
+        self._known = frozenset(start.other_tokens.values())  # no merge may make one of these again
+        self._allowed = NONE if options.keep is not None or self._known else ALL
+        self._refused: set[int] = set()  # packed pairs
+        self._is_broken = self._has_run = False
+        # Bytes that are left out are in it, too, until a new token takes their id.
+        self._bytes_of = {number: bytes([value]) for value, number in enumerate(start.byte_ids)}
+        self._n_named = 0  # merges whose token is in bytes_of
+        is_quick = len(counts) < _FEW_WORDS and counts.n_bytes < _FEW_BYTES
+        begin = Learner if is_quick else partial(in_background, Learner)
+        self.learner = begin(counts, start, options.ties, options.selection)
+        self.learner.min_count = options.least(unit)
+        self.learner.narrow(self.learner.min_count, options.longest)
+
+    @property
+    def n_done(self) -> int:
+        """How many merges are done, those of the start included."""
+        return self.learner.n_done
+
+    @property
+    def log(self) -> np.ndarray:
+        """The merges, as :attr:`bpe.Trainer.log` has them."""
+        return self.learner.log[: self.n_done].copy()
+
+    def vocabulary(self) -> Vocabulary:
+        """Return the vocabulary of what is learned so far."""
+        return self.start.vocabulary(self.log)
+
+    def run(self, wanted: int, progress: Progress = False) -> None:
+        """Learn until `wanted` merges are done, or no pair is left."""
+        if not self._has_run:
+            self.learner.put_off(wanted)
+            self._has_run = True
+        in_batches(self, self.learn, wanted, progress)
+
+    def learn(self, wanted: int) -> None:
+        """Learn until `wanted` merges are done, or no pair is left, without a look at anything else."""
+        if self._is_broken:
+            raise MemoryError(
+                "memory ran out during a merge: the merges before it are there, and no more can be learned"
+            )
+        self.learner.make_room(wanted)
+        while True:
+            try:
+                pair = self.learner.run(wanted, self._allowed)
+                if pair == NONE and (self.n_done == wanted or not self._fetch(wanted)):
+                    return
+            except MemoryError:
+                self._is_broken = True
+                raise
+            if pair != NONE:
+                self._ask(pair)
+
+    def _fetch(self, wanted: int) -> bool:
+        """Let in more pairs, for `wanted` merges in all; return whether any were left out."""
+        return self.learner.fetch(self._refused)
+
+    def _ask(self, pair: int) -> None:
+        """Allow the pair that is about to be merged, or discard it."""
+        self._name_tokens()
+        left, right = (self._bytes_of[token] for token in unpack_pair(pair))
+        if left + right not in self._known and (self._keep is None or self._keep(left, right)):
+            self._allowed = pair
+        else:
+            self._refused.add(pair)
+            self.learner.discard([pair])
+
+    def _name_tokens(self) -> None:
+        """Note the bytes of the tokens made since the last call."""
+        rows = self.learner.log[self._n_named : self.n_done, :3].tolist()
+        for left, right, new_token in rows:
+            self._bytes_of[new_token] = self._bytes_of[left] + self._bytes_of[right]
+        self._n_named += len(rows)
+
+    def check(self) -> None:
+        """Compare counts, postings and links with what a recount from scratch gives."""
+        self.learner.check(self._refused)
+
+
+def in_batches(learned: Any, learn: Callable[[int], None], wanted: int, progress: Progress) -> None:
+    """Let `learned` learn `wanted` merges; between two batches there is time for the bar and for Ctrl-C."""
+    batch = 1
+    with progress_bar(progress, wanted - learned.n_done, "merges", "merging") as advance:
+        while learned.n_done < wanted:
+            before, began = learned.n_done, perf_counter()
+            learn(min(wanted, before + batch))
+            if learned.n_done == before:
+                break
+            batch = 2 * batch if perf_counter() - began < PATIENCE else max(1, batch // 2)
+            advance(learned.n_done - before)

@@ -9,7 +9,8 @@ import numpy as np
 
 from bpe.counting.weights import size_of
 from bpe.counting.word_counts import WordCounts
-from bpe.training.learner import Learner, Ties
+from bpe.training.learner import Learner
+from bpe.training.options import Options
 from bpe.training.parity_turns import AT_START, IN_WINDOW, OUT, ROWS, Turns, append, list_of, run_turns
 from bpe.training.selection import make_front
 from bpe.training.start import Start
@@ -28,14 +29,13 @@ class Languages:
         ratios: Sequence[float],
         window: int,
         alpha: float,
-        ties: Ties,
-        min_count: int,
-        longest: int,
+        options: Options,
     ) -> None:
+        ties = options.ties
         self.learners = [Learner(each, start, ties, "heap") for each in counts]
         self.learners += [Learner(each, start, "smallest", "heap") for each in dev]
         for learner in self.learners:
-            learner.narrow(1, longest)
+            learner.narrow(1, options.longest)
         n = len(counts)
         rows = np.zeros((ROWS, n), np.int64)
         rows[AT_START] = [bytes_in(each) for each in dev or counts]
@@ -54,7 +54,7 @@ class Languages:
             taken=np.full(window, -1),
             n_taken=np.zeros(1, np.int64),
             share=alpha / n,
-            min_count=min_count,
+            min_count=options.least(),
         )
 
     @property

@@ -7,9 +7,9 @@ twins of :mod:`bpe.reference` learn the same merges from a few documents.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
-from operator import index as as_index
-from typing import Any, NamedTuple
+from collections.abc import Collection
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,54 +18,38 @@ from bpe.reference import learn
 from bpe.reference.linked import QueuedPieces
 from bpe.splitting.pattern import Pattern, plain_splitter
 from bpe.splitting.special_search import search_for
-from bpe.tokenizer import Tokenizer
-from bpe.training.start import fresh_start, tokenizer_of
+from bpe.training.options import Options
+from bpe.training.start import fresh_start
+from bpe.vocabulary.vocabulary import Vocabulary
 
 MOST_BYTES = 1 << 20  # of text
 MOST_DISTINCT = 1 << 17  # bytes in distinct pieces
-_USUAL = {
-    "ties": "smallest",
-    "selection": "heap",
-    "keep": None,
-    "alphabet": "bytes",
-    "max_token_length": None,
-    "length_rule": "at_most",
-    "special_first": False,
-    "initial_alphabet": None,
-    "limit_alphabet": None,
-}
 
 
 class Small(NamedTuple):
     """What was learned from a small corpus, and from how much."""
 
-    tokenizer: Tokenizer
-    n_distinct: int
-    n_pieces: int
-    n_bytes: int
+    vocabulary: Vocabulary
+    size: tuple[int, int, int]  # distinct pieces, pieces and bytes
 
 
-def train_on_small(
+def learn_small(
     corpus: Corpus,
-    vocab_size: int,
     pattern: Pattern,
     special_tokens: Collection[str],
-    options: Mapping[str, Any],
+    n_merges: int,
+    options: Options,
 ) -> Small | None:
-    """Train a tokenizer, if a corpus is small, and options have their usual values."""
-    rules = dict(options)
-    min_count = as_index(rules.pop("min_count", 1))
-    if any(value != _USUAL[name] for name, value in rules.items()):
+    """Learn the vocabulary of a corpus, if that is small, and options have their usual values."""
+    if replace(options, min_count=1) != Options():
         return None
-    start = fresh_start(special_tokens)
-    n_merges = start.n_new(vocab_size)
     counts = _counted(corpus, pattern, frozenset(special_tokens))
     if not counts or sum(map(len, counts)) > MOST_DISTINCT:
         return None
-    learned = learn(QueuedPieces(counts.items(), "smallest"), n_merges, min_count=min_count)
-    tokenizer = tokenizer_of(start, np.array(learned, np.int64).reshape(-1, 4), pattern)
+    learned = learn(QueuedPieces(counts.items(), "smallest"), n_merges, min_count=options.least())
+    vocabulary = fresh_start(special_tokens).vocabulary(np.array(learned, np.int64).reshape(-1, 4))
     n_bytes = sum(len(piece) * count for piece, count in counts.items())
-    return Small(tokenizer, len(counts), counts.total(), n_bytes)
+    return Small(vocabulary, (len(counts), counts.total(), n_bytes))
 
 
 def _counted(corpus: Corpus, pattern: Pattern, specials: frozenset[str]) -> Counter[bytes] | None:

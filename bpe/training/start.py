@@ -1,89 +1,21 @@
-"""What training starts from: the ids of the bytes, the merges that it already has, the special tokens.
-
-The alphabet of a training: which single bytes its merges start from.
-
-A byte is in the alphabet if it is an initial one or if the words have it. With a limit, only the most
-frequent bytes stay besides the initial ones. All other bytes are *left out* of the words, and what is around
-them is joined: of ``a?b`` the training sees ``ab``.
-"""
+"""What training starts from: the ids of the bytes, the merges that it already has, the special tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from operator import index as as_index
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bpe.splitting.pattern import Pattern
-from bpe.tokenizer import Tokenizer
-from bpe.training.state import INT64_MAX
+from bpe.pipeline.engine import has_pipeline
+from bpe.training.options import Options
 from bpe.vocabulary.extras import without_ids
-from bpe.vocabulary.vocabulary import ALPHABETS, NO_ID, Alphabet, Vocabulary
-from bpe.vocabulary_checks import MAX_ID
-from structures import kernel
+from bpe.vocabulary.vocabulary import ALPHABETS, MAX_ID, NO_ID, Vocabulary
 
 if TYPE_CHECKING:
     from bpe.counting.word_counts import WordCounts
-
-
-ALL_BYTES = bytes(range(256))
-
-
-@kernel(quiet=True)
-def count_bytes(data, offsets, weight_of, counts):
-    """Add to ``counts[byte]`` how often the pieces have each byte; a count ends at the greatest int64."""
-    for piece in range(weight_of.size):
-        for i in range(offsets[piece], offsets[piece + 1]):
-            value = data[i]
-            counts[value] += min(weight_of[piece], INT64_MAX - counts[value])
-
-
-def initial_bytes(initial_alphabet: bytes | None, limit_alphabet: int | None) -> bytes:
-    """Return the initial alphabet, each byte once."""
-    if initial_alphabet is not None and not isinstance(initial_alphabet, bytes):
-        raise TypeError(f"initial_alphabet must be bytes, not {type(initial_alphabet).__name__}")
-    initial = ALL_BYTES if initial_alphabet is None else bytes(sorted({*initial_alphabet}))
-    if limit_alphabet is not None:
-        limit = as_index(limit_alphabet)
-        if limit < 1:
-            raise ValueError(f"limit_alphabet must be at least 1, not {limit}")
-        if limit < len(initial):
-            raise ValueError(
-                f"limit_alphabet {limit} is less than the {len(initial)} bytes of initial_alphabet: "
-                "give a smaller one, such as initial_alphabet=b''"
-            )
-    return initial
-
-
-def bytes_left_out(
-    counts: WordCounts, initial_alphabet: bytes | None, limit_alphabet: int | None
-) -> frozenset[int]:
-    """Return the byte values that are not in the alphabet."""
-    initial = initial_bytes(initial_alphabet, limit_alphabet)
-    if len(initial) == len(ALL_BYTES):
-        return frozenset()
-    occurrences = np.zeros(len(ALL_BYTES), np.int64)
-    count_bytes(*counts.to_arrays(), occurrences)
-    by_count = np.argsort(-occurrences, kind="stable").tolist()
-    others = [value for value in by_count if occurrences[value] and value not in initial]
-    n_others = len(others) if limit_alphabet is None else limit_alphabet - len(initial)
-    return frozenset(ALL_BYTES) - {*initial, *others[:n_others]}
-
-
-def leave_out(
-    data: np.ndarray, offsets: np.ndarray, weight_of: np.ndarray, left_out: frozenset[int]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return pieces without some byte values, and without the pieces that are empty then."""
-    in_alphabet = np.ones(len(ALL_BYTES), bool)
-    in_alphabet[[*left_out]] = False
-    stays = in_alphabet[data]
-    n_before = np.zeros(data.size + 1, np.int64)  # how many bytes stay before each place
-    np.cumsum(stays, out=n_before[1:])
-    edges = n_before[offsets]
-    full = np.flatnonzero(np.diff(edges))
-    return data[stays], np.concatenate((edges[:1], edges[1:][full])), weight_of[full]
-
+    from bpe.splitting.pattern import Pattern
 
 MOST_IDS = 1 << 27
 """Of a vocabulary that is to grow."""
@@ -125,25 +57,25 @@ class Start(NamedTuple):
         """Return the id of each byte value once there are `n_new` new tokens."""
         return [self._after(number, n_new) for number in self.byte_ids]
 
+    def vocabulary(self, log: np.ndarray) -> Vocabulary:
+        """Return the vocabulary of what is learned: a log as :attr:`bpe.Trainer.log`, from this start on."""
+        n_new = len(log) - len(self.merges)
+        specials, byte_ids = self.special_tokens_after(n_new), self.byte_ids_after(n_new)
+        pairs, made = log[:, :2].copy(), log[:, 2].copy()
+        words = Vocabulary.of_merges(pairs, specials, byte_ids, made, self.other_tokens)
+        return words.replace(added_tokens=self.added_tokens, extras=self.kept)
+
     def _after(self, number: int, n_new: int) -> int:
         return number + n_new if number >= self.next_id else number
 
 
-def choice(value: str, name: str, choices: Sequence[str]) -> str:
-    """Return `value`, which must be one of the choices; else raise a ValueError that names them."""
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
-    return value
-
-
 def fresh_start(
     special_tokens: Collection[str],
-    alphabet: Alphabet = "bytes",
-    special_first: bool = False,
+    options: Options = Options(),  # noqa: B008  # it never changes
     left_out: frozenset[int] = frozenset(),
 ) -> Start:
     """Return the vocabulary of the 256 bytes."""
-    order = ALPHABETS[choice(alphabet, "alphabet", [*ALPHABETS])]
+    order, special_first = ALPHABETS[options.alphabet], options.special_first
     letters = [value for value in order if value not in left_out]
     others = [value for value in order if value in left_out]
     first: list[int | str] = [*special_tokens, *letters] if special_first else [*letters, *special_tokens]
@@ -160,18 +92,21 @@ def fresh_start(
 
 
 def start_from(
-    tokenizer: Tokenizer, counts: WordCounts, keep_ids: bool, left_out: frozenset[int] = frozenset()
+    words: Vocabulary,
+    pattern: Pattern,
+    counts: WordCounts,
+    keep_ids: bool,
+    left_out: frozenset[int] = frozenset(),
 ) -> Start:
     """Return the vocabulary of a tokenizer, to resume from."""
-    words = tokenizer.engine.vocabulary
-    if tokenizer.engine.is_prepared or NO_ID in words.byte_ids:
+    if NO_ID in words.byte_ids or has_pipeline(words):
         raise ValueError(
             "training goes on with tokenizers that have a token for every byte and do nothing to a text but "
             "split it: this one comes from a file of another kind"
         )
-    if tokenizer.pattern != counts.pattern:
+    if pattern != counts.pattern:
         raise ValueError(
-            f"the tokenizer splits by {tokenizer.pattern.spec!r}, the counts are of {counts.pattern.spec!r}: "
+            f"the tokenizer splits by {pattern.spec!r}, the counts are of {counts.pattern.spec!r}: "
             "count with the pattern of the tokenizer"
         )
     if set(words.cut_tokens) != set(counts.special_tokens):
@@ -217,16 +152,6 @@ def start_from(
         words.cut_tokens,
         words.size if keep_ids else last + 1,
         tuple(words.added_tokens),
-        without_ids(words.kept) if moves else words.kept,
+        without_ids(words.extras) if moves else words.extras,
         left_out,
     )
-
-
-def tokenizer_of(start: Start, log: np.ndarray, pattern: Pattern) -> Tokenizer:
-    """Return the tokenizer of what is learned: a log as :attr:`bpe.Trainer.log`, from `start` on."""
-    n_new = len(log) - len(start.merges)
-    specials, byte_ids = start.special_tokens_after(n_new), start.byte_ids_after(n_new)
-    pairs, made = log[:, :2].copy(), log[:, 2].copy()
-    words = Vocabulary.unfold(pairs, specials, byte_ids, made, start.other_tokens)
-    words = words.with_added_tokens(start.added_tokens).keeping(start.kept)
-    return Tokenizer._of(words, pattern)

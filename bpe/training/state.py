@@ -24,26 +24,43 @@ Invariants
 4. Between two merges, WEIGHT and SIZE of every token are 0.
 5. N_TOKENS is the sum of the tokens of each piece times its count, modulo 2**64.
 
-Counted pieces as arrays: their order, their *runs*, and the counts of their pairs.
-
 A posting weighs what its piece counts. Pieces of the same count that follow each other are one *run*.
 Postings ascend, so runs are met in order. Where pieces are in the order of their counts, there are no more
 runs than different counts.
+
+The alphabet of a training is the single bytes that its merges start from: the initial ones, and those that
+the words have. With a limit, only the most frequent bytes stay besides the initial ones. All other bytes are
+*left out* of the words, and what is around them is joined: of ``a?b`` the training sees ``ab``.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import typeof, types
-from numba.experimental import structref
+from numba import types
 
-from structures import CountBuckets, IntMap, MaxHeap, PairIndex, TokenList, kernel, pack_pair
-from structures.kernels import StructType, fields_of, new
+from bpe.training.options import ALL_BYTES, INT64_MAX, Options
+from structures import IntMap, PairIndex, TokenList, kernel, pack_pair
+from structures.kernels import Record
+
+if TYPE_CHECKING:
+    from bpe.counting.word_counts import WordCounts
 
 BEGIN, COUNT = 0, 1  # weights[..., run]
-INT64_MAX = 2**63 - 1
+
+
+class Runs(NamedTuple):
+    """Distinct runs of tokens, and how often each occurs."""
+
+    tokens: np.ndarray
+    offsets: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of_row(cls, ids: np.ndarray) -> Runs:
+        """Return a row of ids with gaps, which counts once."""
+        return cls(ids, np.array([0, len(ids)]), np.ones(1, np.int64))
 
 
 @kernel
@@ -121,35 +138,59 @@ def run_at(weights, position, run):
     return run
 
 
+@kernel(quiet=True)
+def count_bytes(data, offsets, weight_of, counts):
+    """Add to ``counts[byte]`` how often the pieces have each byte; a count ends at the greatest int64."""
+    for piece in range(weight_of.size):
+        for i in range(offsets[piece], offsets[piece + 1]):
+            value = data[i]
+            counts[value] += min(weight_of[piece], INT64_MAX - counts[value])
+
+
+def bytes_left_out(counts: WordCounts, options: Options) -> frozenset[int]:
+    """Return the byte values that are not in the alphabet."""
+    initial = options.initial_bytes
+    if len(initial) == len(ALL_BYTES):
+        return frozenset()
+    occurrences = np.zeros(len(ALL_BYTES), np.int64)
+    count_bytes(*counts.to_arrays(), occurrences)
+    by_count = np.argsort(-occurrences, kind="stable").tolist()
+    others = [value for value in by_count if occurrences[value] and value not in initial]
+    limit = options.limit_alphabet
+    n_others = len(others) if limit is None else limit - len(initial)
+    return frozenset(ALL_BYTES) - {*initial, *others[:n_others]}
+
+
+def leave_out(
+    data: np.ndarray, offsets: np.ndarray, weight_of: np.ndarray, left_out: frozenset[int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return pieces without some byte values, and without the pieces that are empty then."""
+    in_alphabet = np.ones(len(ALL_BYTES), bool)
+    in_alphabet[[*left_out]] = False
+    stays = in_alphabet[data]
+    n_before = np.zeros(data.size + 1, np.int64)  # how many bytes stay before each place
+    np.cumsum(stays, out=n_before[1:])
+    edges = n_before[offsets]
+    full = np.flatnonzero(np.diff(edges))
+    return data[stays], np.concatenate((edges[:1], edges[1:][full])), weight_of[full]
+
+
 START, LENGTH, WEIGHT, SIZE = range(4)  # of_token[..., token]; START is a place where its bytes are
 TOKEN_ROWS = 4
 MIN_COUNT, MAX_LENGTH, DONE, N_TOKENS = range(4)  # numbers[...]
 
 
-@structref.register
-class StateType(StructType):
-    """numba type of :class:`State`."""
-
-
-class State(structref.StructRefProxy):
-    """Python's handle of the state: something to hand to kernels."""
-
-    __slots__ = ()
-
-
-structref.define_boxing(StateType, State)
-
-
-@kernel
-def make_state(kind, tokens, index, queue, weights, numbers):
-    """Return a state of type `kind`, of these parts; the others are missing."""
-    self = new(kind)
-    self.tokens = tokens
-    self.index = index
-    self.queue = queue
-    self.weights = weights
-    self.numbers = numbers
-    return self
+class State(
+    Record,
+    tokens=TokenList.type(),
+    index=PairIndex.type(),
+    queue=None,  # a MaxHeap, or CountBuckets
+    weights=types.int64[:, ::1],
+    of_token=types.int64[:, ::1],
+    log=types.int64[:, ::1],
+    numbers=types.int64[::1],
+):
+    """What training has come to, for kernels."""
 
 
 @kernel
@@ -170,29 +211,3 @@ def spelled(bytes_of: dict[int, bytes], n_tokens: int) -> tuple[np.ndarray, np.n
     of_token[START, used] = np.cumsum(lengths) - lengths
     of_token[LENGTH, used] = lengths
     return np.frombuffer(bytearray(b"".join(bytes_of.values())), np.uint8), of_token
-
-
-def new_state(
-    tokens: TokenList,
-    index: PairIndex,
-    queue: MaxHeap | CountBuckets,
-    weights: np.ndarray,
-    of_token: np.ndarray,
-    log: np.ndarray,
-    numbers: np.ndarray,
-) -> Any:
-    """Return a state of these parts, which it shares."""
-    kind = StateType(
-        fields_of(
-            tokens=typeof(tokens),
-            index=typeof(index),
-            queue=typeof(queue),
-            weights=types.int64[:, ::1],
-            of_token=types.int64[:, ::1],
-            log=types.int64[:, ::1],
-            numbers=types.int64[::1],
-        )
-    )
-    self = make_state(kind, tokens, index, queue, weights, numbers)
-    set_room(self, of_token, log)
-    return self

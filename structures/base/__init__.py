@@ -1,17 +1,14 @@
 """What every container is built on: its numba type, and its class in Python.
 
-=================  ==================================================================================
-module             what it is about
-=================  ==================================================================================
-``struct_type``    numba types of containers: their fields and methods, how kernels get them
-``bound_methods``  ``heap.add`` in compiled code
-``operators``      operators and loops in compiled code
-``made_inside``    containers that compiled code makes
-``mistakes``       clear messages for the usual mistakes in compiled code
-``claims``         calls from several threads of Python take turns
-``fields``         exchange of two array fields
-``facade``         the base of the classes in Python
-``keyed``          those with the methods of a dict
-``counted``        those with an order, too: the top is read and removed
-=================  ==================================================================================
+===============  ==================================================================================
+module           what it is about
+===============  ==================================================================================
+``in_njit``      methods, constructors and clear messages in compiled code
+``locks``        calls from several threads take turns
+``struct_type``  numba types of containers: their fields and methods, how kernels get them
+``record``       fields that kernels get as one argument
+``container``    the base of the classes in Python; operators and loops in compiled code
+``mapping``      those with the methods of a dict
+``queue``        those with an order, too: the top is read and removed
+===============  ==================================================================================
 """

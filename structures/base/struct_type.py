@@ -18,7 +18,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Collection, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
@@ -39,46 +39,32 @@ from numba.extending import (
     unbox,
 )
 
-from structures.base.claims import FIELDS, claim, give_back, is_shared, lock, note_region, unlock
-from structures.base.made_inside import name_type
-from structures.base.mistakes import check_arguments, check_verb
-from structures.compiling.digests import DIGEST
-from structures.compiling.numba_private import ALL_THERE
+from structures.base.in_njit import check_verb, name_type, resolve_attributes
+from structures.base.locks import FIELDS, claim, give_back, is_shared, lock, note_region, unlock
+from structures.compiling.cache import DIGEST, PACKAGE
+from structures.compiling.dispatchers import NOTHING_AROUND
+from structures.compiling.numba_private import MemInfoPointer, meminfo_struct_type
 from structures.compiling.without_jit import PlainContainer, give_compiled_verbs
 
-if ALL_THERE:
-    from structures.base.bound_methods import resolve_attributes
-    from structures.compiling.dispatchers import NOTHING_AROUND
-    from structures.compiling.numba_private import MemInfoPointer, meminfo_struct_type
-else:
-    from structures.compiling.plain import for_python, overload_as_method
-
-
 _CHANGING_VERBS = (
-    *(
-        "add",
-        "add_many",
-        "assign",
-        "clear",
-        "compact",
-        "discard",
-        "drop",
-        "improve",
-        "merge",
-        "pop",
-        "pop_many",
-    ),
-    *("pop_max", "pop_min", "push", "push_many", "rebuild", "remove", "remove_many", "remove_range"),
-    *("replace", "reserve", "set", "set_many", "setdefault", "sub", "update", "update_many"),
+    *("add", "add_many", "assign", "clear", "compact", "discard", "drop", "improve", "merge", "pop"),
+    *("pop_many", "pop_max", "pop_min", "push", "push_many", "rebuild", "remove", "remove_many"),
+    *("remove_range", "replace", "reserve", "set", "set_many", "setdefault", "sub", "update", "update_many"),
 )
 
 
 # -------------------------------------------------------------------------------------------- types
+_CLASSES: dict[tuple[str, str], type[StructType]] = {}  # by module and name, for types that are unpickled
+
+
 class StructType(types.StructRef):
     """Base of the container types."""
 
     facade: Any = None  # the class in Python, set by bind; calls claim what has one
     also_claims: Sequence[str] = ()  # fields with containers that Python reaches otherwise: claimed as well
+
+    def __init_subclass__(cls) -> None:
+        _CLASSES[cls.__module__, cls.__qualname__] = cls
 
     def __init__(self, fields: Any) -> None:
         super().__init__(fields)
@@ -139,11 +125,10 @@ def _type_of(module: str, name: str, fields: Any) -> StructType:
     """Return a type that was pickled, maybe by another release."""
     if any(each.startswith("digest_") and each != _DIGEST_FIELD for each, _ in fields):
         return GoneType(fields)
-    try:
-        made_by = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError):
-        made_by = GoneType
-    return made_by(fields)
+    if (module, name) not in _CLASSES:
+        with suppress(ImportError):
+            importlib.import_module(module)
+    return _CLASSES.get((module, name), GoneType)(fields)
 
 
 def fields_of(**fields: Any) -> list[tuple[str, Any]]:
@@ -185,12 +170,9 @@ _DATA = 3  # where numba's memory block keeps the address of its data
 def borrow(context: Any, builder: Any, owner: StructType, value: Any) -> Any:
     """Return the borrowed pointer to the fields of an owned container."""
     meminfo = cgutils.create_struct_proxy(owner)(context, builder, value=value).meminfo
-    if ALL_THERE:
-        meminfo = builder.bitcast(meminfo, meminfo_struct_type.as_pointer())
-        address = builder.load(cgutils.gep(builder, meminfo, 0, _DATA))
-        address.set_metadata("invariant.load", builder.module.add_metadata([]))  # read once before a loop
-    else:
-        address = context.nrt.meminfo_data(builder, meminfo)
+    meminfo = builder.bitcast(meminfo, meminfo_struct_type.as_pointer())
+    address = builder.load(cgutils.gep(builder, meminfo, 0, _DATA))
+    address.set_metadata("invariant.load", builder.module.add_metadata([]))  # read once before a loop
     return builder.bitcast(address, cgutils.voidptr_t)
 
 
@@ -318,8 +300,6 @@ def method(struct_class: type, name: str) -> Callable[[Any], Any]:
 
     def register(function: Any) -> Any:
         _METHODS[struct_class, name] = function
-        if not (ALL_THERE or config.DISABLE_JIT):
-            overload_as_method(struct_class, name, function, check_arguments)
         return function
 
     return register
@@ -337,19 +317,13 @@ def bind(struct_class: type[StructType], facade: Any) -> None:
     A class in Python calls the same kernels as compiled code does, so that no further layer is compiled.
     """
     names = {name for base, name in _METHODS if issubclass(struct_class, base)}
-    kernels = {name: _find_method(struct_class, name) for name in names}
-    if not (ALL_THERE or config.DISABLE_JIT):
-        kernels = {name: for_python(function) for name, function in kernels.items()}
-    facade._kernels = SimpleNamespace(**kernels)
+    facade._kernels = SimpleNamespace(**{name: _find_method(struct_class, name) for name in names})
     name_type(facade)
     struct_class.facade = facade
     if config.DISABLE_JIT:
         give_compiled_verbs(facade)
-    if ALL_THERE:
-        box(struct_class)(_box)
-        unbox(struct_class)(_unbox_owned)
-    else:
-        structref.define_boxing(struct_class, facade)
+    box(struct_class)(_box)
+    unbox(struct_class)(_unbox_owned)
 
 
 def _method_of(owner: StructType, name: str) -> Any:
@@ -366,9 +340,6 @@ def _borrowed_field(typ: BorrowedType, name: str) -> Any:
     return field.passed_as if isinstance(field, StructType) else field
 
 
-_PACKAGE = __name__.partition(".")[0] + "."
-
-
 class _Lock:
     """A lock around calls of a method, by others than this package: of the container, the first argument."""
 
@@ -378,7 +349,7 @@ class _Lock:
 
     def of_callers_in(self, context: Any) -> Any:
         caller = context.fndesc.modname
-        is_inside = caller.startswith(_PACKAGE) and not caller.endswith(".operators")
+        is_inside = caller.startswith(f"{PACKAGE}.") and not caller.endswith(".container")  # operators
         return NOTHING_AROUND if is_inside else self
 
     def _payload(self, context: Any, builder: Any, argument_types: Any, arguments: Any) -> Any:
@@ -398,31 +369,26 @@ class _Lock:
         unlock(builder, payload, is_held)
 
 
-@functools.cache
-def _lock(owner: StructType, only_reads: bool) -> _Lock:
-    return _Lock(owner, only_reads)
+_lock = functools.cache(_Lock)
 
 
 def _lock_of(typ: Any, name: str) -> Any:
-    """Return what is around the calls of a method, None if nothing is."""
+    """Return what is around the calls of a method."""
     owner = getattr(typ, "owner", typ)
     if owner.is_of_rows:
-        return None
+        return NOTHING_AROUND
     return _lock(owner, name not in owner.changing_verbs and name not in owner.sorting_verbs)
 
 
-if ALL_THERE:
-    resolve_attributes(
-        StructType,
-        lambda typ, name: None,  # structref finds the fields
-        _method_of,
-        check_arguments,
-        _lock_of,
-    )
-    resolve_attributes(
-        BorrowedType,
-        _borrowed_field,
-        lambda typ, name: _method_of(typ.owner, name),
-        check_arguments,
-        _lock_of,
-    )
+resolve_attributes(
+    StructType,
+    lambda typ, name: None,  # structref finds the fields
+    _method_of,
+    _lock_of,
+)
+resolve_attributes(
+    BorrowedType,
+    _borrowed_field,
+    lambda typ, name: _method_of(typ.owner, name),
+    _lock_of,
+)

@@ -1,14 +1,14 @@
 """Kernels as Python and compiled code call them: what each side gets, and when it is compiled.
 
 numba's object for a compiled function is its *dispatcher*. Compiled code knows a function by the *type* of
-its dispatcher. A kernel has two dispatchers: most kernels are called from one side only, and each side needs
-different code.
+its dispatcher. A kernel has two dispatchers, one for each *side*: most kernels are called from one side only,
+and each side needs different code.
 
 * The one that Python calls makes machine code, and the wrapper that Python needs.
-* The *inside* one makes code that compiled callers link in (:mod:`structures.compiling.inside_code`).
+* The *inside* one makes code that compiled callers link in, or call (:mod:`structures.compiling.code`).
 
-Each compiles when it is first called. The types lead compiled callers to the inside dispatcher.
-A late kernel has a third one, for callers that have its address (:mod:`structures.compiling.late_code`).
+Each compiles when it is first called. The types lead compiled callers to the inside dispatcher. The table
+:data:`KINDS` has what makes the kinds of kernels different.
 
 Calls of quiet kernels differ in two ways. Their arguments are widened, so that the same code serves integers
 of every width. And compiled callers have no branch for exceptions: they get the null value instead.
@@ -21,31 +21,30 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import models, register_model
 
-from structures.compiling.cache_folder import others_may_write
-from structures.compiling.digests import stamped
-from structures.compiling.inside_code import (
+from structures.compiling.cache import KernelCache, leave_stamp, others_may_write, package_of, stamped
+from structures.compiling.code import (
     InnerCompiler,
     InsideCache,
     InsideCompiler,
-    KernelCache,
-    KernelCompiler,
+    LateCache,
+    LateCompiler,
+    emit_call,
 )
-from structures.compiling.late_code import LateCache, LateCompiler, emit_call
 from structures.compiling.numba_private import (
+    Compiler,
     CPUDispatcher,
     DispatcherType,
     NullCache,
     fix_returning_optional,
     global_compiler_lock,
 )
-from structures.compiling.stamps import leave_stamp
 
 # ------------------------------------------------------------------------------------------------- types
 _WIDE = {types.boolean: types.int64, types.float32: types.float64}
@@ -81,39 +80,37 @@ NOTHING_AROUND = _Nothing()
 class KernelType(DispatcherType):
     """numba type of a kernel."""
 
-    def get_impl_key(self, sig: Any) -> Any:
+    def get_impl_key(self, sig: Any, around: Any = NOTHING_AROUND) -> Any:
         overload = self.dispatcher.overloads[tuple(sig.args)]
         context = self.dispatcher.targetctx
-        key = (KernelType, overload.library)
+        key = (KernelType, around, overload.library)
         if key not in context._defns:
-            anything = (types.Any,) * len(overload.signature.args)
-            context.insert_func_defn([(self._call(overload), key, anything)])
+            context.insert_func_defn([(self._lowering(overload, around), key, (types.Any,) * len(sig.args))])
         return key
 
-    def _leave_stamp(self, context: Any) -> None:
-        leave_stamp(context, self.dispatcher.py_func.__module__.partition(".")[0])
-
-    def call_within(self, around: Any, sig: Any) -> Any:
-        """Return the lowering of a call with something around it."""
-        return self._call(self.dispatcher.overloads[tuple(sig.args)], around)
-
-    def _call(self, overload: Any, around: Any = NOTHING_AROUND) -> Any:
-        """Return the lowering of a call to a compiled kernel."""
+    def _lowering(self, overload: Any, around: Any) -> Any:
+        """Return the lowering of a call to a compiled kernel, with something around it."""
 
         def lower(context, builder, signature, arguments):
             self._leave_stamp(context)
-            callee = overload.signature
-            with around.of_callers_in(context).block(context, builder, callee.args, arguments):
-                status, result = context.call_internal_no_propagate(
-                    builder, overload.fndesc, callee, arguments
-                )
-            with cgutils.if_unlikely(builder, status.is_error):
-                context.call_conv.return_status_propagate(builder, status)
-            return fix_returning_optional(context, builder, callee, status, result)
+            within = around.of_callers_in(context)
+            return self._emit(context, builder, overload, signature.args, arguments, within)
 
         lower.libs = (overload.library,)  # type: ignore[attr-defined]
         lower.signature = overload.signature  # type: ignore[attr-defined]
         return lower
+
+    def _leave_stamp(self, context: Any) -> None:
+        leave_stamp(context, package_of(self.dispatcher.py_func))
+
+    def _emit(self, context, builder, overload, given, arguments, within):
+        """Emit a call that passes exceptions on."""
+        callee = overload.signature
+        with within.block(context, builder, callee.args, arguments):
+            status, result = context.call_internal_no_propagate(builder, overload.fndesc, callee, arguments)
+        with cgutils.if_unlikely(builder, status.is_error):
+            context.call_conv.return_status_propagate(builder, status)
+        return fix_returning_optional(context, builder, callee, status, result)
 
 
 def _cast(context: Any, builder: Any, argument: Any, given: Any, wanted: Any) -> Any:
@@ -134,58 +131,48 @@ class QuietType(KernelType):
         # A kernel that can only return True has a literal type, which would hide the null value.
         return signature and signature.replace(return_type=types.unliteral(signature.return_type))
 
-    def _call(self, overload: Any, around: Any = NOTHING_AROUND) -> Any:
-        """Return the lowering of a call that gives the null value where the kernel raises."""
-        callee = overload.signature
-        result_type = types.unliteral(callee.return_type)
+    def _emit(self, context, builder, overload, given, arguments, within):
+        """Emit a call that gives the null value where the kernel raises."""
+        wanted = overload.signature.args
+        arguments = [_cast(context, builder, *each) for each in zip(arguments, given, wanted, strict=True)]
+        if within is NOTHING_AROUND:
+            return _call(context, builder, overload, arguments, within)
+        is_needed = within.is_needed(context, builder, wanted, arguments)
+        with builder.if_else(is_needed, likely=False) as (needed, not_needed):
+            with needed:
+                apart, apart_block = _call_apart(context, builder, overload, arguments, within), builder.block
+            with not_needed:
+                result = _call(context, builder, overload, arguments, NOTHING_AROUND)
+                block = builder.block
+        merged = builder.phi(result.type)
+        merged.add_incoming(apart, apart_block)
+        merged.add_incoming(result, block)
+        return merged
 
-        def call(context, builder, arguments, within):
-            description = overload.fndesc
-            with within.block(context, builder, callee.args, arguments):
-                status, result = context.call_internal_no_propagate(builder, description, callee, arguments)
-            result = context.cast(builder, result, callee.return_type, result_type)  # of a literal, not null
-            return builder.select(status.is_error, cgutils.get_null_value(result.type), result)
 
-        def call_apart(context, builder, arguments, within):
-            name = f"within.{overload.fndesc.llvm_func_name}"
-            if name not in builder.module.globals:
-                returned = context.get_value_type(result_type)
-                kind = ir.FunctionType(returned, [argument.type for argument in arguments])
-                function = ir.Function(builder.module, kind, name)
-                function.linkage = "linkonce_odr"
-                function.attributes.add("noinline")
-                inside = ir.IRBuilder(function.append_basic_block())
-                inside.ret(call(context, inside, function.args, within))
-            # In the eyes of the compiler it only reads, so that a loop of searches keeps what it has read.
-            attributes = ("nounwind", "readonly") if within.only_reads else ("nounwind",)
-            return builder.call(builder.module.globals[name], arguments, attrs=attributes)
+def _call(context: Any, builder: Any, overload: Any, arguments: Any, within: Any) -> Any:
+    callee = overload.signature
+    with within.block(context, builder, callee.args, arguments):
+        status, result = context.call_internal_no_propagate(builder, overload.fndesc, callee, arguments)
+    # Of a literal type, which has no null value.
+    result = context.cast(builder, result, callee.return_type, types.unliteral(callee.return_type))
+    return builder.select(status.is_error, cgutils.get_null_value(result.type), result)
 
-        def call_either_way(context, builder, arguments, within):
-            is_needed = within.is_needed(context, builder, callee.args, arguments)
-            with builder.if_else(is_needed, likely=False) as (needed, not_needed):
-                with needed:
-                    apart, apart_block = call_apart(context, builder, arguments, within), builder.block
-                with not_needed:
-                    result, block = call(context, builder, arguments, NOTHING_AROUND), builder.block
-            merged = builder.phi(result.type)
-            merged.add_incoming(apart, apart_block)
-            merged.add_incoming(result, block)
-            return merged
 
-        def lower(context, builder, signature, arguments):
-            self._leave_stamp(context)
-            arguments = [
-                _cast(context, builder, argument, given, wanted)
-                for argument, given, wanted in zip(arguments, signature.args, callee.args, strict=True)
-            ]
-            within = around.of_callers_in(context)
-            if within is NOTHING_AROUND:
-                return call(context, builder, arguments, within)
-            return call_either_way(context, builder, arguments, within)
-
-        lower.libs = (overload.library,)  # type: ignore[attr-defined]
-        lower.signature = overload.signature  # type: ignore[attr-defined]
-        return lower
+def _call_apart(context: Any, builder: Any, overload: Any, arguments: Any, within: Any) -> Any:
+    """Emit a call of a function that has the call with a lock around it."""
+    name = f"within.{overload.fndesc.llvm_func_name}"
+    if name not in builder.module.globals:
+        returned = context.get_value_type(types.unliteral(overload.signature.return_type))
+        kind = ir.FunctionType(returned, [argument.type for argument in arguments])
+        function = ir.Function(builder.module, kind, name)
+        function.linkage = "linkonce_odr"
+        function.attributes.add("noinline")
+        inside = ir.IRBuilder(function.append_basic_block())
+        inside.ret(_call(context, inside, overload, function.args, within))
+    # In the eyes of the compiler it only reads, so that a loop of searches keeps what it has read.
+    attributes = ("nounwind", "readonly") if within.only_reads else ("nounwind",)
+    return builder.call(builder.module.globals[name], arguments, attrs=attributes)
 
 
 class LateType(KernelType):
@@ -194,7 +181,7 @@ class LateType(KernelType):
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
         return types.boolean(*map(widened, args))
 
-    def get_impl_key(self, sig: Any) -> Any:
+    def get_impl_key(self, sig: Any, around: Any = NOTHING_AROUND) -> Any:
         context = self.dispatcher.targetctx
         key = (LateType, self.dispatcher, sig.args)
         if key not in context._defns:
@@ -210,17 +197,55 @@ for each in (KernelType, QuietType, LateType):
     register_model(each)(models.OpaqueModel)
 
 
-# ----------------------------------------------------------------------------------- called from Python
-class _CachedDispatcher(CPUDispatcher):
-    """Looks for its cache at the first use, so that an import touches no disk."""
+# ------------------------------------------------------------------------------------------- dispatchers
+class Kind(NamedTuple):
+    """What one side of a kernel is made with."""
+
+    numba_type: type[KernelType]  # how compiled code calls the kernel
+    compiler: type[Compiler]
+    cache: type[KernelCache]
+    other_side: str
+    options: dict[str, bool]
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether it is the side for compiled callers."""
+        return "no_cpython_wrapper" in self.options
+
+
+_FOR_PYTHON = {"no_cfunc_wrapper": True}
+_FOR_CALLERS = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}
+_INLINED = {**_FOR_CALLERS, "forceinline": True}
+
+KINDS = {
+    # Called from Python:
+    "plain": Kind(KernelType, Compiler, KernelCache, "plain inside", {}),
+    "quiet": Kind(QuietType, Compiler, KernelCache, "quiet inside", _FOR_PYTHON),
+    "inlined": Kind(QuietType, Compiler, KernelCache, "inlined inside", _FOR_PYTHON),
+    # Called from compiled code:
+    "plain inside": Kind(KernelType, InsideCompiler, InsideCache, "plain", _FOR_CALLERS),
+    "quiet inside": Kind(QuietType, InsideCompiler, InsideCache, "quiet", _FOR_CALLERS),
+    "inlined inside": Kind(QuietType, InsideCompiler, InsideCache, "quiet", _INLINED),
+    "inner": Kind(QuietType, InnerCompiler, InsideCache, "quiet", _FOR_CALLERS),
+    "late": Kind(LateType, LateCompiler, LateCache, "quiet", _FOR_CALLERS),
+}
+"""The kinds of kernels, by the names that the decorators use."""
+
+
+class Dispatcher(CPUDispatcher):
+    """Compiles one side of a kernel when it is first called, or loads it from the cache."""
+
+    name: str  # of the kind
+    kind: Kind
 
     @functools.cached_property
     def _cache(self) -> Any:
+        """The cache, which is looked for at the first use, so that an import touches no disk."""
         source = self.py_func.__code__.co_filename
         if not Path(source).exists():  # typed at a prompt
             return NullCache()
         try:
-            cache = self._make_cache()
+            cache = self.kind.cache(stamped(self.py_func, self.name))
         except RuntimeError:  # numba found no folder that it may write to
             _warn_once("no folder to keep compiled code in", "writable folder")
             return NullCache()
@@ -233,8 +258,13 @@ class _CachedDispatcher(CPUDispatcher):
             return NullCache()
         return cache
 
-    def _make_cache(self) -> Any:
-        return KernelCache(stamped(self.py_func))
+    @functools.cached_property
+    def _other_side(self) -> Any:
+        return dispatcher(self.py_func, self.kind.other_side)
+
+    @property
+    def _numba_type_(self) -> Any:
+        return self.kind.numba_type(self if self.kind.is_inside else self._other_side)
 
     def _compilation_chain_init_hook(self) -> None:
         # numba lets other threads go on while the first one loads extensions, and fails where it looks for
@@ -245,6 +275,75 @@ class _CachedDispatcher(CPUDispatcher):
     def typeof_pyval(self, val: Any) -> Any:  # called before anything is compiled, and seldom
         self._compilation_chain_init_hook()
         return super().typeof_pyval(val)
+
+    def compile(self, sig: Any) -> Any:
+        if self.kind.numba_type is KernelType:
+            return super().compile(sig)
+        # Widened here and not where a value is given its type: numba remembers the types of values for all
+        # functions, those of other packages included.
+        given = tuple(sig)
+        with global_compiler_lock:
+            entry_point = super().compile(tuple(map(widened, given)))
+            if not self.kind.is_inside:
+                self._look_up(given, entry_point)
+        return entry_point
+
+    @functools.cached_property
+    def _looked_up(self) -> set[tuple[Any, ...]]:
+        """The types of arguments for which numba's quick look finds the code."""
+        return set()
+
+    def _look_up(self, given: tuple[Any, ...], entry_point: Any) -> None:
+        # Never twice: where numba finds two, it takes neither.
+        if given not in self._looked_up:
+            self._looked_up.add(given)  # which also keeps the types, and so their codes
+            self._insert([typ._code for typ in given], entry_point, False)
+
+    def add_overload(self, cres: Any) -> None:
+        arguments = tuple(cres.signature.args)
+        if self.kind.is_inside:
+            self.overloads[arguments] = cres
+        else:
+            super().add_overload(cres)
+            self._looked_up.add(arguments)
+
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        if self.kind.is_inside:
+            return self._other_side  # numba calls it with the arguments
+        return super()._compile_for_args(*args, **kws)
+
+    def address(self, arguments: tuple[Any, ...]) -> int:
+        """Return the address of the machine code of a late kernel for these types of arguments."""
+        with global_compiler_lock:
+            super().compile(types.boolean(*arguments))
+        compiled = self.overloads[arguments]
+        return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+
+    def _reduce_states(self) -> dict[str, Any]:
+        return {"uuid": str(self._uuid), "py_func": self.py_func, "name": self.name}
+
+    @classmethod
+    def _rebuild(cls, uuid: str, py_func: Any, name: str = "plain inside", **earlier: Any) -> Any:
+        if uuid not in cls._memo:
+            dispatcher(py_func, name)._set_uuid(uuid)
+        return cls._memo[uuid]
+
+
+def dispatcher(function: Callable[..., Any], name: str) -> Any:
+    """Return a dispatcher of the kind with this name."""
+    kind = KINDS[name]
+    made = njit(nogil=True, pipeline_class=kind.compiler, **kind.options)(function)
+    made.__class__ = Dispatcher
+    made.name, made.kind = name, kind
+    del made._cache  # numba's, which keeps nothing
+    return made
+
+
+def __getattr__(name: str) -> Any:
+    """Return the class for a name that users' caches have: each kind had a class of its own."""
+    if name.endswith("Dispatcher"):
+        return Dispatcher
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 _remedies_given: set[str] = set()
@@ -260,145 +359,3 @@ def _warn_once(problem: str, remedy: str) -> None:
         RuntimeWarning,
         stacklevel=2,
     )
-
-
-class KernelDispatcher(_CachedDispatcher):
-    """Compiles a kernel for Python; for compiled callers it has another dispatcher."""
-
-    @property
-    def _numba_type_(self) -> Any:
-        return KernelType(self._inside)
-
-    @functools.cached_property
-    def _inside(self) -> Any:
-        return dispatcher(self.py_func, _InsideDispatcher)
-
-
-class QuietDispatcher(KernelDispatcher):
-    """Compiles a quiet kernel for Python."""
-
-    @property
-    def _numba_type_(self) -> Any:
-        return QuietType(self._inside)
-
-    @functools.cached_property
-    def _inside(self) -> Any:
-        return dispatcher(self.py_func, _QuietInsideDispatcher)
-
-    @functools.cached_property
-    def _looked_up(self) -> set[tuple[Any, ...]]:
-        """The types of arguments for which numba's quick look finds the code."""
-        return set()
-
-    def compile(self, sig: Any) -> Any:
-        # Widened here and not where a value is given its type: numba remembers the types of values for all
-        # functions, those of other packages included.
-        given = tuple(sig)
-        with global_compiler_lock:
-            entry_point = super().compile(tuple(map(widened, given)))
-            self._look_up(given, entry_point)
-        return entry_point
-
-    def _look_up(self, given: tuple[Any, ...], entry_point: Any) -> None:
-        # Never twice: where numba finds two, it takes neither.
-        if given not in self._looked_up:
-            self._looked_up.add(given)  # which also keeps the types, and so their codes
-            self._insert([typ._code for typ in given], entry_point, False)
-
-    def add_overload(self, cres: Any) -> None:
-        super().add_overload(cres)
-        self._looked_up.add(tuple(cres.signature.args))
-
-
-# ----------------------------------------------------------------------------- called from compiled code
-class _InsideDispatcher(_CachedDispatcher):
-    """Compiles a kernel for compiled callers."""
-
-    def _make_cache(self) -> Any:
-        return InsideCache(stamped(self.py_func, "inside"))
-
-    @property
-    def _numba_type_(self) -> Any:
-        return KernelType(self)
-
-    def add_overload(self, cres: Any) -> None:
-        self.overloads[tuple(cres.signature.args)] = cres
-
-    @functools.cached_property
-    def _for_python(self) -> Any:
-        return dispatcher(self.py_func, KernelDispatcher)
-
-    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
-        return self._for_python  # numba calls it with the arguments
-
-
-class _QuietInsideDispatcher(_InsideDispatcher):
-    """Compiles a quiet kernel for compiled callers."""
-
-    @property
-    def _numba_type_(self) -> Any:
-        return QuietType(self)
-
-    def compile(self, sig: Any) -> Any:
-        return super().compile(tuple(map(widened, sig)))
-
-    @functools.cached_property
-    def _for_python(self) -> Any:
-        return dispatcher(self.py_func, QuietDispatcher)
-
-
-class _InlinedInsideDispatcher(_QuietInsideDispatcher):
-    """Compiles a quiet kernel that becomes a part of its compiled callers."""
-
-
-class InlinedDispatcher(QuietDispatcher):
-    """Compiles for Python a kernel that becomes a part of its compiled callers."""
-
-    @functools.cached_property
-    def _inside(self) -> Any:
-        return dispatcher(self.py_func, _InlinedInsideDispatcher)
-
-
-class InnerDispatcher(_QuietInsideDispatcher):
-    """Compiles a kernel that only compiled code calls; for Python it has another dispatcher."""
-
-
-class LateDispatcher(_QuietInsideDispatcher):
-    """Compiles a kernel that compiled code calls by its address, when it is first reached."""
-
-    def _make_cache(self) -> Any:
-        return LateCache(stamped(self.py_func, "late"))
-
-    @property
-    def _numba_type_(self) -> Any:
-        return LateType(self)
-
-    def address(self, arguments: tuple[Any, ...]) -> int:
-        """Return the address of the machine code for these types of arguments."""
-        with global_compiler_lock:
-            CPUDispatcher.compile(self, types.boolean(*arguments))
-        compiled = self.overloads[arguments]
-        return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
-
-
-# ------------------------------------------------------------------------------------------- making them
-_FOR_CALLERS = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": InsideCompiler}
-_FOR_PYTHON = {"no_cfunc_wrapper": True, "pipeline_class": KernelCompiler}
-_OPTIONS: dict[type[CPUDispatcher], dict[str, Any]] = {
-    KernelDispatcher: {"pipeline_class": KernelCompiler},
-    QuietDispatcher: _FOR_PYTHON,
-    InlinedDispatcher: _FOR_PYTHON,
-    _InsideDispatcher: _FOR_CALLERS,
-    _QuietInsideDispatcher: _FOR_CALLERS,
-    _InlinedInsideDispatcher: _FOR_CALLERS | {"forceinline": True},
-    InnerDispatcher: _FOR_CALLERS | {"pipeline_class": InnerCompiler},
-    LateDispatcher: _FOR_CALLERS | {"pipeline_class": LateCompiler},
-}
-
-
-def dispatcher(function: Callable[..., Any], kind: type[CPUDispatcher]) -> Any:
-    """Return a dispatcher of one of the kinds."""
-    made = njit(nogil=True, **_OPTIONS[kind])(function)
-    made.__class__ = kind
-    del made._cache  # numba's, which keeps nothing
-    return made

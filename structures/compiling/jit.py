@@ -13,36 +13,15 @@ from typing import Any
 
 from numba import config
 
-from structures.compiling.numba_private import ALL_THERE
+from structures.compiling.dispatchers import dispatcher
 from structures.compiling.without_jit import interpreted
-
-if ALL_THERE:
-    from structures.compiling.dispatchers import (
-        InlinedDispatcher,
-        InnerDispatcher,
-        KernelDispatcher,
-        LateDispatcher,
-        QuietDispatcher,
-        dispatcher,
-    )
-else:
-    from structures.compiling.plain import plain_kernel
 
 
 def _compiled(function: Callable[..., Any], kind: str) -> Any:
     """Return a kernel of one of the kinds; one that is interpreted where the JIT is switched off."""
     if config.DISABLE_JIT:
         return function if kind in ("inner", "late") else interpreted(function)
-    if not ALL_THERE:
-        return plain_kernel(function)
-    kinds = {
-        "plain": KernelDispatcher,
-        "quiet": QuietDispatcher,
-        "inlined": InlinedDispatcher,
-        "inner": InnerDispatcher,
-        "late": LateDispatcher,
-    }
-    return dispatcher(function, kinds[kind])
+    return dispatcher(function, kind)
 
 
 def kernel(function: Callable[..., Any] | None = None, *, quiet: bool = False) -> Any:
@@ -131,6 +110,6 @@ def late(function: Callable[..., Any]) -> Any:
     """Make a function an inner kernel that is compiled when it is first reached, as growth is.
 
     It returns a bool, and takes containers, arrays, pointers, int64 and float64 by position. Where it raises,
-    its callers get False (:mod:`structures.compiling.late_code`).
+    its callers get False (:mod:`structures.compiling.code`).
     """
     return _compiled(function, "late")

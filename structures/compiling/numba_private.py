@@ -1,19 +1,11 @@
-"""Every private name of numba that this package uses, what for, and what happens where one is missing.
+"""Every private name of numba that this package uses, and what for.
 
 Private names are those that numba does not document. It documents ``numba.types``, ``numba.extending``,
 ``numba.experimental.structref``, ``numba.core.cgutils`` and ``TypingError``. No private name of llvmlite is
 used. The other modules import private names from this one. The attributes that they use are in :data:`NAMES`.
 
-The import of this package checks the numba release. If it is not in the range :data:`TESTED`, or lacks one of
-the names, there is one warning, and kernels are compiled the documented way
-(:mod:`structures.compiling.plain`). Containers work as before, with these differences:
-
-* Kernels compile and run more slowly, and the import looks for the folder of the cache.
-* A quiet kernel that raises, for instance because there is no memory, raises in compiled callers, too.
-* A user's cached function that makes its containers, and takes none, is not compiled again after an upgrade
-  of this package (:mod:`structures.compiling.stamps`): delete its cache then.
-* Calls from several threads do not take turns (:mod:`structures.base.claims`), and a container that the
-  iterations of a ``prange`` change is not refused: it is for one thread.
+The import of this package looks for all of them. If one is missing, that is an ``ImportError``. If all are
+there, but the release of numba is not in the range :data:`TESTED`, there is one warning.
 """
 
 from __future__ import annotations
@@ -56,9 +48,7 @@ NAMES: dict[str, str] = {
     "numba.core.compiler:Flags.no_compile": "makes no machine code",
     "numba.core.compiler:CompileResult._reduce": "the parts of a compiled kernel that go to the cache",
     "numba.core.compiler:compile_result": "makes a compiled kernel of what the cache holds",
-    "numba.core.compiler:Compiler.compile_extra": "begins to compile a kernel",
-    "numba.core.typing.context:BaseContext.resolve_function_type": "remembered for operators of numbers",
-    "numba.core.types:Function.typing_key": "which operator it is",
+    "numba.core.types:Function.typing_key": "which function it is: a dtype, or prange",
     # Kernels that Python calls.
     "numba.core.registry:CPUDispatcher": "base of the kernels",
     "numba.core.registry:CPUDispatcher._cache": "where the cache is put",
@@ -66,6 +56,11 @@ NAMES: dict[str, str] = {
     "numba.core.registry:CPUDispatcher._compile_for_args": "where Python's call of an inner kernel arrives",
     "numba.core.registry:CPUDispatcher._insert": "lets calls with narrow integers find the code at once",
     "numba.core.registry:CPUDispatcher._numba_type_": "the type that compiled callers see",
+    "numba.core.registry:CPUDispatcher._memo": "kernels that are unpickled where they were pickled",
+    "numba.core.registry:CPUDispatcher._rebuild": "unpickles a kernel with its kind",
+    "numba.core.registry:CPUDispatcher._reduce_states": "pickles it",
+    "numba.core.registry:CPUDispatcher._set_uuid": "by what the memo knows it",
+    "numba.core.registry:CPUDispatcher._uuid": "the same",
     "numba.core.registry:CPUDispatcher.add_overload": "remembers the code for some argument types",
     "numba.core.registry:CPUDispatcher.compile": "compiles for wide integers in place of narrow ones",
     "numba.core.registry:CPUDispatcher.overloads": "the code for each of the argument types",
@@ -100,6 +95,7 @@ NAMES: dict[str, str] = {
     "numba.core.runtime.nrtdynmod:_meminfo_struct_type": "the address of the fields, read once before a loop",
     "numba.core.runtime.context:NRTContext.meminfo_alloc_aligned": "arrays that start with a cache line",
     "numba.core.cgutils:_StructProxy._get_ptr_by_name": "the address of a field, for claims",
+    "numba.core.typing.context:BaseContext.can_convert": "whether a field can hold what a record is made of",
     # Loops of prange.
     "numba.core.rewrites:Rewrite": "sees a function when its types are known",
     "numba.core.rewrites:register_rewrite": "has it called",
@@ -107,7 +103,7 @@ NAMES: dict[str, str] = {
     "numba.core.ir:Expr": "what their statements compute",
     "numba.core.ir:Assign": "calls are put before and behind them",
     "numba.core.base:BaseContext.fndesc": "says whether the caller of a method is of this package",
-    # The Python objects. Without these only classes that are derived from a container class do not work.
+    # The Python objects.
     "numba.experimental.structref:StructRefProxy._meminfo": "the pointer that a container object holds",
     "numba.experimental.structref:StructRefProxy._type": "the numba type of a container object",
     "numba.experimental.structref:StructRefProxy._numba_box_": "makes an object of a derived class",
@@ -116,7 +112,7 @@ NAMES: dict[str, str] = {
 
 
 def _is_there(name: str) -> bool:
-    """Say whether numba has a name; attributes may be set by ``__init__`` instead of being in the class."""
+    """Return whether numba has a name; ``__init__`` may set an attribute that is not in the class."""
     owner_name, _, attribute = name.replace(":", ".").rpartition(".")
     try:
         owner = pkgutil.resolve_name(owner_name)
@@ -128,41 +124,33 @@ def _is_there(name: str) -> bool:
     )
 
 
-def _problem() -> str:
-    """Return what is wrong with this release of numba, the empty string if nothing is."""
+def check_release() -> None:
+    """Raise ``ImportError`` where a private name is missing; warn where the release was not tested."""
+    tested = f"structures was tested with numba {' to '.join(TESTED)}"
+    missing = [name for name in NAMES if not _is_there(name)]
+    if missing:
+        raise ImportError(f"numba {numba.__version__} lacks {', '.join(missing)}: {tested}")
     release, oldest, newest = (
         tuple(map(int, re.findall(r"\d+", version)[:2])) for version in (numba.__version__, *TESTED)
     )
     if not oldest <= release <= newest:
-        return f"is not one of the tested releases, {TESTED[0]} to {TESTED[1]}"
-    missing = [name for name in NAMES if not _is_there(name)]
-    return f"lacks {', '.join(missing)}" if missing else ""
+        warnings.warn(f"{tested}, not with {numba.__version__}", stacklevel=2)
 
 
-_PROBLEM = _problem()
-ALL_THERE = not _PROBLEM
-"""Whether kernels may be compiled with the help of the private names."""
+check_release()
 
-if ALL_THERE:
-    from numba.core import ir  # noqa: F401
-    from numba.core.analysis import compute_cfg_from_blocks  # noqa: F401
-    from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache  # noqa: F401
-    from numba.core.codegen import JITCodeLibrary  # noqa: F401
-    from numba.core.compiler import Compiler, compile_result  # noqa: F401
-    from numba.core.compiler_lock import global_compiler_lock  # noqa: F401
-    from numba.core.imputils import fix_returning_optional  # noqa: F401
-    from numba.core.registry import CPUDispatcher, cpu_target  # noqa: F401
-    from numba.core.rewrites import Rewrite, register_rewrite  # noqa: F401
-    from numba.core.runtime.nrtdynmod import _meminfo_struct_type as meminfo_struct_type  # noqa: F401
-    from numba.core.typing.templates import AttributeTemplate  # noqa: F401
+from numba.core import ir  # noqa: E402, F401
+from numba.core.analysis import compute_cfg_from_blocks  # noqa: E402, F401
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache  # noqa: E402, F401
+from numba.core.codegen import JITCodeLibrary  # noqa: E402, F401
+from numba.core.compiler import Compiler, compile_result  # noqa: E402, F401
+from numba.core.compiler_lock import global_compiler_lock  # noqa: E402, F401
+from numba.core.imputils import fix_returning_optional  # noqa: E402, F401
+from numba.core.registry import CPUDispatcher, cpu_target  # noqa: E402, F401
+from numba.core.rewrites import Rewrite, register_rewrite  # noqa: E402, F401
+from numba.core.runtime.nrtdynmod import _meminfo_struct_type as meminfo_struct_type  # noqa: E402, F401
+from numba.core.typing.templates import AttributeTemplate  # noqa: E402, F401
 
-    types: Any = numba.types  # whose stubs do not have these
-    BoundFunction, DispatcherType = types.BoundFunction, types.Dispatcher
-    MemInfoPointer = types.MemInfoPointer
-else:
-    warnings.warn(
-        f"numba {numba.__version__} {_PROBLEM}: kernels are compiled in a plainer way, which is slower. "
-        "Results are the same.",
-        RuntimeWarning,
-        stacklevel=2,
-    )
+types: Any = numba.types  # whose stubs do not have these
+BoundFunction, DispatcherType = types.BoundFunction, types.Dispatcher
+MemInfoPointer = types.MemInfoPointer

@@ -35,7 +35,8 @@ to_arrays, copy, reserve    O(capacity + bytes)
 memory                      72 to 144 bytes a word after growth; its bytes once or twice
 ==========================  ==================================================================
 
-Hashes depend on a secret of the process (:mod:`structures.primitives.secret`): nobody can make words collide.
+Hashes depend on a secret of the process (:mod:`structures.primitives.hashing`): nobody can make words
+collide.
 
 Source: linear probing, Knuth, The Art of Computer Programming, 6.4, L; the hash of a key, see
 :mod:`structures.primitives.hashing`; the multiply-and-fold hash of longer words is that of wyhash (Wang Yi).
@@ -50,8 +51,8 @@ from typing import Any
 
 import numpy as np
 
-from structures.base.facade import Facade, named_by_package
-from structures.base.made_inside import class_method, makes_empty, must_be_integers
+from structures.base.container import Facade, named_by_package
+from structures.base.in_njit import class_method, makes_empty, must_be_integers
 from structures.base.struct_type import bind
 from structures.hash_tables.byte_counter_kernels import (
     ByteCounterType,
@@ -63,7 +64,7 @@ from structures.hash_tables.byte_counter_kernels import (
     state,
 )
 from structures.hash_tables.byte_words import array_of, cut, joined, words_in
-from structures.primitives.secret import WORDS
+from structures.primitives.hashing import WORDS
 from structures.status import error, int64, int64_array
 
 _CHUNK = 1 << 16
@@ -78,7 +79,7 @@ class ByteCounter(Facade):
     distinct words that came before it. A word is bytes, a bytearray or a memoryview; all else is a
     ``TypeError``.
 
-    Calls from several threads take turns (:mod:`structures.base.claims`). Inside ``@njit`` a word is
+    Calls from several threads take turns (:mod:`structures.base.locks`). Inside ``@njit`` a word is
     ``data[start:end]`` of a C-contiguous uint8 array: ``c.add(data, start, end, n)``, ``c.set(data, start,
     end, count)`` (both return the id, or a status below 0), ``c.get(data, start, end, default)``,
     ``c.id_of(data, start, end)`` (-1 for a missing word), ``c.count(id)``, ``c.word(id)``,

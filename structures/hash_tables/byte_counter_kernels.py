@@ -10,10 +10,9 @@ from structures import status
 from structures.base.struct_type import StructType, fields_of, method, new, new_like
 from structures.compiling.jit import inner, kernel, late, quiet
 from structures.hash_tables.byte_keys import equal_bytes, homes_of, is_long, key_of, keys_of, length_of
-from structures.primitives.hashing import mix_two, secret_of
+from structures.primitives.hashing import mix_two, put_secret, secret_of
 from structures.primitives.memory import copy_prefix, new_bytes, new_words
 from structures.primitives.priorities import sum_leaves_range
-from structures.primitives.secret import put_secret
 from structures.primitives.simd import after, larger, local_words, pointer_to, smaller
 
 _MIN_BITS = 3

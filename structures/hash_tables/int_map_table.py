@@ -2,9 +2,8 @@
 
 from structures import status
 from structures.compiling.jit import inner, kernel
-from structures.primitives.hashing import hash_of, secret_of
+from structures.primitives.hashing import hash_of, put_secret, secret_of
 from structures.primitives.memory import new_words
-from structures.primitives.secret import put_secret
 from structures.primitives.simd import lanes_with, larger, lowest_lane, pointer_to
 from structures.primitives.sorting import BYTES, sort_entries
 from structures.primitives.words import multiply_high

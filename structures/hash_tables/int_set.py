@@ -28,9 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from structures.base.facade import Facade, named_by_package
-from structures.base.made_inside import class_method, constructor, must_be_integers
-from structures.base.mistakes import check_arguments
+from structures.base.container import Facade, named_by_package
+from structures.base.in_njit import check_arguments, class_method, constructor, must_be_integers
 from structures.base.struct_type import bind
 from structures.hash_tables.int_set_kernels import (
     IntSetType,
@@ -45,7 +44,7 @@ from structures.status import int64, int64_array
 class IntSet(Facade):
     """Set of int64 keys.
 
-    Calls from several threads take turns (:mod:`structures.base.claims`). Inside ``@njit`` the same verbs are
+    Calls from several threads take turns (:mod:`structures.base.locks`). Inside ``@njit`` the same verbs are
     methods and operators, but for ``|=``: there it is :meth:`update`, with an array. Nothing raises there,
     except when there is no memory for an array that is returned: ``remove`` of a missing key returns a
     status below 0.

@@ -5,7 +5,7 @@ from numba import types
 from numba.experimental import structref
 
 from structures import status
-from structures.base.keyed import AHEAD
+from structures.base.mapping import AHEAD
 from structures.base.struct_type import StructType, fields_of, method, new, new_like
 from structures.compiling.jit import inlined, inner, kernel, quiet
 from structures.hash_tables.int_map_kernels import find, int_map_type, new_map, put

@@ -46,31 +46,103 @@ from typing import Any
 
 import numpy as np
 
-from structures.base.facade import named_by_package
-from structures.base.made_inside import constructor, must_be_integer
+from structures.base.container import Facade, named_by_package
+from structures.base.in_njit import constructor, must_be_integer
 from structures.base.struct_type import bind
-from structures.neighbours.k_best_checks import (
-    dtypes_of,
-    entries_of,
-    entry_of,
-    flag_of,
-    row_of,
-    tables_of,
-)
 from structures.neighbours.k_best_kernels import (
     KBestType,
+    arrays_with_flags,
     checked_k_best,
     fill,
     k_best_type,
     new_k_best,
+    row_with_flags,
     shape,
+    state,
     take_rows,
 )
-from structures.neighbours.k_best_reading import SortedRows
-from structures.neighbours.sorted_lanes import ROW_LANES
+from structures.neighbours.k_best_layout import NO_ID, ROW_LANES
+from structures.status import as_array, float64, float64_array, int64, int64_array
 
 
-class KBest(SortedRows):
+# ---------------------------------------------------------------------------------------------- checks
+def _dtypes_of(dtype: Any, id_dtype: Any) -> tuple[str, str]:
+    """Return the names of the dtypes of distances and ids."""
+    distance_type = np.dtype(dtype)
+    id_type = np.dtype("int64" if id_dtype is int else id_dtype)  # np.dtype(int) may be narrower
+    if distance_type not in (np.float32, np.float64):
+        raise TypeError(f"dtype must be float32 or float64, not {distance_type}")
+    if id_type not in (np.int32, np.int64):
+        raise TypeError(f"id_dtype must be int32 or int64, not {id_type}")
+    return distance_type.name, id_type.name
+
+
+def _row_of(row: Any, n_rows: int) -> int:
+    """Return the number of a row."""
+    row = int64(row, "row")
+    if not 0 <= row < n_rows:
+        raise IndexError(f"row {row} is out of range for {n_rows} rows")
+    return row
+
+
+def _flag_of(flag: Any, has_flags: bool) -> bool:
+    """Return the flag of an entry."""
+    if flag and not has_flags:
+        raise ValueError("entries have no flags: make the container with flags=True")
+    return bool(flag)
+
+
+def _entry_of(distance: Any, id: Any, id_dtype: np.dtype) -> tuple[float, int]:
+    """Return the distance and the id of an entry."""
+    distance, id = float64(distance, "distance"), int64(id, "id")
+    if distance != distance:
+        raise ValueError("distance must be a number, not nan")
+    if not 0 <= id <= np.iinfo(id_dtype).max:
+        raise ValueError(f"id must be 0 or more, and {id_dtype}, not {id}")
+    return distance, id
+
+
+def _entries_of(
+    rows: Any, distances: Any, ids: Any, n_rows: int, id_dtype: np.dtype
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return rows, distances and ids of entries, ``(n,)`` each."""
+    rows, ids = int64_array(rows, "rows"), int64_array(ids, "ids")
+    distances = float64_array(distances, "distances")
+    if not rows.size == distances.size == ids.size:
+        raise ValueError(f"{rows.size} rows, {distances.size} distances and {ids.size} ids")
+    is_wrong = (rows < 0) | (rows >= n_rows)
+    if is_wrong.any():
+        i = int(np.argmax(is_wrong))
+        raise IndexError(f"rows[{i}] is {rows[i]}, out of range for {n_rows} rows")
+    _refuse(np.isnan(distances), distances, "distances", "numbers")
+    _refuse((ids < 0) | (ids > np.iinfo(id_dtype).max), ids, "ids", f"0 or more, and {id_dtype}")
+    return rows, distances, ids
+
+
+def _tables_of(distances: Any, ids: Any, flags: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the distances, ids and flags of all rows, ``(n_rows, k)`` each; no flags count as false."""
+    distances, ids = np.asarray(distances), as_array(ids)
+    flags = np.zeros(ids.shape, np.bool_) if flags is None else np.asarray(flags)
+    if distances.ndim != 2 or not distances.shape == ids.shape == flags.shape:
+        shapes = ", ".join(str(array.shape) for array in (distances, ids, flags))
+        raise ValueError(f"the arrays must have one shape, (n_rows, k), not {shapes}")
+    distance_type = np.float32 if distances.dtype == np.float32 else np.float64
+    id_type = np.int32 if ids.dtype == np.int32 else np.int64
+    wide, wide_ids = float64_array(distances.ravel(), "distances"), int64_array(ids.ravel(), "ids")
+    _refuse(wide_ids < NO_ID, wide_ids, "ids", "-1 or more")
+    _refuse(np.isnan(wide) & (wide_ids != NO_ID), wide, "distances", "numbers")
+    return distances.astype(distance_type), ids.astype(id_type), flags.astype(np.bool_)
+
+
+def _refuse(is_wrong: np.ndarray, values: np.ndarray, name: str, what: str) -> None:
+    """Raise an error that names the first wrong one of some values, if there is one."""
+    if is_wrong.any():
+        i = int(np.argmax(is_wrong))
+        raise ValueError(f"{name} must be {what}, not {values[i]} at index {i}")
+
+
+# ----------------------------------------------------------------------------------------------- class
+class KBest(Facade):
     """Rows of the k nearest candidates: the least distances and their ids, sorted.
 
     An id is in a row once, with the distance that was pushed first; :meth:`push_unchecked` does not look.
@@ -86,7 +158,7 @@ class KBest(SortedRows):
 
     A push reads and writes its own row only. So the threads of a ``prange`` may share a container without
     locks, as long as each row is used by one thread at a time. Calls from Python take turns
-    (:mod:`structures.base.claims`).
+    (:mod:`structures.base.locks`).
 
     * :meth:`push`, :meth:`push_unchecked`, :meth:`push_many`, :meth:`merge`
     * :meth:`worst`, :meth:`size`, :meth:`row`, ``len(q)`` (rows)
@@ -126,6 +198,7 @@ class KBest(SortedRows):
     """
 
     __slots__ = ()
+    _type: Any
 
     def __new__(
         cls, n_rows: int, k: int, dtype: Any = np.float32, id_dtype: Any = np.int32, flags: bool = False
@@ -167,7 +240,7 @@ class KBest(SortedRows):
         >>> KBest.type(np.float64) == KBest.type()
         False
         """
-        return k_best_type(*dtypes_of(dtype, id_dtype))
+        return k_best_type(*_dtypes_of(dtype, id_dtype))
 
     @classmethod
     def from_arrays(cls, distances: Any, ids: Any, flags: Any = None) -> KBest:
@@ -206,16 +279,164 @@ class KBest(SortedRows):
         (array([0.25, 0.5 ]), array([3, 7]))
         """
         has_flags = flags is not None
-        distances, ids, flags = tables_of(distances, ids, flags)
+        distances, ids, flags = _tables_of(distances, ids, flags)
         n_rows, k = distances.shape
         self = cls(n_rows, k, distances.dtype, ids.dtype, has_flags)
         fill(self, distances.ravel(), ids.ravel(), flags.ravel())
         return self
 
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.n_rows} rows of {self.k}>"
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return shape(self)[0]
+
+    @property
+    def k(self) -> int:
+        """The greatest number of entries of a row."""
+        return shape(self)[1]
+
+    @property
+    def has_flags(self) -> bool:
+        """Whether entries have flags."""
+        return shape(self)[2]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the distances: float32 or float64."""
+        return self._type.dtypes[0]
+
+    @property
+    def id_dtype(self) -> np.dtype:
+        """The dtype of the ids: int32 or int64."""
+        return self._type.dtypes[1]
+
+    # --------------------------------------------------------------------------------------------- reading
+    def worst(self, row: int) -> float:
+        """Return the greatest distance of a full row, inf before: no candidate beyond it comes in.
+
+        Parameters
+        ----------
+        row : int
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        IndexError
+            There is no such row.
+
+        Complexity
+        ----------
+        O(1).
+
+        Examples
+        --------
+        >>> q = KBest(n_rows=1, k=1)
+        >>> q.worst(0), q.push(0, 0.5, 7), q.worst(0)
+        (inf, True, 0.5)
+        """
+        return self._kernels.worst(self, _row_of(row, self.n_rows))
+
+    def size(self, row: int) -> int:
+        """Return the number of entries of a row.
+
+        Parameters
+        ----------
+        row : int
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        IndexError
+            There is no such row.
+
+        Complexity
+        ----------
+        O(empty places of the row).
+
+        Examples
+        --------
+        >>> KBest(n_rows=1, k=1).size(0)
+        0
+        """
+        return self._kernels.size(self, _row_of(row, self.n_rows))
+
+    def row(self, row: int) -> tuple[np.ndarray, ...]:
+        """Return the entries of a row, best first.
+
+        Parameters
+        ----------
+        row : int
+
+        Returns
+        -------
+        distances : (n,) float32 or float64
+        ids : (n,) int32 or int64
+        flags : (n,) bool
+            Only if entries have flags.
+
+        Raises
+        ------
+        IndexError
+            There is no such row.
+
+        Complexity
+        ----------
+        O(k).
+
+        Examples
+        --------
+        >>> q = KBest(n_rows=1, k=5, flags=True)
+        >>> q.push(0, 0.5, 7, flag=True), q.row(0)
+        (True, (array([0.5], dtype=float32), array([7], dtype=int32), array([ True])))
+        """
+        row = _row_of(row, self.n_rows)
+        if not self.has_flags:
+            return self._kernels.row(self, row)
+        distances, ids, flags = row_with_flags(self, row)
+        return distances, ids, flags.view(np.bool_)
+
+    def to_arrays(self) -> tuple[np.ndarray, ...]:
+        """Return the entries of all rows, best first; empty places have the distance inf and the id -1.
+
+        Returns
+        -------
+        distances : (n_rows, k) float32 or float64
+        ids : (n_rows, k) int32 or int64
+        flags : (n_rows, k) bool
+            Only if entries have flags.
+
+        Complexity
+        ----------
+        O(n_rows * k).
+
+        Examples
+        --------
+        >>> q = KBest(n_rows=1, k=2)
+        >>> q.push(0, 0.5, 7), q.to_arrays()
+        (True, (array([[0.5, inf]], dtype=float32), array([[ 7, -1]], dtype=int32)))
+        """
+        if not self.has_flags:
+            return self._kernels.to_arrays(self)
+        distances, ids, flags = arrays_with_flags(self)
+        return distances, ids, flags.view(np.bool_)
+
+    # --------------------------------------------------------------------------------------------- pushing
     def _given(self, row: Any, distance: Any, id: Any, flag: Any) -> tuple[int, float, int, bool]:
         """Return the arguments of a push, checked."""
         n_rows, _, has_flags = shape(self)
-        return row_of(row, n_rows), *entry_of(distance, id, self.id_dtype), flag_of(flag, has_flags)
+        return _row_of(row, n_rows), *_entry_of(distance, id, self.id_dtype), _flag_of(flag, has_flags)
 
     def push(self, row: int, distance: float, id: int, flag: bool = False) -> bool:
         """Put an entry into a row, if it is among the best k and its id is not there yet.
@@ -315,8 +536,8 @@ class KBest(SortedRows):
         3
         """
         n_rows, _, has_flags = shape(self)
-        entries = entries_of(rows, distances, ids, n_rows, self.id_dtype)
-        return self._kernels.push_many(self, *entries, flag_of(flag, has_flags))
+        entries = _entries_of(rows, distances, ids, n_rows, self.id_dtype)
+        return self._kernels.push_many(self, *entries, _flag_of(flag, has_flags))
 
     def merge(self, other: KBest) -> int:
         """Push all entries of another container into the same rows here, with their flags.
@@ -359,6 +580,35 @@ class KBest(SortedRows):
     def clear(self) -> None:
         """Empty all rows."""
         self._kernels.clear(self)
+
+    def _content(self) -> tuple[np.ndarray, ...]:
+        return self.to_arrays()
+
+    def _equals(self, other: Any) -> bool:
+        return self.has_flags == other.has_flags and super()._equals(other)
+
+    def _check(self) -> None:
+        """Assert the numbered invariants of the module docstring."""
+        *arrays, width = state(self)
+        n_rows, k, has_flags = shape(self)
+        assert width % ROW_LANES == 0, "3: width"
+        assert k <= width, "3: width"
+        assert [array.size for array in arrays] == [
+            n_rows * width,
+            n_rows * width,
+            has_flags * n_rows * width,
+        ]
+        distances, ids = (array.reshape(n_rows, width) for array in arrays[:2])
+        flags = arrays[2].reshape(n_rows, width) if has_flags else 0 * ids
+        assert not np.isnan(distances).any(), "4: not a number"
+        assert np.all(ids >= NO_ID), "4: ids"
+        is_empty = ids == NO_ID
+        is_empty[:, k:] = True
+        assert np.all((distances == np.inf) & (ids == NO_ID) & (flags == 0) | ~is_empty), "2: empty places"
+        near, far = distances[:, :-1], distances[:, 1:]
+        unsigned = ids.view(f"u{ids.itemsize}")
+        is_tie = (near == far) & (unsigned[:, :-1] <= unsigned[:, 1:])
+        assert np.all((near < far) | is_tie), "1: order"
 
 
 bind(KBestType, KBest)

@@ -11,57 +11,22 @@ from numba.experimental import structref
 from structures import status
 from structures.base.struct_type import StructType, fields_of, method, new, new_like
 from structures.compiling.jit import inner, kernel, quiet
-from structures.neighbours.k_best_checks import NO_ID
-from structures.neighbours.sorted_lanes import (
+from structures.neighbours.k_best_layout import (
+    NO_ID,
     ROW_LANES,
+    all_places,
     as_element,
+    comes_in,
+    entries_in,
     insert_lane,
     place_of_another,
     place_of_entry,
+    places_of,
 )
-from structures.primitives.memory import aligned_elements, new_filled
+from structures.primitives.memory import new_filled
 from structures.primitives.simd import pointer_to, prefetch, smaller
 
 AHEAD = 16  # how many entries ahead a row is prefetched
-
-
-# ------------------------------------------------------------------------------ kernels on plain arrays
-@inner
-def comes_in(distances, ids, k, distance, id):
-    """Return whether an entry precedes the last of the `k` of a row; not-a-number precedes nothing."""
-    if id < 0:
-        return False
-    last, last_id = distances[k - 1], ids[k - 1]
-    return distance < last or (distance == last and (id < last_id or last_id < 0))
-
-
-@inner
-def entries_in(ids, k):
-    """Return how many of the `k` places of a row are not empty."""
-    n = k
-    while n > 0 and ids[n - 1] < 0:
-        n -= 1
-    return n
-
-
-@kernel
-def places_of(array, start, n):
-    """Return a copy of `n` places from `start` on."""
-    places = aligned_elements(n, array.dtype.type(0))
-    for i in range(n):
-        places[i] = array[start + i]
-    return places
-
-
-@kernel
-def all_places(array, k, width):
-    """Return a copy of the `k` places of every row, ``(n_rows, k)``."""
-    n_rows = array.size // width
-    places = aligned_elements(n_rows * k, array.dtype.type(0))
-    for row in range(n_rows):
-        for i in range(k):
-            places[row * k + i] = array[row * width + i]
-    return places.reshape((n_rows, k))
 
 
 # ------------------------------------------------------------------------------------------------ type

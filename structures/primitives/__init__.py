@@ -3,11 +3,9 @@
 ==============  =====================================================================================
 module          what it is about
 ==============  =====================================================================================
-``secret``      random words of the process, which hashes depend on
-``hashing``     keys mixed for hash tables; two ids packed into one key
-``simd``        many lanes of int64 at a time; words of bytes, pointers, local memory
+``hashing``     keys mixed for hash tables by a secret of the process; two ids packed into one key
+``simd``        many lanes of int64 or int32 at a time; words of bytes, pointers, local memory
 ``byte_lanes``  many lanes of bytes at a time
-``lines``       a cache line at a time, as eight words or sixteen int32
 ``constants``   values that compiled code knows
 ``words``       products and other words of arrays
 ``memory``      arrays for containers, copied and moved

@@ -19,7 +19,6 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from structures.compiling.jit import inner, kernel, twin
-from structures.compiling.numba_private import ALL_THERE
 from structures.primitives.simd import NONE
 
 _LINE = 64
@@ -109,11 +108,6 @@ def new_bytes(typingctx, n):
 def aligned_elements(typingctx, n, like):
     """Return an array of `n` numbers of the type of `like` that starts with a cache line, not initialised."""
     return _allocation(types.unliteral(like), like)
-
-
-if not ALL_THERE:
-    aligned_words, new_bytes = kernel(_py_aligned_words), kernel(_py_new_bytes)
-    aligned_elements = kernel(lambda n, like: np.full(n, like))
 
 
 def _py_copy_words(source: Any, start: int, target: Any, target_start: int, n: int) -> None:

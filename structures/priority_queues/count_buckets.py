@@ -70,10 +70,10 @@ from typing import Any
 import numpy as np
 
 from structures import status
-from structures.base.counted import Counted
-from structures.base.facade import named_by_package
-from structures.base.keyed import NOTHING
-from structures.base.made_inside import class_method, makes_empty, must_be_entries
+from structures.base.container import named_by_package
+from structures.base.in_njit import class_method, makes_empty, must_be_entries
+from structures.base.mapping import NOTHING
+from structures.base.queue import Counted
 from structures.base.struct_type import bind
 from structures.priority_queues.count_buckets_cells import (
     BUCKET,
@@ -111,7 +111,7 @@ class CountBuckets(Counted):
     multiset: a count of 0 removes the key, a count below 0 is an error. Unlike :class:`MaxHeap` it has
     both ends, finds the keys of any count, and moves a key by one in O(1); it takes more memory.
 
-    Calls from several threads take turns (:mod:`structures.base.claims`). The iterations of a ``prange`` may
+    Calls from several threads take turns (:mod:`structures.base.locks`). The iterations of a ``prange`` may
     read a container from outside, but not change it.
 
     Inside ``@njit`` the same verbs are methods and operators. Nothing raises there: a missing key has the

@@ -3,8 +3,8 @@
 import numpy as np
 
 from structures.compiling.jit import inner, kernel
+from structures.primitives.hashing import SECRET_WORDS, secret_word
 from structures.primitives.memory import new_words
-from structures.primitives.secret import SECRET_WORDS, secret_word
 
 WORDS = 8
 END = 0

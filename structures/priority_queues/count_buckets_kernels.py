@@ -4,8 +4,8 @@ from numba import types
 from numba.experimental import structref
 
 from structures import status
-from structures.base.counted import CountedType
-from structures.base.keyed import check_sizes
+from structures.base.mapping import check_sizes
+from structures.base.queue import CountedType
 from structures.base.struct_type import fields_of, method, new, new_like
 from structures.compiling.jit import inner, kernel, late, quiet
 from structures.hash_tables.int_map_kernels import discard, find, int_map_type, new_map, put

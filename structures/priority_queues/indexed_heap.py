@@ -61,15 +61,15 @@ import numpy as np
 from numba import types
 
 from structures import status
-from structures.base.counted import Counted
-from structures.base.facade import named_by_package
-from structures.base.made_inside import (
+from structures.base.container import named_by_package
+from structures.base.in_njit import (
     class_method,
     constructor,
     dtype_of_numbers,
     must_be_entries,
     must_be_integer,
 )
+from structures.base.queue import Counted
 from structures.base.struct_type import bind
 from structures.priority_queues.indexed_heap_invariants import assert_invariants
 from structures.priority_queues.indexed_heap_kernels import (
@@ -325,7 +325,7 @@ class IndexedMaxHeap(_IndexedHeap):
 
     ``h[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the verbs of a
     multiset: a count of 0 removes the key, a count below 0 is an error. Calls from several
-    threads take turns (:mod:`structures.base.claims`).
+    threads take turns (:mod:`structures.base.locks`).
 
     Inside ``@njit`` the same verbs are methods and operators. Nothing raises there, except when there is no
     memory for an array that is returned: a missing key has the count 0, an empty heap gives ``(0, 0)`` (check

@@ -3,7 +3,7 @@
 import numpy as np
 
 from structures import status
-from structures.base.keyed import AHEAD, check_sizes
+from structures.base.mapping import AHEAD, check_sizes
 from structures.base.struct_type import method, new, new_like
 from structures.compiling.jit import inner, kernel, late, quiet
 from structures.primitives.memory import are_equal, copy_prefix, new_words

@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 from numba.experimental import structref
 
-from structures.base.counted import CountedType
+from structures.base.queue import CountedType
 from structures.base.struct_type import fields_of
 
 

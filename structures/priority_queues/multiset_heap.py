@@ -56,15 +56,15 @@ import numpy as np
 from numba import types
 
 from structures import status
-from structures.base.counted import Counted
-from structures.base.facade import named_by_package
-from structures.base.made_inside import (
+from structures.base.container import named_by_package
+from structures.base.in_njit import (
     class_method,
     constructor,
     dtype_of_numbers,
     must_be_entries,
     only_empty,
 )
+from structures.base.queue import Counted
 from structures.base.struct_type import bind
 from structures.priority_queues.multiset_heap_blocks import (
     ALL,
@@ -243,7 +243,7 @@ class MaxHeap(_Heap):
 
     ``h[key] = count`` stores any count, also 0 and below; :meth:`add` and :meth:`sub` are the verbs of a
     multiset: a count of 0 removes the key, a count below 0 is an error. Calls from several
-    threads take turns (:mod:`structures.base.claims`).
+    threads take turns (:mod:`structures.base.locks`).
 
     With ``ties="fifo"`` the entry that came first leaves first, of those with equal counts. An entry whose
     count changes to another one is as new as if it had left and come again; one that is set to the count it

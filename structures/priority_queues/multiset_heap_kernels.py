@@ -3,7 +3,7 @@
 import numpy as np
 
 from structures import status
-from structures.base.keyed import AHEAD, check_sizes
+from structures.base.mapping import AHEAD, check_sizes
 from structures.base.struct_type import method, new_like
 from structures.compiling.jit import inner, kernel, quiet
 from structures.hash_tables.int_map_kernels import find

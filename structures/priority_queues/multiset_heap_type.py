@@ -11,9 +11,9 @@ from numba import types
 from numba.experimental import structref
 
 from structures import status
-from structures.base.counted import CountedType
-from structures.base.fields import swap_fields
-from structures.base.keyed import AHEAD
+from structures.base.container import swap_fields
+from structures.base.mapping import AHEAD
+from structures.base.queue import CountedType
 from structures.base.struct_type import fields_of, method, new
 from structures.compiling.jit import inner, kernel, late, quiet
 from structures.hash_tables.int_map_kernels import find, int_map_type, make_room, new_map

@@ -60,32 +60,37 @@ Knuth, The Art of Computer Programming, 6.2.3; the layout of the rows is our own
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numba import types
 
-from structures.base.facade import named_by_package
-from structures.base.keyed import NOTHING
-from structures.base.made_inside import (
+from structures.base.container import named_by_package
+from structures.base.in_njit import (
     class_method,
     constructor,
     dtype_of_numbers,
     must_be_entries,
     only_empty,
 )
+from structures.base.mapping import NOTHING, Keyed
 from structures.base.struct_type import bind
 from structures.sorted_maps.sorted_map_kernels import (
     SortedMapType,
+    count_within,
+    entries_within,
+    nearest,
+    nearest_many,
     new_sorted_map,
     remove_and_tell,
+    remove_within,
+    sorted_map_of,
     sorted_map_type,
     state,
 )
-from structures.sorted_maps.sorted_map_many import sorted_map_of
-from structures.sorted_maps.sorted_map_order import Ordered
-from structures.sorted_maps.sorted_map_rows import (
+from structures.sorted_maps.sorted_map_layout import (
     CHILD,
     CHILDREN,
     COUNT,
@@ -98,13 +103,23 @@ from structures.sorted_maps.sorted_map_rows import (
     ROW,
     SIZE,
 )
-from structures.status import DTYPE_HINT, INT64_MAX, INT64_MIN, as_array, dtype_name
+from structures.status import (
+    DTYPE_HINT,
+    INT64_MAX,
+    INT64_MIN,
+    as_array,
+    dtype_name,
+    float64,
+    float64_array,
+    int64,
+    int64_array,
+)
 
 
-class SortedMap(Ordered):
+class SortedMap(Keyed):
     """Sorted map from int64 or float64 keys to int64 or float64 values.
 
-    Iteration is by ascending key. Calls from several threads take turns (:mod:`structures.base.claims`).
+    Iteration is by ascending key. Calls from several threads take turns (:mod:`structures.base.locks`).
     A key that is not a number is a ``ValueError``; a value may be one, but a sum may not.
 
     Inside ``@njit`` the same verbs are methods and operators. Nothing raises there, except when there is no
@@ -171,6 +186,7 @@ class SortedMap(Ordered):
     """
 
     __slots__ = ()
+    _type: Any
     _float_hint = DTYPE_HINT
 
     def __new__(cls, items: Any = (), dtype: Any = None, key_dtype: Any = None) -> Any:
@@ -256,6 +272,42 @@ class SortedMap(Ordered):
         names = (dtype_name(np.int64 if each is None else each) for each in (key_dtype, dtype))
         return sorted_map_type(*names)
 
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the values: int64 or float64."""
+        return self._type.dtype
+
+    @property
+    def key_dtype(self) -> np.dtype:
+        """The dtype of the keys: int64 or float64."""
+        return self._type.key_dtype
+
+    def _key(self, key: Any) -> Any:
+        if self.key_dtype == np.int64:
+            return int64(key)
+        number = float64(key, "key")
+        if number != number:
+            raise ValueError("key is not a number")
+        return number
+
+    def _keys(self, keys: Any) -> np.ndarray:
+        if self.key_dtype == np.int64:
+            return int64_array(keys, "keys", "make it with key_dtype=float for float keys")
+        array = float64_array(keys, "keys")
+        if np.isnan(array).any():
+            raise ValueError(f"keys[{np.argmax(np.isnan(array))}] is not a number")
+        return array
+
+    def _is_key(self, key: Any) -> bool:
+        if self.key_dtype == np.int64:
+            return self._is_int64(key)
+        return isinstance(key, (float, int, np.floating, np.integer)) and bool(key == key)
+
+    def _ends(self, low: Any, high: Any) -> tuple[Any, Any, bool, bool]:
+        """Return both ends, and whether they are given."""
+        keys = (self._key(0 if end is None else end) for end in (low, high))
+        return *keys, low is not None, high is not None
+
     # ------------------------------------------------------------------------------------- single keys
     def add(self, key: Any, delta: Any = 1) -> None:
         """Add `delta` to the value of `key`; a missing key counts as 0; a sum of 0 stays.
@@ -323,6 +375,58 @@ class SortedMap(Ordered):
         return default
 
     # --------------------------------------------------------------------------------------- both ends
+    def _must_have_keys(self) -> None:
+        if not len(self):
+            raise KeyError(f"{type(self).__name__} is empty")
+
+    def peek_min(self) -> tuple[Any, Any]:
+        """Return (key, value) of the least key.
+
+        Returns
+        -------
+        key, value : int or float
+
+        Raises
+        ------
+        KeyError
+            The map is empty.
+
+        Complexity
+        ----------
+        O(log n).
+
+        Examples
+        --------
+        >>> SortedMap({7: 2, 9: 5}).peek_min()
+        (7, 2)
+        """
+        self._must_have_keys()
+        return self._kernels.peek_min(self)
+
+    def peek_max(self) -> tuple[Any, Any]:
+        """Return (key, value) of the greatest key.
+
+        Returns
+        -------
+        key, value : int or float
+
+        Raises
+        ------
+        KeyError
+            The map is empty.
+
+        Complexity
+        ----------
+        O(log n).
+
+        Examples
+        --------
+        >>> SortedMap({7: 2, 9: 5}).peek_max()
+        (9, 5)
+        """
+        self._must_have_keys()
+        return self._kernels.peek_max(self)
+
     def pop_min(self, default: Any = NOTHING) -> Any:
         """Remove the least key; return (key, value).
 
@@ -386,6 +490,422 @@ class SortedMap(Ordered):
             return default
         self._must_have_keys()
         return self._kernels.pop_max(self)
+
+    # --------------------------------------------------------------------------------- neighbours of a key
+    def floor(self, key: Any, default: Any = NOTHING) -> Any:
+        """Return (key, value) of the greatest key that is `key` or less.
+
+        Parameters
+        ----------
+        key : int or float
+        default : object, optional
+            Returned if there is none. Inside ``@njit`` a pair: ``(0, 0)`` if it is not given.
+
+        Returns
+        -------
+        key, value : int or float
+
+        Raises
+        ------
+        KeyError
+            There is none, and no default was given.
+        ValueError
+            `key` is not a number.
+
+        Complexity
+        ----------
+        O(log n).
+
+        Examples
+        --------
+        >>> m = SortedMap({10: 1, 20: 2})
+        >>> m.floor(19), m.floor(20), m.floor(9, (-1, 0))
+        ((10, 1), (20, 2), (-1, 0))
+        """
+        return self._nearest(key, True, True, default)
+
+    def ceiling(self, key: Any, default: Any = NOTHING) -> Any:
+        """Return (key, value) of the least key that is `key` or greater.
+
+        Parameters
+        ----------
+        key : int or float
+        default : object, optional
+            Returned if there is none. Inside ``@njit`` a pair: ``(0, 0)`` if it is not given.
+
+        Returns
+        -------
+        key, value : int or float
+
+        Raises
+        ------
+        KeyError
+            There is none, and no default was given.
+        ValueError
+            `key` is not a number.
+
+        Complexity
+        ----------
+        O(log n).
+
+        Examples
+        --------
+        >>> m = SortedMap({10: 1, 20: 2})
+        >>> m.ceiling(10), m.ceiling(11), m.ceiling(21, None)
+        ((10, 1), (20, 2), None)
+        """
+        return self._nearest(key, False, True, default)
+
+    def lower(self, key: Any, default: Any = NOTHING) -> Any:
+        """Return (key, value) of the greatest key less than `key`.
+
+        Parameters
+        ----------
+        key : int or float
+        default : object, optional
+            Returned if there is none. Inside ``@njit`` a pair: ``(0, 0)`` if it is not given.
+
+        Returns
+        -------
+        key, value : int or float
+
+        Raises
+        ------
+        KeyError
+            There is none, and no default was given.
+        ValueError
+            `key` is not a number.
+
+        Complexity
+        ----------
+        O(log n).
+
+        Examples
+        --------
+        >>> SortedMap({10: 1, 20: 2}).lower(20)
+        (10, 1)
+        """
+        return self._nearest(key, True, False, default)
+
+    def higher(self, key: Any, default: Any = NOTHING) -> Any:
+        """Return (key, value) of the least key greater than `key`: a step of a walk through the keys.
+
+        Parameters
+        ----------
+        key : int or float
+        default : object, optional
+            Returned if there is none. Inside ``@njit`` a pair: ``(0, 0)`` if it is not given.
+
+        Returns
+        -------
+        key, value : int or float
+
+        Raises
+        ------
+        KeyError
+            There is none, and no default was given.
+        ValueError
+            `key` is not a number.
+
+        Complexity
+        ----------
+        O(log n).
+
+        Examples
+        --------
+        >>> SortedMap({10: 1, 20: 2}).higher(10)
+        (20, 2)
+        """
+        return self._nearest(key, False, False, default)
+
+    def _nearest(self, key: Any, is_below: bool, or_at: bool, default: Any) -> Any:
+        is_there, found, value = nearest(self, self._key(key), is_below, or_at)
+        if is_there:
+            return found, value
+        if default is NOTHING:
+            raise KeyError(f"no key {'at or ' * or_at}{'below' if is_below else 'above'} {key}")
+        return default
+
+    def floor_many(self, keys: Any, default: Any = NOTHING) -> tuple[np.ndarray, np.ndarray]:
+        """Return, for each of many keys, the greatest key that is not greater, and the value of that key.
+
+        Parameters
+        ----------
+        keys : (m,) array_like of int or float
+            In any order.
+        default : (key, value), optional
+            Stands where there is none. Inside ``@njit``: ``(0, 0)`` if it is not given.
+
+        Returns
+        -------
+        keys : (m,) int64 or float64
+        values : (m,) int64 or float64
+
+        Raises
+        ------
+        KeyError
+            For some key there is none, and no default was given.
+        ValueError
+            A key is not a number.
+
+        Complexity
+        ----------
+        O(log n) a key.
+
+        Examples
+        --------
+        The price at some points in time:
+
+        >>> price_at = SortedMap({10: 2.5, 20: 3.5})
+        >>> price_at.floor_many([25, 12, 5], (-1, 0.0))
+        (array([20, 10, -1]), array([3.5, 2.5, 0. ]))
+        """
+        return self._nearest_many(keys, True, default)
+
+    def ceiling_many(self, keys: Any, default: Any = NOTHING) -> tuple[np.ndarray, np.ndarray]:
+        """Return, for each of many keys, the least key that is not less, and the value of that key.
+
+        Parameters
+        ----------
+        keys : (m,) array_like of int or float
+            In any order.
+        default : (key, value), optional
+            Stands where there is none. Inside ``@njit``: ``(0, 0)`` if it is not given.
+
+        Returns
+        -------
+        keys : (m,) int64 or float64
+        values : (m,) int64 or float64
+
+        Raises
+        ------
+        KeyError
+            For some key there is none, and no default was given.
+        ValueError
+            A key is not a number.
+
+        Complexity
+        ----------
+        O(log n) a key.
+
+        Examples
+        --------
+        >>> SortedMap({10: 1, 20: 2}).ceiling_many([12, 5])
+        (array([20, 10]), array([2, 1]))
+        """
+        return self._nearest_many(keys, False, default)
+
+    def _nearest_many(self, keys: Any, is_below: bool, default: Any) -> tuple[np.ndarray, np.ndarray]:
+        keys = self._keys(keys)
+        pair = (0, 0) if default is NOTHING else default
+        pair = self._key(pair[0]), self._number(pair[1], "default")
+        found, values, missing = nearest_many(self, keys, is_below, pair)
+        if default is NOTHING and missing < keys.size:
+            where = f"at or {'below' if is_below else 'above'}"
+            raise KeyError(f"no key {where} keys[{missing}], {keys[missing]}")
+        return found, values
+
+    # ------------------------------------------------------------------------------------------- ranks
+    def rank(self, key: Any) -> int:
+        """Return how many keys are less than `key`, which need not be there.
+
+        Parameters
+        ----------
+        key : int or float
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            `key` is not a number.
+
+        Complexity
+        ----------
+        O(log n).
+
+        Examples
+        --------
+        >>> m = SortedMap({10: 1, 20: 2})
+        >>> m.rank(10), m.rank(15), m.rank(99)
+        (0, 1, 2)
+        """
+        return self._kernels.rank(self, self._key(key))
+
+    def rank_many(self, keys: Any) -> np.ndarray:
+        """Return how many keys are less, for each of many keys.
+
+        Parameters
+        ----------
+        keys : (m,) array_like of int or float
+            In any order.
+
+        Returns
+        -------
+        (m,) int64
+
+        Raises
+        ------
+        ValueError
+            A key is not a number.
+
+        Complexity
+        ----------
+        O(log n) a key.
+
+        Examples
+        --------
+        >>> SortedMap({10: 1, 20: 2}).rank_many([99, 15])
+        array([2, 1])
+        """
+        return self._kernels.rank_many(self, self._keys(keys))
+
+    def select(self, i: int) -> tuple[Any, Any]:
+        """Return (key, value) of the key with rank `i`; that with rank 0 is the least.
+
+        Inside ``@njit``, ``select(i, default)`` gives a default pair where there is none.
+
+        Parameters
+        ----------
+        i : int
+            In ``range(len(m))``.
+
+        Returns
+        -------
+        key, value : int or float
+
+        Raises
+        ------
+        IndexError
+            There is no such key.
+
+        Complexity
+        ----------
+        O(log n).
+
+        Examples
+        --------
+        >>> m = SortedMap({10: 1, 20: 2, 30: 3})
+        >>> m.select(len(m) // 2)
+        (20, 2)
+        """
+        i = int64(i, "i")
+        if not 0 <= i < len(self):
+            raise IndexError(f"rank {i} of {len(self)} keys")
+        return self._kernels.select(self, i)
+
+    # ------------------------------------------------------------------------------------------- ranges
+    def count(self, low: Any = None, high: Any = None) -> int:
+        """Return how many keys are in ``[low, high)``.
+
+        Parameters
+        ----------
+        low, high : int or float, optional
+            Without one of them, the range has no end on this side.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            An end is not a number.
+
+        Complexity
+        ----------
+        O(log n).
+
+        Examples
+        --------
+        >>> m = SortedMap({10: 1, 20: 2, 30: 3})
+        >>> m.count(10, 30), m.count(high=15)
+        (2, 1)
+        """
+        return count_within(self, *self._ends(low, high))
+
+    def range_arrays(self, low: Any = None, high: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the keys in ``[low, high)``, ascending, and their values.
+
+        Parameters
+        ----------
+        low, high : int or float, optional
+            Without one of them, the range has no end on this side.
+
+        Returns
+        -------
+        keys : (m,) int64 or float64
+        values : (m,) int64 or float64
+
+        Raises
+        ------
+        ValueError
+            An end is not a number.
+
+        Complexity
+        ----------
+        O(log n + m).
+
+        Examples
+        --------
+        >>> SortedMap({10: 1, 20: 2, 30: 3}).range_arrays(15)
+        (array([20, 30]), array([2, 3]))
+        """
+        return entries_within(self, *self._ends(low, high))
+
+    def keys(self, low: Any = None, high: Any = None) -> np.ndarray:
+        """Return the keys, ascending; those of :meth:`range_arrays`."""
+        return self.range_arrays(low, high)[0]
+
+    def values(self, low: Any = None, high: Any = None) -> np.ndarray:
+        """Return the values, by ascending key; those of :meth:`range_arrays`."""
+        return self.range_arrays(low, high)[1]
+
+    def items(self, low: Any = None, high: Any = None) -> Iterator[tuple[Any, Any]]:
+        """Iterate over the (key, value) of :meth:`range_arrays`, as they are at the call."""
+        keys, values = self.range_arrays(low, high)
+        return zip(keys.tolist(), values.tolist(), strict=True)
+
+    def to_arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return all keys, ascending, and their values, as ``from_arrays`` takes them."""
+        return self.range_arrays()
+
+    def remove_range(self, low: Any = None, high: Any = None) -> int:
+        """Remove the keys in ``[low, high)``; return how many there were.
+
+        Parameters
+        ----------
+        low, high : int or float, optional
+            Without one of them, the range has no end on this side.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            An end is not a number; the map is as it was.
+
+        Complexity
+        ----------
+        O(log n) for each key that is removed.
+
+        Examples
+        --------
+        >>> m = SortedMap({10: 1, 20: 2, 30: 3})
+        >>> m.remove_range(high=25), m.keys()
+        (2, array([30]))
+        """
+        return remove_within(self, *self._ends(low, high))
+
+    # ------------------------------------------------------------------------------------------ the whole
+    def _equals(self, other: Any) -> bool:
+        if self._type == other._type:
+            return self._kernels.equals(self, other)
+        return all(map(np.array_equal, self.to_arrays(), other.to_arrays()))  # 1 == 1.0
 
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""

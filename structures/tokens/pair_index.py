@@ -40,8 +40,8 @@ from typing import Any
 
 import numpy as np
 
-from structures.base.facade import Facade, named_by_package
-from structures.base.made_inside import class_method, constructor
+from structures.base.container import Facade, named_by_package
+from structures.base.in_njit import class_method, constructor
 from structures.base.struct_type import bind
 from structures.primitives.hashing import MAX_ID
 from structures.status import int64, int64_array
@@ -67,7 +67,7 @@ class PairIndex(Facade):
     ``PairIndex(tokens)`` is empty; :meth:`build` makes a full one. The index keeps its token list,
     :attr:`tokens`, and reads it to find which postings are stale. ``tokens.compact()`` changes the
     positions: call :meth:`rebuild` then. Calls from several threads take turns
-    (:mod:`structures.base.claims`); a call of the index is one of its tokens, too.
+    (:mod:`structures.base.locks`); a call of the index is one of its tokens, too.
 
     Inside ``@njit`` the same verbs are methods. Nothing is checked there, ``rebuild()`` returns whether
     there was memory, and ``nbytes()`` is a call. ``span(left, right)`` and ``posting(i)`` read the

@@ -39,8 +39,8 @@ from typing import Any
 
 import numpy as np
 
-from structures.base.facade import Facade, named_by_package
-from structures.base.made_inside import constructor, must_be_integers
+from structures.base.container import Facade, named_by_package
+from structures.base.in_njit import constructor, must_be_integers
 from structures.base.struct_type import bind
 from structures.primitives.hashing import MAX_ID
 from structures.status import error, int64, int64_array
@@ -63,7 +63,7 @@ class TokenList(Facade):
 
     A token has a *position*: the index where it started in the array from which the list was built. A
     merge keeps the position of its left token and leaves a tombstone at the position of its right one.
-    Calls from several threads take turns (:mod:`structures.base.claims`).
+    Calls from several threads take turns (:mod:`structures.base.locks`).
 
     Inside ``@njit`` the same verbs are methods. The constructor checks its arguments there, too; nothing
     else is checked. :meth:`segment` returns an array, :meth:`compact` returns a status, and

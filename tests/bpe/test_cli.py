@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 import bpe
 from bpe import cli
-from bpe.cli.app import human
+from bpe.cli.progress import human
 from bpe.id_files.output import Output
 from bpe.tokenizer import Tokenizer
 from tests.forks import Child
@@ -83,7 +83,7 @@ def test_train(folder):
     result = run(
         *("train", "book.txt", "special.txt", "--vocab-size", 300, "--pattern", "cl100k"),
         *("--special", "<|end|>", "--special", "<|fim|>", "--min-count", 2, "--ties", "lexicographic"),
-        *("--selection", "heap", "-o", "new.json"),
+        *("-o", "new.json"),
     )
     assert result.exit_code == 0, result.output
     assert result.stdout == ""
@@ -161,7 +161,7 @@ def test_output_is_checked_first(folder, command, monkeypatch):
     for output, message in {
         "no/new.bin": "no such folder: .*no$",
         "book.txt/new.bin": r"book\.txt is a file, not a folder$",
-        "folder.bin": r"folder\.bin is a folder: a file name is needed$",
+        "folder.bin": r"folder\.bin is a folder: a file name is required$",
     }.items():
         fails(run(*OUTPUTS[command], "-o", output), message)
 
@@ -393,7 +393,7 @@ def test_two_at_once_do_not_write_the_same_file(folder, tokenizer):
             output.write(np.array([1, 2]), [2])
             fails(
                 run("encode", "tok.json", "book.txt", "-o", "ids.bin"),
-                r"ids\.(bin|offsets\.npy): another process is writing it: wait until it ends",
+                r"ids\.(bin|offsets\.npy): another process is writing it: wait for it to finish",
             )
             output.finish()
         assert ids_of(other).tolist() == [1, 2]

@@ -11,8 +11,7 @@ from click.testing import CliRunner
 
 import bpe
 from bpe import cli
-from bpe.cli.options import OTHER_NAMES, PATTERN_HELP, PATTERNS
-from bpe.cli.show import oddity
+from bpe.cli.options import OTHER_NAMES, PATTERN_HELP, PATTERNS, oddity
 from bpe.splitting.pattern import _OTHER_NAMES
 from tests.optional import optional
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import bpe
 from bpe import cli
-from bpe.cli.app import hearing_interrupts
+from bpe.cli.app import noting_interrupts
 from bpe.tokenizer import Tokenizer
 from tests.forks import Child
 
@@ -151,7 +151,7 @@ def test_an_interrupt_that_python_cannot_raise_comes_again(capsys):
             signal.raise_signal(signal.SIGINT)
 
     heard = []
-    with pytest.raises(KeyboardInterrupt), hearing_interrupts(heard):  # noqa: PT012
+    with pytest.raises(KeyboardInterrupt), noting_interrupts(heard):  # noqa: PT012
         one = Stubborn()
         del one
         deadline = time.monotonic() + 60

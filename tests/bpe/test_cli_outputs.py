@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import bpe
 from bpe import cli
-from bpe.cli.app import human
+from bpe.cli.progress import human
 from bpe.id_files import encode as id_files
 from bpe.support.files import lock
 from bpe.tokenizer import Tokenizer
@@ -115,10 +115,10 @@ def test_an_output_that_is_read(folder, read, command):
     shutil.copy("tok.json", "model/tokenizer.json")
     before, link, name = Path(read).read_bytes(), f"link{Path(read).suffix}", re.escape(read)
     files = sorted(os.listdir())
-    fails(run(*command.split(), read), f"bpe: {name} is a file that is read: name another output")
+    fails(run(*command.split(), read), f"bpe: {name} is also an input: choose another output")
     for make in (os.symlink, os.link):
         make(read, link)
-        fails(run(*command.split(), link), rf"bpe: {link} is a file that is read \({name}\): name another .*")
+        fails(run(*command.split(), link), rf"bpe: {link} is also an input \({name}\): choose another .*")
         os.unlink(link)
     assert (Path(read).read_bytes(), sorted(os.listdir())) == (before, files)
 
@@ -129,7 +129,7 @@ def test_an_output_that_is_standard_input(folder):
         environment = {**os.environ, "PYTHONPATH": str(Path(bpe.__file__).parent.parent)}
         result = subprocess.run(command, stdin=book, stderr=subprocess.PIPE, env=environment, check=False)
     assert result.returncode == 2
-    assert result.stderr == b"bpe: book.txt is a file that is read (standard input): name another output\n"
+    assert result.stderr == b"bpe: book.txt is also an input (standard input): choose another output\n"
 
 
 @pytest.mark.parametrize("command", ["count book.txt -o", "encode tok.json book.txt -o", "convert tok.json"])
@@ -144,8 +144,10 @@ def test_a_link_that_leads_to_itself(folder, command):
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no folder that takes no files")
 def test_a_folder_that_takes_no_files(folder):
     for command in (("train", "book.txt", "--vocab-size", 270), ("encode", "tok.json", "book.txt")):
-        fails(run(*command, "-o", "/proc/new.bin"), "bpe: cannot write to /proc: it takes no new files")
-    with pytest.raises(PermissionError, match="cannot write to /proc: it takes no new files"):
+        fails(
+            run(*command, "-o", "/proc/new.bin"), "bpe: cannot write to /proc: it does not accept new files"
+        )
+    with pytest.raises(PermissionError, match="cannot write to /proc: it does not accept new files"):
         bpe.WordCounts({"a": 1}).save("/proc/new.counts")
 
 

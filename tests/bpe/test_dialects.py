@@ -235,7 +235,7 @@ def test_dialects_of_patterns():
         assert bpe.Pattern.of(rust, dialect) is rust
     with pytest.raises(ValueError, match=r"dialect must be one of 'regex', 'rust', 'oniguruma', not 'perl'"):
         bpe.Pattern.of("a+", "perl")
-    with pytest.raises(ValueError, match="needs an expression that is not empty"):
+    with pytest.raises(ValueError, match="requires an expression that is not empty"):
         bpe.Pattern("", "rust")
 
 

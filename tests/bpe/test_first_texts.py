@@ -13,10 +13,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import bpe
-from bpe.encoding import plain_encoder as first_texts
+from bpe.encoding import plain_encoder
 from bpe.encoding.encoder import Encoder
-from bpe.encoding.plain_encoder import LONGEST_PIECE, LONGEST_TEXT, MOST_WORK, FirstTexts
-from bpe.formats.ranks import find_unreached, vocabulary_of_ranks
+from bpe.encoding.plain_encoder import LONGEST_PIECE, LONGEST_TEXT, MOST_WORK, PlainEncoder
+from bpe.formats.ranks import taking_whole, vocabulary_of_ranks
 from bpe.splitting import pattern as plain_splitting
 from bpe.splitting.pattern import Pattern, plain_splitter
 from bpe.vocabulary.vocabulary import Vocabulary
@@ -28,8 +28,8 @@ words = st.lists(st.text("aabc", min_size=2, max_size=4).map(str.encode), max_si
 
 @pytest.fixture(autouse=True)
 def fresh_process(monkeypatch):
-    monkeypatch.setattr(plain_splitting, "_n_refusing", 0)
-    monkeypatch.setattr(first_texts, "_done", 0)
+    monkeypatch.setattr(plain_splitting, "_n_compiled_only", 0)
+    monkeypatch.setattr(plain_encoder, "_done", 0)
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def tokenizer(merges):
 
 def is_plain(encoder):
     """Whether no text has needed compiled code."""
-    return isinstance(encoder, FirstTexts) and "_encoder" not in vars(encoder)
+    return isinstance(encoder, PlainEncoder) and "_encoder" not in vars(encoder)
 
 
 def compare(plain, compiled, data, ends):
@@ -68,10 +68,10 @@ def compare(plain, compiled, data, ends):
 @example(b"a" * LONGEST_PIECE, [7], "gpt2")
 @example(b"a" * (LONGEST_PIECE + 1), [7], "gpt2")
 def test_pairs(merges, data, ends, name):
-    first_texts._done = 0
+    plain_encoder._done = 0
     vocabulary = Vocabulary(Vocabulary.assemble(merges), merges, {})
     compiled = Encoder(vocabulary, Pattern.of(name))
-    plain = first_texts.first_texts_of(vocabulary, Pattern.of(name), lambda: compiled)
+    plain = PlainEncoder.of(vocabulary, Pattern.of(name), lambda: compiled)
     compare(plain, compiled, data, np.array([*sorted(min(end, len(data)) for end in ends), len(data)]))
 
 
@@ -79,15 +79,15 @@ def test_pairs(merges, data, ends, name):
 @example([b"aa"], b"a" * LONGEST_PIECE)
 @example([b"aa"], b"a" * (LONGEST_PIECE + 1))
 def test_ranks(tokens, data):
-    first_texts._done = 0
+    plain_encoder._done = 0
     ranks = {token: rank for rank, token in enumerate([*(bytes([value]) for value in range(256)), *tokens])}
     words = vocabulary_of(ranks)
-    assert not words.is_found("pairs")
+    assert "pairs" not in vars(words)
     found = vocabulary_of(ranks)
     assert len(found.pairs) <= len(tokens)
-    assert found.is_found("pairs")
+    assert "pairs" in vars(found)
     compiled = Encoder(found, Pattern.of("gpt2"))
-    plain = first_texts.first_texts_of(words, Pattern.of("gpt2"), lambda: compiled)
+    plain = PlainEncoder.of(words, Pattern.of("gpt2"), lambda: compiled)
     compare(plain, compiled, data, np.array([len(data)]))
 
 
@@ -97,11 +97,11 @@ def vocabulary_of(ranks):
 
 @given(st.lists(texts, max_size=5), st.booleans())
 def test_tokens_taken_whole(data, is_ranked):
-    first_texts._done = 0
+    plain_encoder._done = 0
     tokens = [*(bytes([value]) for value in range(256)), b"st", b"abc", b" abc"]
-    vocabulary = Vocabulary(tokens, [(ord("s"), ord("t"))], {}).taking_whole([257, 258])
+    vocabulary = Vocabulary(tokens, [(ord("s"), ord("t"))], {}).replace(whole_ids=[257, 258])
     compiled = Encoder(vocabulary, Pattern.of("gpt2"))
-    plain = first_texts.first_texts_of(vocabulary, Pattern.of("gpt2"), lambda: compiled)
+    plain = PlainEncoder.of(vocabulary, Pattern.of("gpt2"), lambda: compiled)
     row = b" abc".join(data)
     assert plain.encode(row) == compiled.encode(row)
     assert plain.encode(b" abcabc") == compiled.encode(b" abcabc") != plain.encode(b" abc") == [258]
@@ -110,12 +110,12 @@ def test_tokens_taken_whole(data, is_ranked):
 @given(st.lists(st.sampled_from([b" abc", b"st", b" xyz", b"a"]), max_size=5))
 def test_tokens_that_no_merge_reaches(parts):
     """They are found at the first use, by compiled code: not for the first texts."""
-    first_texts._done = 0
+    plain_encoder._done = 0
     tokens = [*(bytes([value]) for value in range(256)), b"st", b" abc", b" xyz"]
-    words = Vocabulary(tokens, [(ord("s"), ord("t"))], {}).finding(find_unreached, "whole_ids")
-    plain = first_texts.first_texts_of(words, Pattern.of("gpt2"), lambda: None)
+    words = taking_whole(Vocabulary(tokens, [(ord("s"), ord("t"))], {}))
+    plain = PlainEncoder.of(words, Pattern.of("gpt2"), lambda: None)
     found = [plain.encode(part) for part in (b"".join(parts), *parts)]
-    assert not words.is_found("whole_ids")
+    assert "whole_ids" not in vars(words)
     compiled = Encoder(words, Pattern.of("gpt2"))
     assert words.whole_ids == (257, 258)
     assert found == [compiled.encode(part) for part in (b"".join(parts), *parts)]
@@ -149,7 +149,7 @@ def test_from_some_text_on(tokenizer, book):
         part = book[start % 80_000 :][:40_000]
         n_plain += is_plain(plain)
         assert tokenizer.encode(part) == encoder.encode(part.encode())
-        assert first_texts._done <= MOST_WORK
+        assert plain_encoder._done <= MOST_WORK
     assert 2 < n_plain < 35
     assert plain.encode == plain._encoder.encode  # nothing stands between
     assert plain._merge is None  # memory
@@ -169,16 +169,16 @@ def test_a_hard_text(tokenizer, name, data):
         found, expected = found[0], expected[0]
     assert np.array_equal(found, expected)
     assert not is_plain(tokenizer.engine.encoder)
-    assert first_texts._done <= MOST_WORK
+    assert plain_encoder._done <= MOST_WORK
 
 
 def test_work_in_vain_counts(tokenizer):
     hard = b"one two three four five " + b"x" * (LONGEST_PIECE + 1)
     fresh = [tokenizer.with_special_tokens([f"<{i}>"]) for i in range(3)]
-    before = first_texts._done
+    before = plain_encoder._done
     for each in fresh:
         each.encode(hard)
-    assert first_texts._done - before >= 3 * len(hard)
+    assert plain_encoder._done - before >= 3 * len(hard)
 
 
 def test_ends_that_do_not_fit(tokenizer):
@@ -200,7 +200,7 @@ def test_threads_meanwhile(merges, book):
     encoder = Encoder(Vocabulary(Vocabulary.assemble(merges), merges, {}), Pattern.of("gpt2"))
     expected = [encoder.encode(part.encode()) for part in parts]
     for _ in range(3):
-        first_texts._done = 0
+        plain_encoder._done = 0
         tok = bpe.Tokenizer(token_bytes=Vocabulary.assemble(merges), merges=merges, pattern="gpt2")
         with ThreadPoolExecutor(4) as pool:
             assert list(pool.map(tok.encode, parts)) == expected
@@ -220,7 +220,7 @@ def test_a_fork_goes_on(tokenizer):
 
 # ------------------------------------------------------------------------------------------- when it is not
 def first_of(vocabulary, pattern):
-    return first_texts.first_texts_of(vocabulary, Pattern.of(pattern), lambda: None)
+    return PlainEncoder.of(vocabulary, Pattern.of(pattern), lambda: None)
 
 
 def test_which_vocabularies(monkeypatch):
@@ -230,7 +230,7 @@ def test_which_vocabularies(monkeypatch):
     assert first_of(Vocabulary(tokens, [], {}), "deepseek") is None  # three expressions, one after the other
     assert first_of(Vocabulary(tokens, [], {}), r"\w+|\W") is None  # strangers' expressions may take long
     assert first_of(Vocabulary(tokens[:200], [], {}), "gpt2") is None  # bytes without a token
-    monkeypatch.setattr(first_texts, "MOST_MERGES", 0)
+    monkeypatch.setattr(plain_encoder, "MOST_MERGES", 0)
     pair = Vocabulary([*tokens, b"hi"], [(104, 105)], {})
     assert first_of(pair, "gpt2") is None
     monkeypatch.setattr(sys, "_is_gil_enabled", lambda: False, raising=False)
@@ -238,7 +238,7 @@ def test_which_vocabularies(monkeypatch):
 
 
 def test_superwords_need_compiled_code():
-    tok = bpe.train(["of the sea of the sea"], 275, superwords="boundless")
+    tok = bpe.train(["of the sea of the sea"], 275, superwords=bpe.Boundless())
     assert tok.engine.vocabulary.n_super
     assert type(tok.engine.encoder).__name__ == "RunEncoder"
 
@@ -276,10 +276,9 @@ def test_merges_are_found_when_asked_for(rank_file, tokenizer):
     assert opened.vocab_size == tokenizer.vocab_size - 1
     assert opened.token_bytes(300) == tokenizer.token_bytes(300)
     assert opened.decode(opened.encode("The sea")) == "The sea"
-    assert not words.is_found("pairs")
+    assert "pairs" not in vars(words)
     assert opened.merges == tokenizer.merges
-    assert words.is_found("pairs")
-    assert "bytes_of" not in vars(words), "memory"
+    assert "pairs" in vars(words)
     assert opened == bpe.Tokenizer.open(path, pattern="gpt2", special_tokens={})
     assert opened.with_special_tokens(["<|end|>"]) == tokenizer
     assert opened.vocab == {number: token for number, token in tokenizer.vocab.items() if number < 556}

@@ -15,10 +15,10 @@ from bpe.splitting import regex_engine as regular_expressions
 from bpe.splitting.compiled.automaton import compile_automaton
 from bpe.splitting.compiled.classes import _found_by_regex, ranges_of, symbols_of
 from bpe.splitting.compiled.cutting import cut
-from bpe.splitting.compiled.lookahead import MAX_TAIL, find_tails
-from bpe.splitting.compiled.matching import n_failed
+from bpe.splitting.compiled.lookahead import MAX_LOOKAHEAD, find_lookahead
+from bpe.splitting.compiled.matching import n_failed_bytes
 from bpe.splitting.compiled.scanner import Scanner
-from bpe.splitting.compiled.syntax import MAX_STEPS, UnsupportedError, Work
+from bpe.splitting.compiled.syntax import MAX_STEPS, StepBudget, UnsupportedError
 from bpe.splitting.compiled.windows import derive_windows
 from bpe.splitting.regex_engine import (
     MAX_DEPTH,
@@ -64,10 +64,10 @@ def test_known_patterns_are_far_below_the_limits(name):
     scanner = Scanner(sources)
     assert scanner.steps < MAX_STEPS / 5
     assert sum(map(len, sources)) < MAX_LENGTH / 2
-    assert not scanner.remembers  # linear by proof: no search has to remember anything
+    assert not scanner.memoizes  # linear by proof: no search has to memoize anything
     assert scanner.has_windows == (name != "deepseek")
     for source in sources:
-        assert len(find_tails(compile_automaton(source)).endless) < MAX_TAIL / 50
+        assert len(find_lookahead(compile_automaton(source)).endless) < MAX_LOOKAHEAD / 50
 
 
 # -------------------------------------------------------------------------------------------- compiling
@@ -122,17 +122,17 @@ SIZES = (10, 90, 1_000, 20_000)
 def test_compiling_is_limited(name, size):
     """Every pattern is compiled, split by the package or refused, in a limited number of steps."""
     source = ATTACKS[name](size)
-    work, on_windows, problem = Work(), Work(), ""
+    budget, windows_budget, problem = StepBudget(), StepBudget(), ""
     try:
         bpe.Pattern.of([source])
-        automaton = compile_automaton(source, work)
-        if not find_tails(automaton, work).meet:
-            derive_windows(automaton, on_windows)
+        automaton = compile_automaton(source, budget)
+        if not find_lookahead(automaton, budget).meet:
+            derive_windows(automaton, windows_budget)
     except (ValueError, UnsupportedError) as error:
         problem = str(error)
     # Steps are counted before they are made, so that the last ones, beyond the limit, are not.
-    assert work.done < MAX_STEPS * 1.1
-    assert on_windows.done < MAX_STEPS * 1.1
+    assert budget.spent < MAX_STEPS * 1.1
+    assert windows_budget.spent < MAX_STEPS * 1.1
     assert len(problem) < 1_000
 
 
@@ -151,9 +151,9 @@ LINEAR = {
 def test_twice_the_size_takes_twice_the_steps(name):
     done = []
     for size in (LINEAR[name], 2 * LINEAR[name], 4 * LINEAR[name]):
-        work = Work()
-        compile_automaton(ATTACKS[name](size), work)
-        done.append(work.done)
+        budget = StepBudget()
+        compile_automaton(ATTACKS[name](size), budget)
+        done.append(budget.spent)
     # "optional" has n states of up to n threads each, but n is small.
     assert done[2] < (5 if name != "optional" else 20) * done[0], done
 
@@ -167,7 +167,7 @@ def test_a_set_without_an_end_is_looked_for_once(monkeypatch):
             looked.append(at)
             return regular_expressions._PART.match(source, len(source))  # None
 
-    monkeypatch.setattr(regular_expressions, "_SET", Counting)
+    monkeypatch.setattr(regular_expressions, "SET", Counting)
     assert check_expression("[" * 1_000) == 1_000
     assert looked == [0]
 
@@ -196,7 +196,7 @@ def test_large_for_the_package(source, problem):
 
 def test_many_expressions():
     check_expressions(["a"] * MAX_EXPRESSIONS)
-    with pytest.raises(ValueError, match=f"{MAX_EXPRESSIONS + 1} expressions: it has more than"):
+    with pytest.raises(ValueError, match=f"{MAX_EXPRESSIONS + 1} expressions, which is more than"):
         bpe.Pattern.of(["a"] * (MAX_EXPRESSIONS + 1))
     with pytest.raises(ValueError, match=f"the pattern has {2 * MAX_LENGTH - 2} characters"):
         bpe.Pattern.of(["a" * (MAX_LENGTH - 1)] * 2)
@@ -223,7 +223,7 @@ def test_groups_deeper_than_the_stack():
             return str(error)
 
     found = {at_depth(n) for n in range(0, 600, 20)}
-    assert found <= {3, "groups in groups, deeper than the stack has room for"}
+    assert found <= {3, "groups that are nested too deeply"}
     assert 3 in found
 
 
@@ -273,7 +273,7 @@ def test_symbols():
 
 
 # --------------------------------------------------------------------------------------------- matching
-REMEMBERING = [
+MEMOIZING = [
     r"a[^\n]*b|.",
     r"\s+$|\s|\S+",
     r"[a-z]+(?=\s|$)|\d{2,3}?",
@@ -284,10 +284,10 @@ REMEMBERING = [
 ]
 
 
-@pytest.mark.parametrize("source", REMEMBERING)
-def test_which_remember(source):
+@pytest.mark.parametrize("source", MEMOIZING)
+def test_which_memoize(source):
     scanner = Scanner([source])
-    assert scanner.remembers
+    assert scanner.memoizes
     assert not scanner.has_windows
     assert scanner.only_tables is None
 
@@ -296,17 +296,17 @@ def test_which_remember(source):
     "source", [r"a+|\s+|.", r"a{1,200}b|.", r"(?:ab)+|.", r"\s*\n|\s+|\S+", r"\d+(?:\.\d+)?|\w|."]
 )
 def test_which_need_not(source):
-    assert not Scanner([source]).remembers
+    assert not Scanner([source]).memoizes
 
 
 @pytest.mark.parametrize(
     ("source", "problem"),
     [
-        (f"a{{{MAX_TAIL + 20}}}b|.", f"more than {MAX_TAIL} characters beyond its match"),
-        (f"(?:a{{{MAX_TAIL + 20}}})*b|.", "far beyond its match, in very many states"),
+        (f"a{{{MAX_LOOKAHEAD + 20}}}b|.", f"more than {MAX_LOOKAHEAD} characters beyond its match"),
+        (f"(?:a{{{MAX_LOOKAHEAD + 20}}})*b|.", "far beyond its match, in too many states"),
     ],
 )
-def test_far_tails_are_refused(source, problem):
+def test_far_lookahead_is_refused(source, problem):
     with pytest.raises(UnsupportedError, match=problem):
         Scanner([source])
 
@@ -320,11 +320,11 @@ def by_regex(source, text):
 
 
 def cut_and_look(source, segments):
-    """Return the offsets of all segments, and how much was remembered."""
+    """Return the offsets of all segments, and how much was memoized."""
     scanner = Scanner([source])
     data = np.frombuffer(bytearray(b"".join(segments)), np.uint8)
     ends = np.cumsum([len(segment) for segment in segments]).astype(np.int32)
-    failed = np.zeros(n_failed(0, len(data), scanner._tail_bytes[0]), np.uint8)
+    failed = np.zeros(n_failed_bytes(0, len(data), scanner._set_bytes[0]), np.uint8)
     out = np.empty(len(data) + 1, np.int32)
     n = cut(scanner._tables[0], data, 0, 0, ends, False, out, failed)
     assert scanner.cut(data, ends).tolist() == out[: n + 1].tolist()
@@ -354,7 +354,7 @@ def texts():
     return st.lists(runs.map(lambda drawn: drawn[0] * drawn[1]), max_size=5).map("".join)
 
 
-def test_any_expression_that_remembers():
+def test_any_expression_that_memoizes():
     seen = Counter()
 
     @settings(deadline=None, max_examples=600)
@@ -365,7 +365,7 @@ def test_any_expression_that_remembers():
         except UnsupportedError:
             return
         segments = [part.encode() for part in parts if part]
-        found, n_remembered = cut_and_look(source, segments)
+        found, n_memoized = cut_and_look(source, segments)
         expected, start = [0], 0
         try:
             for segment in segments:
@@ -374,17 +374,17 @@ def test_any_expression_that_remembers():
         except TimeoutError:  # exponential in the package
             return
         assert found == expected
-        seen[scanner.remembers, bool(n_remembered)] += 1
+        seen[scanner.memoizes, bool(n_memoized)] += 1
 
     check()
-    assert seen[True, True] > 20  # something failed, and was remembered
+    assert seen[True, True] > 20  # something failed, and was memoized
     assert seen[False, False] > 20
     assert not seen[False, True]
 
 
 @settings(deadline=None, max_examples=200)
 @given(
-    source=st.sampled_from(REMEMBERING),
+    source=st.sampled_from(MEMOIZING),
     data=st.tuples(texts().map(str.encode), st.binary(max_size=3), texts().map(str.encode)).map(b"".join),
     draw=st.data(),
 )

@@ -13,7 +13,7 @@ import pytest
 import bpe
 from bpe.counting import counts_file, pieces
 from bpe.encoding import encoder
-from bpe.support.threads import Unbroken, in_background, map_in_threads
+from bpe.support.threads import Uninterrupted, in_background, map_in_threads
 from bpe.training import learner, selection
 from tests.forks import Child
 
@@ -150,7 +150,7 @@ def test_while_training_begins(monkeypatch, book):
     counts = bpe.WordCounts.from_corpus([book[:5000]])
     endless = Endless(learner.count_pairs)
     monkeypatch.setattr(learner, "count_pairs", endless)
-    monkeypatch.setattr("bpe.trainer._FEW_WORDS", 0)  # as with many
+    monkeypatch.setattr("bpe.training.learner._FEW_WORDS", 0)  # as with many
     endless.interrupts(lambda: bpe.Trainer(counts))
     bpe.Trainer(counts).check()
 
@@ -220,17 +220,17 @@ def test_while_threads_work():
 
 def test_a_call_is_completed_or_never_begins():
     done = []
-    call = Unbroken(done.append, 1)
-    call.settle()  # an interrupt before its thread has begun
+    call = Uninterrupted(done.append, 1)
+    call.finish()  # an interrupt before its thread has begun
     call()
     assert done == []
     endless = Endless(done.append)
-    call = Unbroken(endless, 1)
+    call = Uninterrupted(endless, 1)
     endless.interrupts(lambda: in_background(call))
-    call.settle()
+    call.finish()
     assert done == [1]
-    failing = Unbroken(divmod, 1, 0)
-    for attempt in (failing, failing.settle, failing.settle):
+    failing = Uninterrupted(divmod, 1, 0)
+    for attempt in (failing, failing.finish, failing.finish):
         with pytest.raises(ZeroDivisionError):
             attempt()
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bpe
 from bpe import reference
 from bpe.reference import ladder
 from bpe.reference.ladder import SETTINGS, Disagreement, Ladder, Rung
@@ -67,7 +68,7 @@ def page(book, tmp_path):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_all_rungs_learn_the_same(setting, page):
     rungs, _, ties = SETTINGS[setting]
-    figures = Ladder(page.read_bytes(), 300, ties, budget=60).climb(rungs)
+    figures = Ladder(bpe, page.read_bytes(), 300, ties, budget=60).climb(rungs)
     assert [figure.rung for figure in figures] == [rung.name for rung in rungs]
     assert all(figure.n_merges == figure.n_wanted == 44 and figure.seconds > 0 for figure in figures)
 
@@ -75,7 +76,7 @@ def test_all_rungs_learn_the_same(setting, page):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_slow_rung_is_extrapolated(setting, page):
     rungs, _, ties = SETTINGS[setting]
-    stopwatch = Ladder(page.read_bytes(), 280, ties, budget=1e-9)
+    stopwatch = Ladder(bpe, page.read_bytes(), 280, ties, budget=1e-9)
     for figure in stopwatch.climb(rungs)[:-1]:
         assert figure.n_merges == 0
         assert figure.n_wanted == 24
@@ -83,7 +84,7 @@ def test_a_slow_rung_is_extrapolated(setting, page):
 
 
 def test_an_extrapolated_rung_uses_the_text_of_later_points(page):
-    stopwatch = Ladder(page.read_bytes(), 300, "smallest", budget=60)
+    stopwatch = Ladder(bpe, page.read_bytes(), 300, "smallest", budget=60)
     for unit in ("text", "pieces", "distinct"):
         texts = [*stopwatch.texts_after(unit, 1)]
         assert [n_merges for n_merges, _, _ in texts] == [1, 4, 10, 21, 32, 43]
@@ -102,22 +103,22 @@ def test_a_rung_that_learns_other_merges_is_found(page):
             self.sequences[index] = sequence  # the counts are not corrected
 
     with pytest.raises(Disagreement, match="forgetful: merge 1 is"):
-        Ladder(page.read_bytes(), 300, "smallest").climb([Rung("forgetful", "distinct", Forgetful)])
+        Ladder(bpe, page.read_bytes(), 300, "smallest").climb([Rung("forgetful", "distinct", Forgetful)])
 
 
 def test_fewer_merges_than_wanted(tmp_path):
-    figures = Ladder(b"ab ab", 1000, "smallest").climb(SETTINGS["full"].rungs[2:])
+    figures = Ladder(bpe, b"ab ab", 1000, "smallest").climb(SETTINGS["full"].rungs[2:])
     assert {figure.n_wanted for figure in figures} == {2}
 
 
 def test_command(page, capsys):
-    assert ladder.main([str(page), "--vocab-size", "280", "--rungs", "bpe", "indexed", "heap"]) == 0
+    assert ladder.main(bpe, [str(page), "--vocab-size", "280", "--rungs", "bpe", "indexed", "heap"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"page.txt: {page.stat().st_size:,} bytes, vocabulary 280, ties smallest"
     assert [line.split(" | ")[0] for line in lines[4:]] == ["| indexed", "| heap", "| bpe"]
     assert all(line.endswith("all 24 |") for line in lines[4:])
 
-    assert ladder.main([str(page), "--vocab-size", "280", "--budget", "0", "--rungs", "indexed"]) == 0
+    assert ladder.main(bpe, [str(page), "--vocab-size", "280", "--budget", "0", "--rungs", "indexed"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[4].startswith("| indexed | ~")
     assert lines[4].endswith("| 1.00 | 0 of 24 |")
@@ -125,7 +126,7 @@ def test_command(page, capsys):
 
 
 def test_command_as_json(page, capsys):
-    assert ladder.main([str(page), "--vocab-size", "270", "--setting", "cs336", "--json"]) == 0
+    assert ladder.main(bpe, [str(page), "--vocab-size", "270", "--setting", "cs336", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
     assert figures["ties"] == "lexicographic"
     assert figures["bytes"] == page.stat().st_size
@@ -136,7 +137,7 @@ def test_command_as_json(page, capsys):
 
 def test_the_command_refuses(page, tmp_path, capsys, monkeypatch):
     def error_of(*arguments):
-        assert ladder.main([*map(str, arguments)]) == 1
+        assert ladder.main(bpe, [*map(str, arguments)]) == 1
         output = capsys.readouterr()
         assert not output.out
         return output.err
@@ -147,7 +148,7 @@ def test_the_command_refuses(page, tmp_path, capsys, monkeypatch):
     assert "absent.txt" in error_of(tmp_path / "absent.txt")
     assert "256 bytes" in error_of(page, "--vocab-size", 255)
     with pytest.raises(SystemExit):
-        ladder.main([str(page), "--rungs", "stairs"])
+        ladder.main(bpe, [str(page), "--rungs", "stairs"])
     assert "no rung 'stairs'; it has vanilla, chunked" in capsys.readouterr().err
 
     def disagree(*_):
@@ -161,15 +162,15 @@ def test_plot(page, tmp_path, capsys):
     path = tmp_path / "ladder.svg"
     arguments = [str(page), "--vocab-size", "270", "--rungs", "heap", "bpe", "--plot", str(path)]
     if importlib.util.find_spec("matplotlib"):
-        assert ladder.main(arguments) == 0
+        assert ladder.main(bpe, arguments) == 0
         assert b"</svg>" in path.read_bytes()
     else:
         with pytest.raises(SystemExit):
-            ladder.main(arguments)
+            ladder.main(bpe, arguments)
         assert "matplotlib" in capsys.readouterr().err
         assert not path.exists()
 
 
 def test_distinct_pieces():
-    stopwatch = Ladder(b"a a b a", 256, "smallest")
+    stopwatch = Ladder(bpe, b"a a b a", 256, "smallest")
     assert stopwatch.piece_counts("distinct") == [*Counter([b"a", b" a", b" b", b" a"]).items()]

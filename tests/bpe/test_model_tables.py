@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.formats import merge_search, model_tables
-from bpe.garbage import no_collection
 from bpe.support.json_text import MAX_DIGITS, read_json
+from bpe.support.threads import gc_paused
 from bpe.vocabulary.byte_level import all_bytes_of, bytes_of
 
 LETTERS = "aĠé\u0144\n 日\ud800\0"  # some stand for bytes, some do not; a surrogate has no UTF-8
@@ -163,7 +163,7 @@ def test_collection_goes_on(is_enabled):
     was_enabled = gc.isenabled()
     try:
         (gc.enable if is_enabled else gc.disable)()
-        with no_collection():
+        with gc_paused():
             assert not gc.isenabled()
         assert gc.isenabled() == is_enabled
         with pytest.raises(ValueError, match="not JSON"):

@@ -1,10 +1,8 @@
-"""Files and pickles of earlier releases are read by every later one: tests/data/written_by_<release>."""
+"""Files of earlier releases are read by every later one: tests/data/written_by_<release>; and pickles."""
 
 import io
 import pickle
 import pickletools
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +13,6 @@ import bpe
 FOLDER = Path(__file__).parent.parent / "data" / "written_by_0.1.0"
 TEXT = "low lower lowest, the newest wide\u00e9 wider! 12345 don't \U0001f600\n\n  x"
 PROTOCOLS = (2, 5)
-
-
-def pickled(name, protocol):
-    return pickle.loads((FOLDER / f"{name}.protocol{protocol}.pickle").read_bytes())
 
 
 def trained():
@@ -44,7 +38,7 @@ def encoded():
     return EncodedFiles(Path("a.bin"), Path("a.offsets.npy"), np.dtype("<u2"), 1, 8, 3, False)
 
 
-EXPECTED = {
+PICKLED = {
     "encoded_files": encoded,
     "tokenizer": trained,
     "odd_tokenizer": odd,
@@ -52,39 +46,6 @@ EXPECTED = {
     "own_pattern": lambda: bpe.Pattern.of(["[0-9]", "[a-z]+"]),
     "word_counts": counted,
 }
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("name", EXPECTED)
-def test_pickles(name, protocol):
-    assert pickled(name, protocol) == EXPECTED[name]()
-
-
-@pytest.mark.parametrize("name", EXPECTED)
-def test_pickles_in_a_fresh_process(name):
-    """Unpickling imports what it needs, by the names that the old release used."""
-    code = "import pickle, sys; value = pickle.load(open(sys.argv[1], 'rb')); print(type(value).__name__)"
-    path = FOLDER / f"{name}.protocol5.pickle"
-    done = subprocess.run([sys.executable, "-c", code, path], check=True, capture_output=True, text=True)
-    assert done.stdout.strip() in [*bpe.__all__, "EncodedFiles"]
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_pickled_corpora(protocol, monkeypatch):
-    assert list(map(list, pickled("corpus_of_texts", protocol).documents())) == [[b"one"], [b"two"]]
-    monkeypatch.chdir(Path(__file__).parents[2])
-    novel = Path("tests", "data", "treasure_island.txt")
-    for corpus in (
-        pickled("corpus_of_files", protocol),
-        pickle.loads(pickle.dumps(bpe.Corpus(novel), protocol)),
-    ):
-        assert b"".join(next(iter(corpus.documents()))) == novel.read_bytes()
-        assert names_in(pickle.dumps(corpus, protocol)) == {"bpe"}
-
-
-def test_an_old_trainer_says_what_to_do():
-    with pytest.raises(TypeError, match=r"a Trainer cannot be copied or pickled: .* Trainer\.resume"):
-        pickled("trainer", 5)
 
 
 def test_native_files(tmp_path):
@@ -108,14 +69,17 @@ def names_in(data):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("name", EXPECTED)
-def test_new_pickles_name_the_packages_only(name, protocol):
+@pytest.mark.parametrize("name", PICKLED)
+def test_pickles_name_the_packages_only(name, protocol):
     """A class may move to another module, and its pickles stay valid."""
-    data = pickle.dumps(EXPECTED[name](), protocol)
+    data = pickle.dumps(PICKLED[name](), protocol)
     assert names_in(data) <= {"bpe", "structures"}
-    assert pickle.loads(data) == EXPECTED[name]()
+    assert pickle.loads(data) == PICKLED[name]()
 
 
-def test_the_names_of_old_modules_lead_to_the_package():
-    assert sys.modules["bpe.split"] is sys.modules["bpe.counts"] is bpe
-    assert bpe.split("gpt2", "a b") == ["a", " b"]
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_pickled_corpus_names_its_files(protocol):
+    novel = Path(__file__).parents[1] / "data" / "treasure_island.txt"
+    data = pickle.dumps(bpe.Corpus(novel), protocol)
+    assert b"".join(next(iter(pickle.loads(data).documents()))) == novel.read_bytes()
+    assert names_in(data) == {"bpe"}

@@ -28,7 +28,7 @@ TEXTS = ["", "the cat and the hat, 1234", "\n\n  tab\t日本語 é😀", "<s>[IN
 @pytest.fixture(scope="module")
 def ranks(book):
     """The tokens of a tokenizer by their ranks, some of which no merges lead to."""
-    tok = bpe.train([book[:50_000]], 500, pattern=[WORDS], alphabet="gpt2", progress=False)
+    tok = bpe.train([book[:50_000]], 500, pattern=[WORDS], like="gigatoken", progress=False)
     return [*map(tok.token_bytes, range(500)), b"zqzq", b"unused", b"unused too"]
 
 
@@ -164,7 +164,7 @@ def test_first_specials():
 
 # ------------------------------------------------------------------------------------------- GPT-2's files
 def test_gpt2_under_any_names(tmp_path, book):
-    tok = bpe.train([book[:20_000]], 400, alphabet="gpt2", progress=False)
+    tok = bpe.train([book[:20_000]], 400, like="gigatoken", progress=False)
     tok.save_gpt2(tmp_path / "f")
     (tmp_path / "f" / "vocab.json").rename(tmp_path / "en-vocab.txt")
     (tmp_path / "f" / "merges.txt").rename(tmp_path / "bpe.codes")
@@ -182,7 +182,7 @@ def test_gpt2_under_any_names(tmp_path, book):
 @pytest.fixture(scope="module")
 def small(book):
     return bpe.train(
-        [book[:20_000]], 400, alphabet="gpt2", pattern="gpt2", special_tokens=["<|end|>"], progress=False
+        [book[:20_000]], 400, like="gigatoken", pattern="gpt2", special_tokens=["<|end|>"], progress=False
     )
 
 
@@ -488,7 +488,7 @@ def test_transformers_read_a_new_folder(small, tmp_path, monkeypatch):
         ("tokenizer_config.json", b'{"a":' * 500 + b"1" + b"}" * 500, "nested too deeply"),
         ("tokenizer_config.json", b'{"a": "\\ud800"}', "half of a surrogate pair"),
         ("tokenizer_config.json", b'{"a": ' + b"9" * 500 + b"}", "a number of 500 digits"),
-        ("special_tokens_map.json", b'{"a": NaN}', "NaN is no number"),
+        ("special_tokens_map.json", b'{"a": NaN}', "NaN is not a JSON number"),
         ("special_tokens_map.json", b'{"a": 1, "a": 2}', "duplicate entry 'a'"),
         ("chat_template.jinja", b"ab\xff", "not UTF-8 at byte 2"),
         ("chat_template.jinja", b"a" * (1 << 24) + b"b", "more than 16777216 bytes"),

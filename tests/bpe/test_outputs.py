@@ -182,12 +182,12 @@ def test_files_of_ids_do_not_replace_what_is_read(tokenizer, tmp_path, monkeypat
     if not read.endswith(".part"):
         corpora.append(Path(name) for name in [read])  # which is known when it has been read
     for corpus in corpora:
-        with pytest.raises(ValueError, match=re.escape(f"{read} is a file that is read: name another")):
+        with pytest.raises(ValueError, match=re.escape(f"{read} is also an input: choose another")):
             tokenizer.encode_files(corpus, out, to=to)
         assert Path(read).read_text() == "the sea"
     link = Path("linked") / out  # of folders, too
     link.parent.symlink_to(".")
-    with pytest.raises(ValueError, match=r"is a file that is read"):
+    with pytest.raises(ValueError, match=r"is also an input"):
         tokenizer.encode_files(Path(read), link, to=to)
 
 
@@ -195,7 +195,7 @@ def test_shards_do_not_replace_what_is_read(tokenizer, tmp_path):
     paths = [tmp_path / "a.txt", tmp_path / "a.txt.bin"]
     for path in paths:
         path.write_text("the sea")
-    with pytest.raises(ValueError, match=r"a\.txt\.bin is a file that is read: name another"):
+    with pytest.raises(ValueError, match=r"a\.txt\.bin is also an input: choose another"):
         tokenizer.encode_shards(paths, tmp_path)
     assert paths[1].read_text() == "the sea"
 

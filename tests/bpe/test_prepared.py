@@ -10,7 +10,7 @@ import pytest
 
 import bpe
 from bpe.encoding.symbols import ModelOptions, Symbols
-from bpe.pipeline.cuts import Crossings
+from bpe.pipeline.cuts import CrossedPairs
 from bpe.pipeline.normalizers import Normalizer
 from bpe.splitting import regex_engine as regular_expressions
 from bpe.vocabulary.byte_level import text_of
@@ -439,10 +439,10 @@ def test_long_words_are_cut(tmp_path):
     text = "ab a b abé " * 50
     wanted = peer.encode(text, add_special_tokens=False).ids
     data = text.encode()
-    assert len(tok.engine._crossings.cut(data, np.array([len(data)]))) > 100
+    assert len(tok.engine._crossed_pairs.cut(data, np.array([len(data)]))) > 100
     assert tok.encode(text) == wanted
     whole = bpe.Tokenizer.from_huggingface(tmp_path / "tokenizer.json")
-    vars(whole.engine)["_crossings"] = None
+    vars(whole.engine)["_crossed_pairs"] = None
     assert whole.encode(text) == wanted
 
 
@@ -501,26 +501,26 @@ def test_idle_tokens(tmp_path):
     for other in (bpe.Tokenizer.load(tmp_path / "tok.json"), pickle.loads(pickle.dumps(tok))):
         assert other == tok
         assert other.decode([256, 257]) == "\u200d"
-    words = Vocabulary([bytes([value]) for value in range(256)], [], {}).with_idle_tokens({"": 300})
+    words = Vocabulary([bytes([value]) for value in range(256)], [], {}).replace(idle_tokens={"": 300})
     other = bpe.Tokenizer._of(words, bpe.Pattern.of("gpt2"))
     with pytest.raises(ValueError, match="has no place for id 300"):
         other.save_minbpe(tmp_path / "a.model")
     with pytest.raises(ValueError, match="id 97, the id of token b'a'"):
-        tok.engine.vocabulary.with_idle_tokens({"x": 97})
+        tok.engine.vocabulary.replace(idle_tokens={"x": 97})
 
 
-# ------------------------------------------------------------------------------------ symbols, crossings
+# ------------------------------------------------------------------------- pairs that tokens cross
 @pytest.mark.parametrize("seed", range(20))
 def test_no_token_crosses_a_cut(seed):
     """The slow twin looks for every token at every place."""
     chance = random.Random(seed)
     alphabet = "abcé日😀" + SPACE
     tokens = ["".join(chance.choices(alphabet, k=chance.randint(1, 4))) for _ in range(chance.randint(0, 40))]
-    crossings = Crossings(tokens)
+    crossed = CrossedPairs(tokens)
     texts = ["".join(chance.choices(alphabet, k=chance.randint(0, 30))) for _ in range(5)]
     data = "".join(texts).encode()
     ends = np.cumsum([len(text.encode()) for text in texts])
-    cuts = crossings.cut(data, ends).tolist()
+    cuts = crossed.cut(data, ends).tolist()
     assert cuts[0] == 0
     assert {*ends.tolist()} <= {*cuts}
     assert cuts == sorted({*cuts})

@@ -12,9 +12,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import bpe
+from bpe.encoding.streams import Begins
 from bpe.id_files import encode as id_files
 from bpe.pipeline import added_tokens as token_cuts
-from bpe.pipeline.added_tokens import AddedToken, AddedTokens, Begins, TokenCuts
+from bpe.pipeline.added_tokens import AddedToken, AddedTokens, TokenCuts
 from bpe.vocabulary.byte_level import text_of
 from tests.bpe.test_prepared import (
     BYTE_LEVEL,

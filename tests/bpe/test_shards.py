@@ -230,7 +230,7 @@ def test_two_at_once(tokenizer, books, tmp_path):
     out.mkdir()
     with (
         Manifest(out, {"other": "work"}),
-        pytest.raises(BlockingIOError, match="another process is writing it: wait until it ends"),
+        pytest.raises(BlockingIOError, match="another process is writing it: wait for it to finish"),
     ):
         tokenizer.encode_shards(books, out)
     assert files_in(out) == {"shards.jsonl"}

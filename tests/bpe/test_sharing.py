@@ -77,7 +77,7 @@ class Slow:
 @pytest.mark.parametrize("is_plain_first", [False, True])
 def test_threads_that_come_together_make_one_encoder(tokenizer, fresh, monkeypatch, is_plain_first):
     if is_plain_first:
-        monkeypatch.setattr(plain_splitting, "_n_refusing", 0)
+        monkeypatch.setattr(plain_splitting, "_n_compiled_only", 0)
     text = "the sea " + "x" * 100
     expected, slow = tokenizer.encode(text), Slow(monkeypatch)
     with ThreadPoolExecutor(4) as pool:

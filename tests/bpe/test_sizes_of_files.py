@@ -100,7 +100,7 @@ def test_long_tokens(suffix, data, tmp_path):
 
 def test_training_is_not_bounded(tmp_path):
     """But what no reader would take is not written, either."""
-    words = Vocabulary.unfold(np.array(doubling(21)), {})
+    words = Vocabulary.of_merges(np.array(doubling(21)), {})
     tok = bpe.Tokenizer._of(words, bpe.Pattern.of("none"))
     assert tok.encode("a" * 2**21) == [276]
     assert len(tok.decode([276])) == 2**21
@@ -155,7 +155,7 @@ def test_ids_far_apart(suffix, data, tmp_path):
     [
         ('"version": ' + "9" * 5000, "a number of 5000 digits: 99999999999999999999..."),
         ('"version": 1e999', '"version" is inf, not a version number'),
-        ('"version": Infinity', "Infinity is no number of JSON"),
+        ('"version": Infinity', "Infinity is not a JSON number"),
         ('"version": 1, "kept": {"document": {"a": ' + "[" * 150 + "]" * 150 + "}}", "nested too deeply"),
         (
             '"version": 1, "kept": {"document": {"a": ' + "[" * 50_000 + "]" * 50_000 + "}}",

@@ -42,10 +42,10 @@ def check_finder(finder, tokens, data):
     assert list(finder.spans(data)) == [match.span() for match in pattern.finditer(data)]
     starts, ends = finder.overlapping(data)
     assert list(zip(starts.tolist(), ends.tolist(), strict=True)) == slow_overlapping(pattern, data)
-    starts, ends, numbers = finder.numbered(data)
+    starts, ends, numbers = finder.find_arrays(data)
     assert [*zip(starts.tolist(), ends.tolist(), strict=True)] == [m.span() for m in pattern.finditer(data)]
-    listed = [*tokens]  # in the order in which the finder was given them
-    assert [listed[number] for number in numbers.tolist()] == [m[0] for m in pattern.finditer(data)]
+    encoded = [*tokens]  # in the order in which the finder was given them
+    assert [encoded[number] for number in numbers.tolist()] == [m[0] for m in pattern.finditer(data)]
 
 
 @given(token_sets, texts)
@@ -75,7 +75,7 @@ def test_very_many_tokens():
     search = SpecialSearch(frozenset(token.decode() for token in tokens))
     assert isinstance(search._finder, TokenAutomaton)
     for n, letters in ((0, "ab"), (1, "c"), (300, "abc"), (300, "abcx")):
-        check_finder(search._finder, search.listed, "".join(chance.choice([*letters], n)).encode())
+        check_finder(search._finder, search.encoded, "".join(chance.choice([*letters], n)).encode())
     data = "".join(chance.choice([*"abcx"], 200_000)).encode()
     longest = [max((n for n in range(14) if data[i : i + n] in tokens), default=0) for i in range(len(data))]
     starts, ends = search._finder.overlapping(data)
@@ -114,7 +114,7 @@ def test_which_way_is_taken(tokens, is_few):
     assert isinstance(search._finder, TokenExpression if is_few else TokenAutomaton)
     data = "".join(tokens[::-1]).encode() + b"x<|aab"
     if tokens:
-        check_finder(search._finder, search.listed, data)
+        check_finder(search._finder, search.encoded, data)
     assert search.split(b"one") == [b"one"]
 
 
@@ -203,7 +203,7 @@ def test_a_text_that_may_hold_no_token_holds_none(tokens, data, short, are_many)
         if are_many:
             patch.setattr(special_search, "expression_of", lambda given: None)
         search = SpecialSearch(frozenset(token.decode(errors="surrogateescape") for token in tokens))
-    if any(token in data for token in search.listed):
+    if any(token in data for token in search.encoded):
         assert search.may_find(data)
     elif not search.may_find(data):
         assert search.split(data) == [data]
@@ -230,13 +230,13 @@ def test_rules_are_made_once():
     assert (rules.allowed.tokens, rules.disallowed.tokens) == ({"<1>"}, tokens - {"<1>"})
 
 
-def test_searches_for_many_tokens_are_forgotten():
+def test_searches_for_many_tokens_leave_the_cache():
     made = []
-    remember = special_search.remembering(lambda tokens: made.append(tokens) or len(made))
+    cached = special_search.cached_by_size(lambda tokens: made.append(tokens) or len(made))
     few, many = ([frozenset(map(str, range(i, i + n))) for i in range(20)] for n in (5, 1_000))
     for some, n_made in ((few, 20), (many, 40)):
         for _ in range(2):
-            results = [remember(tokens) for tokens in some]
+            results = [cached(tokens) for tokens in some]
         assert len(made) == n_made + 20 * (some is many)
     assert results == list(range(41, 61))
 

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe
-from bpe.encoding import appendable, streams
+from bpe.encoding import appendable, engine, streams
 from bpe.encoding.encoder import Encoder
+from bpe.encoding.engine import Engine
 from bpe.splitting.special_search import SpecialSearch
 from bpe.support.text import utf8_of
 from bpe.tokenizer import Tokenizer
@@ -118,7 +119,7 @@ def check_growing(tok, text, chance):
 @contextmanager
 def short_pieces_are_long():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "_SMALL", 6)
+        patch.setattr(Engine, "small", 6)
         patch.setattr(appendable, "_SHORT", 6)
         patch.setattr(appendable, "_WINDOW", 2)
         yield
@@ -164,7 +165,7 @@ def test_a_growing_piece_by_any_merges(chance, text):
     known += [token for token in [*tokens, *sorted(whole)] if len(token) > 1]
     known = [*dict.fromkeys(known)]
     words = Vocabulary(known, pairs, {})
-    words = words.taking_whole(words.id_of[token] for token in whole)
+    words = words.replace(whole_ids=[words.id_of[token] for token in whole])
     with short_pieces_are_long():
         check_growing(Tokenizer._of(words, bpe.Pattern.of("none")), text, chance)
 
@@ -334,9 +335,9 @@ def test_what_a_model_says_is_read_word_by_word():
 
 def test_what_is_held_is_looked_at_only_after_it_has_grown(tokenizer, monkeypatch):
     n_looked = []
-    decided = streams.decided
+    decided = engine.decided
     monkeypatch.setattr(
-        streams, "decided", lambda data, *options: n_looked.append(len(data)) or decided(data, *options)
+        engine, "decided", lambda data, *options: n_looked.append(len(data)) or decided(data, *options)
     )
     stream = tokenizer.stream_encoder()
     ids = [n for _ in range(1000) for n in stream.feed("a" * 100)]

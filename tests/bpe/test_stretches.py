@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import bpe
 from bpe.pipeline import batches as stretches
 from bpe.pipeline.batches import stretches_of
-from bpe.pipeline.engine import PreparedEngine
+from bpe.pipeline.engine import PipelineEngine
 from bpe.pipeline.normalizers import BOUNDARY, Normalizer
 from bpe.splitting.special_search import SpecialSearch
 from tests.bpe.test_prepared import SPACE, replace, sequence, some_tokenizer
@@ -52,7 +52,7 @@ def check(texts, tokens, normalizer):
     assert starts[-1] == len(data)
     assert one_by_one(texts, search, normalizer) == (
         [data[start:end] for start, end in pairwise(starts)],
-        [search.listed[number] for number in found.numbers.tolist()],
+        [search.encoded[number] for number in found.numbers.tolist()],
         found.n_before.tolist(),
         found.text_ends.tolist(),
     )
@@ -139,7 +139,7 @@ def test_every_batch_is_its_texts(pre_tokenizer, tmp_path, monkeypatch):
         assert len(calls) == 1
         rows = [ids[start:end].tolist() for start, end in pairwise(offsets.tolist())]
         assert rows == wanted[n : n + len(batch)]
-    monkeypatch.setattr(PreparedEngine, "_cut_together", lambda self, texts, rules: None)
+    monkeypatch.setattr(PipelineEngine, "_cut_together", lambda self, texts, rules: None)
     assert tok.encode_batch(some, allowed_special="all") == wanted
     around = tok.encode_batch(some, allowed_special="all", add_special_tokens=True)
     monkeypatch.undo()
@@ -148,6 +148,5 @@ def test_every_batch_is_its_texts(pre_tokenizer, tmp_path, monkeypatch):
 
 def test_words_to_train_on(tmp_path):
     tok, _ = some_tokenizer(tmp_path, normalizer=replace(" ", SPACE), pre_tokenizer=None)
-    rules = tok.engine.rules_of("all")
     assert isinstance(tok, bpe.Tokenizer)
-    assert tok.engine.words_of(b"<s>a b<s><s>c", rules) == [f"a{SPACE}b".encode(), b"c"]
+    assert [*tok.engine.normalized(["<s>a b<s><s>c"])] == [f"a{SPACE}b".encode(), b"c"]

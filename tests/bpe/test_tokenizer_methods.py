@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from bpe import reference
 from bpe.encoding import batches as encode_module
-from bpe.encoding import budget
+from bpe.encoding import streams
 from bpe.support.text import as_array, as_text
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary.vocabulary import Vocabulary
@@ -136,7 +136,7 @@ def test_a_batch_in_stretches(tokenizer, book, monkeypatch):
         with pytest.raises(ValueError, match=rf"^text {len(batch) - 4} holds the special token '<\|fim\|>'"):
             tokenizer.encode_batch(batch, threads)
     assert len(rows) > 30
-    assert {row for row in rows if not row.isascii()} == {"é" * 900, "é\ud800" * 300}
+    assert {row for row in rows if not row.isascii()} == {"é" * 900, "é\ud800" * 300, "é<|fim|>" * 200}
 
 
 def test_one_thread_writes_ids_where_they_stay(tokenizer, book, monkeypatch):
@@ -237,7 +237,7 @@ def test_count(any_tokenizer, text, limit, block):
     exact = len(any_tokenizer.encode(text, **ALLOWED))
     assert any_tokenizer.count(text, **ALLOWED) == exact
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(budget, "_FIRST_BLOCK", block)
+        patch.setattr(streams, "_FIRST_BLOCK", block)
         assert any_tokenizer.count(text, limit, **ALLOWED) == min(exact, limit + 1)
 
 
@@ -245,7 +245,7 @@ def test_count(any_tokenizer, text, limit, block):
 @given(text=special_texts | odd_texts | datas, most=st.integers(0, 40), block=st.sampled_from([1, 7, 4096]))
 def test_truncate(any_tokenizer, text, most, block):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(budget, "_FIRST_BLOCK", block)
+        patch.setattr(streams, "_FIRST_BLOCK", block)
         result = any_tokenizer.truncate(text, most, **ALLOWED)
     ids = any_tokenizer.encode(text, **ALLOWED)
     kept = any_tokenizer.encode(result, **ALLOWED)

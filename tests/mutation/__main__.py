@@ -149,7 +149,7 @@ def main(
 ) -> None:
     """Change the code in small wrong ways, and see whether the tests notice.
 
-    ONLY names areas or modules, such as heaps or structures/base/keyed.py; all of them by default. What was
+    ONLY names areas or modules, such as heaps or structures/base/mapping.py; all of them by default. What was
     tested before is not tested again. Mutants that survive because they are right all the same are explained
     in explained.json, and count as survivors. The exit code is 1 if fewer than 97 % of the sample are
     caught, with --quick fewer than 80 %.

@@ -99,7 +99,7 @@ TARGETS = [
     ),
     Target(
         "heaps",
-        "structures/base/counted.py",
+        "structures/base/queue.py",
         (S + "test_multiset_heap.py", S + "test_count_buckets.py"),
         PLAIN,
         CONTAINERS,
@@ -114,16 +114,13 @@ TARGETS = [
     Target("maps", "structures/hash_tables/int_map_kernels.py", (S + "test_int_map.py",), PLAIN, CONTAINERS),
     Target(
         "maps",
-        "structures/sorted_maps/sorted_map_rows.py",
+        "structures/sorted_maps/sorted_map_layout.py",
         (S + "test_sorted_map.py",),
         (*PLAIN, S + "test_sorted_map.py::test_kernels_against_a_list"),
         CONTAINERS,
     ),
     Target(
         "maps", "structures/sorted_maps/sorted_map_kernels.py", (S + "test_sorted_map.py",), PLAIN, CONTAINERS
-    ),
-    Target(
-        "maps", "structures/sorted_maps/sorted_map_many.py", (S + "test_sorted_map.py",), PLAIN, CONTAINERS
     ),
     Target(
         "maps",
@@ -133,7 +130,7 @@ TARGETS = [
     ),
     Target(
         "maps",
-        "structures/base/keyed.py",
+        "structures/base/mapping.py",
         (S + "test_int_map.py", S + "test_count_buckets.py"),
         PLAIN,
         CONTAINERS,
@@ -178,29 +175,28 @@ TARGETS = [
     ),
     Target(
         "rows",
-        "structures/neighbours/sorted_lanes.py",
-        (S + "test_sorted_lanes.py", S + "test_k_best.py"),
+        "structures/neighbours/k_best_layout.py",
+        (S + "test_k_best_layout.py", S + "test_k_best.py"),
         PLAIN,
     ),
     Target("merging", "bpe/training/merging.py", TRAINING, PLAIN_TRAINING),
-    Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/parity_turns.py", (B + "test_parity.py",), PLAIN_TRAINING),
     Target("merging", "bpe/training/state.py", TRAINING, PLAIN_TRAINING),
     *(
         Target("superwords", f"bpe/{module}.py", (B + "test_superwords.py",))
         for module in (
-            "counting/pair_sketch",
-            "counting/piece_ids",
-            "counting/run_counts",
-            "supermerges",
-            "training/boundless",
-            "training/superbpe",
+            "superwords/pair_sketch",
+            "superwords/piece_ids",
+            "superwords/run_counts",
+            "vocabulary/supermerges",
+            "superwords/boundless",
+            "superwords/superbpe",
         )
     ),
     *(
-        Target("superwords", f"bpe/counting/{module}.py", (B + "test_run_counts.py",))
-        for module in ("counted_runs", "run_edges", "runs_file")
+        Target("superwords", f"bpe/superwords/{module}.py", (B + "test_run_counts.py",))
+        for module in ("counted_runs", "runs_file")
     ),
     *(
         Target("superwords", f"bpe/encoding/{module}.py", (B + "test_joints.py", B + "test_superwords.py"))
@@ -208,7 +204,7 @@ TARGETS = [
     ),
     *(
         Target("vocabularies", f"bpe/{module}.py", (B + "test_surgery.py",))
-        for module in ("surgery/extend", "surgery/prune", "surgery/id_maps", "encoding/uses")
+        for module in ("surgery/extend", "surgery/prune")
     ),
     *(
         Target("auditing", f"bpe/auditing/{module}.py", (B + "test_audit.py",))
@@ -249,7 +245,11 @@ TARGETS = [
     ),
     Target("streams", "bpe/encoding/streams.py", (B + "test_streams.py",), (), TOKENIZER),
     Target(
-        "windows", "bpe/splitting/compiled/windows.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING
+        "windows",
+        "bpe/splitting/compiled/windows.py",
+        (B + "test_scanning.py", B + "test_prefilter.py"),
+        PLAIN_SCANNING,
+        SPLITTING,
     ),
     Target(
         "windows",
@@ -262,11 +262,10 @@ TARGETS = [
     Target(
         "windows", "bpe/splitting/compiled/matching.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING
     ),
-    Target("windows", "bpe/splitting/compiled/windows.py", (B + "test_hopes.py",)),
     Target(
         "windows",
         "bpe/splitting/compiled/cutting.py",
-        (B + "test_scanning.py", B + "test_hopes.py"),
+        (B + "test_scanning.py", B + "test_prefilter.py"),
         PLAIN_SCANNING,
         SPLITTING,
     ),
@@ -299,7 +298,7 @@ TARGETS = [
         "specials",
         "bpe/splitting/special_automaton.py",
         (B + "test_special_search.py",),
-        ("tests/without_jit/test_token_automaton.py",),
+        ("tests/without_jit/test_special_automaton.py",),
     ),
     *(
         Target("steps", f"bpe/pipeline/{name}.py", (B + f"test_{name}.py", B + "test_prepared.py"))

@@ -17,7 +17,7 @@ import bpe
 import structures
 
 HEADING = re.compile(r"^(\S.*)\n-{3,}$", re.MULTILINE)
-ON_ONE_PAGE = {"Tokenizer", "CorpusEncoder", "StoredTokenizer", "TiktokenEncoding"}
+ON_ONE_PAGE = {"Tokenizer", "TiktokenEncoding"}
 OBVIOUS = {"clear", "copy", "get", "id_of", "items", "keys", "values", "word"}
 REFUSALS = re.compile(r"\braise (\w+)?|\b_(?:done|live|must_have_keys|pair|room|same_length)\(")
 

@@ -15,8 +15,7 @@ from numba.core.errors import TypingError
 from structures import ByteCounter, MaxHeap, kernel
 from structures.hash_tables import byte_counter_kernels as module
 from structures.hash_tables.byte_keys import key_of as key_of_string
-from structures.primitives.hashing import mix_two
-from structures.primitives.secret import WORDS
+from structures.primitives.hashing import WORDS, mix_two
 from structures.primitives.simd import _py_load_word, _py_multiply_fold, load_word, multiply_fold, pointer_to
 from structures.status import INT64_MAX, INT64_MIN, OK, OUT_OF_RANGE, OVERFLOW
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from structures.hash_tables import byte_keys
-from structures.primitives.secret import WORDS
+from structures.primitives.hashing import WORDS
 from structures.primitives.simd import local_words, pointer_to
 
 LENGTHS = [0, 1, 7, 8, 9, 14, 15, 16, 17, 23, 24, 25, 40]

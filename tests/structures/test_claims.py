@@ -14,7 +14,7 @@ from numba import njit, prange, typed
 from numba.core.errors import TypingError
 
 import structures as st
-from structures.base.claims import wait_for_claim
+from structures.base.locks import wait_for_claim
 from tests.forks import fork_and_run
 
 N_THREADS = 4
@@ -204,7 +204,7 @@ def test_calls_that_wait_for_each_other_are_told():
 
 
 def test_a_circle_is_found():
-    from structures.base import claims
+    from structures.base import locks as claims
 
     here, there = (np.zeros(1, np.int64) for _ in range(2))
     me = threading.get_ident()

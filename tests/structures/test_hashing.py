@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from structures import pack_pair, unpack_pair
-from structures.primitives.hashing import MAX_ID, mix, mix_two
-from structures.primitives.secret import FACTOR_BITS, WORDS
+from structures.primitives.hashing import FACTOR_BITS, MAX_ID, WORDS, mix, mix_two
 from structures.testing import keys
 
 ID = st.one_of(

@@ -12,8 +12,7 @@ import pytest
 
 import structures as st
 from structures.hash_tables import byte_counter_kernels, int_map_kernels
-from structures.primitives.hashing import mix, mix_two
-from structures.primitives.secret import WORDS
+from structures.primitives.hashing import WORDS, mix, mix_two
 from structures.priority_queues import count_buckets_kernels, multiset_heap_kernels
 
 GOLDEN, ROOT_2 = 0x9E3779B97F4A7C15, 0x6A09E667F3BCC909  # factors of hashes without a secret

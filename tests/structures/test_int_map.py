@@ -9,7 +9,7 @@ from structures import IntMap, kernel
 from structures.hash_tables import int_map_table as module
 from structures.hash_tables.int_map_kernels import int_map_type, map_type, state
 from structures.primitives import hashing
-from structures.primitives.secret import WORDS
+from structures.primitives.hashing import WORDS
 from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, NOT_A_NUMBER, OK, OUT_OF_RANGE, OVERFLOW
 from structures.testing import LANGUAGES, IntMapMachine, MapModel, check_program, random_program
 
@@ -123,63 +123,17 @@ def capacity_of(container):
     return state(container)[0].size // 2 - 4
 
 
-@njit
-def set_each(container, keys):
-    """Set keys to themselves; return the sizes in bytes after each."""
-    nbytes = np.empty(keys.size, np.int64)
-    for i in range(keys.size):
-        container[keys[i]] = keys[i]
-        nbytes[i] = container.nbytes()
-    return nbytes
-
-
-def nearly_full():
-    """Return a large map with 1/64 of its room left, and how many keys it takes."""
-    container = IntMap()
-    container.reserve(350_000)
-    n_keys = 5 * capacity_of(container) // 8
-    container.set_many(np.arange(63 * n_keys // 64), np.arange(63 * n_keys // 64))
-    return container, n_keys
-
-
-def test_the_next_table_is_prepared_ahead():
-    """A large table that is nearly full has a part of the next one ready; the keys stay where they are."""
-    container, n_keys = nearly_full()
-    n_slots, before = capacity_of(container), container.nbytes
-    nbytes = set_each(container, np.arange(len(container), n_keys))
-    assert set(nbytes.tolist()) == {before, before + 64 * (2 * (n_slots // 4) + 1)}
-    assert 0 < state(container)[4] <= state(container)[3]
-    copied = container.copy()
-    assert copied.nbytes == before
-    for each in (container, copied):  # in the copy, nothing was prepared
-        each[n_keys] = n_keys
-        assert capacity_of(each) == 2 * n_slots
-        assert state(each)[3:] == (0, 0)
-        assert np.array_equal(each.keys(), np.arange(n_keys + 1))
-        assert np.array_equal(each.get_many(np.arange(n_keys + 1)), np.arange(n_keys + 1))
-
-
 def test_reserved_room_is_enough():
-    """The last keys that room was made for prepare no larger table."""
     n = 400_000
     container = IntMap.from_arrays(np.arange(n), np.arange(n))
-    assert (len(container), state(container)[4]) == (n, 0)
+    n_slots = capacity_of(container)
     assert container.nbytes < 27 * n
-
-
-@pytest.mark.parametrize("by_clearing", [True, False])
-def test_what_is_prepared_is_dropped(by_clearing):
-    container, n_keys = nearly_full()
-    set_each(container, np.arange(n_keys))
-    assert state(container)[4] > 0
-    if by_clearing:
-        container.clear()
-    else:
-        container.reserve(2 * n_keys)
-    assert state(container)[3:] == (0, 0)
-    assert container.keys().tolist() == ([] if by_clearing else list(range(n_keys)))
-    set_each(container, np.arange(n_keys))
-    assert len(container) == n_keys
+    for each in (container, container.copy()):
+        for key in range(n, 5 * n_slots // 8 + 1):
+            assert capacity_of(each) == n_slots
+            each[key] = key
+        assert capacity_of(each) == 2 * n_slots
+        assert np.array_equal(each.values(), np.arange(len(each)))
 
 
 def test_iteration_is_the_same_for_the_same_history():

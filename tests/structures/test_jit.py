@@ -216,7 +216,7 @@ def test_numba_finds_the_overload_by_a_quick_look(monkeypatch):
         monkeypatch.setattr(kind, name, lambda *args, way=long_way: calls.append(args) or way(*args))
     calls = []
     call_all()
-    assert calls == []
+    assert [call for call in calls if call[0] in (both, size_and)] == []
     assert (len(both.overloads), len(size_and.overloads)) == (1, 2)
 
 

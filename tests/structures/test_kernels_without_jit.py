@@ -17,7 +17,7 @@ TESTS = [
     "test_multiset_heap.py::test_no_ties_in_an_empty_heap",
     "test_priorities.py",
     "test_simd.py",
-    "test_sorted_lanes.py",
+    "test_k_best_layout.py",
     "test_sorted_map.py::test_kernels_against_a_list",
     "test_sorting.py",
     "test_token_list.py::test_kernels_against_a_list",

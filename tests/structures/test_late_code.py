@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import njit, prange, types
 
-from structures.compiling.dispatchers import LateDispatcher, dispatcher
+from structures.compiling.dispatchers import dispatcher
 from structures.compiling.jit import late
 
 
@@ -73,7 +73,7 @@ def kept(numbers):
 
 def test_read_from_the_cache(monkeypatch):
     kept.address(ARGUMENTS[:1])
-    another = dispatcher(kept.py_func, LateDispatcher)
+    another = dispatcher(kept.py_func, "late")
     monkeypatch.setattr(HERE, "kept", another)
     numbers = np.zeros(1, np.int64)
     assert njit(lambda numbers: another(numbers))(numbers)

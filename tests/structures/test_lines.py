@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from structures.compiling.jit import kernel
-from structures.primitives import lines
+from structures.primitives import simd as lines
 from structures.primitives.simd import LANES, pointer_to
 
 N = lines.SIXTEEN

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from structures import SortedMap
-from structures.sorted_maps import sorted_map_rows as module
+from structures.sorted_maps import sorted_map_layout as module
 from structures.sorted_maps.sorted_map_kernels import sorted_map_type
 from structures.status import (
     INT64_MAX,

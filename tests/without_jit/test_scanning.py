@@ -6,7 +6,7 @@ import regex
 
 import bpe
 from bpe.splitting.compiled.cutting import cut_segment
-from bpe.splitting.compiled.matching import n_failed
+from bpe.splitting.compiled.matching import n_failed_bytes
 from bpe.splitting.compiled.scanner import Scanner
 from bpe.splitting.compiled.tables import view_of
 
@@ -61,15 +61,15 @@ class Counting:
         return self.array[i]
 
 
-def steps(source, text, *, remembers=True):
+def steps(source, text, *, memoizes=True):
     """Return how many steps of the automaton it takes to cut a text; check the pieces."""
     scanner = Scanner([source])
     data = np.frombuffer(bytearray(text.encode()), np.uint8)
-    failed = np.zeros(n_failed(0, len(data), scanner._tail_bytes[0]), np.uint8)
+    failed = np.zeros(n_failed_bytes(0, len(data), scanner._set_bytes[0]), np.uint8)
     view = view_of(scanner._tables[0], failed, 0)
     counting = Counting(view.automaton.next_entry)
-    tail_bytes = view.automaton.tail_bytes if remembers else 0
-    automaton = view.automaton._replace(next_entry=counting, tail_bytes=tail_bytes)
+    set_bytes = view.automaton.set_bytes if memoizes else 0
+    automaton = view.automaton._replace(next_entry=counting, set_bytes=set_bytes)
     windows = view.windows._replace(steps=view.windows.steps._replace(next_entry=counting))
     view = view._replace(automaton=automaton, windows=windows)
     ends = np.empty(len(data) + 1, np.int32)
@@ -94,9 +94,9 @@ def test_twice_the_text_takes_twice_the_steps(source, unit, end):
     few, more, most = (steps(source, unit * n + end) for n in (100, 200, 400))
     assert most < 4.5 * few
     assert more < 2.3 * few
-    # Without remembering, it is the square.
-    assert steps(source, unit * 400 + end, remembers=False) > 12 * steps(
-        source, unit * 100 + end, remembers=False
+    # Without memoizing, it is the square.
+    assert steps(source, unit * 400 + end, memoizes=False) > 12 * steps(
+        source, unit * 100 + end, memoizes=False
     )
 
 

@@ -1,4 +1,4 @@
-r"""Turns a tree into a deterministic automaton that finds the same match as a backtracking engine.
+r"""Makes a deterministic automaton of a tree; it finds the same match as a backtracking engine.
 
 A backtracking engine tries the alternatives one after the other and takes the first with which the whole
 expression matches. Here all attempts run side by side, as *threads* in order of priority. When a thread
@@ -6,9 +6,9 @@ matches, the threads of lower priority are dropped; those of higher priority con
 the match. An ordered set of threads is a state of the automaton. The number of states is finite, and all of
 them are made in advance.
 
-A lookahead becomes a duty of its thread: the next one, two or three symbols must be in given sets, or the
-thread dies. If the duties of a match are met later than its end, the match is reported later, with the number
-of symbols since its end::
+A lookahead becomes *conditions* of its thread: the next one, two or three symbols must be in given sets, or
+the thread ends. If the conditions of a match are met later than its end, the match is reported later, with
+the number of symbols since its end, its *delay*::
 
     pattern  \s+(?!\S)|\s+      read   ' '    ' '    'x'
                                 state  1      2      dead
@@ -29,17 +29,17 @@ import numpy as np
 from bpe.splitting.compiled.classes import ranges_of, symbols_of
 from bpe.splitting.compiled.syntax import (
     Alt,
+    Anchor,
     Atomic,
     Chars,
-    Edge,
     Look,
     Node,
     Repeat,
     Seq,
+    StepBudget,
     UnsupportedError,
-    Work,
+    merge_lookaheads_into_sets,
     parse,
-    with_looks_in_sets,
 )
 
 MAX_DELAY = 3
@@ -48,14 +48,14 @@ MAX_DELAY = 3
 NO_MATCH = -1
 
 _MAX_INSTRUCTIONS = 5_000
-_MAX_SEQUENCES = 100  # of duties, for one lookahead
+_MAX_SEQUENCES = 100  # of conditions, for one lookahead
 _MAX_ENTRIES = 400_000  # of the transition table
-_FEW = 20  # symbols that are looked at in one step of work
+_FEW = 20  # symbols that are looked at in one step of the budget
 
 Symbols: TypeAlias = frozenset[int]
-Duties: TypeAlias = tuple[Symbols, ...]  # what the next symbols must be
-# A thread: its place in the program, its duties and, after it has matched, the number of symbols since then.
-Thread: TypeAlias = tuple[int, Duties, int]
+Conditions: TypeAlias = tuple[Symbols, ...]  # what the next symbols must be
+# A thread: its place in the program, its conditions and, after its match, the number of symbols since then.
+Thread: TypeAlias = tuple[int, Conditions, int]
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,14 @@ class Automaton:
     as the next symbol, for its beginning as the symbol before.
     """
 
-    symbol_of: np.ndarray
-    next_state: np.ndarray
+    symbol_of: np.ndarray  # (0x110000,) uint8: by code point
+    next_state: np.ndarray  # (states, symbols + 1) int64
+    # (states,) int64: at this state, a match is found that ended this many symbols ago; it replaces every
+    # earlier one. NO_MATCH if none is found.
     delay_of: np.ndarray
-    start_of: np.ndarray
-    start_not_empty_of: np.ndarray
-    alive: np.ndarray
+    start_of: np.ndarray  # (symbols + 1,) int64: the state in which a match begins, by the symbol before it
+    start_not_empty_of: np.ndarray  # the same, for a match that must not be empty
+    alive: np.ndarray  # (states,) bool: whether a match can still follow
 
     @property
     def n_symbols(self) -> int:
@@ -89,7 +91,7 @@ class Automaton:
         if not np.array_equal(self.start_of, self.start_not_empty_of):
             return False
         edge = self.n_symbols
-        pending = np.unique(self.start_of).tolist()  # more states than a match of some text begins in
+        pending = np.unique(self.start_of).tolist()  # perhaps more states than texts begin in
         known = set(pending)
         for state in pending:
             for follower in set(self.next_state[state, :edge].tolist()):
@@ -122,36 +124,36 @@ _MATCH = 0  # the last instruction of every program
 class _Program:
     """Instructions, each with its successor; they are built from the end."""
 
-    def __init__(self, tree: Node, work: Work) -> None:
-        self.work = work
+    def __init__(self, tree: Node, budget: StepBudget) -> None:
+        self.budget = budget
         self.sources: dict[str, int] = {}
         _collect(tree, self.sources)
-        self.symbol_of, members = symbols_of([ranges_of(source, work) for source in self.sources], work)
+        self.symbol_of, members = symbols_of([ranges_of(source, budget) for source in self.sources], budget)
         self.n_symbols = len(members)
         self.edge = self.n_symbols
         self.all: Symbols = frozenset(range(self.n_symbols + 1))
-        work.add(members.size // _FEW)
+        budget.spend(members.size // _FEW)
         self._members = [frozenset(np.flatnonzero(column).tolist()) for column in members.T]
-        # By instruction: ("chars", symbols, next), ("fork", nexts in order), ("ahead", duties, next),
+        # By instruction: ("chars", symbols, next), ("fork", nexts in order), ("ahead", conditions, next),
         # ("behind", symbols, next).
         self.instructions: list[tuple] = [("match",)]
         self.first = self._build(tree, _MATCH)
 
-    def _symbols(self, node: Chars) -> Symbols:
+    def _symbols_of(self, node: Chars) -> Symbols:
         return self._members[self.sources[node.source]]
 
     def _add(self, *instruction: object) -> int:
         if len(self.instructions) >= _MAX_INSTRUCTIONS:
-            raise UnsupportedError("a very large expression")
+            raise UnsupportedError("an expression that is too large")
         self.instructions.append(instruction)
         return len(self.instructions) - 1
 
     def _build(self, node: Node, then: int) -> int:
         """Return the instruction that matches `node` and continues with `then`."""
-        self.work.add(1)
+        self.budget.spend(1)
         match node:
             case Chars():
-                return self._add("chars", self._symbols(node), then)
+                return self._add("chars", self._symbols_of(node), then)
             case Seq(items):
                 for item in reversed(items):
                     then = self._build(item, then)
@@ -162,7 +164,7 @@ class _Program:
                 return self._repeat(node, then, None)
             case Atomic(item):
                 return self._atomic(item, then)
-            case Edge(end):
+            case Anchor(end):
                 return self._add(
                     *(("ahead", (frozenset([self.edge]),)) if end else ("behind", {self.edge})), then
                 )
@@ -171,7 +173,7 @@ class _Program:
         raise AssertionError(node)
 
     def _repeat(self, node: Repeat, then: int, guard: Symbols | None) -> int:
-        """Build a repetition. If it ends before `most`, a symbol of `guard` must not follow."""
+        """Build a repetition; where it ends before `most`, no symbol of `guard` may follow."""
         if node.most not in (0, 1) and node.item.is_nullable:
             raise UnsupportedError("a repetition of an expression that may be empty")
         leave = then if guard is None else self._add("ahead", (self.all - guard,), then)
@@ -193,7 +195,7 @@ class _Program:
     def _atomic(self, item: Node, then: int) -> int:
         if isinstance(item, Repeat) and isinstance(item.item, Chars):
             if item.greedy:
-                return self._repeat(item, then, self._symbols(item.item))
+                return self._repeat(item, then, self._symbols_of(item.item))
             return self._build(Repeat(item.item, item.least, item.least, greedy=True), then)
         # At the end of the expression nothing after the group can fail, unless the match must not be empty.
         if isinstance(item, Chars) or (then == _MATCH and not item.is_nullable):
@@ -203,42 +205,42 @@ class _Program:
     def _look_behind(self, node: Look, then: int) -> int:
         if not isinstance(node.item, Chars):
             raise UnsupportedError("a lookbehind of more than one character")
-        symbols = self._symbols(node.item)
+        symbols = self._symbols_of(node.item)
         return self._add("behind", symbols if node.wanted else self.all - symbols, then)
 
     def _look_ahead(self, node: Look, then: int) -> int:
-        sequences = [duties for duties, _ in self._sequences(node)]
-        return self._add("fork", [self._add("ahead", duties, then) for duties in sequences])
+        sequences = [conditions for conditions, _ in self._sequences(node)]
+        return self._add("fork", [self._add("ahead", conditions, then) for conditions in sequences])
 
-    def _sequences(self, node: Node, at_end: bool = True) -> list[tuple[Duties, int]]:
-        """Return the sequences of duties with which `node` matches ahead, each with its number of symbols.
+    def _sequences(self, node: Node, at_end: bool = True) -> list[tuple[Conditions, int]]:
+        """Return sequences of conditions, one of which is met where `node` matches ahead, and their symbols.
 
-        One of the sequences must be met. `at_end` says that nothing follows `node` in the lookahead.
+        These are the number of symbols that `node` takes. `at_end`: nothing follows it in the lookahead.
         """
         match node:
             case Chars():
-                return [((self._symbols(node),), 1)]
-            case Edge(end=True):
+                return [((self._symbols_of(node),), 1)]
+            case Anchor(end=True):
                 return [((frozenset([self.edge]),), 0)]
             case Look(item, ahead=True, wanted=wanted):
-                sequences = [duties for duties, _ in self._sequences(item)]
-                return [(duties, 0) for duties in (sequences if wanted else self._others(sequences))]
+                sequences = [conditions for conditions, _ in self._sequences(item)]
+                return [(conditions, 0) for conditions in (sequences if wanted else self._others(sequences))]
             case Alt(items):
                 return [sequence for item in items for sequence in self._sequences(item, at_end)]
             case Seq(items):
-                heads: list[tuple[Duties, int]] = [((), 0)]
+                heads: list[tuple[Conditions, int]] = [((), 0)]
                 for i, item in enumerate(items):
-                    tails = self._sequences(item, at_end and i == len(items) - 1)
-                    self.work.add(len(heads) * len(tails) * (1 + self.n_symbols // _FEW))
+                    endings = self._sequences(item, at_end and i == len(items) - 1)
+                    self.budget.spend(len(heads) * len(endings) * (1 + self.n_symbols // _FEW))
                     joined = [
-                        (_both(duties, (self.all,) * taken + more), taken + also)
-                        for duties, taken in heads
-                        for more, also in tails
+                        (_both(conditions, (self.all,) * taken + more), taken + also)
+                        for conditions, taken in heads
+                        for more, also in endings
                     ]
-                    heads = [(duties, taken) for duties, taken in joined if duties is not None]
+                    heads = [(conditions, taken) for conditions, taken in joined if conditions is not None]
                     if len(heads) > _MAX_SEQUENCES:
-                        raise UnsupportedError("a lookahead with so many alternatives")
-                    if max((len(duties) for duties, _ in heads), default=0) > MAX_DELAY:
+                        raise UnsupportedError("a lookahead with too many alternatives")
+                    if max((len(conditions) for conditions, _ in heads), default=0) > MAX_DELAY:
                         raise UnsupportedError(f"a lookahead of more than {MAX_DELAY} characters")
                 return heads
             case Repeat(item, least, most):
@@ -250,48 +252,48 @@ class _Program:
                     ]
         raise UnsupportedError("a lookahead of this kind")
 
-    def _others(self, sequences: Iterable[Duties]) -> list[Duties]:
-        """Return sequences of duties: one of them is met exactly where none of `sequences` is."""
+    def _others(self, sequences: Iterable[Conditions]) -> list[Conditions]:
+        """Return sequences of conditions: one of them is met exactly where none of `sequences` is."""
         sequences = list(sequences)
         if () in sequences:
             return []
-        self.work.add(len(self.all) * (1 + len(sequences)))
-        symbols_by_tails: dict[tuple[Duties, ...], set[int]] = {}
+        self.budget.spend(len(self.all) * (1 + len(sequences)))
+        symbols_by_rests: dict[tuple[Conditions, ...], set[int]] = {}
         for symbol in self.all:
-            tails = tuple(duties[1:] for duties in sequences if symbol in duties[0])
-            symbols_by_tails.setdefault(tails, set()).add(symbol)
-        others: list[Duties] = []
-        for tails, symbols in symbols_by_tails.items():
+            rests = tuple(conditions[1:] for conditions in sequences if symbol in conditions[0])
+            symbols_by_rests.setdefault(rests, set()).add(symbol)
+        others: list[Conditions] = []
+        for rests, symbols in symbols_by_rests.items():
             head = (frozenset(symbols),)
-            others += [head + tail for tail in self._others(tails)] if tails else [head]
+            others += [head + rest for rest in self._others(rests)] if rests else [head]
         return others
 
 
 def _collect(node: Node, sources: dict[str, int]) -> None:
-    """Give a number to each class of a tree."""
+    """Collect the classes of a tree, each with its number."""
     if isinstance(node, Chars):
         sources.setdefault(node.source, len(sources))
     elif isinstance(node, (Seq, Alt)):
         for item in node.items:
             _collect(item, sources)
-    elif not isinstance(node, Edge):
+    elif not isinstance(node, Anchor):
         _collect(node.item, sources)
 
 
-# ----------------------------------------------------------------------------------------------- states
-def _both(duties: Duties, more: Duties) -> Duties | None:
-    """Return duties that demand both; None if they contradict each other."""
-    short, long = sorted((duties, more), key=len)
+def _both(conditions: Conditions, more: Conditions) -> Conditions | None:
+    """Return conditions that require both; None if they contradict each other."""
+    short, long = sorted((conditions, more), key=len)
     joined = tuple(a & b for a, b in zip(short, long, strict=False)) + long[len(short) :]
     return joined if all(joined) else None
 
 
+# ----------------------------------------------------------------------------------------------- states
 class _States:
     """Makes the states, each when it is first reached."""
 
     def __init__(self, program: _Program) -> None:
         self.program = program
-        self.work = program.work
+        self.budget = program.budget
         self.step_of_sets = 1 + program.n_symbols // _FEW
         self.number_of: dict[tuple[int, tuple[Thread, ...]], int] = {}
         self.keys: list[tuple[int, tuple[Thread, ...]]] = []
@@ -303,40 +305,43 @@ class _States:
             self.number_of[key] = len(self.keys)
             self.keys.append(key)
             if len(self.keys) * (self.program.n_symbols + 1) > _MAX_ENTRIES:
-                raise UnsupportedError("an expression with very many states")
+                raise UnsupportedError("an expression with too many states")
         return self.number_of[key]
 
     def close(self, threads: Iterable[Thread], before: int, may_match: bool = True) -> int:
-        """Follow threads until each waits for a symbol, and return the state they form."""
+        """Follow threads, given in order of priority, until each waits for a symbol; return their state.
+
+        `before` is the symbol before. `may_match` says whether a thread may match without a further symbol.
+        """
         waiting: list[Thread] = []
         seen: set[Thread] = set()
         pending = list(threads)[::-1]
         while pending:
             thread = pending.pop()
-            at, duties, age = thread
-            self.work.add(1 + len(duties) * self.step_of_sets)
-            if thread in seen or (at, (), age) in seen:  # the one without duties matches as much
+            at, conditions, age = thread
+            self.budget.spend(1 + len(conditions) * self.step_of_sets)
+            if thread in seen or (at, (), age) in seen:  # the one without conditions matches at least as much
                 continue
             seen.add(thread)
             instruction = self.program.instructions[at]
             if at == _MATCH:
                 if age == 0 and not may_match:
                     continue
-                if not duties:
+                if not conditions:
                     return self.number(age, tuple(waiting))  # threads of lower priority are dropped
                 waiting.append(thread)
             elif instruction[0] == "chars":
-                # The instruction reads the next symbol: its duty may be impossible to meet.
-                if not duties or duties[0] & instruction[1]:
+                # The instruction reads the next symbol, whose condition may be impossible to meet.
+                if not conditions or conditions[0] & instruction[1]:
                     waiting.append(thread)
             elif instruction[0] == "fork":
-                self.work.add(len(instruction[1]))
-                pending += [(then, duties, age) for then in reversed(instruction[1])]
+                self.budget.spend(len(instruction[1]))
+                pending += [(then, conditions, age) for then in reversed(instruction[1])]
             elif instruction[0] == "behind":
                 if before in instruction[1]:
-                    pending.append((instruction[2], duties, age))
+                    pending.append((instruction[2], conditions, age))
             else:
-                both = _both(duties, instruction[1])
+                both = _both(conditions, instruction[1])
                 if both is not None:
                     pending.append((instruction[2], both, age))
         return self.number(NO_MATCH, tuple(waiting))
@@ -344,25 +349,25 @@ class _States:
     def step(self, state: int, symbol: int) -> int:
         """Return the state after a symbol."""
         threads: list[Thread] = []
-        self.work.add(1 + len(self.keys[state][1]))
-        for at, duties, age in self.keys[state][1]:
-            if duties and symbol not in duties[0]:
+        self.budget.spend(1 + len(self.keys[state][1]))
+        for at, conditions, age in self.keys[state][1]:
+            if conditions and symbol not in conditions[0]:
                 continue
             if at == _MATCH:
-                threads.append((_MATCH, duties[1:], age + 1))
+                threads.append((_MATCH, conditions[1:], age + 1))
             else:
                 _, symbols, then = self.program.instructions[at]
                 if symbol in symbols:
-                    threads.append((then, duties[1:], 0))
+                    threads.append((then, conditions[1:], 0))
         return self.close(threads, symbol)
 
 
-def compile_automaton(source: str, work: Work | None = None) -> Automaton:
-    r"""Compile an expression."""
+def compile_automaton(source: str, budget: StepBudget | None = None) -> Automaton:
+    """Compile a valid expression of the ``regex`` package; ``UnsupportedError`` says why one cannot be."""
     try:
-        program = _Program(with_looks_in_sets(parse(source)), work or Work())
+        program = _Program(merge_lookaheads_into_sets(parse(source)), budget or StepBudget())
     except RecursionError:
-        raise UnsupportedError("groups in groups, deeper than the stack has room for") from None
+        raise UnsupportedError("groups that are nested too deeply") from None
     states = _States(program)
     first = [(program.first, (), 0)]
     symbols = range(program.n_symbols + 1)

@@ -6,10 +6,10 @@
     places    0  1  2  3  4  5  6  7  8  9  10    12 13            a character each
     groups    1  1  1  2  1  1  1  4  1  2  1     1  1             a bit each; 0 where bytes are not UTF-8
     found     .  .  .  |  .  .  .  |  .  |  .     .  .             a piece ends at these of the 64 places
-    unsure    .  .  .  .  .  .  .  .  ?  .  .     .  .             the automaton decides, from the last end on
+    undecided .  .  .  .  .  .  .  .  ?  .  .     .  .             the automaton decides, from the last end on
 
-A chunk of about a thousand characters takes four steps: its characters are read, the windows say what they
-know of all places, the automaton decides those that are left open, and the ends are written.
+A chunk of about a thousand characters takes four steps: its characters are read, the windows decide what they
+can, the automaton decides the places that are left open, and the ends are written.
 """
 
 import numpy as np
@@ -75,7 +75,7 @@ def first_character(symbol_of, group_of, word):
 
 @inner
 def read_ascii(view, text, start, groups, places):
-    """Do as :func:`read_characters`; return whether this was right: there is nothing but ASCII."""
+    """Do as :func:`read_characters` for ASCII; return whether there is nothing else."""
     beyond = 0
     for i in range(0, _MOST - BYTE_LANES + 1, BYTE_LANES):
         translate_byte_lanes(text, start + i, view.ranges, groups, BEHIND + i)
@@ -118,19 +118,19 @@ def read_characters(view, text, start, stop, groups, places):
 
 @inner
 def look(view, groups, c):
-    """Return two bit sets of places from character `c` on: pieces end there; the windows do not decide."""
+    """Return bit sets of 64 places from character `c` on: a piece ends there; the windows do not decide."""
     found = byte_lanes_in_products(groups, c, view.ends, PLACES)
-    unsure = byte_lanes_in_products(groups, c, view.open, PLACES)
+    undecided = byte_lanes_in_products(groups, c, view.open, PLACES)
     # A window with a character without a group decides nothing: it is one of the first four, or the last.
     first, last = ~byte_lanes_with(groups, c, 0xFF), ~byte_lanes_with(groups, c + PLACES - 1, 0xFF)
     if first | last != 0:
-        unsure |= first | first >> 1 | first >> 2 | first >> 3
-        unsure |= last | last << 1 | last << 2 | last << 3
-    return found, unsure
+        undecided |= first | first >> 1 | first >> 2 | first >> 3
+        undecided |= last | last << 1 | last << 2 | last << 3
+    return found, undecided
 
 
 @inner
-def look_at_all(view, groups, first, after, found, unsure):
+def look_at_all(view, groups, first, after, found, undecided):
     """Look at the places from `first` to `after`, a word for 64 of them; return the number of words.
 
     Nothing is found where the windows do not decide.
@@ -139,12 +139,12 @@ def look_at_all(view, groups, first, after, found, unsure):
     for c in range(first, after, BYTE_LANES):
         ends, is_open = look(view, groups, c)
         found[n_words] = ends & ~is_open
-        unsure[n_words] = is_open
+        undecided[n_words] = is_open
         n_words += 1
     n_lanes = (after - first - 1) % BYTE_LANES + 1  # of the last word
     last = np.int64(-1) if n_lanes == BYTE_LANES else (np.int64(1) << n_lanes) - 1
     found[n_words - 1] &= last
-    unsure[n_words - 1] &= last
+    undecided[n_words - 1] &= last
     return n_words
 
 
@@ -160,20 +160,25 @@ def last_found(found, word, lane):
 
 @inner
 def drop_after(found, word, lane, n_words):
-    """Forget what was found from a lane of a word on."""
+    """Drop what was found from a lane of a word on."""
     found[word] &= (np.int64(1) << lane) - 1
     for k in range(word + 1, n_words):
         found[k] = 0
 
 
 @inner
-def decide(steps, text, places, at, stop, found, unsure):
-    """Decide the places that windows leave open: the automaton runs from the end before each of them."""
+def decide(steps, text, places, at, stop, found, undecided):
+    """Decide the places that windows leave open: the automaton runs from the end before each of them.
+
+    `at` is the end of the last piece before the words, in bytes; the first character of the words; and the
+    one after their last. What is decided moves from `undecided` to `found`. Return :data:`_INSIDE` if all is;
+    else where the piece across the end of the words ends, or :data:`_UNDECIDED`: `found` stops before it.
+    """
     last, first, after = at
     entry, n_words = steps.start_entry_of[0], (after - first + BYTE_LANES - 1) // BYTE_LANES
     for word in range(n_words):
-        while unsure[word] != 0:
-            lane = lowest_lane(unsure[word])
+        while undecided[word] != 0:
+            lane = lowest_lane(undecided[word])
             before, c = last_found(found, word, lane), first + word * BYTE_LANES + lane
             start = places[first + before] if before >= 0 else last
             end = find_match(steps, text, start, stop, True, entry)
@@ -189,26 +194,27 @@ def decide(steps, text, places, at, stop, found, unsure):
             here, lane = c // BYTE_LANES, c % BYTE_LANES
             found[here] |= np.int64(1) << lane
             for k in range(word, here):
-                unsure[k] = 0
-            unsure[here] &= np.int64(-2) << lane
+                undecided[k] = 0
+            undecided[here] &= np.int64(-2) << lane
     return _INSIDE
 
 
 @inner
-def put_ends(places, word, found, has_room, ends, n):
-    """Write the ends of pieces at the places of a bit set to `ends`, from index `n` on; return the new `n`.
+def put_ends(places, c, found, has_room, ends, n):
+    """Write the ends of pieces to `ends`, from index `n` on; return the new `n`.
 
-    Where there is room, :data:`_AT_ONCE` are written in any case, so that the processor need not guess how
-    many there are. What is too much is overwritten later.
+    A piece ends at each place from character `c` on that is set in `found`. Where there is room,
+    :data:`_AT_ONCE` are written in any case, so that the processor need not guess how many there are; the
+    surplus is overwritten later.
     """
     k, n_found = 0, count_lanes(found)
     if has_room:
         for k in range(_AT_ONCE):
-            ends[n + k] = places[word + lowest_lane(found)]
+            ends[n + k] = places[c + lowest_lane(found)]
             found &= found - 1
         k = _AT_ONCE
     while k < n_found:
-        ends[n + k] = places[word + lowest_lane(found)]
+        ends[n + k] = places[c + lowest_lane(found)]
         found &= found - 1
         k += 1
     return n + n_found
@@ -216,23 +222,20 @@ def put_ends(places, word, found, has_room, ends, n):
 
 @inner
 def cut_bulk(view, text, start, stop, ends, n):
-    """Write the ends of pieces, as :func:`bpe.splitting.compiled.cutting.cut_segment` does, but for the last bytes."""
+    """Write the ends of the pieces of a segment to `ends`, except for its last bytes; return the new `n`."""
     groups, places = local_bytes(_ROOM_GROUPS), local_words(_ROOM_PLACES)
-    found, unsure = local_words(_ROOM_WORDS), local_words(_ROOM_WORDS)
+    found, undecided = local_words(_ROOM_WORDS), local_words(_ROOM_WORDS)
     for k in range(BEHIND):  # the text before the segment decides nothing
         groups[k] = 0
     n_first, last = n, start  # `last`: end of the last piece
-    chunk, first = (
-        start,
-        1,
-    )  # where the first character begins; the first character whose place is not decided
+    chunk, first = start, 1  # where its first character begins; the first character that is not decided
     while True:
         n_characters = read_characters(view, text, chunk, stop, groups, places)
         after = n_characters - AHEAD + 1
         if after <= first:
             return n
-        n_words = look_at_all(view, groups, first, after, found, unsure)
-        end = decide(view.steps, text, places, (last, first, after), stop, found, unsure)
+        n_words = look_at_all(view, groups, first, after, found, undecided)
+        end = decide(view.steps, text, places, (last, first, after), stop, found, undecided)
         for word in range(n_words):
             c = first + word * BYTE_LANES
             has_room = (places[c] + _AT_ONCE <= stop) & (c + BYTE_LANES <= n_characters)

@@ -1,4 +1,4 @@
-r"""Places where a text can be cut in two without a change to any piece, by two neighbouring characters.
+r"""Places where a text can be cut in two without a change to any piece, by two neighboring characters.
 
 ::
 
@@ -6,7 +6,7 @@ r"""Places where a text can be cut in two without a change to any piece, by two 
                                if the text ends there.
     two__three                 gpt2: a space, then a space. The run of spaces may continue: no cut.
 
-The places follow from the automaton. Let *a* and *b* be neighbours, and take every state that the automaton
+The places follow from the automaton. Let *a* and *b* be neighbors, and take every state that the automaton
 can have after *a*. The text can be cut between them if, in each of these states,
 
 1. reading *b* ends the search for a match, and the match found does not contain *b*;
@@ -33,11 +33,11 @@ _NEAR = 32  # bytes from the end that are looked at one by one, which is quicker
 
 
 class Cuts:
-    r"""The pairs of characters between which the texts of a pattern can be cut."""
+    """The pairs of characters between which the texts of a pattern can be cut."""
 
     def __init__(self, automata: Sequence[Automaton]) -> None:
         looks_behind = any(automaton.looks_behind for automaton in automata)
-        # For each expression: the symbol of each code point; and, by the symbols of two neighbours, whether
+        # For each expression: the symbol of each code point; and, by the symbols of two neighbors, whether
         # the matches on both sides are independent, and whether also a piece ends between them.
         self._stages: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         for automaton in automata if not looks_behind else ():
@@ -45,12 +45,12 @@ class Cuts:
             covered = _always_in_a_match(automaton)
             ends = independent & (covered[:, None] | covered[None, :])
             self._stages.append((automaton.symbol_of, independent, ends))
-        # For two characters of ASCII: at the first times 128 plus the second.
+        # Whether a text can be cut between two characters of ASCII: by the first times 128 plus the second.
         pairs = np.stack(np.divmod(np.arange(1 << 14), 128), axis=1).ravel()
         self._in_ascii = self._between(pairs)[::2].tobytes()
 
     def places(self, text: str | bytes) -> np.ndarray:
-        """Return the places where a text can be cut, with any text before and after it."""
+        """Return the places inside a part of a text where the text can be cut, ascending."""
         if isinstance(text, str):
             return np.flatnonzero(self._between(code_points(text))) + 1
         data = utf8_of(text)
@@ -62,7 +62,10 @@ class Cuts:
         return ends[:-1][self._between(characters)]
 
     def between(self, before: str, after: str) -> bool | None:
-        """Say whether a piece ends between two characters, in any text."""
+        """Return whether a piece ends between two characters, in any text.
+
+        False says only that no match of an expression has both of them, or depends on both; None, nothing.
+        """
         pair = code_points(before + after)
         for symbol_of, independent, ends in self._stages:
             symbols = tuple(symbol_of[pair].tolist())
@@ -84,7 +87,7 @@ class Cuts:
         return start
 
     def _between(self, characters: np.ndarray) -> np.ndarray:
-        """Say between which neighbours, of these code points, a text can be cut; (n - 1,) bool."""
+        """Return whether a text can be cut between each two neighbors of n code points: (n - 1,) bool."""
         n = max(len(characters) - 1, 0)
         can_cut, is_open = np.zeros(n, bool), None
         for symbol_of, independent, ends in self._stages:
@@ -99,7 +102,7 @@ class Cuts:
 
 
 def _whole_characters(data: bytes) -> tuple[int, int]:
-    """Return the range of bytes without those of characters that may be cut at the ends."""
+    """Return the range of bytes without the characters that may be cut off at the ends."""
     first = next((i for i, byte in enumerate(data[:4]) if byte & 0xC0 != 0x80), min(len(data), 4))
     for back in range(1, min(4, len(data) - first) + 1):
         if data[-back] >= 0xC0:  # the first byte of a character of two to four
@@ -109,7 +112,7 @@ def _whole_characters(data: bytes) -> tuple[int, int]:
 
 
 def _independent(automaton: Automaton) -> np.ndarray:
-    """Return, by two neighbouring symbols, whether no match contains both and none depends on both."""
+    """Return, by two neighboring symbols, whether no match contains both and none depends on both."""
     n, end = automaton.n_symbols, automaton.n_symbols
     independent = np.ones((n, n), bool)
     # The live states that can be reached: no dead state leads to a live one.

@@ -7,17 +7,15 @@ r"""Runs the automaton over bytes, to find the end of the match that begins at a
     symbol      4    4       1      7               symbol_of[character]
     entry      72   72      ...                     next_entry[row + symbol], where row is entry >> ROW_SHIFT
 
-Runs the automaton as :mod:`bpe.splitting.compiled.matching` does, but never twice over what has failed.
-
-::
+Where searches may look far ahead, and again and again, what failed is memoized::
 
     pattern  a[^\n]*b|.      text  a a a a a a a a a a a a     after its a, each search is in the same state
     search from byte 0             . . . . . . . . m . . .     no b: from m on, this state has failed
     search from byte 1               . . . . . . . !           the same state at m: this search fails, too
 
-Remembered are pairs of an endless state (:mod:`bpe.splitting.compiled.lookahead`) and the first character that begins in
-a *bucket* of eight bytes. So a search reads at most a bucket of what another one has read in the same state.
-The work is O(n), and at worst O(n) for each endless state.
+Memoized are pairs of an endless state (:mod:`bpe.splitting.compiled.lookahead`) and the first character that
+begins in a *bucket* of eight bytes. So a search reads at most a bucket of what another one has read in the
+same state. The work is O(n), and at worst O(n) for each endless state.
 """
 
 import numpy as np
@@ -75,7 +73,10 @@ def symbol_before(automaton, data, i, start):
 
 @inner
 def find_match(view, data, i, stop, is_open, entry):
-    """Return where the match that begins at byte `i` ends; :data:`NO_MATCH` or :data:`UNDECIDED`."""
+    """Return where the match that begins at byte `i` ends, or :data:`NO_MATCH`, or :data:`UNDECIDED`.
+
+    `entry` is that of the first state. The segment ends at `stop` or, if it `is_open`, continues there.
+    """
     symbol_of, next_entry = view.symbol_of, view.next_entry
     end = i if entry & DELAY_MASK else NO_MATCH
     before, long_before = i, i
@@ -107,17 +108,18 @@ def find_match(view, data, i, stop, is_open, entry):
     return end
 
 
-def n_failed(start: int, stop: int, tail_bytes: int) -> int:
-    """Return how many bytes it takes to remember what fails from `start` to `stop`."""
-    return ((stop >> BUCKET_SHIFT) - (start >> BUCKET_SHIFT) + 1) * tail_bytes
+# -------------------------------------------------------------------------------------- memoized failures
+def n_failed_bytes(start: int, stop: int, set_bytes: int) -> int:
+    """Return how many bytes it takes to memoize what fails from byte `start` to `stop`."""
+    return ((stop >> BUCKET_SHIFT) - (start >> BUCKET_SHIFT) + 1) * set_bytes
 
 
 @inner
-def find(automaton, data, i, stop, is_open, entry):
-    """Find a match as :func:`bpe.splitting.compiled.matching.find_match` does, in linear time for all matches."""
-    if automaton.tail_bytes == 0:
+def find_in_linear_time(automaton, data, i, stop, is_open, entry):
+    """Find a match as :func:`find_match` does, in linear time for all matches of a text together."""
+    if automaton.set_bytes == 0:
         return find_match(automaton, data, i, stop, is_open, entry)
-    return find_once(automaton, data, i, stop, is_open, entry)
+    return find_match_memoized(automaton, data, i, stop, is_open, entry)
 
 
 @inner
@@ -130,24 +132,24 @@ def symbol_at(automaton, data, i, stop):
 
 
 @inner
-def set_at(automaton, before, i, entry):
-    """Return where the set of byte `i` holds a state, as (byte, bit); (-1, 0) where none is remembered.
+def failed_bit_of(automaton, before, i, entry):
+    """Return the (byte, bit) of `failed` for a state at byte `i`; (-1, 0) where nothing is memoized.
 
-    The character before the byte began at byte `before`.
+    The character before byte `i` began at byte `before`.
     """
     bucket = i >> BUCKET_SHIFT
-    tail = np.int64(automaton.tail_of[entry >> ROW_SHIFT])
-    if bucket == before >> BUCKET_SHIFT or tail < 0:
+    endless = np.int64(automaton.endless_of[entry >> ROW_SHIFT])
+    if bucket == before >> BUCKET_SHIFT or endless < 0:
         return -1, 0
-    return (bucket - automaton.first_bucket) * automaton.tail_bytes + (tail >> 3), 1 << (tail & 7)
+    return (bucket - automaton.first_bucket) * automaton.set_bytes + (endless >> 3), 1 << (endless & 7)
 
 
 @inner
-def find_once(automaton, data, i, stop, is_open, entry):
-    """Find a match. End where another search has failed in the same state; remember what failed."""
+def find_match_memoized(automaton, data, i, stop, is_open, entry):
+    """Find a match, but stop where another search failed in the same state; memoize what failed."""
     end = i if entry & DELAY_MASK else NO_MATCH
     before, long_before = i, i
-    tail, tail_entry = i, entry  # after the last match found
+    ahead, ahead_entry = i, entry  # where the lookahead begins: after the last match found
     while entry & ALIVE and i <= stop:
         symbol, width = symbol_at(automaton, data, i, stop)
         if is_open and (i == stop or width == 0):
@@ -163,19 +165,19 @@ def find_once(automaton, data, i, stop, is_open, entry):
         before = i
         i += width
         if delay != 0:
-            tail, tail_entry = i, entry
+            ahead, ahead_entry = i, entry
         elif i < stop:
-            byte, bit = set_at(automaton, before, i, entry)
+            byte, bit = failed_bit_of(automaton, before, i, entry)
             if byte >= 0 and np.int64(automaton.failed[byte]) & bit:
                 break
-    if tail >> BUCKET_SHIFT != i >> BUCKET_SHIFT:
-        remember(automaton, data, tail, min(i, stop), stop, tail_entry)
+    if ahead >> BUCKET_SHIFT != i >> BUCKET_SHIFT:
+        memoize_failed(automaton, data, ahead, min(i, stop), stop, ahead_entry)
     return end
 
 
 @inner
-def remember(automaton, data, i, end, stop, entry):
-    """Remember the endless states of a tail that begins at byte `i` and ends at byte `end`."""
+def memoize_failed(automaton, data, i, end, stop, entry):
+    """Memoize the endless states of a lookahead from byte `i` to byte `end`."""
     while True:
         symbol, width = symbol_at(automaton, data, i, stop)
         before = i
@@ -183,6 +185,6 @@ def remember(automaton, data, i, end, stop, entry):
         if i >= end:
             break
         entry = np.int64(automaton.next_entry[(entry >> ROW_SHIFT) + symbol])
-        byte, bit = set_at(automaton, before, i, entry)
+        byte, bit = failed_bit_of(automaton, before, i, entry)
         if byte >= 0:
             automaton.failed[byte] = np.int64(automaton.failed[byte]) | bit

@@ -2,13 +2,12 @@ r"""The part of the ``regex`` language that can be compiled, as a tree.
 
 The part has classes and literals, groups, alternation, repetition (greedy, lazy, possessive), lookahead of a
 few characters, lookbehind of one character, anchors, and the flags ``i``, ``s`` and ``m``. The package has
-accepted the expression already, so the only errors here are about what the part does not have.
+accepted the expression already, so the only errors here are about what the part lacks.
 
-Each part says by `is_nullable` whether it matches the empty string.
+Every node has `is_nullable`: whether it matches the empty string.
 
-Reads the sets of an expression, such as ``[^a-z\d]``, item by item.
-
-The work of compiling an expression: counted step by step, and ended at a limit.
+Compiling is limited in steps (:class:`StepBudget`), not in time: the same expression takes the same number of
+them on any machine.
 """
 
 from __future__ import annotations
@@ -18,50 +17,29 @@ import re
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeAlias
 
-_CODES = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13, "a": 7}
-_ITEM = re.compile(
-    r"\[:\^?\w+:\]|\\(?:[pP](?:\{[^}]*\}|\w)|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)|[^\\]",
-    re.DOTALL,
-)
-
-
-def without_flags(source: str) -> tuple[str, str]:
-    """Return the flags of a class, as the parser writes them, and the class without them."""
-    found = re.fullmatch(r"\(\?([is]+):(.*)\)", source, re.DOTALL)
-    return (found.group(1), found.group(2)) if found else ("", source)
-
-
-def items_of(content: str) -> list[tuple[str, str | None]] | None:
-    r"""Return the items of a set, ranges as pairs; None if they are not clear."""
-    parts = [match.group() for match in _ITEM.finditer(content)]
-    if sum(map(len, parts)) != len(content):
-        return None
-    items: list[tuple[str, str | None]] = []
-    i = 0
-    while i < len(parts):
-        is_range = parts[i + 1 : i + 2] == ["-"] and i + 2 < len(parts)
-        items.append((parts[i], parts[i + 2] if is_range else None))
-        i += 3 if is_range else 1
-    return items
-
-
-def code_of(item: str) -> int | None:
-    r"""Return the code point of a character in an expression; None for a class."""
-    if len(item) == 1:
-        return ord(item)
-    if not item.startswith("\\"):
-        return None
-    if item[1] in "xuU" and len(item) > 2:
-        return int(item[2:], 16)
-    if len(item) > 2:
-        return None
-    if item[1] in _CODES:
-        return _CODES[item[1]]
-    return None if item[1].isalnum() else ord(item[1])
+from bpe.splitting.regex_engine import SET
 
 
 class UnsupportedError(Exception):
     """The expression cannot be compiled; the message says which part of it is the reason."""
+
+
+MAX_STEPS = 1_500_000
+"""Steps that the expressions of a pattern may take to compile. One takes about a microsecond."""
+
+
+class StepBudget:
+    """Steps that compiling may still take; every stage spends its own."""
+
+    def __init__(self, limit: int = MAX_STEPS) -> None:
+        self.limit = limit
+        self.spent = 0
+
+    def spend(self, steps: int) -> None:
+        """Count steps that are about to be taken; raise if they are too many."""
+        self.spent += steps
+        if self.spent > self.limit:
+            raise UnsupportedError(f"it takes more than {self.limit} steps to compile")
 
 
 @dataclass(frozen=True)
@@ -130,19 +108,18 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Edge:
+class Anchor:
     """An assertion: the text ends here or, if not `end`, begins here."""
 
     end: bool
     is_nullable: ClassVar[bool] = True
 
 
-Node: TypeAlias = Chars | Seq | Alt | Repeat | Atomic | Look | Edge
+Node: TypeAlias = Chars | Seq | Alt | Repeat | Atomic | Look | Anchor
 
 _QUANTIFIER = re.compile(r"(?:([?*+])|\{(\d+)(,?)(\d*)\}|\{,(\d+)\})([?+]?)")
 _GROUP = re.compile(r"\((?:\?(?:P?<(?![=!])\w+>|([ims]*)(?:-([ims]+))?:|(<?[=!])|(>)))?")
 _FLAGS_FIRST = re.compile(r"\(\?([ims]+)\)")
-_SET = re.compile(r"\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]", re.DOTALL)
 _ESCAPE = re.compile(
     r"\\(?:[pP](?:\{[^}]*\}|\w)|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}"
     r"|[dDsSwWnrtfva]|[^A-Za-z0-9])",
@@ -153,6 +130,8 @@ _MOST_ATOMS = 10_000
 
 
 class _Parser:
+    """Recursive descent; a method for each level of the grammar."""
+
     def __init__(self, source: str) -> None:
         self.source = source
         self.at = 0
@@ -191,7 +170,7 @@ class _Parser:
             bounds = (0, int(only_most))
         else:
             bounds = (int(least), int(most) if most else None if comma else int(least))
-        if isinstance(item, (Look, Edge)) or max(filter(None, bounds), default=0) > _MOST:
+        if isinstance(item, (Look, Anchor)) or max(filter(None, bounds), default=0) > _MOST:
             raise self.unsupported("this repetition")
         if _QUANTIFIER.match(self.source, self.at):
             raise self.unsupported("a repetition of a repetition")
@@ -201,14 +180,14 @@ class _Parser:
     def atom(self, flags: frozenset[str]) -> Node:
         self.n_atoms += 1
         if self.n_atoms > _MOST_ATOMS:
-            raise UnsupportedError("a very large expression")
+            raise UnsupportedError("an expression that is too large")
         character = self.source[self.at]
         if character == "(":
             return self.group(flags)
         if character in "{*+?":
             raise self.unsupported(f"the sign {character!r}")
         if character == "[":
-            found = self.take(_SET)
+            found = self.take(SET)
             if not found:
                 raise self.unsupported("this set")
             return _chars(found.group(), flags)
@@ -217,18 +196,18 @@ class _Parser:
         self.at += 1
         if character == "^":
             line_start = Look(_chars(r"\n", frozenset()), ahead=False, wanted=True)
-            return Alt((Edge(end=False), line_start)) if "m" in flags else Edge(end=False)
+            return Alt((Anchor(end=False), line_start)) if "m" in flags else Anchor(end=False)
         if character == "$":
             newline = _chars(r"\n", frozenset())
-            before = newline if "m" in flags else Seq((newline, Edge(end=True)))
-            return Alt((Edge(end=True), Look(before, ahead=True, wanted=True)))
+            before = newline if "m" in flags else Seq((newline, Anchor(end=True)))
+            return Alt((Anchor(end=True), Look(before, ahead=True, wanted=True)))
         return _chars("." if character == "." else re.escape(character), flags)
 
     def escape(self, flags: frozenset[str]) -> Node:
         letter = self.source[self.at + 1 : self.at + 2]
         if letter in ("A", "Z", "z"):
             self.at += 2
-            return Edge(end=letter != "A")
+            return Anchor(end=letter != "A")
         if letter in ("b", "B"):
             self.at += 2
             word = _chars(r"\w", flags)
@@ -262,7 +241,7 @@ def _chars(source: str, flags: frozenset[str]) -> Chars:
 
 @functools.lru_cache(maxsize=16)
 def parse(source: str) -> Node:
-    r"""Parse an expression."""
+    """Return the tree of a valid expression of the ``regex`` package."""
     parser = _Parser(source)
     flags = frozenset[str]()
     while found := parser.take(_FLAGS_FIRST):
@@ -273,12 +252,12 @@ def parse(source: str) -> Node:
     return tree
 
 
-def with_looks_in_sets(node: Node) -> Node:
-    r"""Return a tree in which a lookahead of one character before a character is a part of its set."""
+def merge_lookaheads_into_sets(node: Node) -> Node:
+    r"""Return a tree that matches the same; the lookahead in ``(?!\p{Han})\p{L}`` is a part of the set."""
     match node:
         case Seq():
             items: list[Node] = []
-            for item in map(with_looks_in_sets, reversed(node.items)):
+            for item in map(merge_lookaheads_into_sets, reversed(node.items)):
                 after = items[-1] if items else None
                 if (
                     isinstance(item, Look)
@@ -292,28 +271,49 @@ def with_looks_in_sets(node: Node) -> Node:
                     items.append(item)
             return items[0] if len(items) == 1 else Seq(tuple(reversed(items)))
         case Alt():
-            return Alt(tuple(map(with_looks_in_sets, node.items)))
+            return Alt(tuple(map(merge_lookaheads_into_sets, node.items)))
         case Repeat() | Atomic() | Look():
-            return replace(node, item=with_looks_in_sets(node.item))
+            return replace(node, item=merge_lookaheads_into_sets(node.item))
     return node
 
 
-MAX_STEPS = 1_500_000
-"""Steps that the expressions of a pattern may take to compile. One is about a microsecond of work."""
+_CODES = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13, "a": 7}
+_ITEM = re.compile(
+    r"\[:\^?\w+:\]|\\(?:[pP](?:\{[^}]*\}|\w)|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)|[^\\]",
+    re.DOTALL,
+)
 
 
-class Work:
-    """Counts steps; every stage of compiling adds its own.
+def without_flags(source: str) -> tuple[str, str]:
+    """Return the flags of a class, as `_chars` writes them, and the class without them."""
+    found = re.fullmatch(r"\(\?([is]+):(.*)\)", source, re.DOTALL)
+    return (found.group(1), found.group(2)) if found else ("", source)
 
-    Steps are counted by the sizes of what is done, not by a clock: the same expression always takes as many.
-    """
 
-    def __init__(self, limit: int = MAX_STEPS) -> None:
-        self.limit = limit
-        self.done = 0
+def items_of(content: str) -> list[tuple[str, str | None]] | None:
+    """Return the items between the brackets of a set: ranges as pairs, others with None; None if unclear."""
+    parts = [match.group() for match in _ITEM.finditer(content)]
+    if sum(map(len, parts)) != len(content):
+        return None
+    items: list[tuple[str, str | None]] = []
+    i = 0
+    while i < len(parts):
+        is_range = parts[i + 1 : i + 2] == ["-"] and i + 2 < len(parts)
+        items.append((parts[i], parts[i + 2] if is_range else None))
+        i += 3 if is_range else 1
+    return items
 
-    def add(self, steps: int) -> None:
-        """Add steps that are about to be taken."""
-        self.done += steps
-        if self.done > self.limit:
-            raise UnsupportedError(f"it takes more than {self.limit} steps to compile")
+
+def code_of(item: str) -> int | None:
+    """Return the code point of a character as an expression writes it; None for a class."""
+    if len(item) == 1:
+        return ord(item)
+    if not item.startswith("\\"):
+        return None
+    if item[1] in "xuU" and len(item) > 2:
+        return int(item[2:], 16)
+    if len(item) > 2:
+        return None
+    if item[1] in _CODES:
+        return _CODES[item[1]]
+    return None if item[1].isalnum() else ord(item[1])

@@ -1,0 +1,354 @@
+"""What all containers have: the base of their classes, and operators and loops in compiled code.
+
+One overload of each operator serves all containers, and calls their methods. A loop runs over what the
+container held when the loop began: over an array, which the loop owns. So the container may change, or go,
+in the middle of a loop.
+"""
+
+from __future__ import annotations
+
+import operator
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+from numba import config, types
+from numba.core import cgutils
+from numba.core.errors import TypingError
+from numba.experimental import structref
+from numba.extending import (
+    intrinsic,
+    lower_builtin,
+    overload,
+    register_model,
+    type_callable,
+    typeof_impl,
+)
+
+from structures.base.in_njit import ContainerClass
+from structures.base.struct_type import BorrowedType, StructType, borrow, payload_of
+from structures.compiling.jit import quiet, twin
+from structures.compiling.without_jit import PlainContainer
+from structures.primitives.simd import NONE
+from structures.status import INT64_MAX, INT64_MIN, error, int64
+
+
+# ---------------------------------------------------------------------------------- the class in Python
+def named_by_package(*classes: type) -> dict[str, type]:
+    """Give classes the name that users import them by: ``structures.MaxHeap``.
+
+    Pickles contain this name, so that a class may move to another module of its package. doctest passes
+    over a class that has another module's name, but reads the dictionary ``__test__`` of a module.
+
+    Parameters
+    ----------
+    *classes : type
+        Classes that the package itself exports too.
+
+    Returns
+    -------
+    dict from str to type
+        The classes by name, for ``__test__``.
+
+    Complexity
+    ----------
+    O(1) a class.
+
+    Examples
+    --------
+    At the end of the module that defines the classes::
+
+        __test__ = named_by_package(MaxHeap, MinHeap)
+
+    >>> from structures import MaxHeap
+    >>> MaxHeap.__module__
+    'structures'
+    """
+    for cls in classes:
+        cls.__module__ = cls.__module__.partition(".")[0]
+    return {cls.__name__: cls for cls in classes}
+
+
+@quiet
+def _size(self):
+    return self.size
+
+
+class Facade(structref.StructRefProxy, metaclass=ContainerClass):
+    """Base of the container classes.
+
+    A subclass defines ``__new__``, which returns ``cls._like(kernel_that_makes_one())``, and two methods that
+    are each other's inverse and carry the whole content: ``to_arrays()``, which returns a tuple, and the
+    class method ``from_arrays(*arrays)``. Its numba type has the field ``size`` and the methods ``copy`` and
+    ``nbytes``. :func:`~structures.kernels.bind` joins the type and the class.
+
+    A subclass finds here:
+
+    * ``_kernels.name(self, ...)``: the methods of its type
+    * ``_like(made)``: what a kernel has made, as an instance of the class that was asked for
+    * ``_done(status, what)``: raises the exception of a status below 0
+    * ``_room(n, name)``: a checked number of items
+    * ``_content()``: the arrays that ``==`` compares; a subclass may replace it
+
+    Users may derive a class from a container class, for instance to add methods. Constructors, copies and
+    pickles are then of the derived class and keep its attributes. What compiled code returns is of the
+    container class itself.
+
+    Examples
+    --------
+    >>> from structures import IntMap
+    >>> issubclass(IntMap, Facade)
+    True
+    """
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]  # containers change
+    __reversed__ = None  # there is c[key], but no c[0], c[1], ...
+
+    _kernels: Any  # the methods of the numba type, set by bind
+    _only_type: Any  # the numba type of a class that has one
+    from_arrays: Any
+    to_arrays: Any
+
+    def __len__(self) -> int:
+        return _size(self)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)}>"
+
+    def __eq__(self, other: object) -> bool:
+        if getattr(other, "_kernels", None) is not self._kernels:
+            return NotImplemented
+        return self._equals(other)
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        other = self.copy()
+        other._attributes().update(deepcopy(self._attributes(), memo))
+        return other
+
+    def __reduce__(self) -> Any:
+        return type(self).from_arrays, self.to_arrays(), self._attributes() or None
+
+    @classmethod
+    def type(cls) -> Any:
+        """Return the numba type of these containers, for ``List.empty_list`` and specifications."""
+        return cls._only_type
+
+    def copy(self) -> Any:
+        """Return an independent copy, of the same class."""
+        other = self._like(self._kernels.copy(self))
+        other._attributes().update(self._attributes())
+        return other
+
+    @classmethod
+    def _like(cls, made: Any) -> Any:
+        """Return what a kernel has made, as an instance of this class: kernels know no subclasses."""
+        if isinstance(made, PlainContainer):
+            return cls._numba_box_(made.struct_type, made)
+        return made if type(made) is cls else cls._numba_box_(made._type, made._meminfo)
+
+    def _attributes(self) -> dict[str, Any]:
+        """Return what a user's subclass has stored in this object."""
+        return getattr(self, "__dict__", {})
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the arrays, in bytes."""
+        return self._kernels.nbytes(self)
+
+    def _equals(self, other: Any) -> bool:
+        """Return whether another container of the same type has the same content."""
+        return all(map(np.array_equal, self._content(), other._content()))
+
+    def _content(self) -> tuple[np.ndarray, ...]:
+        """Return arrays that are equal for equal containers: here, the items sorted by key."""
+        arrays = self.to_arrays()
+        order = np.argsort(arrays[0], kind="stable")
+        return tuple(array[order] for array in arrays)
+
+    @staticmethod
+    def _done(status: int, what: object) -> None:
+        """Raise the exception of a failed status; `what` is the subject of its message."""
+        if status < 0:
+            raise error(status, what)
+
+    @staticmethod
+    def _is_int64(key: Any) -> bool:
+        return isinstance(key, (int, np.integer)) and bool(INT64_MIN <= key <= INT64_MAX)
+
+    @staticmethod
+    def _room(n: int, name: str) -> int:
+        """Return `n` as a number of items that an array could have, or raise with its name."""
+        n = int64(n, name)
+        if not 0 <= n < 2**48:
+            raise ValueError(f"{name} must be in [0, 2**48), not {n}")
+        return n
+
+
+@typeof_impl.register(Facade)
+def _typeof(container: Any, context: Any) -> Any:
+    if context.purpose.name == "constant":
+        name = type(container).__name__
+        raise TypingError(f"a {name} cannot be a constant of compiled code: pass it as an argument")
+    return container._numba_type_
+
+
+# ----------------------------------------------------------------------------- operators in compiled code
+def _is_container(typ: Any) -> bool:
+    return isinstance(typ, (StructType, BorrowedType))
+
+
+def _are_alike(typ: Any, other: Any) -> bool:
+    return _is_container(typ) and getattr(typ, "owner", typ) == getattr(other, "owner", other)
+
+
+@overload(len)
+def _len(self):
+    if not _is_container(self):
+        return None
+    fields = getattr(self, "owner", self).field_dict
+    return (lambda self: self.size) if "size" in fields else (lambda self: self.len())
+
+
+@overload(bool)
+def _bool(self):
+    return (lambda self: len(self) > 0) if _is_container(self) else None
+
+
+@overload(operator.not_)
+def _not(self):
+    return (lambda self: len(self) == 0) if _is_container(self) else None
+
+
+@overload(operator.contains)
+def _contains(self, key):
+    return (lambda self, key: self.contains(key)) if _is_container(self) else None
+
+
+@overload(operator.getitem)
+def _getitem(self, key):
+    return (lambda self, key: self.get(key)) if _is_container(self) else None
+
+
+@overload(operator.setitem)
+def _setitem(self, key, value):
+    return (lambda self, key, value: self.set(key, value)) if _is_container(self) else None
+
+
+@overload(operator.delitem)
+def _delitem(self, key):
+    return (lambda self, key: self.remove(key)) if _is_container(self) else None
+
+
+@overload(operator.eq)
+def _eq(self, other):
+    return (lambda self, other: self.equals(other)) if _are_alike(self, other) else None
+
+
+@overload(operator.ne)
+def _ne(self, other):
+    return (lambda self, other: not self.equals(other)) if _are_alike(self, other) else None
+
+
+# ------------------------------------------------------------------------- loops in compiled code
+class PairsType(types.IterableType):
+    """numba type of two arrays of one length, over which a loop runs in pairs."""
+
+    def __init__(self, arrays: types.BaseTuple) -> None:
+        self.arrays = arrays
+        super().__init__(name=f"pairs of {arrays}")
+
+    @property
+    def iterator_type(self) -> Any:
+        """The type that the loop has."""
+        return types.ZipType(self.arrays)
+
+
+@register_model(PairsType)
+def _model_of_pairs(manager, typ):
+    return manager[typ.arrays]
+
+
+@twin(lambda arrays: zip(*arrays, strict=True))
+@intrinsic
+def pairs_of(typingctx, arrays):
+    """Return two arrays of one length, for loops over ``(array[i], other[i])``."""
+
+    def codegen(context, builder, signature, values):
+        context.nrt.incref(builder, arrays, values[0])  # the result has references of its own
+        return values[0]
+
+    return PairsType(arrays)(arrays), codegen
+
+
+def _call(context: Any, builder: Any, function: Any, types_of: Any, values: Any) -> tuple[Any, Any]:
+    """Emit a call; return the type of its result, and the result."""
+    signature = context.typing_context.resolve_function_type(function, types_of, {})
+    compiled = context.get_function(function, signature)
+    context.add_linking_libs(getattr(compiled, "libs", ()))
+    return signature.return_type, compiled(builder, values)
+
+
+def _loop_over_pairs(context, builder, signature, values):
+    (typ,) = signature.args
+    arrays = cgutils.unpack_tuple(builder, values[0])
+    return _call(context, builder, zip, typ.arrays.types, arrays)[1]
+
+
+def _method_of_loop(context: Any, container: Any) -> Any:
+    return context.resolve_getattr(container, "__iter__") if _is_container(container) else None
+
+
+def _type_of_loop(context):
+    def typer(container):
+        keys = _method_of_loop(context, container)
+        return keys and context.resolve_function_type(keys, (), {}).return_type.iterator_type
+
+    return typer
+
+
+def _loop_over_keys(context, builder, signature, values):
+    keys = _method_of_loop(context.typing_context, signature.args[0])
+    array_type, array = _call(context, builder, keys, (), values)
+    _, loop = _call(context, builder, "getiter", (array_type,), [array])
+    context.nrt.decref(builder, array_type, array)  # the loop has its own reference
+    return loop
+
+
+if not config.DISABLE_JIT:
+    lower_builtin("getiter", PairsType)(_loop_over_pairs)
+    type_callable("getiter")(_type_of_loop)
+    lower_builtin("getiter", StructType)(_loop_over_keys)
+    lower_builtin("getiter", BorrowedType)(_loop_over_keys)
+
+
+# ----------------------------------------------------------------------------------------------- fields
+def _py_swap_fields(container: Any, one: str, other: str) -> None:
+    kept = getattr(container, one)
+    setattr(container, one, getattr(container, other))
+    setattr(container, other, kept)
+
+
+@twin(_py_swap_fields)
+@intrinsic(prefer_literal=True)
+def swap_fields(typingctx, container, one, other):
+    """Exchange two array fields of the same type of a container; their names are constants.
+
+    Quiet kernels cannot assign one to the other: what they read from a field is borrowed.
+    """
+    is_borrowed = isinstance(container, BorrowedType)
+    owner = container.owner if is_borrowed else container
+
+    def codegen(context, builder, signature, values):
+        pointer = values[0] if is_borrowed else borrow(context, builder, owner, values[0])
+        fields = payload_of(context, builder, owner.passed_as, pointer)
+        names = one.literal_value, other.literal_value
+        kept = [getattr(fields, name) for name in names]
+        for name, value in zip(names, reversed(kept), strict=True):
+            setattr(fields, name, value)
+        return NONE
+
+    return types.none(container, one, other), codegen

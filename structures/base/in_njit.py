@@ -1,0 +1,322 @@
+"""Containers in compiled code, spelled as in Python: ``heap = MinHeap(np.float64)``, ``heap.add(key, 1)``.
+
+**Methods.** ``heap.add`` is a kernel with its first argument bound. A call of a method is the call of the
+kernel. Nothing else has to be compiled, as it would for an overload.
+
+**Classes.** A container class is a constant of compiled code, of a :class:`ClassType`. Its constructor and
+its class methods are overloads: functions that look at the arguments when a caller is compiled, and return
+the code of the call. They get what is known of the arguments at that time: a dtype, a number or a string
+that the caller has written, a default value; of all others the numba type. For ``MinHeap(np.float64)``
+that is the dtype float64. What a caller has compiled in does not get stale: see
+:mod:`structures.compiling.cache`.
+
+**Mistakes.** numba would cut a float to an integer, wrap an integer around, or refuse an argument far from
+the call. So the arguments of a method are looked at when its caller is compiled, and a line says what to
+do.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
+
+import numpy as np
+from numba import config, typeof, types
+from numba.core.errors import TypingError
+from numba.extending import (
+    infer_getattr,
+    models,
+    overload,
+    overload_method,
+    register_model,
+    typeof_impl,
+)
+
+from structures.compiling.dispatchers import QuietType, widened
+from structures.compiling.numba_private import AttributeTemplate, BoundFunction, cpu_target
+from structures.status import DTYPE_HINT, PAIR_HINT, TEXT_HINT
+
+
+# ---------------------------------------------------------------------------------------------- mistakes
+def check_arguments(this: Any, names: Iterable[str], arguments: Iterable[Any]) -> None:
+    """Raise ``TypingError`` for the first argument of a method of `this` that is no integer of int64.
+
+    Where the container holds floats, its counts or values may be floats.
+    """
+    owner = getattr(this, "owner", this)
+    for name, typ in zip(names, map(types.unliteral, arguments), strict=False):
+        scalar = typ.dtype if isinstance(typ, types.Array) else typ
+        problem = _problem_of(scalar, name, owner)
+        if problem:
+            raise TypingError(f"{name} {'is' if scalar is typ else 'are'} {scalar}{problem}")
+        is_converted = name == "keys" or name in owner.number_parameters
+        if is_converted and typ is not scalar and scalar == types.uint64:
+            raise TypingError(f"{name} may be past int64, being {typ}: pass {name}.astype(np.int64)")
+
+
+def _problem_of(scalar: Any, name: str, owner: Any) -> str:
+    """Return what is wrong with an argument, and what to do; the empty string if nothing is."""
+    if isinstance(scalar, types.Float):
+        if name in owner.float_parameters:
+            return ""
+        if name in owner.number_parameters:
+            return f", but {owner.label} holds integers: {DTYPE_HINT}"
+        return ", but must be an integer"
+    if isinstance(scalar, types.BaseTuple) and name == "key":
+        return f", but must be an integer: {PAIR_HINT}"
+    if isinstance(scalar, (types.UnicodeType, types.Bytes)):
+        return f", but must be an integer: {TEXT_HINT}"
+    if isinstance(scalar, (types.Complex, types.NoneType)):
+        return ", but must be an integer"
+    return ""
+
+
+def check_verb(owner: Any, name: str, verbs: Collection[str]) -> None:
+    """Raise ``TypingError`` for a method that a container does not have in compiled code."""
+    if not name.startswith("_"):
+        close = difflib.get_close_matches(name, verbs, 1)
+        hint = f"do you mean {close[0]}?" if close else f"it has {', '.join(sorted(verbs))}"
+        raise TypingError(f"{owner.label} has no {name} in compiled code: {hint}")
+
+
+# ----------------------------------------------------------------------------------------------- methods
+class BoundKernel(BoundFunction):
+    """numba type of ``heap.add``; `around` emits what is around a call."""
+
+    def __init__(self, function: Any, this: Any, around: Any) -> None:
+        self.function = function
+        self.this = this
+        self.around = around
+        types.Type.__init__(self, name=f"kernel({function.py_func.__name__} for {this})")
+
+    @property
+    def key(self) -> Any:
+        """What makes two of them equal."""
+        return self.function, self.this
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        """Return the signature of a call, with the container as its receiver."""
+        names = list(inspect.signature(self.function.py_func).parameters)[1:]
+        check_arguments(self.this, (*names[: len(args)], *dict(kws)), (*args, *dict(kws).values()))
+        function = typeof(self.function).get_call_type(context, (self.this, *args), kws)
+        parameters = list(function.pysig.parameters.values())[1:]
+        # A quiet kernel takes int64. A uint64, as the index of a prange is, is cast by the lowering of the
+        # call, which checks it.
+        given = {**dict(zip(names, args, strict=False)), **dict(kws)}
+        passed = (
+            types.uint64 if given.get(name) == types.uint64 else typ
+            for name, typ in zip(names, function.args[1:], strict=True)
+        )
+        return function.replace(
+            args=tuple(passed), recvr=self.this, pysig=function.pysig.replace(parameters=parameters)
+        )
+
+    def get_call_signatures(self) -> Any:
+        """Return the signatures known before a call: none."""
+        return [], True
+
+    def get_impl_key(self, sig: Any) -> Any:
+        """Return the key of the compiled kernel."""
+        kernel_type = typeof(self.function)
+        this = self.this
+        if isinstance(kernel_type, QuietType):
+            this = getattr(this, "passed_as", None) or this
+            sig = sig.replace(args=tuple(map(widened, sig.args)))
+        return kernel_type.get_impl_key(sig.replace(args=(this, *sig.args[1:])), self.around)
+
+
+@register_model(BoundKernel)
+def _model_of_bound_kernel(manager, typ):
+    return manager[typ.this]  # a bound kernel is represented by its container
+
+
+def resolve_attributes(
+    type_class: type,
+    field_of: Callable[..., Any],
+    method_of: Callable[..., Any],
+    around: Callable[..., Any],
+) -> None:
+    """Let compiled code find the fields and the methods of the types of a class.
+
+    ``field_of(type, name)`` is the type of a field, ``method_of(type, name)`` the kernel of a method; both
+    may be None. ``around(type, name)`` emits what is around its calls.
+    """
+
+    class Attributes(AttributeTemplate):
+        key = type_class
+
+        def generic_resolve(self, typ, attr):
+            field = field_of(typ, attr)
+            if field is not None:
+                return field
+            function = method_of(typ, attr)
+            return function and BoundKernel(function, typ, around(typ, attr))
+
+    infer_getattr(Attributes)
+
+
+# ----------------------------------------------------------------------------------------------- classes
+class ContainerClass(type):
+    """The class of the container classes."""
+
+    @property
+    def _numba_type_(cls) -> Any:
+        raise AttributeError  # numba would take the property of the instances for the type of the class
+
+
+class ClassType(types.Callable, types.Opaque):
+    """numba type of a container class."""
+
+    def __init__(self, facade: Any) -> None:
+        self.facade = facade
+        self.constructor = lambda: None  # numba knows the overloads of the constructor by it
+        super().__init__(name=f"class {facade.__name__}")
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        """Return the signature of a call of the class."""
+        self._called = context.resolve_value_type(self.constructor)
+        return self._called.get_call_type(context, args, kws)
+
+    def get_call_signatures(self) -> Any:
+        """Return the signatures known before a call: none."""
+        return [], True
+
+    def get_impl_key(self, sig: Any) -> Any:
+        """Return the key of the compiled constructor."""
+        return self._called.get_impl_key(sig)
+
+
+register_model(ClassType)(models.OpaqueModel)
+
+
+@functools.cache
+def class_type(facade: Any) -> ClassType:
+    """Return the numba type of a class."""
+    return ClassType(facade)
+
+
+@typeof_impl.register(ContainerClass)
+def _typeof_class(facade: Any, context: Any) -> ClassType:
+    if context.purpose.name == "argument":
+        name = facade.__name__
+        raise TypingError(f"{name} is a class: pass a container, as {name}() makes one")
+    # The class may just have been imported, by the compiler that asks: what came with it is not known yet.
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
+    return class_type(facade)
+
+
+def _known(argument: Any) -> Any:
+    """Return what is known of an argument when its caller is compiled, or else its numba type."""
+    if isinstance(argument, types.Omitted):
+        return argument.value
+    if isinstance(argument, types.Literal):
+        return argument.literal_value
+    if isinstance(argument, (types.NumberClass, types.DType)):
+        return np.dtype(argument.dtype.name)
+    if isinstance(argument, types.NoneType):
+        return None
+    if isinstance(argument, types.Function) and argument.typing_key in (int, float):
+        return np.dtype(argument.typing_key)
+    return argument
+
+
+def _with_known(overload_function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(overload_function)
+    def overloaded(*arguments: Any, **named: Any) -> Any:
+        named = {name: _known(each) for name, each in named.items()}
+        try:
+            return overload_function(*map(_known, arguments), **named)
+        except (TypeError, ValueError) as error:
+            raise TypingError(str(error)) from None
+
+    return overloaded
+
+
+def constructor(facade: Any) -> Callable[[Any], Any]:
+    """Let compiled code call a container class."""
+    return _overload(overload, class_type(facade).constructor)
+
+
+def class_method(facade: Any, name: str) -> Callable[[Any], Any]:
+    """Let compiled code call a class method; as :func:`constructor`, with the class as the first argument."""
+    return _overload(overload_method, class_type(facade), name)
+
+
+def must_be_integer(argument: Any, name: str) -> None:
+    """Raise for an argument of a constructor, or what is known of it, that is no integer."""
+    if not isinstance(argument, (int, types.Integer)):
+        raise TypeError(f"{name} must be an integer, not {argument}")
+
+
+def must_be_integers(argument: Any, name: str) -> None:
+    """Raise for an argument of a constructor that is not an array of integers."""
+    is_array = isinstance(argument, types.Array) and argument.ndim == 1
+    if not (is_array and isinstance(argument.dtype, types.Integer)):
+        raise TypeError(f"{name} must be an array of integers with one dimension, not {argument}")
+
+
+def dtype_of_numbers(argument: Any, name: str) -> np.dtype:
+    """Return the dtype of numbers for a container: float32, float64 or int64; raise if it is not an array."""
+    is_array = isinstance(argument, types.Array) and argument.ndim == 1
+    if not (is_array and isinstance(argument.dtype, (types.Integer, types.Float))):
+        raise TypeError(f"{name} must be an array of numbers with one dimension, not {argument}")
+    if isinstance(argument.dtype, types.Integer):
+        return np.dtype(np.int64)
+    return np.dtype(np.float32 if argument.dtype == types.float32 else np.float64)
+
+
+def must_be_entries(container_type: Any, keys: Any, name: str, numbers: Any) -> None:
+    """Raise for keys and numbers that are no arrays, or not of what a container of a type holds."""
+    dtype_of_numbers(keys, "keys")
+    dtype_of_numbers(numbers, name)
+    check_arguments(container_type, ("keys", name), (keys, numbers))
+
+
+def only_empty(facade: Any, arguments: str) -> TypeError:
+    """Return the exception for initial items: compiled code makes an empty container, or one of arrays."""
+    name = facade.__name__
+    return TypeError(f"compiled code makes an empty {name}(), or {name}.from_arrays({arguments})")
+
+
+def makes_empty(facade: Any, new: Any, arguments: str) -> None:
+    """Let compiled code call a class without arguments; the kernel `new` makes the container.
+
+    `arguments` are those of ``from_arrays``, for the message.
+    """
+
+    def overloaded(items=None):
+        if items is not None:
+            raise only_empty(facade, arguments)
+        return lambda items=None: new()
+
+    constructor(facade)(overloaded)
+
+
+def _overload(decorator: Any, *what: Any) -> Callable[[Any], Any]:
+    def register(function: Any) -> Any:
+        if not config.DISABLE_JIT:
+            decorator(*what, prefer_literal=True, strict=False)(_with_known(function))
+        return function
+
+    return register
+
+
+def name_type(facade: Any) -> None:
+    """Let compiled code name the numba type of a container: ``List.empty_list(MinHeap.type(np.float64))``."""
+    signature = inspect.signature(facade.type.__func__)
+    names = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
+    signature = signature.replace(parameters=names, return_annotation=signature.empty)
+    bare = signature.replace(parameters=[each.replace(default=each.empty) for each in names])
+
+    def overloaded(cls, *arguments, **parameters):
+        variables = {"container_type": facade.type(*arguments, **parameters)}
+        exec(f"def code{bare}: return container_type", variables)
+        variables["code"].__defaults__ = facade.type.__func__.__defaults__
+        return variables["code"]
+
+    overloaded.__signature__ = signature  # type: ignore[attr-defined]
+    class_method(facade, "type")(overloaded)

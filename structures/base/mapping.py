@@ -1,0 +1,450 @@
+"""Containers that map int64 keys to numbers: the methods of a dict, and methods for many keys at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from structures import status
+from structures.base.container import Facade, pairs_of
+from structures.base.struct_type import StructType, method
+from structures.compiling.jit import inner, kernel, quiet
+from structures.primitives.simd import smaller
+from structures.status import error, float64, float64_array, int64, int64_array
+
+NOTHING: Any = object()  # stands for a default that was not given
+AHEAD = 16  # how many items ahead a key is prefetched
+
+
+class KeyedType(StructType):
+    """Base of the types with methods ``get set add remove contains prefetch`` of a key."""
+
+    number_parameters = ("count", "counts", "n", "value", "values", "delta", "deltas", "numbers", "default")
+
+
+@kernel
+def check_sizes(keys, numbers):
+    """Raise where there are not as many numbers as keys."""
+    if keys.size != numbers.size:
+        raise ValueError("keys and their numbers differ in length")
+
+
+@inner
+def _put_back(self, keys, before, was_in, n):
+    """Undo the changes of the first `n` keys, the last one first."""
+    for i in range(n - 1, -1, -1):
+        if was_in[i]:
+            self.set(keys[i], before[i])
+        else:
+            self.remove(keys[i])
+
+
+@method(KeyedType, "_change_many")
+@kernel
+def _change_many(self, keys, numbers, is_sum):
+    """Add or set all or nothing. Returns (status, index of the item that failed)."""
+    if keys.size != numbers.size:
+        return status.OUT_OF_RANGE, smaller(keys.size, numbers.size)
+    before = np.full(keys.size, self.get(0))  # the dtype of the container, not that of the numbers
+    was_in = np.empty(keys.size, np.bool_)
+    for i in range(keys.size):
+        self.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
+        before[i] = self.get(keys[i])
+        was_in[i] = before[i] != 0 or self.contains(keys[i])
+        failure = self.add(keys[i], numbers[i]) if is_sum else self.set(keys[i], numbers[i])
+        if failure < 0:
+            _put_back(self, keys, before, was_in, i)
+            return failure, i
+    return status.OK, keys.size
+
+
+@method(KeyedType, "update_many")
+@kernel
+def _update_many(self, keys, deltas):
+    """Add all or nothing. Returns (status, index of the item that failed)."""
+    return self._change_many(keys, deltas, True)
+
+
+@method(KeyedType, "set_many")
+@kernel
+def _set_many(self, keys, values):
+    """Set all or nothing. Returns a status."""
+    return self._change_many(keys, values, False)[0]
+
+
+@method(KeyedType, "update")
+@kernel
+def _update(self, other):
+    """Add all numbers of another container, or nothing. Returns a status."""
+    keys, deltas = other.to_arrays()
+    return self._change_many(keys, deltas, True)[0]
+
+
+@method(KeyedType, "get_many")
+@kernel
+def _get_many(self, keys, default=0):
+    numbers = np.full(keys.size, self.get(0))
+    for i in range(keys.size):
+        self.prefetch(keys[smaller(i + AHEAD, keys.size - 1)])
+        numbers[i] = self.get(keys[i], default)
+    return numbers
+
+
+@method(KeyedType, "remove_many")
+@quiet
+def _remove_many(self, keys):
+    """Remove the keys that are there; return how many."""
+    n = self.size
+    for i in range(keys.size):
+        self.remove(keys[i])
+    return n - self.size
+
+
+@method(KeyedType, "setdefault")
+@quiet
+def _setdefault(self, key, default=0):
+    if not self.contains(key):
+        self.set(key, default)
+    return self.get(key, default)
+
+
+@method(KeyedType, "keys")
+@method(KeyedType, "__iter__")
+@kernel
+def _keys(self):
+    return self.to_arrays()[0]
+
+
+@method(KeyedType, "values")
+@kernel
+def _values(self):
+    return self.to_arrays()[1]
+
+
+@method(KeyedType, "items")
+@kernel
+def _items(self):
+    return pairs_of(self.to_arrays())
+
+
+@method(KeyedType, "equals")
+@kernel
+def _equals(self, other):
+    """Return whether both have the same keys with the same numbers."""
+    if self.size != other.size:
+        return False
+    keys, numbers = self.to_arrays()
+    for i in range(keys.size):
+        if other.get(keys[i]) != numbers[i] or not other.contains(keys[i]):
+            return False
+    return True
+
+
+class Keyed(Facade):
+    """Base of the classes that map keys to numbers."""
+
+    __slots__ = ()
+    _noun = "value"
+    _float_hint = ""  # what a message says of a float for a container of integers
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the numbers: int64 or float64."""
+        return np.dtype(np.int64)
+
+    def _key(self, key: Any) -> Any:
+        """Return a key in the type of the keys, or raise."""
+        return int64(key)
+
+    def _keys(self, keys: Any) -> np.ndarray:
+        """Return an array of keys in the type of the keys, or raise."""
+        return int64_array(keys)
+
+    def _is_key(self, key: Any) -> bool:
+        """Return whether a key could be in the container."""
+        return self._is_int64(key)
+
+    def _number(self, value: Any, name: str) -> Any:
+        """Return `value` as a number of the dtype."""
+        return int64(value, name, self._float_hint) if self.dtype == np.int64 else float64(value, name)
+
+    def _numbers(self, values: Any, name: str) -> np.ndarray:
+        if self.dtype == np.int64:
+            return int64_array(values, name, self._float_hint)
+        return float64_array(values, name)
+
+    def __getitem__(self, key: int) -> Any:
+        key = self._key(key)
+        value = self._kernels.get(self, key)
+        if not value and not self._kernels.contains(self, key):
+            raise KeyError(key)
+        return value
+
+    def __setitem__(self, key: int, value: Any) -> None:
+        self._done(self._kernels.set(self, self._key(key), self._number(value, self._noun)), key)
+
+    def __delitem__(self, key: int) -> None:
+        self._done(self._kernels.remove(self, self._key(key)), key)
+
+    def __contains__(self, key: Any) -> bool:
+        return self._is_key(key) and self._kernels.contains(self, self._key(key))
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.to_arrays()[0].tolist())
+
+    def get(self, key: int, default: Any = 0) -> Any:
+        """Return the number of `key`, or `default` for a missing key."""
+        if not self._is_key(key):
+            return default
+        key = self._key(key)
+        value = self._kernels.get(self, key)
+        return value if value or self._kernels.contains(self, key) else default
+
+    def update_many(self, keys: Any, deltas: Any) -> None:
+        """Add ``deltas[i]`` to the number of ``keys[i]``, for every i in order; all or nothing.
+
+        Parameters
+        ----------
+        keys : (n,) array_like of int
+            May repeat.
+        deltas : (n,) array_like of int or float
+
+        Raises
+        ------
+        ValueError
+            The arrays differ in length, a count would be below 0, or a sum is not a number; the container is
+            as it was.
+        OverflowError
+            A sum does not fit int64; the container is as it was.
+
+        Complexity
+        ----------
+        The cost of :meth:`add`, for each item.
+
+        Examples
+        --------
+        >>> from structures import IntMap
+        >>> m = IntMap()
+        >>> m.update_many([7, 8, 7], [2, 3, 4])
+        >>> m[7]
+        6
+        """
+        keys, deltas = self._keys(keys), self._numbers(deltas, "deltas")
+        self._same_length(keys, deltas, "deltas")
+        failure, i = self._kernels.update_many(self, keys, deltas)
+        if failure < 0:
+            raise error(failure, f"key {keys[i]}")
+
+    def update(self, other: Any) -> None:
+        """Add the numbers of a mapping, of pairs or of a container to those here; all or nothing.
+
+        It adds, as that of :class:`collections.Counter` does; :meth:`set_many` sets.
+
+        Parameters
+        ----------
+        other : mapping, iterable of (int, int or float), or container of keys and numbers
+
+        Raises
+        ------
+        ValueError, OverflowError
+            As :meth:`update_many`.
+
+        Complexity
+        ----------
+        The cost of :meth:`add`, for each item.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> h = MaxHeap({7: 2})
+        >>> h.update({7: 3, 8: 1})
+        >>> h.update(MaxHeap({8: 5}))
+        >>> h[7], h[8]
+        (5, 6)
+        """
+        arrays = other.to_arrays() if isinstance(other, Keyed) else self._unzipped(other)
+        self.update_many(*arrays)
+
+    def set_many(self, keys: Any, values: Any) -> None:
+        """Set ``keys[i]`` to ``values[i]`` for every i, in order; all or nothing.
+
+        Parameters
+        ----------
+        keys : (n,) array_like of int
+            A repeated key has its last value.
+        values : (n,) array_like of int or float
+
+        Raises
+        ------
+        ValueError
+            The arrays differ in length, or a value is not a number; the container is as it was.
+        MemoryError
+            There is not enough memory; the container is as it was.
+
+        Complexity
+        ----------
+        The cost of ``c[key] = value``, for each item.
+
+        Examples
+        --------
+        >>> from structures import MinHeap
+        >>> h = MinHeap({7: 2})
+        >>> h.set_many([8, 7], [1, 5])
+        >>> h.peek()
+        (8, 1)
+        """
+        keys, values = self._keys(keys), self._numbers(values, "values")
+        self._same_length(keys, values, "values")
+        self._done(self._kernels.set_many(self, keys, values), f"{keys.size} keys")
+
+    def get_many(self, keys: Any, default: Any = 0) -> np.ndarray:
+        """Return the numbers of many keys, `default` for the missing ones.
+
+        Parameters
+        ----------
+        keys : (n,) array_like of int
+        default : int or float
+
+        Returns
+        -------
+        (n,) int64 or float64
+
+        Complexity
+        ----------
+        The cost of ``c[key]``, for each key.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> MaxHeap({7: 2}).get_many([7, 8], -1)
+        array([ 2, -1])
+        """
+        return self._kernels.get_many(self, self._keys(keys), self._number(default, "default"))
+
+    def remove_many(self, keys: Any) -> int:
+        """Remove those of many keys that are here, and return how many they were.
+
+        Parameters
+        ----------
+        keys : (n,) array_like of int
+            May repeat, and may be missing.
+
+        Returns
+        -------
+        int
+
+        Complexity
+        ----------
+        The cost of ``del c[key]``, for each key.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> h = MaxHeap({7: 2, 8: 5})
+        >>> h.remove_many([7, 9])
+        1
+        """
+        return self._kernels.remove_many(self, self._keys(keys))
+
+    def setdefault(self, key: int, default: Any = 0) -> Any:
+        """Return the number of `key`; if it is missing, set it to `default` first.
+
+        Parameters
+        ----------
+        key : int
+        default : int or float
+
+        Returns
+        -------
+        int or float
+
+        Raises
+        ------
+        ValueError
+            `default` is not a number, and the key is missing.
+
+        Complexity
+        ----------
+        The cost of ``c[key] = default``.
+
+        Examples
+        --------
+        >>> from structures import IntMap
+        >>> m = IntMap({7: 2})
+        >>> m.setdefault(7, 5), m.setdefault(8, 5), len(m)
+        (2, 5, 2)
+        """
+        key, default = self._key(key), self._number(default, "default")
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def keys(self) -> np.ndarray:
+        """Return the keys, ``(n,) int64``, in the order of :meth:`to_arrays`."""
+        return self.to_arrays()[0]
+
+    def values(self) -> np.ndarray:
+        """Return the numbers, ``(n,)``, in the order of :meth:`to_arrays`."""
+        return self.to_arrays()[1]
+
+    def items(self) -> Iterator[tuple[int, Any]]:
+        """Iterate over (key, number), as they are at the call, in the order of :meth:`to_arrays`.
+
+        Returns
+        -------
+        iterator of (int, int or float)
+
+        Complexity
+        ----------
+        That of :meth:`to_arrays`, at the call.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> list(MaxHeap({7: 2, 8: 5}).items())
+        [(8, 5), (7, 2)]
+        """
+        keys, values = self.to_arrays()
+        return zip(keys.tolist(), values.tolist(), strict=True)
+
+    def clear(self) -> None:
+        """Remove every key; the capacity stays."""
+        self._kernels.clear(self)
+
+    def reserve(self, n_keys: int) -> None:
+        """Make room for `n_keys` keys in all, so that there is no growth until then.
+
+        Parameters
+        ----------
+        n_keys : int
+
+        Raises
+        ------
+        ValueError
+            `n_keys` is negative.
+        MemoryError
+            There is not enough memory; the container is as it was.
+
+        Complexity
+        ----------
+        O(n_keys).
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> h = MaxHeap()
+        >>> h.reserve(1000)
+        """
+        self._done(self._kernels.reserve(self, self._room(n_keys, "n_keys")), f"{n_keys} keys")
+
+    @staticmethod
+    def _same_length(keys: np.ndarray, values: np.ndarray, name: str) -> None:
+        if keys.shape != values.shape:
+            raise ValueError(f"{keys.size} keys but {values.size} {name}")
+
+    @staticmethod
+    def _unzipped(items: Any) -> tuple[list[Any], list[Any]]:
+        pairs = list(items.items() if hasattr(items, "items") else items)
+        return [key for key, _ in pairs], [value for _, value in pairs]

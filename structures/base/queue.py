@@ -1,0 +1,298 @@
+"""Multisets with an order: keys with counts; the top is read and removed."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from structures.base.mapping import NOTHING, Keyed, KeyedType
+from structures.base.struct_type import method
+from structures.compiling.jit import inner, kernel, quiet
+from structures.primitives.memory import new_words
+from structures.primitives.simd import larger, smaller
+from structures.status import NOT_A_NUMBER, error, int64
+
+
+class CountedType(KeyedType):
+    """Base of the types that also have the methods ``sub``, ``peek``, ``pop`` and ``ties``."""
+
+
+@inner
+def _pop_into(self, keys, counts):
+    for i in range(keys.size):
+        keys[i], counts[i] = self.pop()
+
+
+@method(CountedType, "pop_many")
+@kernel
+def _pop_many(self, k):
+    n = smaller(larger(k, 0), self.size)
+    keys = new_words(n)
+    counts = np.full(n, self.get(0))  # the dtype of the counts
+    _pop_into(self, keys, counts)
+    return keys, counts
+
+
+@method(CountedType, "replace")
+@quiet
+def _replace(self, key, count):
+    top = self.pop()
+    self.set(key, count)
+    return top
+
+
+class Counted(Keyed):
+    """Base of the classes of keys with counts that have a top."""
+
+    __slots__ = ()
+    _noun = "count"
+
+    def add(self, key: int, n: Any = 1) -> None:
+        """Add `n` to the count of `key`; a missing key counts as 0, a sum of 0 removes the key.
+
+        Parameters
+        ----------
+        key : int
+        n : int or float
+
+        Raises
+        ------
+        ValueError
+            The count would be below 0, or the sum is not a number; the container is as it was.
+        OverflowError
+            The sum does not fit int64; the container is as it was.
+
+        Complexity
+        ----------
+        A heap: O(log n). Buckets: O(1) expected, amortised, to a neighbouring count; O(log k) expected to
+        any other of k distinct counts.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> h = MaxHeap()
+        >>> h.add(7); h.add(8, 3)
+        >>> h.peek()
+        (8, 3)
+        """
+        self._done(self._kernels.add(self, int64(key), self._number(n, "n")), key)
+
+    def sub(self, key: int, n: Any = 1) -> None:
+        """Take `n` from the count of `key`; a difference of 0 removes the key.
+
+        Parameters
+        ----------
+        key : int
+        n : int or float
+
+        Raises
+        ------
+        ValueError
+            The count would be below 0, or the difference is not a number; the container is as it was.
+        OverflowError
+            The difference does not fit int64; the container is as it was.
+
+        Complexity
+        ----------
+        The cost of :meth:`add`.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> h = MaxHeap({7: 2})
+        >>> h.sub(7); h[7]
+        1
+        >>> h.sub(7); 7 in h
+        False
+        """
+        self._done(self._kernels.sub(self, int64(key), self._number(n, "n")), key)
+
+    def _must_have_keys(self) -> None:
+        if not len(self):
+            raise KeyError(f"{type(self).__name__} is empty")
+
+    def peek(self) -> tuple[int, Any]:
+        """Return (key, count) of the top; of equal counts, the smallest key is first.
+
+        Returns
+        -------
+        key : int
+        count : int or float
+
+        Raises
+        ------
+        KeyError
+            There are no keys.
+
+        Complexity
+        ----------
+        A heap: O(1). Buckets: O(log n) amortised.
+
+        Examples
+        --------
+        >>> from structures import MinHeap
+        >>> MinHeap({9: 2, 7: 5, 8: 2}).peek()
+        (8, 2)
+        """
+        self._must_have_keys()
+        return self._kernels.peek(self)
+
+    def pop(self, unnamed: Any = NOTHING, /, *, default: Any = NOTHING) -> Any:
+        """Remove the top and return its (key, count).
+
+        Parameters
+        ----------
+        unnamed : object, optional
+            Deprecated: `default` without its name.
+        default : object, optional
+            Returned if there are no keys.
+
+        Returns
+        -------
+        key : int
+        count : int or float
+
+        Raises
+        ------
+        KeyError
+            There are no keys and no default was given.
+
+        Warns
+        -----
+        DeprecationWarning
+            The default was given without its name. Where a heap's ``pop`` takes a key, as in heapdict and
+            pqdict, ``pop(key)`` removes that key; here that is ``del h[key]``.
+
+        Complexity
+        ----------
+        O(log n), for buckets amortised.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> h = MaxHeap({7: 2})
+        >>> h.pop(), h.pop(default=None)
+        ((7, 2), None)
+        """
+        if unnamed is not NOTHING:
+            default = unnamed
+            warnings.warn(
+                "pop() removes the top, and its default is given by name: pop(default=...). "
+                "To remove a key: del h[key]",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+        if default is not NOTHING and not len(self):
+            return default
+        self._must_have_keys()
+        return self._kernels.pop(self)
+
+    def replace(self, key: int, count: Any) -> tuple[int, Any]:
+        """Remove the top and set `key` to `count`; return (key, count) of the top that was.
+
+        Parameters
+        ----------
+        key : int
+            May be in the container, or be its top.
+        count : int or float
+
+        Returns
+        -------
+        key : int
+        count : int or float
+
+        Raises
+        ------
+        KeyError
+            There are no keys.
+        ValueError
+            `count` is not a number; the container is as it was.
+
+        Complexity
+        ----------
+        The cost of :meth:`pop` and of ``h[key] = count``.
+
+        Examples
+        --------
+        >>> from structures import MinHeap
+        >>> h = MinHeap({7: 2, 8: 5})
+        >>> h.replace(9, 4), h.peek()
+        ((7, 2), (9, 4))
+        """
+        key, count = int64(key), self._number(count, "count")
+        if count != count:
+            raise error(NOT_A_NUMBER, key)
+        self._must_have_keys()
+        return self._kernels.replace(self, key, count)
+
+    def pop_many(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Remove and return the first `k` entries, or all if there are fewer, in the order of :meth:`pop`.
+
+        Parameters
+        ----------
+        k : int
+
+        Returns
+        -------
+        keys : (m,) int64
+        counts : (m,) int64 or float64
+
+        Raises
+        ------
+        ValueError
+            `k` is negative.
+
+        Complexity
+        ----------
+        The cost of :meth:`pop`, for each entry.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> MaxHeap({7: 2, 8: 5, 9: 1}).pop_many(2)
+        (array([8, 7]), array([5, 2]))
+        """
+        return self._kernels.pop_many(self, self._room(k, "k"))
+
+    def ties(self) -> np.ndarray:
+        """Return the keys that share the count of the top.
+
+        Returns
+        -------
+        (m,) int64
+            In the order in which they leave: ascending, or by age with ``ties="fifo"``. Empty if there
+            are no keys.
+
+        Complexity
+        ----------
+        O(m log m), whatever the size of the container.
+
+        Examples
+        --------
+        >>> from structures import MaxHeap
+        >>> MaxHeap({9: 5, 7: 5, 8: 2}).ties()
+        array([7, 9])
+        """
+        return self._kernels.ties(self)
+
+    def to_arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return all keys and counts in the order of :meth:`pop`, as ``from_arrays`` takes them.
+
+        Returns
+        -------
+        keys : (n,) int64
+        counts : (n,) int64 or float64
+
+        Complexity
+        ----------
+        O(n log n).
+
+        Examples
+        --------
+        >>> from structures import MinHeap
+        >>> MinHeap({7: 2, 8: 1}).to_arrays()
+        (array([8, 7]), array([1, 2]))
+        """
+        return self._kernels.to_arrays(self)
