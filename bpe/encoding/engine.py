@@ -131,7 +131,7 @@ class SpecialEncoder:
     def encode_segments(
         self, data: bytes | bytearray | np.ndarray, ends: np.ndarray, room: Room | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Encode texts in a row, each by itself."""
+        """Encode concatenated texts, each by itself."""
         row = bytes(data)
         texts = [row[start:end] for start, end in pairwise([0, *ends.tolist()])]
         return self._engine.encode_special(texts, self._rules, self._begins)
@@ -148,6 +148,9 @@ class Engine:
 
     splits_by_pattern = True
     """Whether the pattern cuts texts into pieces."""
+
+    joins_bytes = True
+    """Whether ids are decoded to the bytes of their tokens, joined."""
 
     small = 4096
     """Bytes of a stream that are looked at every time, as that does not take long."""
@@ -182,7 +185,7 @@ class Engine:
             and mine.id_of == theirs.id_of
             and self.is_lossless == other.is_lossless
             and self._allowed_tokens() == other._allowed_tokens()
-            and self._put_around() == other._put_around()
+            and self._comparable_around() == other._comparable_around()
             and mine.whole_ids == theirs.whole_ids
         )
 
@@ -192,11 +195,6 @@ class Engine:
 
     def __reduce__(self) -> Any:
         return _unpacked, (packed(self.vocabulary), self.pattern, self.allowed_special)
-
-    @property
-    def joins_bytes(self) -> bool:
-        """Whether ids are decoded to the bytes of their tokens, joined."""
-        return True
 
     def allowing(self, allowed_special: Specials) -> Self:
         """Return this engine with special tokens that are allowed by default; it shares all that is made."""
@@ -259,8 +257,7 @@ class Engine:
         """The ids of special and added tokens, by their UTF-8."""
         return {token.encode(): number for token, number in self.vocabulary.cut_tokens.items()}
 
-    def _put_around(self) -> Any:
-        """Return what is put around ids, to be compared."""
+    def _comparable_around(self) -> Any:
         return self.around
 
     @made_once
@@ -348,10 +345,10 @@ class Engine:
     def decided(
         self, data: bytes, begins: Begins, rules: Rules, *, only_inside: bool = False
     ) -> tuple[int, int, Begins]:
-        """Say how far the ids of a text are known that may continue; `begins`: what it begins with.
+        """Return how far the ids of a text are known that may continue; `begins`: what it begins with.
 
         Returned are how many bytes these ids are of, how many it takes to encode them, and what the rest
-        begins with. No token lies across, a disallowed one neither. If `only_inside`, the rest begins with
+        begins with. No special token lies across. If `only_inside`, the rest begins with
         :attr:`rest_begins`.
         """
         search = rules.allowed
@@ -415,8 +412,7 @@ class Engine:
         for k in range(most, 0, -1):
             end = int(ends[k - 1])
             if is_between_characters(data, end):
-                # A piece can change by what no longer follows it, but none before a place where texts can be
-                # cut.
+                # A piece can change by what no longer follows it, but none before a place to cut.
                 place = self.cutter.last_cut(data, 0, end - 1)
                 first = int(np.searchsorted(ends, place, side="right"))
                 if place and ends[first - 1] != place:  # inside a special token

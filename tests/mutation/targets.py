@@ -200,7 +200,7 @@ TARGETS = [
         for module in ("counted_runs", "run_edges", "runs_file")
     ),
     *(
-        Target("superwords", f"bpe/encoding/{module}.py", (B + "test_joints.py", B + "test_superwords.py"))
+        Target("superwords", f"bpe/encoding/{module}.py", (B + "test_joining.py", B + "test_superwords.py"))
         for module in ("joining", "joints", "wide_encoder")
     ),
     *(
