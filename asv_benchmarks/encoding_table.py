@@ -2,7 +2,7 @@
 
     python asv_benchmarks/encoding_table.py VOCABULARIES TEXT [TEXT ...]
 
-VOCABULARIES is a folder as for ``same_ids.py``, which compares whole texts; here, ids are compared on the
+VOCABULARIES is a folder as for ``same.py ids``, which compares whole texts; here, ids are compared on the
 beginning of each text. Texts are encoded to arrays in parts of about a megabyte, compiled code is loaded
 before. A first pass is that of a new tokenizer, which has met no word yet. Another one has read the texts
 before: CPython keeps the UTF-8 of a str that is not ASCII, and whoever came second would not have to make
@@ -10,6 +10,10 @@ it. gigatoken, where it is installed, does the same work, in turns with ours.
 """
 
 from __future__ import annotations
+
+import benchmarks._common  # noqa: F401  # compiled code does everything, and is kept where it says
+
+# isort: split
 
 import random
 import tempfile
@@ -20,8 +24,8 @@ from typing import Any
 
 import click
 import numpy as np
-from counting_table import best
-from same_ids import PATTERNS, Pair
+from measuring import best, texts_argument, times_option, vocabularies_argument
+from same import PATTERNS, Pair
 
 import bpe
 
@@ -156,12 +160,9 @@ def loading(folder: Path, name: str, times: int) -> str:
 
 
 @click.command()
-@click.argument(
-    "folder", metavar="VOCABULARIES", type=click.Path(exists=True, file_okay=False, path_type=Path)
-)
-@click.argument("texts", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--times", default=5, help="Runs, of which the fastest counts.")
-@bpe.everything_compiled()
+@vocabularies_argument
+@texts_argument
+@times_option
 def main(folder: Path, texts: tuple[Path, ...], times: int) -> None:
     """Print how fast texts are encoded."""
     click.echo(

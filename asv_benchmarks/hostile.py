@@ -26,7 +26,13 @@ import numpy as np
 
 import bpe
 import structures as st
-from bpe.vocabulary.byte_level import text_of as byte_text
+
+# isort: split
+# After structures, which loads numba, so that compiled code is kept where it always is. It does everything:
+# what plain Python does for the first texts of a process is limited for all of them.
+import benchmarks._common  # noqa: F401
+from measuring import chosen, small_option
+from same import gpt2_characters
 
 MOST = 3.0
 MEASURED = 3  # times at most
@@ -298,11 +304,7 @@ def document(n_words: int = 0, n_added: int = 1, **steps: Any) -> dict[str, Any]
     """Return a ``tokenizer.json``: some steps, tokens for bytes, letters and words, and added tokens."""
     names = [f"<0x{value:02X}>" for value in range(256)]
     pre_tokenizer = steps.get("pre_tokenizer")
-    letters = (
-        [*map(chr, range(32, 127)), SPACE]
-        if pre_tokenizer is not BYTES
-        else [*map(byte_character, range(256))]
-    )
+    letters = [*map(chr, range(32, 127)), SPACE] if pre_tokenizer is not BYTES else [*gpt2_characters()]
     words = [f"x{number:07d}" for number in range(n_words)]
     vocab = {token: number for number, token in enumerate(["<unk>", *names, *letters, *words])}
     flags = dict.fromkeys(FLAGS, n_added > 1)
@@ -317,11 +319,6 @@ def document(n_words: int = 0, n_added: int = 1, **steps: Any) -> dict[str, Any]
         "unk_token": "<unk>",
     }
     return {"added_tokens": added, "model": model | {"fuse_unk": True, "byte_fallback": True}, **steps}
-
-
-def byte_character(value: int) -> str:
-    """Return the character that stands for a byte."""
-    return byte_text(bytes([value]))
 
 
 def opening(content: dict[str, Any], text: str = "one two three", compiled_only: bool = False) -> Run:
@@ -483,16 +480,12 @@ def seconds_of(run: Run, times: int) -> tuple[float, str]:
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[ATTACK]...")
-@click.option("--small", is_flag=True, help="Small sizes: some seconds in all.")
-@bpe.everything_compiled()  # what plain Python does for the first texts of a process is limited for all of them
+@small_option
 def main(names: tuple[str, ...], small: bool) -> None:
     """Run attacks and print the ratios."""
-    unknown = {*names} - {*ATTACKS}
-    if unknown:
-        raise click.UsageError(f"no attack {', '.join(unknown)}; there are {', '.join(ATTACKS)}")
     warnings.simplefilter("ignore", RuntimeWarning)  # of patterns that are not compiled
     failed = []
-    for name in names or ATTACKS:
+    for name in chosen(names, ATTACKS):
         each = ATTACKS[name]
         for n in (each.small_n,) if small else (each.n, 2 * each.n):
             ordinary, hostile = each.make(n)

@@ -190,6 +190,13 @@ def like_huggingface():
     return {"alphabet": "gpt2", "length_rule": "huggingface", "special_first": True}
 
 
+def in_order_of(name):
+    """Return the options of training for the order of ids of GPT-2, or of the tokenizers of Hugging Face."""
+    if "like" in signature(bpe.train).parameters:
+        return {"like": "gigatoken" if name == "gpt2" else "huggingface"}
+    return {"alphabet": "gpt2"} if name == "gpt2" else {"alphabet": "gpt2", "special_first": True}
+
+
 # ------------------------------------------------------------------------------------------------- the texts
 SHORT = (
     "It was the best of times, it was the worst of times; don't you'll 12345 times.\n\n"
@@ -233,12 +240,12 @@ def training(call):
         "min_count": {"min_count": 40},
         "max_token_length": {"max_token_length": 4},
         "length rule": {"max_token_length": 4, "length_rule": "huggingface"},
-        "gpt2 alphabet": {"alphabet": "gpt2"},
+        "gpt2 alphabet": in_order_of("gpt2"),
         "initial alphabet": {"initial_alphabet": b"abc "},
         "no initial alphabet": {"initial_alphabet": b""},
         "limited alphabet": {"initial_alphabet": b"", "limit_alphabet": 20},
         "special tokens": {"special_tokens": [END, "<pad>"]},
-        "special first": {"special_tokens": [END, "<pad>"], "special_first": True},
+        "special first": {"special_tokens": [END, "<pad>"], **in_order_of("huggingface")},
         "like huggingface": {"special_tokens": [END], "max_token_length": 6, **like_huggingface()},
         "keep": {"keep": lambda left, right: b" " not in left + right},
         "threads": {"threads": 1},
@@ -703,10 +710,10 @@ def parity(call):
         "ratios": {"ratios": {"en": 1.0, "de": 2.5}},
         "window": {"dev": dev, "window": 4, "alpha": 1.2},
         "global": {"dev": dev, "n_global": 2},
-        "gpt2": {"dev": dev, "ties": "gpt2", "alphabet": "gpt2"},
+        "gpt2": {"dev": dev, "ties": "gpt2", **in_order_of("gpt2")},
         "lexicographic": {"ties": "lexicographic", "min_count": 3},
         "length": {"max_token_length": 3},
-        "special first": {"special_first": True},
+        "special first": in_order_of("huggingface"),
         "first": {"ties": "first"},
         "dev and ratios": {"dev": dev, "ratios": {"en": 1, "de": 1}},
         "wrong dev": {"dev": {"en": english}},
@@ -839,7 +846,7 @@ def formats(call):
     tokenizers = {
         "plain": bpe.train([text], 380),
         "special": bpe.train([text], 380, special_tokens=[END, "é\U0001f600"]),
-        "gpt2": bpe.train([text], 380, alphabet="gpt2", special_tokens=["<|endoftext|>"], special_first=True),
+        "gpt2": bpe.train([text], 380, special_tokens=["<|endoftext|>"], **in_order_of("huggingface")),
         "o200k": bpe.train([text], 380, pattern="o200k"),
         "deepseek": bpe.train([text], 380, pattern="deepseek"),
         "whitespace": bpe.train([text], 380, pattern="whitespace"),
@@ -1083,7 +1090,7 @@ def other_files(call):
     import base64
 
     words = r"\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+|\s+"
-    ranks = list(bpe.train([novel(15_000)], 400, pattern=[words], alphabet="gpt2").vocab.values())
+    ranks = list(bpe.train([novel(15_000)], 400, pattern=[words], **in_order_of("gpt2")).vocab.values())
     document = {
         "config": {
             "pattern": words,
@@ -1429,8 +1436,8 @@ def command_line(call):
                 call.keep(" ".join(map(str, arguments)), future.result(), whole="--help" in arguments)
 
     run_all(
-        [((name, "--help"), b"") for name in COMMANDS]
-        + [(("--help",), b""), ((), b""), (("--version",), b"")]
+        [((name, "--help"), b"") for name in COMMANDS] + [(("--help",), b""), ((), b"")],
+        n_threads=2,
     )
     is_renamed = "count-words" in run("--help")
     count, special = ("count-words", "--special-token") if is_renamed else ("count", "--special")
@@ -1440,6 +1447,8 @@ def command_line(call):
     Path("empty.txt").write_text("")
     Path("records.jsonl").write_text('{"text": "the sea", "body": "b"}\n{"text": "land"}\n', "utf-8")
     train = ("train", "book.txt", "--vocab-size", 320, "--quiet")
+    has_presets = "like" in signature(bpe.train).parameters
+    order = ("--like", "huggingface") if has_presets else ("--alphabet", "gpt2", "--special-first")
     parity = ("train-parity", "book.counts", "more.counts", "--vocab-size", 300)
     dev = ("--dev", "book=book.counts", "--dev", "more=more.counts")
     run_all(
@@ -1450,7 +1459,7 @@ def command_line(call):
             ((count, "more.txt", "-o", "more.counts", "--json"), b""),
             ((count, "more.txt", "--runs", "-o", "more.runs", "--json"), b""),
             (
-                (*train, "--json", "-o", "gpt2.json", "--alphabet", "gpt2", "--special-first", special, END),
+                (*train, "--json", "-o", "gpt2.json", *order, special, END),
                 b"",
             ),
             (
@@ -1801,25 +1810,18 @@ def call_methods(call, name, container, methods):
 def keyed_containers():
     """Return the names of keyed containers, and functions that make one."""
     st = structures
-    makers = {
+    return {
         "MaxHeap": lambda: st.MaxHeap(),
-        "MinHeap": lambda: st.MinHeap(),
-        "MaxHeap float": lambda: st.MaxHeap(dtype=np.float64),
+        "MinHeap float": lambda: st.MinHeap(dtype=np.float64),
         "MinHeap fifo": lambda: st.MinHeap(ties="fifo"),
-        "MaxHeap fifo float": lambda: st.MaxHeap(dtype=float, ties="fifo"),
         "IndexedMaxHeap": lambda: st.IndexedMaxHeap(10),
-        "IndexedMinHeap": lambda: st.IndexedMinHeap(10),
-        "IndexedMinHeap float32": lambda: st.IndexedMinHeap(10, np.float32),
-        "IndexedMaxHeap fifo": lambda: st.IndexedMaxHeap(10, ties="fifo"),
+        "IndexedMinHeap float32 fifo": lambda: st.IndexedMinHeap(10, np.float32, ties="fifo"),
         "CountBuckets": lambda: st.CountBuckets(),
         "IntMap": lambda: st.IntMap(),
         "IntMap float": lambda: st.IntMap(dtype=float),
         "SortedMap": lambda: st.SortedMap(),
-        "SortedMap float": lambda: st.SortedMap(dtype=float),
-        "SortedMap float keys": lambda: st.SortedMap(key_dtype=float),
         "SortedMap floats": lambda: st.SortedMap(dtype=float, key_dtype=float),
     }
-    return makers
 
 
 @area("compiled")
@@ -2335,7 +2337,7 @@ def in_compiled_code(call):
         "remove many": lambda one, keys, values: one.remove_many(keys),
         "arrays": lambda one, keys, values: one.to_arrays(),
     }
-    for name in ("MaxHeap", "IndexedMinHeap", "CountBuckets", "IntMap", "SortedMap"):
+    for name in ("MaxHeap", "IndexedMaxHeap", "CountBuckets", "IntMap", "SortedMap"):
         one = keyed_containers()[name]()
         for what, function in bulk.items():
             call(f"{name} {what}", njit(function), one, keys, values)

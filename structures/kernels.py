@@ -40,6 +40,7 @@ The page "A container of your own" of the documentation walks through a whole on
 
 from structures import status
 from structures.base.container import Facade, named_by_package
+from structures.base.record import Record
 from structures.base.struct_type import StructType, bind, fields_of, method, new, new_like
 from structures.compiling.jit import inner, kernel, quiet
 from structures.hash_tables.byte_counter_kernels import byte_counter_type
@@ -88,6 +89,7 @@ __all__ = [
     "SIXTEEN",
     "Constant",
     "Facade",
+    "Record",
     "StructType",
     "after",
     "bind",

@@ -375,9 +375,9 @@ def train(
     only_one_to_stdout(output, as_json)
     need_output(output)
     from bpe.splitting.pattern import Pattern
-    from bpe.splitting.specials import check_specials
     from bpe.trainer import Job
     from bpe.training.options import Options
+    from bpe.vocabulary.vocabulary import check_specials
 
     watch, job = Stopwatch(), None
     reading = {name: options.pop(name) for name in READING}

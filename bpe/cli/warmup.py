@@ -99,7 +99,7 @@ def use_encoding() -> None:
         _use(_of_sentencepiece())
         _use(tokenizer)
         SpecialSearch(frozenset(map(str, range(1000)))).split(b"1 2")  # so many: by an automaton
-        merges_of({value: bytes([value]) for value in range(256)})
+        merges_of({bytes([value]): value for value in range(256)})
         for pattern in PATTERNS:
             WordCounts.from_corpus(TEXTS, pattern, ["<|end|>"], progress=False)
 

@@ -28,13 +28,11 @@ import numpy as np
 
 from bpe.encoding.kernels.linked_pieces import Ranks, arrays_for, new_pieces
 from bpe.encoding.kernels.memory import SPARE_IDS, encode_pieces, encode_small, make_room, new_memory
-from bpe.encoding.kernels.piece_table import new_seed, new_slots
 from bpe.encoding.symbols import BYTES, ModelOptions, Symbols
 from bpe.splitting.pattern import Pattern
 from bpe.support.text import as_array
 from bpe.support.threads import in_background, n_threads
 from bpe.vocabulary.vocabulary import Vocabulary
-from structures import ByteCounter
 
 KNOWN_PIECES = 1 << 20
 """How many pieces a worker remembers at most: 144 bytes each, as two tables have room for twice as many."""
@@ -60,13 +58,16 @@ class _Worker:
         self._room = _ROOM
         self.offsets = np.empty(SMALL + 1, np.int32)  # of a block, or of `data`
         self.memory = new_memory(
-            (new_slots(), new_seed()),
-            ByteCounter(),
             KNOWN_PIECES,
             np.empty(POOL_IDS, np.uint32),  # takes memory only as it fills
             tie,
             new_pieces(_ROOM, ranks),
-            (data, self.offsets, self.ids, np.empty(1, np.int32), _NO_MARKS, _NO_OFFSETS),
+            data=data,
+            offsets=self.offsets,
+            ids=self.ids,
+            ends=np.empty(1, np.int32),
+            no_marks=_NO_MARKS,
+            no_offsets=_NO_OFFSETS,
         )
 
     def make_room(self, n_bytes: int) -> None:

@@ -19,9 +19,7 @@ The methods of :class:`bpe.Tokenizer` are a few lines each over an engine and ov
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain, pairwise
 from operator import index
 from typing import TYPE_CHECKING, Any, AnyStr, cast
@@ -47,6 +45,7 @@ from bpe.splitting.specials import (
     rules_of,
 )
 from bpe.support.text import ends_of, is_between_characters, utf8_of
+from bpe.support.threads import made_by_one, made_once
 from bpe.vocabulary.parts import Packed, packed, unpacked
 from bpe.vocabulary.supermerges import pattern_between, refuse_supermerges
 from bpe.vocabulary.vocabulary import Vocabulary
@@ -63,51 +62,6 @@ if TYPE_CHECKING:
     from bpe.splitting.compiled.automaton import Automaton
 
 _LONG_TAIL = 64  # bytes; for fewer, a loop is quicker than numpy
-
-
-class _MadeOnce:  # used as a decorator, like property
-    """A property that is computed at its first use, and an ordinary attribute from then on.
-
-    There is no lock: two threads may both compute the value, and either will do.
-    """
-
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        self._function, self._name = function, function.__name__
-        self.__doc__ = function.__doc__
-
-    def __get__(self, instance: object | None, owner: type) -> Any:
-        if instance is None:
-            return self
-        return instance.__dict__.setdefault(self._name, self._function(instance))
-
-
-class _MadeByOne(_MadeOnce):
-    """One that takes long to compute: a thread that wants it meanwhile waits. It is computed only once."""
-
-    def __get__(self, instance: object | None, owner: type) -> Any:
-        with _making:
-            if instance is not None and self._name in vars(instance):
-                return vars(instance)[self._name]
-            return super().__get__(instance, owner)
-
-
-_making = threading.RLock()  # held while one is computed
-
-
-def _make_lock() -> None:
-    """Replace the lock in a forked process: the thread that holds it may not be there."""
-    global _making
-    _making = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_make_lock)
-
-if not TYPE_CHECKING:
-    made_once, made_by_one = _MadeOnce, _MadeByOne
-else:
-    from functools import cached_property as made_by_one
-    from functools import cached_property as made_once
 
 
 class SpecialEncoder:

@@ -54,7 +54,7 @@ class PlainEncoder:
     ) -> PlainEncoder | None:
         """Return what encodes the first texts, or None if compiled code has to encode all of them."""
         split = plain_splitter(pattern)
-        is_large = vocabulary.is_found("pairs") and len(vocabulary.pairs) > MOST_MERGES
+        is_large = "pairs" not in vocabulary.lazy and len(vocabulary.pairs) > MOST_MERGES
         if split is None or _done >= MOST_WORK or is_large:
             return None
         if vocabulary.n_super or NO_ID in vocabulary.byte_ids:
@@ -131,7 +131,7 @@ class PlainEncoder:
 
 def _merger_of(vocabulary: Vocabulary) -> Callable[[bytes], list[int]]:
     """Return what encodes a piece."""
-    if not vocabulary.is_found("pairs"):  # ranks alone encode it
+    if "pairs" in vocabulary.lazy:  # ranks alone encode it
         rank_of = vocabulary.id_of
 
         def by_ranks(piece: bytes) -> list[int]:
@@ -142,10 +142,10 @@ def _merger_of(vocabulary: Vocabulary) -> Callable[[bytes], list[int]]:
     merges = list(zip(*vocabulary.pairs.T.tolist(), strict=True))
     ranks = dict(zip(merges, range(len(merges)), strict=True))
     ids = {"byte_ids": vocabulary.byte_ids, "new_ids": vocabulary.made.tolist()}
-    if vocabulary.is_found("whole_ids"):
-        atomic = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
-    else:  # those that merges do not reach; all others become what they are by their merges
+    if "whole_ids" in vocabulary.lazy:  # those that merges do not reach; others are merged to what they are
         atomic = vocabulary.id_of
+    else:
+        atomic = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
 
     def by_pairs(piece: bytes) -> list[int]:
         number = atomic.get(piece)

@@ -102,8 +102,8 @@ def read(
         return of_content([*map(read_bytes, _files_of_gpt2(path, merges))], format, **given)
     is_model = format == "huggingface" and Path(path).is_dir()
     data = read_bytes(Path(path, TOKENIZER) if is_model else path)
-    words, pattern = of_content(read_json(data) if format in JSON else data, format, **given)
-    return (with_files(words, path) if is_model else words), pattern
+    vocabulary, pattern = of_content(read_json(data) if format in JSON else data, format, **given)
+    return (with_files(vocabulary, path) if is_model else vocabulary), pattern
 
 
 def of_content(
@@ -130,7 +130,7 @@ def of_content(
         module = _module_of(format)
         vocabulary, own = (module.of_document if format in JSON else module.parse)(content)
     check_longest(vocabulary.cut_tokens, "a special token")
-    if compiled_only and vocabulary.kept:
+    if compiled_only and vocabulary.extras:
         _refuse_expressions(vocabulary)
     if vocabulary.size >= _LARGE:
         trim_memory()

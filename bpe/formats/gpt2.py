@@ -18,8 +18,7 @@ from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import read_json
 from bpe.vocabulary.byte_level import bytes_of, text_of
 from bpe.vocabulary.extras import warn_lost
-from bpe.vocabulary.vocabulary import Vocabulary
-from bpe.vocabulary_checks import MAX_ID
+from bpe.vocabulary.vocabulary import MAX_ID, Vocabulary
 
 COMMENT = "#version"
 FIRST_LINE = f"{COMMENT}: 0.2"
@@ -94,7 +93,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> tuple[bytes, bytes]:
     check_merges_alone(vocabulary, "vocab.json with merges.txt")
     check_no_added(vocabulary, "vocab.json")
     check_no_idle(vocabulary, "vocab.json")
-    warn_lost(vocabulary.kept, "vocab.json")
+    warn_lost(vocabulary.extras, "vocab.json")
     ids = texts_of(vocabulary, "vocab.json")
     text = {number: token for token, number in ids.items()}
     pairs = [(text[left], text[right]) for left, right in vocabulary.merges]
@@ -144,20 +143,20 @@ def parse(vocab_json: bytes, merges_txt: bytes) -> tuple[Vocabulary, Pattern]:
                 f"vocab.json: tokens such as {right!r:.80} end a word, as CLIP's do, and these two files do "
                 "not say how. Read the tokenizer.json of the model"
             )
-    words = Vocabulary(
+    vocabulary = Vocabulary(
         tokens_of(ids, special_tokens, "vocab.json"),
         merges_of_texts(texts, ids, "merges.txt"),
         {token: ids[token] for token in ids if token in special_tokens},
     )
-    known = {*words.byte_ids, *words.merged_ids}
-    if unmade := [number for number in words.id_of.values() if number not in known]:
+    known = {*vocabulary.byte_ids, *vocabulary.merged_ids}
+    if unmade := [number for number in vocabulary.id_of.values() if number not in known]:
         warnings.warn(
             f"no merge makes {len(unmade)} tokens of vocab.json, the first of them id {unmade[0]}, "
-            f"{words.bytes_of[unmade[0]]!r:.80}: no text is encoded to them. Is merges.txt cut off?",
+            f"{vocabulary.bytes_of[unmade[0]]!r:.80}: no text is encoded to them. Is merges.txt cut off?",
             UserWarning,
             stacklevel=3,
         )
-    return words, Pattern.of("gpt2")
+    return vocabulary, Pattern.of("gpt2")
 
 
 def _is_special(text: str) -> bool:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from bpe.unfolding import ORDINARY_TOKEN
-from bpe.vocabulary.vocabulary import DEFAULT_BYTE_IDS
+from bpe.vocabulary.vocabulary import DEFAULT_BYTE_IDS, ORDINARY_TOKEN
 
 MAX_BYTES = 1 << 28
 """Maximal size of all tokens in a vocabulary that is read from a file."""

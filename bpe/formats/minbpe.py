@@ -81,7 +81,7 @@ def dump(vocabulary: Vocabulary, pattern: Pattern) -> bytes:
     check_merges_alone(vocabulary, "minbpe")
     check_no_added(vocabulary, "minbpe")
     check_no_idle(vocabulary, "minbpe")
-    warn_lost(vocabulary.kept, "minbpe")
+    warn_lost(vocabulary.extras, "minbpe")
     if others := vocabulary.other_tokens():
         number, token = next(iter(others.items()))
         raise ValueError(

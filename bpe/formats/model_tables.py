@@ -16,16 +16,15 @@ from bpe.formats.limits import MAX_TOKEN
 from bpe.formats.merge_search import find_merges
 from bpe.support.json_text import need
 from bpe.vocabulary.byte_level import all_bytes_of, bytes_of, is_spelled
-from bpe.vocabulary.vocabulary import Vocabulary
-from bpe.vocabulary_checks import MAX_ID
+from bpe.vocabulary.vocabulary import MAX_ID, Vocabulary
 
 
 def vocabulary_of(
     ids: dict[str, Any], merges: Any, special_tokens: dict[str, int], *, is_text: bool
 ) -> Vocabulary:
     """Return the vocabulary of a table of tokens and a list of merges."""
-    words = read_at_once(ids, merges, special_tokens, is_text=is_text)
-    return words or read_one_by_one(ids, merges, special_tokens, is_text=is_text)
+    found = read_at_once(ids, merges, special_tokens, is_text=is_text)
+    return found or read_one_by_one(ids, merges, special_tokens, is_text=is_text)
 
 
 # ---------------------------------------------------------------------------------------------- at once
@@ -57,8 +56,7 @@ def read_at_once(
         return None
     numbers = list(rest.values())
     bytes_of_id, id_of = dict(zip(numbers, tokens, strict=True)), dict(zip(tokens, numbers, strict=True))
-    words = Vocabulary.of_parts(bytes_of_id, id_of, pairs, made, special_tokens)
-    return words.with_idle_tokens(idle)
+    return Vocabulary.of_tokens(bytes_of_id, id_of, pairs, made, special_tokens).replace(idle_tokens=idle)
 
 
 def _are_ids(numbers: Any) -> bool:
@@ -110,8 +108,8 @@ def read_one_by_one(
         token for token in special_tokens if token not in needed and not _is_character(token, is_text)
     }
     token_bytes = tokens_of(others, only_cut, "model.vocab", spelled)
-    words = Vocabulary(token_bytes, merges_of_texts(texts, ids, "model.merges"), special_tokens)
-    return words.with_idle_tokens(idle)
+    pairs = merges_of_texts(texts, ids, "model.merges")
+    return Vocabulary(token_bytes, pairs, special_tokens).replace(idle_tokens=idle)
 
 
 def _as_text(token: str) -> bytes | None:

@@ -16,7 +16,7 @@
     "whole_tokens": [700],                    looked up before anything is merged; absent if there are none
     "added_tokens": {"<think>": 513},         absent if there are none
     "idle_tokens": {"": 514},                 that no text is encoded to; absent if there are none
-    "kept": {...},                            of a tokenizer.json (bpe.vocabulary.extras); absent if there is none
+    "kept": {...},                            of a tokenizer.json (bpe.vocabulary.extras); absent for nothing
     "crc32": 123456789                        of all the above; optional in a file written by hand
     }
 
@@ -81,8 +81,8 @@ def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
         document["added_tokens"] = parts.added_tokens
     if parts.idle_tokens:
         document["idle_tokens"] = parts.idle_tokens
-    if parts.kept:
-        document["kept"] = json.loads(parts.kept)
+    if parts.extras:
+        document["kept"] = json.loads(parts.extras)
     if parts.n_super:
         document["supermerges"] = parts.n_super
     document["version"] = max(_SINCE.get(key, 1) for key in document)
@@ -124,7 +124,7 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
     n_super = document.get("supermerges", 0)
     need(n_super <= len(pairs), f'"supermerges" is {n_super}, of {len(pairs)} "merges"')
     try:
-        kept = to_text(document.get("kept", {}))
+        extras = to_text(document.get("kept", {}))
     except ValueError as error:
         raise ValueError(f'"kept": {error}') from None
     parts = VocabularyParts(
@@ -135,7 +135,7 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
         document["special_tokens"],
         tuple(document.get("whole_tokens", ())),
         document.get("added_tokens", {}),
-        kept,
+        extras,
         document.get("idle_tokens", {}),
         n_super,
     )

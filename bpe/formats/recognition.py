@@ -113,7 +113,7 @@ def open_parts(path: str | os.PathLike[str], **given: Any) -> tuple[Vocabulary, 
     found = find(path)
     with naming(found.path.name) if is_folder else nullcontext():
         if found.content is None:
-            words, pattern = read(found.path, found.format, **given)
+            vocabulary, pattern = read(found.path, found.format, **given)
         else:
-            words, pattern = of_content(found.content, found.format, **given)
-    return (with_files(words, path) if is_folder else words), pattern
+            vocabulary, pattern = of_content(found.content, found.format, **given)
+    return (with_files(vocabulary, path) if is_folder else vocabulary), pattern

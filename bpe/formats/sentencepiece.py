@@ -19,8 +19,8 @@ user-defined symbols            added tokens, which are looked for after the nor
 
 The decoders of a ``tokenizer.json`` do not do all that SentencePiece does. One byte that is not UTF-8
 makes a run of byte pieces U+FFFD, and the first space is dropped whichever piece brings it. So a decoder
-that does as SentencePiece does is kept too (:mod:`bpe.vocabulary.extras`), for use here and in native files. A
-``tokenizer.json`` that is written has the others alone.
+that does as SentencePiece does is kept too (:mod:`bpe.vocabulary.extras`), for use here and in native files.
+A ``tokenizer.json`` that is written has the others alone.
 
 SentencePiece cuts a text nowhere but at user-defined symbols. The ids are the same as its ids, except:
 
@@ -124,9 +124,9 @@ class _Piece(NamedTuple):
 def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     r"""Read a ``.model`` file of SentencePiece."""
     pieces, trainer, normalizer = _parts_of(data)
-    words, pattern = of_document(_document_of(pieces, trainer, normalizer))
-    kept = from_text(words.kept) | {"decoder": _decoder(pieces, trainer, normalizer)}
-    return words.keeping(to_text(kept)), pattern
+    vocabulary, pattern = of_document(_document_of(pieces, trainer, normalizer))
+    extras = from_text(vocabulary.extras) | {"decoder": _decoder(pieces, trainer, normalizer)}
+    return vocabulary.replace(extras=to_text(extras)), pattern
 
 
 def _document_of(pieces: list[_Piece], trainer: dict[str, Any], normalizer: dict[str, Any]) -> dict[str, Any]:

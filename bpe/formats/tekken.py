@@ -24,8 +24,7 @@ from bpe.formats.limits import check_longest
 from bpe.formats.ranks import vocabulary_of_ranks
 from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import need
-from bpe.vocabulary.vocabulary import Vocabulary
-from bpe.vocabulary_checks import MAX_ID
+from bpe.vocabulary.vocabulary import MAX_ID, Vocabulary
 
 FIRST_SPECIALS = (
     "<unk>",

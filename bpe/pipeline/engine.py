@@ -26,7 +26,7 @@ import numpy as np
 
 from bpe.corpus import Corpus, CorpusLike
 from bpe.encoding.decoding import checked_ids
-from bpe.encoding.engine import Engine, SpecialEncoder, made_by_one, made_once, put_around
+from bpe.encoding.engine import Engine, SpecialEncoder, put_around
 from bpe.encoding.offsets import encode_with_offsets
 from bpe.encoding.streams import Begins, PartDecoder
 from bpe.encoding.symbols import END
@@ -43,6 +43,7 @@ from bpe.splitting.regex_engine import shared_deadline
 from bpe.splitting.special_search import search_for
 from bpe.splitting.specials import Around, Rules, Specials
 from bpe.support.text import begins_character, ends_of, utf8_of
+from bpe.support.threads import made_by_one, made_once
 from bpe.vocabulary.byte_level import text_of
 from bpe.vocabulary.extras import from_text
 from bpe.vocabulary.parts import Packed, packed, unpacked
@@ -59,7 +60,7 @@ def engine_of(vocabulary: Vocabulary, pattern: Pattern) -> Engine:
     preparation = Preparation.of(vocabulary)
     if preparation is not None:
         return PipelineEngine(vocabulary, pattern, preparation)
-    return FileEngine(vocabulary, pattern) if vocabulary.kept else Engine(vocabulary, pattern)
+    return FileEngine(vocabulary, pattern) if vocabulary.extras else Engine(vocabulary, pattern)
 
 
 def has_pipeline(vocabulary: Vocabulary) -> bool:
@@ -80,7 +81,7 @@ class FileEngine(Engine):
         return post.before, post.after
 
     def _post_processor_entry(self) -> Any:
-        return from_text(self.vocabulary.kept)["document"].get("post_processor")
+        return from_text(self.vocabulary.extras)["document"].get("post_processor")
 
     def _comparable_around(self) -> Any:
         """Return what is put around ids, or the entry where it cannot be read."""

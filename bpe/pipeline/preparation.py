@@ -38,9 +38,9 @@ class Preparation(NamedTuple):
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> Preparation | None:
         """Read the steps that a vocabulary keeps."""
-        if not vocabulary.kept and not vocabulary.added_tokens:
+        if not vocabulary.extras and not vocabulary.added_tokens:
             return None
-        kept = from_text(vocabulary.kept)
+        kept = from_text(vocabulary.extras)
         document, model = kept["document"], kept["model"]
         normalizer = Normalizer.of(document.get("normalizer"))
         pre_tokenizer = PreTokenizer.of(document["pre_tokenizer"]) if "pre_tokenizer" in document else None

@@ -3,14 +3,12 @@
 Where several special tokens begin at the same place, the longest is taken; the search continues after it.
 Added tokens are found in the same search, and need not be allowed.
 
-* :func:`check_specials`: the special tokens of a vocabulary
-* :class:`Rules`, :func:`rules_of`: which tokens are allowed, which are an error
+:class:`Rules` say which tokens are allowed, and which are an error.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Literal, TypeAlias, TypedDict
 
 import numpy as np
@@ -32,27 +30,6 @@ class SpecialOptions(TypedDict, total=False):
     disallowed_special: Specials
     specials: Ordinary
     add_special_tokens: bool
-
-
-def check_specials(special_tokens: Iterable[str]) -> tuple[str, ...]:
-    """Return special tokens as a tuple; raise if one is not a str with UTF-8, is empty or a duplicate."""
-    if isinstance(special_tokens, (str, bytes)):
-        raise TypeError(f"special tokens must be in a list: write [{special_tokens!r}]")
-    tokens = tuple(special_tokens)
-    for i, token in enumerate(tokens):
-        if not isinstance(token, str):
-            raise TypeError(f"special token {i} must be str, not {type(token).__name__}")
-        if not token:
-            raise ValueError(f"special token {i} is empty")
-        try:
-            token.encode()
-        except UnicodeEncodeError:
-            raise ValueError(
-                f"special token {i}, {token!r}, contains a surrogate, which has no UTF-8"
-            ) from None
-    if len(set(tokens)) < len(tokens):
-        raise ValueError(f"duplicate special token {Counter(tokens).most_common(1)[0][0]!r}")
-    return tokens
 
 
 class Rules:

@@ -33,8 +33,7 @@ from bpe.training.merging import discard, narrow
 from bpe.training.options import Options
 from bpe.training.selection import best_of_front, make_front, merge_with_front
 from bpe.training.start import Start, fresh_start
-from bpe.training.state import LENGTH, Runs, fill_queue, in_order, new_state, runs_of, spelled
-from bpe.vocabulary.supermerges import with_supermerges
+from bpe.training.state import LENGTH, Runs, State, fill_queue, in_order, runs_of, spelled
 from bpe.vocabulary.vocabulary import Vocabulary
 from structures import ByteCounter, IntMap, MaxHeap, PairIndex, TokenList, kernel, unpack_pair
 
@@ -97,7 +96,7 @@ class Supermerges:
         text, of_token = spelled(bytes_of, next_id + most)
         self.front = make_front(False, -1, IntMap(), text, True)
         log, numbers = np.zeros((1, 4), np.int64), np.array([1, longest, 0, len(tokens)])
-        self.state = new_state(
+        self.state = State(
             self.tokens, self.index, self.queue, runs_of(offsets, counts), of_token, log, numbers
         )
         pairs, pair_counts = self.queue.to_arrays()
@@ -224,4 +223,4 @@ def joined(
     pairs = rows[:, :2] - n_dropped * (rows[:, :2] >= start.next_id + len(log))
     made = start.next_id + n_first + np.arange(len(rows))
     rows = np.column_stack([pairs, made, rows[:, 2]])
-    return with_supermerges(start.vocabulary(np.concatenate([log[:n_first], rows])), len(rows))
+    return start.vocabulary(np.concatenate([log[:n_first], rows])).replace(n_super=len(rows))

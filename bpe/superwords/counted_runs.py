@@ -28,7 +28,6 @@ from bpe.counting.clusters import Plan, on_cluster, teller
 from bpe.counting.pieces import must_hold_text
 from bpe.counting.word_counts import INT64_MAX, WordCounts
 from bpe.splitting.pattern import Pattern
-from bpe.splitting.specials import check_specials
 from bpe.superwords import runs_file
 from bpe.superwords.piece_ids import GAP, rows_of_ids
 from bpe.superwords.run_counts import (
@@ -45,6 +44,7 @@ from bpe.support.files import atomic_write
 from bpe.support.memory import free_memory_kept
 from bpe.support.progress import Progress, progress_bar
 from bpe.training.state import Runs
+from bpe.vocabulary.vocabulary import check_specials
 from structures import ByteCounter, kernel
 
 

@@ -45,15 +45,20 @@ def extended(
     whole = {words.bytes_of[number] for number in words.whole_ids}
     if whole:
         counts = counts.filter(lambda word, count: word not in whole)
-    plain = words.keeping("").taking_whole(()).with_added_tokens(())
+    plain = words.replace(extras="", whole_ids=(), added_tokens=())
     training = Training(counts, start_from(plain, pattern, counts, keep_ids=True), options)
     training.run(len(words.pairs) + n, progress)
     n_learned = training.n_done - len(words.pairs)
     if n_learned < n:
         raise ValueError(f"the text gives {n_learned} more tokens, not {n}: ask for fewer, or give more text")
     more = training.vocabulary()
-    more = more.with_idle_tokens(words.idle_tokens).with_added_tokens(words.added_tokens)
-    return more.keeping(words.kept).taking_whole(words.whole_ids), new_id_of
+    more = more.replace(
+        added_tokens=words.added_tokens,
+        idle_tokens=words.idle_tokens,
+        whole_ids=words.whole_ids,
+        extras=words.extras,
+    )
+    return more, new_id_of
 
 
 def _counted(engine: Engine, corpus: CorpusLike, counting: dict[str, Any]) -> WordCounts:

@@ -148,7 +148,7 @@ def _checked(n_all: int, vocab_size: int | None, min_count: int | None) -> tuple
 def _never_removed(engine: Engine) -> set[int]:
     """Return the ids that stay, whatever a corpus says."""
     words = engine.vocabulary
-    stays = {*words.byte_ids, *words.cut_tokens.values(), *words.idle_tokens.values(), *ids_in(words.kept)}
+    stays = {*words.byte_ids, *words.cut_tokens.values(), *words.idle_tokens.values(), *ids_in(words.extras)}
     options = engine.options
     stays |= {options.unk_id, *options.byte_ids} if options.unk_id is not None else {*options.byte_ids}
     if options != BYTES:  # characters are spelled by tokens that no merge makes
@@ -208,6 +208,6 @@ def without(words: Vocabulary, removed: Collection[int]) -> tuple[Vocabulary, np
         "added_tokens": moved(parts.added_tokens),
         "idle_tokens": moved(parts.idle_tokens),
         "whole_ids": tuple(int(new_id_of[i]) for i in parts.whole_ids if new_id_of[i] != GONE),
-        "kept": with_ids(parts.kept, lambda number: new_id(number, new_id_of)),
+        "extras": with_ids(parts.extras, lambda number: new_id(number, new_id_of)),
     }
     return parts._replace(**changes).vocabulary(), new_id_of

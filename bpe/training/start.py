@@ -11,8 +11,7 @@ import numpy as np
 from bpe.pipeline.engine import has_pipeline
 from bpe.training.options import Options
 from bpe.vocabulary.extras import without_ids
-from bpe.vocabulary.vocabulary import ALPHABETS, NO_ID, Vocabulary
-from bpe.vocabulary_checks import MAX_ID
+from bpe.vocabulary.vocabulary import ALPHABETS, MAX_ID, NO_ID, Vocabulary
 
 if TYPE_CHECKING:
     from bpe.counting.word_counts import WordCounts
@@ -63,8 +62,8 @@ class Start(NamedTuple):
         n_new = len(log) - len(self.merges)
         specials, byte_ids = self.special_tokens_after(n_new), self.byte_ids_after(n_new)
         pairs, made = log[:, :2].copy(), log[:, 2].copy()
-        words = Vocabulary.unfold(pairs, specials, byte_ids, made, self.other_tokens)
-        return words.with_added_tokens(self.added_tokens).keeping(self.kept)
+        words = Vocabulary.of_merges(pairs, specials, byte_ids, made, self.other_tokens)
+        return words.replace(added_tokens=self.added_tokens, extras=self.kept)
 
     def _after(self, number: int, n_new: int) -> int:
         return number + n_new if number >= self.next_id else number
@@ -153,6 +152,6 @@ def start_from(
         words.cut_tokens,
         words.size if keep_ids else last + 1,
         tuple(words.added_tokens),
-        without_ids(words.kept) if moves else words.kept,
+        without_ids(words.extras) if moves else words.extras,
         left_out,
     )

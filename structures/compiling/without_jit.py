@@ -27,6 +27,10 @@ class PlainContainer:
     def __init__(self, struct_type: Any) -> None:
         self.struct_type = struct_type
 
+    @property
+    def _numba_type_(self) -> Any:
+        return self.struct_type
+
     def __getattr__(self, name: str) -> Any:
         verb = self.struct_type.method(name)
         if verb is None:

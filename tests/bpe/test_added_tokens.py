@@ -211,7 +211,7 @@ def test_files_and_pickles(both, tmp_path):
     assert json.loads((tmp_path / "again.hf.json").read_text()) == json.loads(
         (tmp_path / "tokenizer.json").read_text()
     )
-    special = bpe.Tokenizer._of(tok.engine.vocabulary.with_added_tokens([]), tok.pattern)
+    special = bpe.Tokenizer._of(tok.engine.vocabulary.replace(added_tokens=[]), tok.pattern)
     assert special != tok
     assert special.special_tokens == {**tok.special_tokens, **tok.added_tokens}
     fast = transformers.PreTrainedTokenizerFast(tokenizer_file=str(tmp_path / "again.hf.json"))
@@ -302,7 +302,7 @@ def test_damaged_native_files(both, tmp_path):
 def test_intervals_with_few_and_with_many_added_tokens(n):
     """The places that tokens cross are found in one search, whatever the number of tokens."""
     names = {f"<{number:b}>": 300 + number for number in range(n)}
-    words = Vocabulary([bytes([value]) for value in range(256)], [], names).with_added_tokens(names)
+    words = Vocabulary([bytes([value]) for value in range(256)], [], names).replace(added_tokens=names)
     tok = bpe.Tokenizer._of(words, bpe.Pattern.of("gpt2"))
     finder = type(tok.engine.ordinary_rules.allowed._finder).__name__
     assert finder == ("TokenExpression" if n == 3 else "TokenAutomaton")

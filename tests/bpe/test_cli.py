@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 import bpe
 from bpe import cli
-from bpe.cli.app import human
+from bpe.cli.progress import human
 from bpe.id_files.output import Output
 from bpe.tokenizer import Tokenizer
 from tests.forks import Child
@@ -83,7 +83,7 @@ def test_train(folder):
     result = run(
         *("train", "book.txt", "special.txt", "--vocab-size", 300, "--pattern", "cl100k"),
         *("--special", "<|end|>", "--special", "<|fim|>", "--min-count", 2, "--ties", "lexicographic"),
-        *("--selection", "heap", "-o", "new.json"),
+        *("-o", "new.json"),
     )
     assert result.exit_code == 0, result.output
     assert result.stdout == ""

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import bpe
 from bpe import cli
-from bpe.cli.app import human
+from bpe.cli.progress import human
 from bpe.id_files import encode as id_files
 from bpe.support.files import lock
 from bpe.tokenizer import Tokenizer

@@ -26,8 +26,8 @@ from bpe.counting import pieces as counting
 from bpe.counting.pieces import count_documents
 from bpe.counting.word_counts import WordCounts
 from bpe.splitting.special_search import SpecialSearch
-from bpe.splitting.specials import check_specials
 from bpe.support.text import as_bytes, as_text
+from bpe.vocabulary.vocabulary import check_specials
 
 END = "<|end|>"
 documents = st.lists(st.text("ab1 \n'é", max_size=30) | st.binary(max_size=10), max_size=5)

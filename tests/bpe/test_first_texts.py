@@ -16,7 +16,7 @@ import bpe
 from bpe.encoding import plain_encoder
 from bpe.encoding.encoder import Encoder
 from bpe.encoding.plain_encoder import LONGEST_PIECE, LONGEST_TEXT, MOST_WORK, PlainEncoder
-from bpe.formats.ranks import find_unreached, vocabulary_of_ranks
+from bpe.formats.ranks import taking_whole, vocabulary_of_ranks
 from bpe.splitting import pattern as plain_splitting
 from bpe.splitting.pattern import Pattern, plain_splitter
 from bpe.vocabulary.vocabulary import Vocabulary
@@ -82,10 +82,10 @@ def test_ranks(tokens, data):
     plain_encoder._done = 0
     ranks = {token: rank for rank, token in enumerate([*(bytes([value]) for value in range(256)), *tokens])}
     words = vocabulary_of(ranks)
-    assert not words.is_found("pairs")
+    assert "pairs" not in vars(words)
     found = vocabulary_of(ranks)
     assert len(found.pairs) <= len(tokens)
-    assert found.is_found("pairs")
+    assert "pairs" in vars(found)
     compiled = Encoder(found, Pattern.of("gpt2"))
     plain = PlainEncoder.of(words, Pattern.of("gpt2"), lambda: compiled)
     compare(plain, compiled, data, np.array([len(data)]))
@@ -99,7 +99,7 @@ def vocabulary_of(ranks):
 def test_tokens_taken_whole(data, is_ranked):
     plain_encoder._done = 0
     tokens = [*(bytes([value]) for value in range(256)), b"st", b"abc", b" abc"]
-    vocabulary = Vocabulary(tokens, [(ord("s"), ord("t"))], {}).taking_whole([257, 258])
+    vocabulary = Vocabulary(tokens, [(ord("s"), ord("t"))], {}).replace(whole_ids=[257, 258])
     compiled = Encoder(vocabulary, Pattern.of("gpt2"))
     plain = PlainEncoder.of(vocabulary, Pattern.of("gpt2"), lambda: compiled)
     row = b" abc".join(data)
@@ -112,10 +112,10 @@ def test_tokens_that_no_merge_reaches(parts):
     """They are found at the first use, by compiled code: not for the first texts."""
     plain_encoder._done = 0
     tokens = [*(bytes([value]) for value in range(256)), b"st", b" abc", b" xyz"]
-    words = Vocabulary(tokens, [(ord("s"), ord("t"))], {}).finding(find_unreached, "whole_ids")
+    words = taking_whole(Vocabulary(tokens, [(ord("s"), ord("t"))], {}))
     plain = PlainEncoder.of(words, Pattern.of("gpt2"), lambda: None)
     found = [plain.encode(part) for part in (b"".join(parts), *parts)]
-    assert not words.is_found("whole_ids")
+    assert "whole_ids" not in vars(words)
     compiled = Encoder(words, Pattern.of("gpt2"))
     assert words.whole_ids == (257, 258)
     assert found == [compiled.encode(part) for part in (b"".join(parts), *parts)]
@@ -238,7 +238,7 @@ def test_which_vocabularies(monkeypatch):
 
 
 def test_superwords_need_compiled_code():
-    tok = bpe.train(["of the sea of the sea"], 275, superwords="boundless")
+    tok = bpe.train(["of the sea of the sea"], 275, superwords=bpe.Boundless())
     assert tok.engine.vocabulary.n_super
     assert type(tok.engine.encoder).__name__ == "RunEncoder"
 
@@ -276,10 +276,9 @@ def test_merges_are_found_when_asked_for(rank_file, tokenizer):
     assert opened.vocab_size == tokenizer.vocab_size - 1
     assert opened.token_bytes(300) == tokenizer.token_bytes(300)
     assert opened.decode(opened.encode("The sea")) == "The sea"
-    assert not words.is_found("pairs")
+    assert "pairs" not in vars(words)
     assert opened.merges == tokenizer.merges
-    assert words.is_found("pairs")
-    assert "bytes_of" not in vars(words), "memory"
+    assert "pairs" in vars(words)
     assert opened == bpe.Tokenizer.open(path, pattern="gpt2", special_tokens={})
     assert opened.with_special_tokens(["<|end|>"]) == tokenizer
     assert opened.vocab == {number: token for number, token in tokenizer.vocab.items() if number < 556}

@@ -408,8 +408,8 @@ def slow_merges_of(ranks):
 
 
 def found_merges(ranks):
-    pairs, made, whole = merges_of(ranks)
-    return pairs.tolist(), made.tolist(), whole
+    pairs, made, whole = merges_of({token: rank for rank, token in ranks.items()})
+    return pairs.tolist(), made.tolist(), [*whole]
 
 
 def ranks_by_chance(chance, sort):
@@ -423,7 +423,7 @@ def ranks_by_chance(chance, sort):
 def test_merges_out_of_ranks(tokenizer, sort, tmp_path):
     """The ranks of a trained vocabulary give its merges; any other vocabulary encodes as with tiktoken."""
     words = tokenizer.engine.vocabulary
-    pairs, made, whole = merges_of({number: token for token, number in words.id_of.items()})
+    pairs, made, whole = merges_of(words.id_of)
     assert np.array_equal(pairs, words.pairs)
     assert np.array_equal(made, words.made)
     assert not whole
@@ -485,13 +485,13 @@ def test_whole_tokens():
             write(tok.engine.vocabulary, tok.pattern, "nowhere", format)
     with pytest.raises(ValueError, match="merges alone, and id 257, b'abcd', is taken whole"):
         write(tok.engine.vocabulary, bpe.Pattern.of("gpt2"), "nowhere", "gpt2")
-    some = Tokenizer._of(tok.engine.vocabulary.taking_whole([257]), tok.pattern)
+    some = Tokenizer._of(tok.engine.vocabulary.replace(whole_ids=[257]), tok.pattern)
     assert some != tok
     assert some.encode(long.decode()) == [*long]
     with pytest.raises(ValueError, match=r"takes whole either all .* or none: .* not id 258"):
         some.to_huggingface()
     with pytest.raises(ValueError, match="id 300 is that of no token"):
-        tok.engine.vocabulary.taking_whole([300])
+        tok.engine.vocabulary.replace(whole_ids=[300])
 
 
 def test_pieces_that_are_looked_up_first():

@@ -1,6 +1,6 @@
 """Every pair of formats: converted there and back, the ids are the same, or the error says why not.
 
-The comparison is in ``asv_benchmarks/same_formats.py``, which does it for large corpora, too.
+The comparison is in ``asv_benchmarks/same.py``, which does it for large corpora, too.
 """
 
 import importlib
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of transformers, of odd pat
 def command():
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(FOLDER)
-        yield importlib.import_module("same_formats")
+        yield importlib.import_module("same")
 
 
 # -------------------------------------------------------------- tokenizers, and the formats that refuse them
@@ -60,7 +60,7 @@ def made(tokens=(), merges=(), pattern="gpt2", specials=None, ids=None):
 
 def whole(*ids):
     tok = made([b" abc", b"bc abc"], pattern="gpt2")
-    return Tokenizer._of(tok.engine.vocabulary.taking_whole(ids), tok.pattern)
+    return Tokenizer._of(tok.engine.vocabulary.replace(whole_ids=ids), tok.pattern)
 
 
 NO_NAME = {
@@ -210,40 +210,29 @@ def test_trained_tokens_are_odd_enough(book):
     assert any(b"\n " in token for token in tokens)
 
 
-@pytest.mark.parametrize("how", ["ids", "refuses"])
-def test_differences_are_seen(command, texts, how, monkeypatch, tmp_path):
+def test_differences_are_seen(command, texts, monkeypatch, tmp_path):
     tok, other = made(WORDS, THE), made([b"th", b"he"], [(b"t", b"h"), (b"h", b"e")])
-    original = command.read
+    original = command.through
 
-    def read(path, format, **given):
-        parts = other.engine.vocabulary, other.pattern
-        return parts if format == "minbpe" and how == "ids" else original(path, format, **given)
+    def through(tokenizer, format, folder):
+        return (other, folder) if format == "minbpe" else original(tokenizer, format, folder)
 
-    monkeypatch.setattr(command, "read", read)
-    if how == "ids":
-        with pytest.raises(command.Different, match=r"native -> minbpe, and back: ids\[\d+:\] of '.*' are"):
-            command.refusals(tok, texts, tmp_path)
-    else:
-        assert not any(command.refusals(tok, texts, tmp_path).values())
+    monkeypatch.setattr(command, "through", through)
+    with pytest.raises(command.Different, match=r"native -> minbpe, and back: ids of '.*': \[\d+:\] is"):
+        command.refusals(tok, texts, tmp_path)
 
 
 def test_the_command(command, monkeypatch, tmp_path):
-    monkeypatch.delenv("VOCABS", raising=False)
     tok = made(WORDS, THE, r"(\w)\1|\w+", {"<|end|>": 300})
-    monkeypatch.setattr(command, "trained", lambda texts: [("one", tok)])
+    monkeypatch.setattr(command, "to_convert", lambda texts, folder: [("one", tok)])
     (tmp_path / "text.txt").write_text("the sea\n" * 50)
-    result = CliRunner().invoke(command.main, [str(tmp_path / "text.txt")])
+    result = CliRunner().invoke(command.main, ["formats", str(tmp_path / "text.txt")])
     assert result.exit_code == 0, result.output
-    first, head, native, *_, last = result.stdout.strip().splitlines()
-    assert re.fullmatch(r"one: \d+ ids each time", first)
-    assert head.split() == list(FORMATS)
-    assert " ".join(native.split()) == "native same refused (1) refused (2) refused (3) refused (1)"
-    assert last.startswith("  (3) vocab.json and merges.txt hold no split pattern")
     monkeypatch.setattr(command, "parts_of", lambda tokenizer: object())
-    result = CliRunner().invoke(command.main, [str(tmp_path / "text.txt")])
-    assert (result.exit_code, result.stdout) == (
+    result = CliRunner().invoke(command.main, ["formats", str(tmp_path / "text.txt")])
+    assert (result.exit_code, result.stderr) == (
         1,
-        "one: native -> native and back: other tokens or merges\n",
+        "Error: native -> native and back: other tokens or merges\n",
     )
 
 
@@ -251,7 +240,8 @@ def test_the_command(command, monkeypatch, tmp_path):
 @pytest.mark.parametrize("number", range(3))
 def test_real_vocabularies(command, texts, number, tmp_path):
     folder = Path(os.environ["VOCABS"])
-    name, tok = list(command.vocabularies(folder))[number]
+    name = [*command.PATTERNS][number]
+    tok = command.vocabulary(folder, name)
     mixed = command.with_specials(texts, tok.special_tokens)
     for (one, other), reason in command.refusals(tok, mixed, tmp_path).items():
         is_refused = "minbpe" in (one, other) or ("gpt2" in (one, other) and name != "gpt2")

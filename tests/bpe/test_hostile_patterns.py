@@ -167,7 +167,7 @@ def test_a_set_without_an_end_is_looked_for_once(monkeypatch):
             looked.append(at)
             return regular_expressions._PART.match(source, len(source))  # None
 
-    monkeypatch.setattr(regular_expressions, "_SET", Counting)
+    monkeypatch.setattr(regular_expressions, "SET", Counting)
     assert check_expression("[" * 1_000) == 1_000
     assert looked == [0]
 

@@ -15,7 +15,7 @@ from tests.optional import optional
 tokenizers = optional("tokenizers")
 
 SPECIALS = ["<|endoftext|>", "<|pad|>", "[MASK]"]
-LIKE_THEIRS = {"alphabet": "gpt2", "special_first": True}
+LIKE_THEIRS = {"like": "huggingface"}
 TEXTS = ["a", "abc  ", "aab é€😀 ", "abcdefgh \n.,1", "aaaabbbccdé "]  # the letters of a corpus
 UNSEEN = "all of it: Zürich, 漢字,\r\n\t42 😀 aab"
 
@@ -63,8 +63,6 @@ def test_limits(seed):
     length = generator.choice([None, 1, 2, 3, 4, 5, 8, 9])
     limits = {} if length is None else {"max_token_length": length}
     others = theirs(corpus, 300, min_frequency=frequency, **limits)
-    if length is not None:
-        limits["length_rule"] = "huggingface"
     ours = bpe.train(
         corpus, 300, special_tokens=SPECIALS, min_count=max(1, frequency), **limits, **LIKE_THEIRS
     )
@@ -76,8 +74,6 @@ def test_limits(seed):
 def test_limits_on_a_book(book, frequency, length):
     limits = {} if length is None else {"max_token_length": length}
     others = theirs([book], 3000, min_frequency=frequency, **limits)
-    if length is not None:
-        limits["length_rule"] = "huggingface"
     ours = bpe.train(
         [book], 3000, special_tokens=SPECIALS, min_count=max(1, frequency), **limits, **LIKE_THEIRS
     )
@@ -127,7 +123,7 @@ def test_a_letter_left_out_is_dropped_there_and_has_an_id_here():
 def test_the_command(book, tmp_path):
     text, path, saved = tmp_path / "book.txt", tmp_path / "tok.json", tmp_path / "tokenizer.json"
     text.write_text(book, "utf-8")
-    options = ["--vocab-size", "1500", "--alphabet", "gpt2", "--special-first", "--min-count", "2", "--quiet"]
+    options = ["--vocab-size", "1500", "--like", "huggingface", "--min-count", "2", "--quiet"]
     specials = [part for token in SPECIALS for part in ("--special", token)]
     for command in (
         ["train", str(text), *options, *specials, "-o", str(path)],

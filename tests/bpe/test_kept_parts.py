@@ -186,14 +186,14 @@ def test_warnings(tmp_path):
     with pytest.warns(
         UserWarning, match="padding and post_processor .* left out: ids of special tokens .* change"
     ):
-        assert tok.truncated(tok.vocab_size - 1).engine.vocabulary.kept == ""
+        assert tok.truncated(tok.vocab_size - 1).engine.vocabulary.extras == ""
     counts = bpe.count_words(["ab abab"], special_tokens=["<s>", "</s>"])
     with pytest.warns(
         UserWarning, match="padding and post_processor .* left out: ids of special tokens .* change"
     ):
-        assert bpe.Trainer.resume(tok, counts).tokenizer().engine.vocabulary.kept == ""
+        assert bpe.Trainer.resume(tok, counts).tokenizer().engine.vocabulary.extras == ""
     again = bpe.Trainer.resume(tok, counts, keep_ids=True).tokenizer()
-    assert again.engine.vocabulary.kept == tok.engine.vocabulary.kept
+    assert again.engine.vocabulary.extras == tok.engine.vocabulary.extras
     named = load(
         tmp_path / "tokenizer.json", document(model__unk_token="<s>", added_tokens__0__normalized=True)
     )

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.reference import IndexedPieces, alphabet_of, learn, leave_out
-from bpe.training.start import bytes_left_out
+from bpe.training.options import Options
+from bpe.training.state import bytes_left_out
 from bpe.vocabulary.vocabulary import ALPHABETS
 
 END, PAD = "<|end|>", "<|pad|>"
@@ -21,9 +22,7 @@ options = st.fixed_dictionaries(
         "min_count": st.integers(1, 3),
     }
 )
-layouts = st.fixed_dictionaries(
-    {"alphabet": st.sampled_from(["bytes", "gpt2"]), "special_first": st.booleans()}
-)
+presets = st.sampled_from([None, "gigatoken", "huggingface"])
 
 
 @st.composite
@@ -41,18 +40,18 @@ def alphabet_by_reference(counts, limits):
 @settings(max_examples=100)
 def test_the_alphabet_is_that_of_the_reference(corpus, limits):
     counts = bpe.WordCounts(corpus)
-    left_out = bytes_left_out(counts, limits["initial_alphabet"], limits.get("limit_alphabet"))
+    left_out = bytes_left_out(counts, Options(**limits))
     assert sorted(left_out) == sorted({*range(256)} - {*alphabet_by_reference(counts, limits)})
 
 
-@given(corpora, options, layouts, limits())
+@given(corpora, options, presets, limits())
 @settings(max_examples=120)
-def test_every_merge_is_that_of_the_reference(corpus, options, layout, limits):
+def test_every_merge_is_that_of_the_reference(corpus, options, like, limits):
     counts = bpe.WordCounts(corpus, special_tokens=[END, PAD])
-    trainer = bpe.Trainer(counts, **options, **layout, **limits)
+    trainer = bpe.Trainer(counts, **options, like=like, **limits)
     letters = alphabet_by_reference(counts, limits)
     # The reference knows no order of ids but that of values: it is given the letters by their ids.
-    order = [value for value in ALPHABETS[layout["alphabet"]] if value in letters]
+    order = [value for value in ALPHABETS["gpt2" if like else "bytes"] if value in letters]
     if options["ties"] == "lexicographic":
         order = sorted(letters)
     id_of = dict(zip(order, range(256), strict=False))
@@ -68,25 +67,25 @@ def test_every_merge_is_that_of_the_reference(corpus, options, layout, limits):
         trainer.check()
     assert trainer.step() is None
     tok = trainer.tokenizer()
-    first = 2 * layout["special_first"] + len(letters)
+    first = 2 * (like == "huggingface") + len(letters)
     assert [tok.token_bytes(number) for number in range(first, first + len(tokens))] == tokens
     assert sorted(tok.token_bytes(first - 1 - i) for i in range(len(letters))) == [
         bytes([value]) for value in letters
     ]
     others = range(tok.vocab_size - 256 + len(letters), tok.vocab_size)
-    expected_others = [value for value in ALPHABETS[layout["alphabet"]] if value not in letters]
+    expected_others = [value for value in ALPHABETS["gpt2" if like else "bytes"] if value not in letters]
     assert [tok.token_bytes(number) for number in others] == [bytes([value]) for value in expected_others]
     last = {END: first + len(tokens), PAD: first + len(tokens) + 1}
-    assert tok.special_tokens == ({END: 0, PAD: 1} if layout["special_first"] else last)
+    assert tok.special_tokens == ({END: 0, PAD: 1} if like == "huggingface" else last)
     assert tok.decode_bytes(tok.encode("all bytes: aab cé€\0")) == "all bytes: aab cé€\0".encode()
 
 
-@given(corpora, options, layouts, limits(), st.integers(0, 9), st.integers(0, 9))
+@given(corpora, options, presets, limits(), st.integers(0, 9), st.integers(0, 9))
 @settings(max_examples=80)
-def test_a_resumed_run_learns_what_one_run_learns(corpus, options, layout, limits, n_before, n_after):
+def test_a_resumed_run_learns_what_one_run_learns(corpus, options, like, limits, n_before, n_after):
     counts = bpe.WordCounts(corpus, special_tokens=[END, PAD])
     size = 2 + len(alphabet_by_reference(counts, limits))
-    whole = bpe.Trainer(counts, **options, **layout, **limits)
+    whole = bpe.Trainer(counts, **options, like=like, **limits)
     whole.run(size + n_before)
     half = pickle.loads(pickle.dumps(whole.tokenizer()))
     whole.run(size + n_before + n_after)
@@ -99,11 +98,11 @@ def test_a_resumed_run_learns_what_one_run_learns(corpus, options, layout, limit
     assert resumed.tokenizer() == whole.tokenizer()
 
 
-@given(corpora, options, layouts, limits(), st.integers(0, 9))
+@given(corpora, options, presets, limits(), st.integers(0, 9))
 @settings(max_examples=40)
-def test_a_resumed_run_that_keeps_all_ids_makes_the_same_tokens(corpus, options, layout, limits, n_before):
+def test_a_resumed_run_that_keeps_all_ids_makes_the_same_tokens(corpus, options, like, limits, n_before):
     counts = bpe.WordCounts(corpus, special_tokens=[END, PAD])
-    whole = bpe.Trainer(counts, **options, **layout, **limits)
+    whole = bpe.Trainer(counts, **options, like=like, **limits)
     whole.run(2 + len(alphabet_by_reference(counts, limits)) + n_before)
     half = whole.tokenizer()
     whole.run(10_000)
@@ -130,8 +129,9 @@ def test_words_of_nothing_else_and_no_words_at_all():
 
 def test_bytes_that_occur_most_are_found_past_64_bits():
     counts = bpe.WordCounts({"a": 2**63 - 1, "b": 2**62, "cc": 1, "ac": 2**62})
-    assert bytes({*b"abc"} - bytes_left_out(counts, b"", 1)) == b"a"
-    assert bytes(sorted({*b"abc"} - bytes_left_out(counts, b"", 2))) == b"ac"
+    few, more = (Options(initial_alphabet=b"", limit_alphabet=n) for n in (1, 2))
+    assert bytes({*b"abc"} - bytes_left_out(counts, few)) == b"a"
+    assert bytes(sorted({*b"abc"} - bytes_left_out(counts, more))) == b"ac"
 
 
 @pytest.mark.parametrize("format", ["native", "huggingface", "gpt2", "tiktoken"])
@@ -163,9 +163,8 @@ def test_files(book, tmp_path, format):
         ({"limit_alphabet": 2.5, "initial_alphabet": b""}, TypeError, "integer"),
         ({"initial_alphabet": "ab"}, TypeError, "must be bytes, not str"),
         ({"initial_alphabet": ["a"]}, TypeError, "must be bytes, not list"),
-        ({"length_rule": "huggingface"}, ValueError, "max_token_length: give that, too"),
-        ({"length_rule": "below", "max_token_length": 3}, ValueError, "one of 'at_most', 'huggingface'"),
-        ({"length_rule": "huggingface", "max_token_length": 0}, ValueError, "at least 1"),
+        ({"like": "tokenizers"}, ValueError, "like must be one of 'huggingface', 'gigatoken', not 'tokeni"),
+        ({"like": "huggingface", "max_token_length": 0}, ValueError, "at least 1"),
     ],
 )
 def test_senseless_options(given, error, message):

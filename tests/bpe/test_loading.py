@@ -74,7 +74,9 @@ def test_tokens_taken_whole_are_found_at_first_use(tmp_path):
     assert "whole_ids" not in vars(words)
     assert tok.encode("xyz") == [258]
     assert words.whole_ids == vars(words)["whole_ids"] == (258,)
-    assert words.keeping("").whole_ids == bpe.Tokenizer.open(path).engine.vocabulary.whole_ids == (258,)
+    assert (
+        words.replace(extras="").whole_ids == bpe.Tokenizer.open(path).engine.vocabulary.whole_ids == (258,)
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

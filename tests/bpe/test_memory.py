@@ -69,9 +69,9 @@ def test_limits_hold_again_after_an_error(monkeypatch):
 
     def fail():
         with memory.free_memory_kept():
-            seen.append(memory._n_keeping)
+            seen.append(memory._n_open)
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
         fail()
-    assert [*seen, memory._n_keeping] == [1, 0]
+    assert [*seen, memory._n_open] == [1, 0]

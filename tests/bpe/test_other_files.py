@@ -28,7 +28,7 @@ TEXTS = ["", "the cat and the hat, 1234", "\n\n  tab\t日本語 é😀", "<s>[IN
 @pytest.fixture(scope="module")
 def ranks(book):
     """The tokens of a tokenizer by their ranks, some of which no merges lead to."""
-    tok = bpe.train([book[:50_000]], 500, pattern=[WORDS], alphabet="gpt2", progress=False)
+    tok = bpe.train([book[:50_000]], 500, pattern=[WORDS], like="gigatoken", progress=False)
     return [*map(tok.token_bytes, range(500)), b"zqzq", b"unused", b"unused too"]
 
 
@@ -164,7 +164,7 @@ def test_first_specials():
 
 # ------------------------------------------------------------------------------------------- GPT-2's files
 def test_gpt2_under_any_names(tmp_path, book):
-    tok = bpe.train([book[:20_000]], 400, alphabet="gpt2", progress=False)
+    tok = bpe.train([book[:20_000]], 400, like="gigatoken", progress=False)
     tok.save_gpt2(tmp_path / "f")
     (tmp_path / "f" / "vocab.json").rename(tmp_path / "en-vocab.txt")
     (tmp_path / "f" / "merges.txt").rename(tmp_path / "bpe.codes")
@@ -182,7 +182,7 @@ def test_gpt2_under_any_names(tmp_path, book):
 @pytest.fixture(scope="module")
 def small(book):
     return bpe.train(
-        [book[:20_000]], 400, alphabet="gpt2", pattern="gpt2", special_tokens=["<|end|>"], progress=False
+        [book[:20_000]], 400, like="gigatoken", pattern="gpt2", special_tokens=["<|end|>"], progress=False
     )
 
 

@@ -1,18 +1,19 @@
 """The same merges as other trainers, each with its own tie rule; those that are not installed are skipped.
 
-``asv_benchmarks/same_merges.py`` calls them, and does the same for large corpora.
+``asv_benchmarks/same.py`` calls them, and does the same for large corpora.
 """
 
-import importlib.util
+import importlib
 import random
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import bpe
 from tests.optional import required
 
-COMMAND = Path(__file__).parents[2] / "asv_benchmarks" / "same_merges.py"
+FOLDER = Path(__file__).parents[2] / "asv_benchmarks"
 
 # Small alphabets: ties at every merge, and runs.
 ALPHABETS = ["a", "ab", "ab ", "abc  ", "aab é€😀 ", "abcdefgh   \n.,1"]
@@ -20,10 +21,9 @@ ALPHABETS = ["a", "ab", "ab ", "abc  ", "aab é€😀 ", "abcdefgh   \n.,1"]
 
 @pytest.fixture(scope="module")
 def command():
-    spec = importlib.util.spec_from_file_location("same_merges", COMMAND)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(FOLDER)
+        yield importlib.import_module("same")
 
 
 def texts(book):
@@ -44,7 +44,7 @@ def test_the_same_merges(name, command, book, tmp_path):
         path.write_bytes(text.encode())
         trainer = bpe.Trainer(bpe.WordCounts.from_corpus(path, special_tokens=[command.SPECIAL]), **options)
         trainer.run(vocab_size)
-        assert command.first_difference(trainer, train(path, len(trainer.merges))) is None, text
+        assert command.first_other_merge(trainer, train(path, len(trainer.merges))) == -1, text
 
 
 def test_gigatoken_breaks_ties_as_tokenizers_does_unless_told_otherwise(command, book, tmp_path):
@@ -53,12 +53,12 @@ def test_gigatoken_breaks_ties_as_tokenizers_does_unless_told_otherwise(command,
     for text, vocab_size in texts(book):
         path.write_bytes(text.encode())
         counts = bpe.WordCounts.from_corpus(path, special_tokens=[command.SPECIAL])
-        trainer = bpe.Trainer(counts, alphabet="gpt2")
+        trainer = bpe.Trainer(counts, like="gigatoken")
         trainer.run(vocab_size)
         source = gigatoken.TextFileSource([str(path)], separator=command.SPECIAL.encode())
         _, merges = gigatoken.train_bpe(source, 257 + len(trainer.merges), [command.SPECIAL])
         learned = [(bytes(left), bytes(right)) for left, right in merges]
-        assert command.first_difference(trainer, learned) is None, text
+        assert command.first_other_merge(trainer, learned) == -1, text
 
 
 def test_tiktoken_takes_the_pair_that_is_met_first(book):
@@ -72,9 +72,10 @@ def test_tiktoken_takes_the_pair_that_is_met_first(book):
         assert {tok.token_bytes(number): number for number in range(tok.vocab_size)} == ranks
 
 
-def test_the_command_says_so(book, tmp_path, command, monkeypatch, capsys):
+def test_the_command_says_so(book, tmp_path, command, monkeypatch):
     path = tmp_path / "corpus.txt"
     path.write_text(book[:5000], "utf-8")
     monkeypatch.setattr(command, "OTHERS", {"bpe": (lambda path, n: [b"th"] * n, {})})
-    assert command.main(path, 300) == 1
-    assert "other from merge 0 on" in capsys.readouterr().out
+    result = CliRunner().invoke(command.main, ["merges", str(path), "--vocab-size", "300"])
+    assert result.exit_code == 1
+    assert "bpe has other merges from merge 0 on" in result.stderr

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import bpe
 from bpe import reference
 from bpe.cli import main
-from bpe.training.learner import LONGEST
+from bpe.training.options import Options
 from bpe.training.parity import Languages, bytes_in
 from bpe.training.start import fresh_start
 from bpe.vocabulary.byte_level import text_of
@@ -68,8 +68,9 @@ def test_every_merge_is_that_of_the_reference_and_leaves_all_counts_right(traini
         fresh_start([]),
         counts_of(dev or []),
         ratios=measure.get("ratios", []),
-        longest=LONGEST,
-        **{**rules, "window": rules["window"] or 0},
+        window=rules["window"] or 0,
+        alpha=rules["alpha"],
+        options=Options(ties=rules["ties"], min_count=rules["min_count"]),
     )
     learned.make_room(len(expected) + 1)
     learned.check()
@@ -81,9 +82,9 @@ def test_every_merge_is_that_of_the_reference_and_leaves_all_counts_right(traini
     assert learned.n_done == len(expected)
 
 
-@given(trainings(), rules, st.integers(0, 12), st.booleans())
+@given(trainings(), rules, st.integers(0, 12))
 @settings(max_examples=25)
-def test_the_tokenizer_has_the_merges_of_the_reference(training, rules, n_global, special_first):
+def test_the_tokenizer_has_the_merges_of_the_reference(training, rules, n_global):
     languages, measure = training
     options = {kind: in_bytes(each) if kind == "dev" else each for kind, each in measure.items()}
     rules = rules | {"n_global": n_global}
@@ -98,11 +99,21 @@ def test_the_tokenizer_has_the_merges_of_the_reference(training, rules, n_global
     options = {kind: named(each) for kind, each in measure.items()}
     if "dev" in options:  # in any order
         options["dev"] = dict(reversed(options["dev"].items()))
-    tok = bpe.train_parity(named(languages), 277, special_first=special_first, **rules, **options)
-    shift = int(special_first)
-    assert tok.merges == [(left + shift, right + shift) for left, right, *_ in expected]
-    assert tok.special_tokens == {"<|x|>": 0 if special_first else 256 + len(expected)}
+    tok = bpe.train_parity(named(languages), 277, **rules, **options)
+    assert tok.merges == [(left, right) for left, right, *_ in expected]
+    assert tok.special_tokens == {"<|x|>": 256 + len(expected)}
     assert tok.decode(tok.encode("aab é")) == "aab é"
+
+
+def test_the_layout_of_another_trainer():
+    counts = {
+        name: bpe.WordCounts(dict(each.items()), special_tokens=["<|x|>"]) for name, each in BOTH.items()
+    }
+    for n_global in (0, 2):
+        tok = bpe.train_parity(counts, 260, n_global=n_global, like="huggingface")
+        assert tok.special_tokens == {"<|x|>": 0}
+        assert tok.token_bytes(1) == b"!"
+        assert [tok.token_bytes(number) for number in (257, 258, 259)] == [b"he", b"the", b"then"]
 
 
 def test_a_turn_is_given_to_the_language_that_is_worst():

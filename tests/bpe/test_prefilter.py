@@ -15,7 +15,7 @@ from bpe.splitting.compiled.scanner import Scanner
 from bpe.splitting.compiled.tables import tables_of
 from bpe.splitting.compiled.windows import derive_prefilter
 from bpe.splitting.regex_engine import split_by_expression
-from bpe.superwords.superbpe import WIDE_PATTERN, wide_pattern_of
+from bpe.superwords.superbpe import WIDE_PATTERN
 
 FEW = [WIDE_PATTERN, r"\d+|[.,]{2,}", "ab|b{2}", r"x(?!y)|\n\n", "é|a[é!]", "9+?(?=,)"]
 marks = st.text("aB1 .,\n\r\té日\u00a0\u0301_xy9b!", max_size=6)
@@ -26,7 +26,7 @@ texts = st.lists(st.tuples(marks, st.integers(0, 150)), max_size=5).map(
 
 @given(texts)
 def test_text_between_matches_of_the_wide_pattern(text):
-    pattern, expected, end = wide_pattern_of(None), [], 0
+    pattern, expected, end = bpe.Pattern.of(WIDE_PATTERN), [], 0
     for match in regex.finditer(WIDE_PATTERN, text):
         expected += [text[end : match.start()], match.group()]
         end = match.end()

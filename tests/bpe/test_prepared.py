@@ -501,12 +501,12 @@ def test_idle_tokens(tmp_path):
     for other in (bpe.Tokenizer.load(tmp_path / "tok.json"), pickle.loads(pickle.dumps(tok))):
         assert other == tok
         assert other.decode([256, 257]) == "\u200d"
-    words = Vocabulary([bytes([value]) for value in range(256)], [], {}).with_idle_tokens({"": 300})
+    words = Vocabulary([bytes([value]) for value in range(256)], [], {}).replace(idle_tokens={"": 300})
     other = bpe.Tokenizer._of(words, bpe.Pattern.of("gpt2"))
     with pytest.raises(ValueError, match="has no place for id 300"):
         other.save_minbpe(tmp_path / "a.model")
     with pytest.raises(ValueError, match="id 97, the id of token b'a'"):
-        tok.engine.vocabulary.with_idle_tokens({"x": 97})
+        tok.engine.vocabulary.replace(idle_tokens={"x": 97})
 
 
 # ------------------------------------------------------------------------- pairs that tokens cross

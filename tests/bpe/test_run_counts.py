@@ -23,12 +23,11 @@ from bpe.cli import main
 from bpe.corpus import Corpus
 from bpe.corpus.parts import parts_of
 from bpe.counting import file_format as kinds
-from bpe.counting.clusters import _added, _count_runs_of_part
 from bpe.counting.weights import UNIT
 from bpe.splitting.boundaries import cut_inside
 from bpe.splitting.special_search import SpecialSearch
 from bpe.superwords import boundless, counted_runs, piece_ids, runs_file
-from bpe.superwords import training as with_superwords
+from bpe.superwords.counted_runs import _count_runs_of_part
 from bpe.superwords.run_counts import PARTS, cut_between_runs, joins
 from bpe.support import files as atomic_files
 from tests.optional import optional
@@ -38,7 +37,7 @@ distributed = optional("distributed")
 
 SPECIAL = "<|x|>"
 SONG = "by the way, of the sea, by the way of the sea\nof the way by the sea 1234 by the way.\n"
-RULES = {"superwords": "boundless"}
+RULES = {"superwords": bpe.Boundless()}
 words = st.sampled_from(["ab", " ab", " c", " ab c", SPECIAL, "é", "..", "\n"])
 texts = st.lists(
     st.one_of(st.text("aab  c.\n1", max_size=20), st.lists(words, max_size=14).map("".join)),
@@ -132,20 +131,14 @@ def test_files_that_are_added_train_what_one_text_in_memory_does(
     options = {"pattern": pattern, "special_tokens": [SPECIAL], **RULES, **rules}
     assert tok == bpe.train(one + two, 257 + n_merges, threads=2, **options)
     assert tok == bpe.train({"2": two_file, "1": one_file}, 257 + n_merges, **RULES, **rules)
-    for phrase in ({"max_phrase": 2, "min_phrase_count": 2}, {"max_phrase": 3, "min_phrase_count": 1}):
-        bounded = bpe.train(one_file + two_file, 257 + n_merges, **phrase, **RULES, **rules)
-        assert bounded == bpe.train(one + two, 257 + n_merges, **phrase, **options)
 
 
 def test_training_takes_the_runs_of_the_counts_not_of_a_text(monkeypatch):
     counts = bpe.count_runs([SONG * 3])
     expected = bpe.train([SONG * 3], 320, **RULES)
     assert expected.engine.vocabulary.n_super
-    monkeypatch.setattr(with_superwords, "piece_ids", None)
+    monkeypatch.setattr(piece_ids, "piece_ids", None)
     assert bpe.train(counts, 320, **RULES) == expected
-    few = bpe.train(counts, 320, max_phrase=2, min_phrase_count=2, **RULES)
-    assert max(token.count(b" ") for token in few.vocab.values()) <= 2
-    assert few != expected
 
 
 def test_the_greatest_counts_are_cut_at_rare_pairs(monkeypatch):
@@ -224,20 +217,19 @@ COUNTS = bpe.count_runs(["of the sea"])
 @pytest.mark.parametrize(
     ("source", "options", "error", "message"),
     [
-        (COUNTS, {}, ValueError, r"counts of runs are for superwords='boundless', not for superwords=None"),
-        (COUNTS, {"superwords": "superbpe", "first_merges": 1}, ValueError, "not for superwords='superbpe'"),
-        (COUNTS, {**RULES, "superword_parts": "a"}, ValueError, "were counted with parts=.*: leave out"),
+        (COUNTS, {}, ValueError, r"are for superwords=bpe.Boundless\(\), not for superwords=None"),
+        (COUNTS, {"superwords": bpe.SuperBPE(1)}, ValueError, "not for superwords=SuperBPE"),
+        (COUNTS, {"superwords": bpe.Boundless("a")}, ValueError, "were counted with parts=.*: leave out"),
         (COUNTS, {**RULES, "pattern": "o200k"}, ValueError, "bring their own pattern and special tokens"),
         (COUNTS, {**RULES, "special_tokens": ["a"]}, ValueError, "bring their own pattern and special"),
         (COUNTS, {**RULES, "weights": {"a": 1}}, ValueError, "weights are for sources with names"),
-        (COUNTS, {**RULES, "limit_alphabet": 3}, ValueError, "from all bytes: leave out limit_alphabet"),
-        (COUNTS, {**RULES, "keep": print}, ValueError, "keep is not for superwords='boundless'"),
-        (COUNTS, {**RULES, "max_phrase": 1}, ValueError, "max_phrase must be at least 2"),
+        (COUNTS, {**RULES, "limit_alphabet": 256}, ValueError, "from all bytes: leave out limit_alphabet"),
+        (COUNTS, {**RULES, "keep": print}, ValueError, "keep is not for bpe.Boundless"),
         (
             COUNTS.words,
             RULES,
             ValueError,
-            "the text itself, not from WordCounts; 'boundless' also from RunCounts",
+            r"the text itself, not from WordCounts; bpe.Boundless\(\) also from RunCounts",
         ),
         (
             {"a": COUNTS, "b": COUNTS.words},
@@ -255,7 +247,7 @@ def test_what_cannot_be_trained(source, options, error, message):
 
 
 def test_wrong_parts():
-    with pytest.raises(ValueError, match=r"superword_parts: invalid .*: unterminated"):
+    with pytest.raises(ValueError, match=r"parts: invalid .*: unterminated"):
         bpe.count_runs(["a"], parts="[")
 
 
@@ -315,10 +307,6 @@ def test_weights_of_one_and_of_nothing():
         assert bpe.train(sources, 320, weights=weights, **RULES) == whole
     alone = bpe.train(sources["song"], 320, **RULES)
     assert bpe.train(sources, 320, weights={"song": 0.25, "more": 0}, **RULES) == alone
-    bounded = {"max_phrase": 3, "min_phrase_count": 2, **RULES}
-    assert bpe.train(sources, 320, weights={"song": 1, "more": 0}, **bounded) == bpe.train(
-        sources["song"], 320, **bounded
-    )
 
 
 def with_words_counting(counts, n):
@@ -436,7 +424,7 @@ START = b"\2\2" + b"\2\4" + b"of sea"
         (changed(n_numbers=None), '"n_numbers" is no size'),
         (changed(number_bytes=3), '"number_bytes" is none of'),
         (changed(parts=3), '"parts" is no expression'),
-        (changed(parts="["), "superword_parts: invalid .*unterminated"),
+        (changed(parts="["), "parts: invalid .*unterminated"),
         (changed(n_numbers=10**15), r"cut off at byte \d+ of \d+"),
         (changed(body=START + b"\2\2\0\1\0"), "1 bytes too many"),
         (changed(body=START + b"\0\2\0\1"), r"the count at byte \d+ is out of range"),
@@ -523,7 +511,7 @@ def test_parts_of_texts(tmp_path_factory, name, parts, specials, each, part_byte
         _count_runs_of_part(group, {"errors": errors}, None, pattern, specials, parts) for group in groups
     ]
     if counted:
-        total = reduce(_added, counted)
+        total = reduce(add, counted)
         assert list(total) == list(whole)
         assert list(total.words.items()) == list(whole.words.items())
 
@@ -634,7 +622,11 @@ def test_the_commands(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["train", "a.runs"], "files of counts of runs are for --superwords"),
+        (["train", "a.runs"], "files of counts of runs are for --superwords boundless"),
+        (
+            ["train", "a.runs", "--superwords", "superbpe", "--first-merges", "1"],
+            "files of counts of runs are for --superwords boundless",
+        ),
         (
             ["train", "a.runs", "a.counts", "--superwords", "boundless"],
             "a.runs holds counts of runs, a.counts",

@@ -100,7 +100,7 @@ def test_long_tokens(suffix, data, tmp_path):
 
 def test_training_is_not_bounded(tmp_path):
     """But what no reader would take is not written, either."""
-    words = Vocabulary.unfold(np.array(doubling(21)), {})
+    words = Vocabulary.of_merges(np.array(doubling(21)), {})
     tok = bpe.Tokenizer._of(words, bpe.Pattern.of("none"))
     assert tok.encode("a" * 2**21) == [276]
     assert len(tok.decode([276])) == 2**21

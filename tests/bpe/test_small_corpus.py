@@ -9,14 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from bpe.training.from_corpus import train
 from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe
 from bpe.splitting import pattern as plain_splitting
 from bpe.training import plain_trainer as small_corpus
-from bpe.training.plain_trainer import MOST_BYTES, MOST_DISTINCT, train_on_small
+from bpe.training.options import Options
+from bpe.training.plain_trainer import MOST_BYTES, MOST_DISTINCT, learn_small
 
 documents = st.lists(st.text("aabc \n'<s>\u00e9\u4e2d", max_size=40) | st.binary(max_size=10), max_size=6)
 
@@ -27,9 +27,10 @@ def small_as_usual(monkeypatch):
 
 
 def on_small(corpus, vocab_size=300, pattern="gpt2", special_tokens=(), min_count=1):
-    rules = bpe.Pattern.of(pattern), special_tokens, {"min_count": min_count}
-    small = train_on_small(bpe.Corpus.of(corpus), vocab_size, *rules)
-    return small and small.tokenizer
+    n_merges, options = vocab_size - 256 - len(special_tokens), Options(min_count=min_count)
+    split_by = bpe.Pattern.of(pattern)
+    small = learn_small(bpe.Corpus.of(corpus), split_by, special_tokens, n_merges, options)
+    return small and bpe.Tokenizer._of(small.vocabulary, split_by)
 
 
 def by_compiled_code(corpus, vocab_size=300, pattern="gpt2", special_tokens=(), min_count=1):
@@ -68,7 +69,7 @@ def test_of_files(tmp_path, book):
     (tmp_path / "b.jsonl").write_text(json.dumps({"text": book[9_000:12_000]}) + "\n", encoding="utf-8")
     (tmp_path / "c.txt.gz").write_bytes(gzip.compress(book[12_000:15_000].encode()))
     assert on_small(tmp_path) == by_compiled_code(tmp_path)
-    assert train(tmp_path, 300) == by_compiled_code(tmp_path)
+    assert bpe.train(tmp_path, 300) == by_compiled_code(tmp_path)
 
 
 def test_what_is_not_small(tmp_path, book, monkeypatch):
@@ -125,14 +126,13 @@ def test_errors_are_those_of_compiled_code(tmp_path):
     [
         {"ties": "lexicographic"},
         {"ties": "first"},
-        {"selection": "buckets"},
         {"keep": lambda left, right: True},
-        {"alphabet": "gpt2"},
+        {"like": "gigatoken"},
         {"max_token_length": 3},
-        {"special_first": True},
+        {"like": "huggingface"},
         {"limit_alphabet": 20, "initial_alphabet": b""},
         {"initial_alphabet": b"ab"},
-        {"superwords": "boundless"},
+        {"superwords": bpe.Boundless()},
         {"progress": lambda done, total: None},
     ],
 )

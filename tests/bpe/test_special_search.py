@@ -230,13 +230,13 @@ def test_rules_are_made_once():
     assert (rules.allowed.tokens, rules.disallowed.tokens) == ({"<1>"}, tokens - {"<1>"})
 
 
-def test_searches_for_many_tokens_are_forgotten():
+def test_searches_for_many_tokens_leave_the_cache():
     made = []
-    remember = special_search.remembering(lambda tokens: made.append(tokens) or len(made))
+    cached = special_search.cached_by_size(lambda tokens: made.append(tokens) or len(made))
     few, many = ([frozenset(map(str, range(i, i + n))) for i in range(20)] for n in (5, 1_000))
     for some, n_made in ((few, 20), (many, 40)):
         for _ in range(2):
-            results = [remember(tokens) for tokens in some]
+            results = [cached(tokens) for tokens in some]
         assert len(made) == n_made + 20 * (some is many)
     assert results == list(range(41, 61))
 

@@ -28,9 +28,12 @@ from bpe.superwords import run_counts as run_counts_module
 from bpe.superwords.boundless import Supermerges
 from bpe.superwords.pair_sketch import PairSketch, count_in_cells, most_of
 from bpe.superwords.piece_ids import GAP, piece_ids
-from bpe.superwords.run_counts import Runs, phrases_in, runs_in, runs_of_rows
-from bpe.superwords.superbpe import reader, superbpe_trainer, wide_pattern_of
-from bpe.vocabulary.supermerges import with_first_merges, with_supermerges
+from bpe.superwords.run_counts import runs_in, runs_of_rows
+from bpe.superwords.superbpe import WIDE_PATTERN, superbpe_training
+from bpe.training.options import Options
+from bpe.training.start import fresh_start
+from bpe.training.state import Runs
+from bpe.vocabulary.supermerges import with_first_merges
 from structures import ByteCounter
 from tests.optional import required
 
@@ -52,12 +55,18 @@ def pieces_of(texts, pattern):
 # ------------------------------------------------------------------------------------------------ SuperBPE
 def superbpe_of(texts, first_merges, n_merges, threads=1, **options):
     """Return a trainer that has learned the first merges."""
-    wide = wide_pattern_of(None)
     words = bpe.WordCounts.from_corpus(texts, "gpt2", [SPECIAL])
-    read = reader(lambda: ([text.encode()] for text in texts), wide, [SPECIAL], threads)
-    return superbpe_trainer(
-        words, read, wide, first_merges, n_merges, options, lambda trainer, n: trainer.run(257 + n), threads
+    trainer = bpe.Trainer.__new__(bpe.Trainer)
+    trainer._training = superbpe_training(
+        bpe.SuperBPE(first_merges),
+        words,
+        lambda: ([text.encode()] for text in texts),
+        fresh_start([SPECIAL]),
+        n_merges,
+        Options(**options),
+        threads,
     )
+    return trainer
 
 
 @given(
@@ -71,7 +80,7 @@ def superbpe_of(texts, first_merges, n_merges, threads=1, **options):
 def test_superbpe_makes_the_merges_of_the_reference_and_leaves_all_counts_right(
     texts, first_merges, n_merges, ties, rules
 ):
-    pieces, wide_pieces = (pieces_of(texts, pattern) for pattern in ("gpt2", wide_pattern_of(None)))
+    pieces, wide_pieces = (pieces_of(texts, pattern) for pattern in ("gpt2", WIDE_PATTERN))
     rules = rules | {"ties": ties}
     expected = reference.train_superbpe(pieces, wide_pieces, 40, first_merges, **rules)
     first_merges = min(first_merges, len(reference.train_chunked(pieces, first_merges, **rules)))
@@ -103,15 +112,15 @@ LINES = [  # many lines, each several times: many equal counts
 
 @pytest.mark.parametrize("ties", ["smallest", "lexicographic", "first", "gpt2"])
 def test_superbpe_learns_from_what_rare_pairs_leave_and_reads_again_for_more(ties):
-    pieces, wide_pieces = (pieces_of(LINES, pattern) for pattern in ("gpt2", wide_pattern_of(None)))
+    pieces, wide_pieces = (pieces_of(LINES, pattern) for pattern in ("gpt2", WIDE_PATTERN))
     expected = reference.train_superbpe(pieces, wide_pieces, 120, 14, ties=ties)
     texts = Reads(LINES)
     trainer = superbpe_of(texts, 14, 18, ties=ties)
     whole = Counter(wide_pieces)
     n_tokens = sum(len(reference.encode_by_rank(piece, first_ranks(expected, 14))) for piece in whole)
-    assert 0 < trainer.n_positions < n_tokens / 2
+    assert 0 < trainer._training.n_positions < n_tokens / 2
     assert texts.n == 2
-    assert trainer.least > 1
+    assert trainer._training.least > 1
     trainer.check()
     for merge in expected[14:18]:
         assert [*trainer.step()] == [*merge]
@@ -145,11 +154,11 @@ def test_superbpe_reads_files_and_documents_with_any_threads(tmp_path):
     (tmp_path / "song.txt").write_text(SONG * 3)
     (tmp_path / "more.jsonl").write_text(json.dumps({"text": "by the way, by the sea"}) + "\n")
     corpus = [tmp_path / "song.txt", tmp_path / "more.jsonl"]
-    options = {"superwords": "superbpe", "first_merges": 12, "special_tokens": [SPECIAL]}
+    options = {"superwords": bpe.SuperBPE(first_merges=12), "special_tokens": [SPECIAL]}
     tok = bpe.train(corpus, 290, **options)
     assert all(bpe.train(corpus, 290, threads=n, **options) == tok for n in (1, 3))
     assert tok == bpe.train([SONG * 3, "by the way, by the sea"], 290, **options)
-    assert tok.pattern == wide_pattern_of(None)
+    assert tok.pattern == bpe.Pattern.of(WIDE_PATTERN)
     assert tok.vocab_size == 290
     assert b"by the way" in {*tok.vocab.values()}
     words = bpe.train(corpus, 269, special_tokens=[SPECIAL])
@@ -162,7 +171,7 @@ def test_superbpe_reads_files_and_documents_with_any_threads(tmp_path):
 
 def test_superbpe_gives_the_same_ids_in_tokenizers(tmp_path):
     tokenizers = required("tokenizers")
-    tok = bpe.train([SONG], 300, superwords="superbpe", first_merges=15)
+    tok = bpe.train([SONG], 300, superwords=bpe.SuperBPE(first_merges=15))
     tok.save_huggingface(tmp_path / "tokenizer.json")
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     for text in (SONG, "by the way,, by 12345  the way of\n\n the seaé", "a.. b  c   "):
@@ -173,7 +182,7 @@ def test_superbpe_gives_the_same_ids_in_tokenizers(tmp_path):
 @pytest.fixture(scope="module")
 def wide():
     text = SONG * 3 + "'tis the way\n\n\nthe  sea's.\n    by x\n"
-    return bpe.train([text], 330, superwords="superbpe", first_merges=24, special_tokens=[SPECIAL])
+    return bpe.train([text], 330, superwords=bpe.SuperBPE(first_merges=24), special_tokens=[SPECIAL])
 
 
 @given(documents, st.sampled_from([1, 12, 10_000]))
@@ -205,7 +214,7 @@ def test_which_tokenizers_are_encoded_in_two_steps(wide):
     words = wide.engine.vocabulary
     joined = bytes_joined_by(words)
     assert n_first_merges(joined) >= 24
-    assert bytes_joined_by(words.taking_whole([256])) is None
+    assert bytes_joined_by(words.replace(whole_ids=[256])) is None
     swapped = bpe.Tokenizer(token_bytes=wide.vocab, merges=wide.merges[::-1], pattern=wide.pattern)
     assert bytes_joined_by(swapped.engine.vocabulary) is None
     assert type(swapped.engine.encoder) is Encoder
@@ -244,11 +253,9 @@ def test_superbpe_with_another_pattern_and_options():
     tok = bpe.train(
         ["ab ab ab", "ab-ab"],
         270,
-        superwords="superbpe",
-        superwords_pattern="(?:-)",
-        first_merges=1,
+        superwords=bpe.SuperBPE(first_merges=1, pattern="(?:-)"),
         special_tokens=[SPECIAL],
-        special_first=True,
+        like="huggingface",
         max_token_length=6,
     )
     assert tok.special_tokens == {SPECIAL: 0}
@@ -289,7 +296,7 @@ def test_boundless_is_that_of_the_reference_and_encodes_alike(texts, n_merges, t
         257 + n_merges,
         pattern=pattern,
         special_tokens=[SPECIAL],
-        superwords="boundless",
+        superwords=bpe.Boundless(),
         ties=ties,
         **rules,
     )
@@ -380,26 +387,6 @@ def test_runs_cut_at_rare_pairs_give_the_same_supermerges(rows, least, cut_runs)
     assert other.best_count() == 0
 
 
-@given(runs, st.integers(1, 4), st.integers(2, 6))
-@settings(max_examples=60)
-def test_phrases_are_the_longest_frequent_rows_from_the_left(rows, least, longest):
-    counts = Counter(
-        tuple(row[i : i + n]) for row in rows for n in range(2, longest + 1) for i in range(len(row) - n + 1)
-    )
-    expected = Counter()
-    for row in rows:
-        i = 0
-        while i < len(row):
-            n = max(n for n in range(1, longest + 1) if n == 1 or counts[tuple(row[i : i + n])] >= least)
-            n = min(n, len(row) - i)
-            if n > 1:
-                expected[tuple(row[i : i + n])] += 1
-            i += n
-    found = phrases_in(runs_of(rows), least, longest)
-    phrases = [tuple(found.tokens[a:b].tolist()) for a, b in pairwise(found.offsets.tolist())]
-    assert dict(zip(phrases, found.counts.tolist(), strict=True)) == expected
-
-
 @given(documents, st.integers(1, 7))
 @settings(max_examples=40)
 def test_ids_of_pieces_do_not_depend_on_batches(texts, batch_bytes):
@@ -420,7 +407,9 @@ def test_ids_of_pieces_do_not_depend_on_batches(texts, batch_bytes):
 
 @pytest.fixture(scope="module")
 def boundless():
-    return bpe.train([SONG * 3], 320, special_tokens=[SPECIAL], superwords="boundless", max_token_length=12)
+    return bpe.train(
+        [SONG * 3], 320, special_tokens=[SPECIAL], superwords=bpe.Boundless(), max_token_length=12
+    )
 
 
 LONG = (
@@ -558,42 +547,26 @@ def boundless_words(supermerges):
     tokens += [b" b", b" c", *dict.fromkeys(left + right for left, right in supermerges)]
     merges = [(b" ", b"b"), (b" ", b"c"), *supermerges]
     plain = bpe.Tokenizer(token_bytes=tokens, merges=merges, pattern="gpt2")
-    return bpe.Tokenizer._of(with_supermerges(plain.engine.vocabulary, len(supermerges)), plain.pattern)
+    return bpe.Tokenizer._of(plain.engine.vocabulary.replace(n_super=len(supermerges)), plain.pattern)
 
 
-def test_a_bounded_training_and_other_parts():
-    options = {"superwords": "boundless", "special_tokens": [SPECIAL]}
-    bounded = bpe.train([SONG * 3], 320, max_phrase=2, min_phrase_count=2, **options)
-    assert max(token.count(b" ") for token in bounded.vocab.values()) <= 2
-    few, all_of_them = (bpe.train([SONG * 6], 320, max_phrase=most, **options) for most in (30, None))
-    assert 0 < few.engine.vocabulary.n_super < all_of_them.engine.vocabulary.n_super
-    some = bpe.train([SONG * 3], 320, superword_parts="^ ?(the|way)$", **options)
+def test_other_parts():
+    some = bpe.train([SONG * 3], 320, special_tokens=[SPECIAL], superwords=bpe.Boundless("^ ?(the|way)$"))
     assert parts_of(some)[1] == [(b" the", b" way")]
-    assert bpe.train(["ab ab ab"], 256, superwords="boundless").vocab_size == 256
-    assert bpe.train(["123 1"], 300, superwords="boundless") == bpe.train(["123 1"], 300)
+    assert bpe.train(["ab ab ab"], 256, superwords=bpe.Boundless()).vocab_size == 256
+    assert bpe.train(["123 1"], 300, superwords=bpe.Boundless()) == bpe.train(["123 1"], 300)
 
 
 # ---------------------------------------------------------------------------------------------------- errors
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"superwords": "super"}, "superwords must be one of 'superbpe', 'boundless', not 'super'"),
-        ({"superwords": "superbpe"}, "superwords='superbpe' needs first_merges"),
-        ({"superwords": "superbpe", "first_merges": 45}, "first_merges must be from 0 to 44, the merges of"),
-        ({"superwords": "superbpe", "first_merges": -1}, "first_merges must be from 0 to 44"),
-        ({"superwords": "boundless", "first_merges": 3}, "first_merges is for superwords='superbpe', not"),
-        ({"superwords": "superbpe", "max_phrase": 3}, "max_phrase is for superwords='boundless', not"),
-        ({"superwords": "boundless", "max_phrase": 1}, "max_phrase must be at least 2, not 1"),
-        ({"superwords": "boundless", "min_phrase_count": 3}, "min_phrase_count is for max_phrase"),
+        ({"superwords": bpe.SuperBPE(45)}, "first_merges must be from 0 to 44, the merges of"),
+        ({"superwords": bpe.SuperBPE(-1)}, "first_merges must be from 0 to 44"),
+        ({"superwords": bpe.Boundless(), "keep": print}, "keep is not for bpe.Boundless"),
+        ({"superwords": bpe.SuperBPE(30)}, "the text gives 3 merges inside words, not 30"),
         (
-            {"superwords": "boundless", "superword_parts": "["},
-            r"superword_parts: invalid .*: unterminated",
-        ),
-        ({"superwords": "boundless", "keep": print}, "keep is not for superwords='boundless'"),
-        ({"first_merges": 3}, "first_merges is for superwords='superbpe', not for superwords=None"),
-        ({"superwords": "superbpe", "first_merges": 30}, "the text gives 3 merges inside words, not 30"),
-        (
-            {"superwords": "superbpe", "first_merges": 3, "limit_alphabet": 256},
+            {"superwords": bpe.SuperBPE(3), "limit_alphabet": 256},
             "superwords are learned from all bytes: leave out limit_alphabet",
         ),
     ],
@@ -603,8 +576,24 @@ def test_options_that_do_not_fit(options, message):
         bpe.train(["abc abc"], 300, **options)
 
 
+def test_what_superwords_must_be():
+    for name in ("superbpe", bpe.Boundless):
+        with pytest.raises(TypeError, match=r"must be bpe.SuperBPE\(first_merges=...\) or bpe.Boundless\(\)"):
+            bpe.train(["abc abc"], 300, superwords=name)
+    with pytest.raises(TypeError, match="first_merges"):
+        bpe.SuperBPE()
+    with pytest.raises(TypeError, match="integer"):
+        bpe.SuperBPE(2.5)
+    with pytest.raises(ValueError, match=r"parts: invalid .*: unterminated"):
+        bpe.Boundless("[")
+    with pytest.raises(ValueError, match="unknown pattern"):
+        bpe.SuperBPE(3, "no_such")
+    assert bpe.SuperBPE(3, WIDE_PATTERN) == bpe.SuperBPE(first_merges=3) != bpe.SuperBPE(4)
+    assert repr(bpe.Boundless("a")) == "Boundless(parts='a')"
+
+
 def test_a_text_that_can_be_read_only_once():
-    options = {"superwords": "superbpe", "first_merges": 1}
+    options = {"superwords": bpe.SuperBPE(1)}
     with pytest.raises(ValueError, match=r"an iterable \(generator\) can be read only once"):
         bpe.train((text for text in ["abc"]), 300, **options)
     with pytest.raises(ValueError, match="standard input can be read only once"):
@@ -623,17 +612,25 @@ def test_the_command(tmp_path, monkeypatch):
     Path("song.txt").write_text(SONG * 2 + "way out")
     train = "train", "song.txt", "--vocab-size", 290, "-o", "tok.json"
     assert run(*train, "--superwords", "superbpe", "--first-merges", 12, "--quiet").output == ""
-    expected = bpe.train([Path("song.txt")], 290, superwords="superbpe", first_merges=12)
+    expected = bpe.train([Path("song.txt")], 290, superwords=bpe.SuperBPE(first_merges=12))
     assert bpe.Tokenizer.load("tok.json") == expected
-    phrases = "--max-phrase", 3, "--min-phrase-count", 2, "--superword-parts", "[a-z]"
-    assert run(*train, "--superwords", "boundless", *phrases, "--quiet").exit_code == 0
-    options = {"max_phrase": 3, "min_phrase_count": 2, "superword_parts": "[a-z]"}
-    expected = bpe.train([Path("song.txt")], 290, superwords="boundless", **options)
+    parts = "--superword-parts", "^ ?[a-z]{3}$"
+    assert run(*train, "--superwords", "boundless", *parts, "--quiet").exit_code == 0
+    expected = bpe.train([Path("song.txt")], 290, superwords=bpe.Boundless("^ ?[a-z]{3}$"))
     assert bpe.Tokenizer.load("tok.json") == expected
     assert run("convert", "tok.json", "tokenizer.json").exit_code != 0
     failed = run(*train, "--superwords", "superbpe", "--first-merges", 99)
     assert failed.exit_code != 0
     assert "first_merges must be from 0 to 34" in failed.output
+    for options, message in {
+        ("--superwords", "superbpe"): "--superwords superbpe needs --first-merges",
+        ("--first-merges", 3): "--first-merges is for --superwords superbpe",
+        ("--superwords", "boundless", "--superwords-pattern", "a"): "-pattern is for --superwords superbpe",
+        ("--superwords", "superbpe", "--superword-parts", "a"): "-parts is for --superwords boundless",
+    }.items():
+        failed = run(*train, *options)
+        assert failed.exit_code != 0
+        assert message in failed.output
     bpe.WordCounts({"abc": 1}).save("song.counts")
     failed = run(
         "train",

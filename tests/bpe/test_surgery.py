@@ -59,7 +59,7 @@ def vocabularies(draw):
     pairs = draw(st.permutations(pairs))
     tok = Tokenizer(token_bytes=all_tokens, merges=pairs, pattern="gpt2", special_tokens={END: 300})
     whole = [tok.token_id(token) for token in others if draw(st.booleans())]
-    return Tokenizer._of(tok.engine.vocabulary.taking_whole(whole), tok.pattern)
+    return Tokenizer._of(tok.engine.vocabulary.replace(whole_ids=whole), tok.pattern)
 
 
 # ----------------------------------------------------------------------------------------------- prune
@@ -176,8 +176,8 @@ def test_old_ids_stay(tokenizer, book):
 def test_tokens_that_are_taken_whole_stay_so(tokenizer):
     words = tokenizer.engine.vocabulary
     parts = {**{number: token for token, number in words.id_of.items()}, 700: b"zqzq", 701: b"never"}
-    whole = Vocabulary(parts, words.merges, words.special_tokens).taking_whole([700])
-    tok = Tokenizer._of(whole.with_idle_tokens({"": 702}), tokenizer.pattern)
+    whole = Vocabulary(parts, words.merges, words.special_tokens).replace(whole_ids=[700])
+    tok = Tokenizer._of(whole.replace(idle_tokens={"": 702}), tokenizer.pattern)
     more, _ = tok.extend(["zqzq zqzq zqz zqz qz"], 2)
     assert more.encode("zqzq") == [700]
     assert more.token_bytes(702) == b""
@@ -191,7 +191,7 @@ def test_tokens_that_are_taken_whole_stay_so(tokenizer):
 # --------------------------------------------------------------------------------- what a file held besides
 def with_steps(tokenizer, **document):
     kept = {"document": document}
-    return Tokenizer._of(tokenizer.engine.vocabulary.keeping(json.dumps(kept)), tokenizer.pattern)
+    return Tokenizer._of(tokenizer.engine.vocabulary.replace(extras=json.dumps(kept)), tokenizer.pattern)
 
 
 TEMPLATE = {
@@ -216,11 +216,11 @@ def test_ids_in_a_file_follow(tokenizer, book):
     tok = with_steps(tokenizer, **given)
     fewer, new_id_of = tok.prune([book], vocab_size=270)
     assert new_id_of[300] != -1  # a token that is named is kept
-    kept = json.loads(fewer.engine.vocabulary.kept)["document"]
+    kept = json.loads(fewer.engine.vocabulary.extras)["document"]
     assert kept["padding"]["pad_id"] == new_id_of[300]
     assert fewer.encode("", add_special_tokens=True) == [new_id_of[600]] == [fewer.special_tokens["<|end|>"]]
     more, _ = tok.extend([book], 5)
-    assert more.engine.vocabulary.kept == tok.engine.vocabulary.kept
+    assert more.engine.vocabulary.extras == tok.engine.vocabulary.extras
 
 
 def test_every_id_in_a_file_follows():
@@ -365,15 +365,14 @@ def test_what_is_asked_for_must_make_sense(tokenizer, book):
 # ------------------------------------------------------------------------------------ the large comparison
 @pytest.fixture(scope="module")
 def command():
-    required("tiktoken")
     required("tokenizers")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(Path(__file__).parents[2] / "asv_benchmarks")
-        yield importlib.import_module("same_surgery")
+        yield importlib.import_module("same")
 
 
 def test_a_small_cut_of_the_comparison(command, tokenizer, book, capsys):
-    command.check("small", tokenizer, [book[:20_000].encode(), "Zwölf 中文 <|end|>".encode()])
+    command.check_surgery("small", tokenizer, [book[:20_000].encode(), "Zwölf 中文 <|end|>".encode()])
     assert capsys.readouterr().out.count("as tokenizers") == 2
 
 

@@ -140,7 +140,7 @@ def of_merges(chance: random.Random, note: Callable[[str], object]) -> tuple[Tok
     note(f"merges = {given['merges']}")
     note(f"pattern = {given['pattern']!a}; special_tokens = {given['special_tokens']!a}")
     tok = Tokenizer(**given)
-    return Tokenizer._of(tok.engine.vocabulary.taking_whole(whole), tok.pattern), Oracle(given, whole)
+    return Tokenizer._of(tok.engine.vocabulary.replace(whole_ids=whole), tok.pattern), Oracle(given, whole)
 
 
 def of_ranks(chance: random.Random, note: Callable[[str], object]) -> tuple[Tokenizer, Oracle]:

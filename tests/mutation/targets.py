@@ -181,23 +181,22 @@ TARGETS = [
     ),
     Target("merging", "bpe/training/merging.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
-    Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/parity_turns.py", (B + "test_parity.py",), PLAIN_TRAINING),
     Target("merging", "bpe/training/state.py", TRAINING, PLAIN_TRAINING),
     *(
         Target("superwords", f"bpe/{module}.py", (B + "test_superwords.py",))
         for module in (
-            "counting/pair_sketch",
-            "counting/piece_ids",
-            "counting/run_counts",
-            "supermerges",
-            "training/boundless",
-            "training/superbpe",
+            "superwords/pair_sketch",
+            "superwords/piece_ids",
+            "superwords/run_counts",
+            "vocabulary/supermerges",
+            "superwords/boundless",
+            "superwords/superbpe",
         )
     ),
     *(
-        Target("superwords", f"bpe/counting/{module}.py", (B + "test_run_counts.py",))
-        for module in ("counted_runs", "run_edges", "runs_file")
+        Target("superwords", f"bpe/superwords/{module}.py", (B + "test_run_counts.py",))
+        for module in ("counted_runs", "runs_file")
     ),
     *(
         Target("superwords", f"bpe/encoding/{module}.py", (B + "test_joining.py", B + "test_superwords.py"))
@@ -205,7 +204,7 @@ TARGETS = [
     ),
     *(
         Target("vocabularies", f"bpe/{module}.py", (B + "test_surgery.py",))
-        for module in ("surgery/extend", "surgery/prune", "surgery/id_maps", "encoding/uses")
+        for module in ("surgery/extend", "surgery/prune")
     ),
     *(
         Target("auditing", f"bpe/auditing/{module}.py", (B + "test_audit.py",))
@@ -246,7 +245,11 @@ TARGETS = [
     ),
     Target("streams", "bpe/encoding/streams.py", (B + "test_streams.py",), (), TOKENIZER),
     Target(
-        "windows", "bpe/splitting/compiled/windows.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING
+        "windows",
+        "bpe/splitting/compiled/windows.py",
+        (B + "test_scanning.py", B + "test_prefilter.py"),
+        PLAIN_SCANNING,
+        SPLITTING,
     ),
     Target(
         "windows",
@@ -259,7 +262,6 @@ TARGETS = [
     Target(
         "windows", "bpe/splitting/compiled/matching.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING
     ),
-    Target("windows", "bpe/splitting/compiled/windows.py", (B + "test_prefilter.py",)),
     Target(
         "windows",
         "bpe/splitting/compiled/cutting.py",

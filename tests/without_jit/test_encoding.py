@@ -24,7 +24,7 @@ def packed_ranks_of(merges, made):
     tables = ranks.tables
     rest = tables.rank_of_bytes, tables.id_of_rank, tables.id_of_byte, tables.whole
     lines = pack_ranks(np.array(merges, np.int64).reshape(-1, 2))
-    return ranks._replace(tables=linked.make_tables(lines, new_map(int_map_type, 0), *rest))
+    return ranks._replace(tables=linked.RankTables(lines, new_map(int_map_type, 0), *rest))
 
 
 def ranks_of(merges, made):
@@ -36,7 +36,7 @@ def ranks_of(merges, made):
             rank_of_bytes[left << 8 | right] = rank
     pairs = np.array(merges, np.int64).reshape(-1, 2)
     in_order = linked.are_in_order(pairs, made)
-    tables = linked.make_tables(
+    tables = linked.RankTables(
         NO_LINES, rank_of_pair, rank_of_bytes, made, np.arange(256), new_byte_counter()
     )
     return linked.Ranks(tables, len(made), in_order)

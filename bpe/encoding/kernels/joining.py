@@ -56,12 +56,9 @@ from bpe.encoding.kernels.piece_table import (
     SHORT,
     find,
     first_slot,
-    new_seed,
-    new_slots,
 )
 from bpe.support.threads import n_threads
 from bpe.vocabulary.vocabulary import Vocabulary
-from structures import ByteCounter
 from structures.kernels import inner, larger, local_words, multiply_fold, pointer_to, prefetch, quiet, smaller
 
 TIED = 1 << 31
@@ -329,18 +326,16 @@ class Joiner:
 
     def _new_memory(self) -> Memory:
         return new_memory(
-            (new_slots(), new_seed()),
-            ByteCounter(),
             KNOWN_PHRASES,
             np.empty(_POOL_IDS, np.uint32),  # takes memory only as it fills
             0,
             new_pieces(_PHRASE, self._ranks._replace(in_order=False)),
-            (
-                np.empty(ID_BYTES * BATCH, np.uint8),
-                np.empty(0, np.int32),
-                np.empty(0, np.uint32),
-                *(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64)),
-            ),
+            data=np.empty(ID_BYTES * BATCH, np.uint8),
+            offsets=np.empty(0, np.int32),
+            ids=np.empty(0, np.uint32),
+            ends=np.empty(0, np.int32),
+            no_marks=np.empty(0, np.int32),
+            no_offsets=np.empty(0, np.int64),
         )
 
     def joined(self, ids: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -34,14 +34,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
-from numba.experimental import structref
 
 from bpe.encoding.kernels.pair_ranks import LINE, NO_RANK, has_lines, pack_ranks, rank_in, table_of
 from structures import ByteCounter, IntMap, kernel, pack_pair
 from structures.kernels import (
-    StructType,
+    Record,
     byte_counter_type,
-    fields_of,
     inner,
     int_map_type,
     new,
@@ -87,7 +85,7 @@ class Ranks(NamedTuple):
         keys = pairs[:0, 0] if packed.size > LINE else pairs[:, 0] << 32 | pairs[:, 1]
         if rank_pairs(packed, rank_of_pair, rank_of_bytes, keys, id_of_byte) < 0:
             raise MemoryError(f"no memory for {len(pairs)} merges")
-        tables = make_tables(packed, rank_of_pair, rank_of_bytes, made, id_of_byte, ByteCounter(atomic))
+        tables = RankTables(packed, rank_of_pair, rank_of_bytes, made, id_of_byte, ByteCounter(atomic))
         return cls(tables, len(made), are_in_order(pairs, made[: len(pairs)]))
 
 
@@ -113,11 +111,6 @@ def rank_of(table, rank_of_pair, left, right):
 
 
 # ------------------------------------------------------------------------------------------------- type
-@structref.register
-class RankTablesType(StructType):
-    """numba type of :class:`RankTables`."""
-
-
 _RANKS = {
     "packed_ranks": types.int64[::1],  # as in `packed_ranks`
     "rank_of_pair": int_map_type,  # pair -> rank, where pairs do not fit there, or come later
@@ -127,56 +120,38 @@ _RANKS = {
     "atomic": byte_counter_type,  # token that is looked up before merging (`ignore_merges`) -> its id
 }
 
-rank_tables_type = RankTablesType(fields_of(**_RANKS))
 
+class RankTables(Record, **_RANKS):
+    """The tables that kernels read. Threads share it.
 
-class RankTables(structref.StructRefProxy):
-    """Python's handle of the tables that kernels read.
-
-    Threads share it. At the tables themselves, calls would take turns, and after a fork in the middle of one
-    the child could not use them.
+    At the tables themselves, calls would take turns, and after a fork in the middle of one the child could
+    not use them.
     """
 
-    __slots__ = ()
+
+class LinkedPieces(
+    Record,
+    tokens=types.uint32[::1],  # by place
+    next_of=types.int32[::1],
+    prev_of=types.int32[::1],
+    ranks=types.int32[::1],
+    entries=types.int64[::1],  # three a place: the lists of the rounds, or the heap
+    # For the rounds:
+    marked=types.int64[::1],  # a bit for each place, zero except while places are sorted
+    n_entries=types.int64[::1],  # one number
+    first_of=types.int32[::1],  # by rank
+    waiting=types.int64[::1],
+    somewhere=types.int64[::1],
+    # For the heap:
+    dropout=types.float64,  # the probability that a pair is skipped
+    random=types.uint64[::1],  # one number, the state of the random generator
+    in_order=types.boolean,
+    **_RANKS,
+):
+    """Pieces that are merged."""
 
 
-structref.define_boxing(RankTablesType, RankTables)
-
-
-@structref.register
-class LinkedPiecesType(StructType):
-    """numba type of :class:`LinkedPieces`."""
-
-
-linked_pieces_type = LinkedPiecesType(
-    fields_of(
-        tokens=types.uint32[::1],  # by place
-        next_of=types.int32[::1],
-        prev_of=types.int32[::1],
-        ranks=types.int32[::1],
-        entries=types.int64[::1],  # three a place: the lists of the rounds, or the heap
-        # For the rounds:
-        marked=types.int64[::1],  # a bit for each place, zero except while places are sorted
-        n_entries=types.int64[::1],  # one number
-        first_of=types.int32[::1],  # by rank
-        waiting=types.int64[::1],
-        somewhere=types.int64[::1],
-        # For the heap:
-        dropout=types.float64,  # the probability that a pair is skipped
-        random=types.uint64[::1],  # one number, the state of the random generator
-        in_order=types.boolean,
-        **_RANKS,
-    )
-)
-
-
-class LinkedPieces(structref.StructRefProxy):
-    """Python's handle of pieces that are merged: something to pass to kernels."""
-
-    __slots__ = ()
-
-
-structref.define_boxing(LinkedPiecesType, LinkedPieces)
+_TYPE = LinkedPieces.type()
 
 
 class View(NamedTuple):
@@ -220,22 +195,9 @@ def set_arrays(self, arrays):
 
 
 @kernel
-def make_tables(packed_ranks, rank_of_pair, rank_of_bytes, id_of_rank, id_of_byte, atomic):
-    """Return the tables as one object."""
-    self = new(rank_tables_type)
-    self.packed_ranks = packed_ranks
-    self.rank_of_pair = rank_of_pair
-    self.rank_of_bytes = rank_of_bytes
-    self.id_of_rank = id_of_rank
-    self.id_of_byte = id_of_byte
-    self.atomic = atomic
-    return self
-
-
-@kernel
 def make_pieces(arrays, lists, chance, tables, in_order):
     """Return room for pieces, made of these parts."""
-    self = new(linked_pieces_type)
+    self = new(_TYPE)
     set_arrays(self, arrays)
     self.n_entries, self.first_of, self.waiting, self.somewhere = lists
     self.dropout, self.random = chance

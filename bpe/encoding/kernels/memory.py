@@ -27,9 +27,8 @@ The ids of a piece are two words::
 
 import numpy as np
 from numba import types
-from numba.experimental import structref
 
-from bpe.encoding.kernels.linked_pieces import linked_pieces_type, put_piece, set_arrays
+from bpe.encoding.kernels.linked_pieces import LinkedPieces, put_piece, set_arrays
 from bpe.encoding.kernels.merge_heap import merge_by_heap
 from bpe.encoding.kernels.merge_rounds import WINDOW, merge_in_rounds, merge_windows
 from bpe.encoding.kernels.merge_short import MOST_BYTES, merge_interleaved
@@ -46,24 +45,24 @@ from bpe.encoding.kernels.piece_table import (
     find,
     first_slot,
     move_all,
+    new_seed,
+    new_slots,
     put_row,
     wipe,
     words_at,
     words_of,
 )
 from bpe.splitting.compiled.cutting import cut_segments
-from structures import kernel
+from structures import ByteCounter, kernel
 from structures.kernels import (
-    StructType,
+    Record,
     after,
     byte_counter_type,
-    fields_of,
     inner,
     lanes_with_top,
     larger,
     local_words,
     lowest_lane,
-    new,
     pointer_to,
     prefetch,
     quiet,
@@ -100,60 +99,48 @@ _NOWHERE = -1
 
 
 # ------------------------------------------------------------------------------------------------- type
-@structref.register
-class MemoryType(StructType):
-    """numba type of :class:`Memory`."""
+class Memory(
+    Record,
+    short_slots=types.int64[::1],  # as in `short_pieces`: a short piece -> its ids
+    short_shift=types.int64,
+    short_seed=types.UniTuple(types.int64, 3),
+    n_short=types.int64,
+    known=byte_counter_type,  # longer piece -> where its ids begin in the pool, and how many they are
+    most_known=types.int64,
+    known_bytes=types.int64,  # of the longer pieces
+    pool=types.uint32[::1],  # ids of longer pieces, and of short ones that have more than three
+    pool_size=types.int64,
+    tie=types.int64,  # a bit that is set in the ids of a piece that has several; or 0
+    unknown=LinkedPieces.type(),  # the pieces that are being merged
+    # Scratch: a small text, where its pieces begin, its ids.
+    data=types.uint8[::1],
+    offsets=types.int32[::1],
+    ids=types.uint32[::1],
+    ends=types.int32[::1],  # one number, where the small text ends
+    no_marks=types.int32[::1],
+    no_offsets=types.int64[::1],
+):
+    """What a thread encodes with."""
 
 
-memory_type = MemoryType(
-    fields_of(
-        short_slots=types.int64[::1],  # as in `short_pieces`: a short piece -> its ids
-        short_shift=types.int64,
-        short_seed=types.UniTuple(types.int64, 3),
-        n_short=types.int64,
-        known=byte_counter_type,  # longer piece -> where its ids begin in the pool, and how many they are
-        most_known=types.int64,
-        known_bytes=types.int64,  # of the longer pieces
-        pool=types.uint32[::1],  # ids of longer pieces, and of short ones that have more than three
-        pool_size=types.int64,
-        tie=types.int64,  # a bit that is set in the ids of a piece that has several; or 0
-        unknown=linked_pieces_type,  # the pieces that are being merged
-        # Scratch: a small text, where its pieces begin, its ids.
-        data=types.uint8[::1],
-        offsets=types.int32[::1],
-        ids=types.uint32[::1],
-        ends=types.int32[::1],  # one number, where the small text ends
-        no_marks=types.int32[::1],
-        no_offsets=types.int64[::1],
+def new_memory(
+    most_known: int, pool: np.ndarray, tie: int, unknown: LinkedPieces, **scratch: np.ndarray
+) -> Memory:
+    """Return what a thread encodes with, of these parts; it has seen no piece."""
+    return Memory(
+        short_slots=new_slots(),
+        short_shift=64 - FEWEST_BITS,
+        short_seed=new_seed(),
+        n_short=0,
+        known=ByteCounter(),
+        most_known=most_known,
+        known_bytes=0,
+        pool=pool,
+        pool_size=0,
+        tie=tie,
+        unknown=unknown,
+        **scratch,
     )
-)
-
-
-class Memory(structref.StructRefProxy):
-    """Python's handle of what a thread encodes with: something to pass to kernels."""
-
-    __slots__ = ()
-
-
-structref.define_boxing(MemoryType, Memory)
-
-
-@kernel
-def new_memory(short, known, most_known, pool, tie, unknown, scratch):
-    """Return what a thread encodes with."""
-    self = new(memory_type)
-    self.short_slots, self.short_seed = short
-    self.short_shift = 64 - FEWEST_BITS
-    self.n_short = 0
-    self.known = known
-    self.most_known = most_known
-    self.known_bytes = 0
-    self.pool = pool
-    self.pool_size = 0
-    self.tie = tie
-    self.unknown = unknown
-    self.data, self.offsets, self.ids, self.ends, self.no_marks, self.no_offsets = scratch
-    return self
 
 
 @kernel

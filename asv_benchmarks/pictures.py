@@ -1,19 +1,34 @@
-"""The pictures of docs/plots.rst: tokens by script, a merge tree, speed by length, heaps, vocabularies.
+"""The pictures of the README and of docs/plots.rst, each after a comparison of the results; SVG files.
 
-    python asv_benchmarks/gallery_plots.py VOCABULARIES MULTILINGUAL docs/pictures [--only NAME] [--small]
+    python asv_benchmarks/pictures.py VOCABULARIES TEXT FOLDER [--only NAME ...] [--small]
 
-VOCABULARIES is a folder as for ``same_ids.py``; MULTILINGUAL a text in many scripts. Ids and popped entries
-are compared before anything is measured. ``--small`` shows that it runs; it is not for the figures.
+NAME is speed (the chart of the README), scripts (tokens by script), merge_tree, lengths (speed by length),
+heaps or sizes (of vocabularies). VOCABULARIES is a folder as for ``same.py ids``. TEXT is what is encoded;
+for scripts, one in many of them.
+
+In the chart of speed, all have one thread and encode parts of about a megabyte. A first pass is that of a new
+tokenizer, which has met no word yet; tiktoken and tokenizers have the beginning of the text only, as they
+take long. Compiled code is loaded before.
 """
 
 from __future__ import annotations
 
 # Before numba: `benchmarks` tells it where to keep compiled code.
-from benchmarks.containers import ADD, POP, SUB, mixed_updates, mixed_updates_heapq, push_pop, push_pop_heapq
-from containers_table import Side, compare, empty_dict, nothing
+from benchmarks.containers import (
+    ADD,
+    POP,
+    SUB,
+    empty_dict,
+    mixed_updates,
+    mixed_updates_heapq,
+    push_pop,
+    push_pop_heapq,
+)
 
 # isort: split
-from collections.abc import Callable
+import io
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +36,16 @@ import click
 import matplotlib
 import numpy as np
 import regex
-from counting_table import best
-from drawing import COLOURS, SETTINGS, canvas, write
+from encoding_table import COMPARED, MEASURED_THERE, parts_of, per_byte, side_by_side
 from matplotlib.figure import Figure
-from same_ids import PATTERNS, Pair
-from speed_chart import NAME, tokenizers_encoder
+from measuring import FILE, NOVEL, Side, best, chosen, compare, small_option, vocabularies_argument
+from same import PATTERNS, Pair
 
 import bpe
 from structures import MaxHeap
 
-NOVEL = Path(__file__).parents[1] / "tests" / "data" / "treasure_island.txt"
+NAME = "cl100k_base"
+MEASURED_IN_TOKENIZERS = 2  # parts
 SCRIPTS = [
     "Latin",
     "Cyrillic",
@@ -49,6 +64,99 @@ SIZES = [10**k for k in range(2, 7)]
 VOCABULARY_SIZES = [256, 300, 500, 1000, 2000, 4000, 7000, 10_000]  # there are some 10,500 to learn
 
 
+# Readable on white and on black, and from the same figures the same file.
+GREY = "#7b7b7b"  # has the same contrast to white as to black
+COLOURS = ("#2f86d6", "#e07b27", "#2c9c5c", "#b467c9")
+SETTINGS = {
+    "svg.fonttype": "none",  # text stays text: small, and in the reader's font
+    "svg.hashsalt": "bpe-structures",  # else names in the file are random
+    "font.family": "sans-serif",
+    "font.size": 10,
+    **{f"{each}.color": GREY for each in ("text", "xtick", "ytick", "grid")},
+    **{f"axes.{each}color": GREY for each in ("edge", "label", "title")},
+    "axes.prop_cycle": matplotlib.cycler(color=COLOURS),
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 11,
+    "legend.frameon": False,
+    "legend.labelcolor": GREY,
+    "grid.alpha": 0.3,
+}
+
+
+def canvas(width: float, height: float) -> tuple[Figure, Any]:
+    """Return a figure of so many inches, and its axes."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots()
+
+
+def write(figure: Figure, path: Path) -> None:
+    """Write an SVG file with a transparent background, and without the date."""
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="svg", transparent=True, metadata={"Date": None})
+    lines = drawn.getvalue().decode().splitlines()
+    path.write_text("".join(f"{line.rstrip()}\n" for line in lines), "utf-8")
+
+
+# ----------------------------------------------------------------------------------------------------- speed
+def tokenizers_encoder(folder: Path) -> Callable[[str], np.ndarray]:
+    """Return the encoder of tokenizers, for the same vocabulary."""
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    path, pattern = folder / f"{NAME}.tiktoken", PATTERNS[NAME]
+    theirs = bpe.Tokenizer.from_tiktoken(path, pattern=pattern, special_tokens={}).to_huggingface()
+    return lambda part: np.array(theirs.encode(part).ids, np.uint32)
+
+
+def speeds(folder: Path, text: str, times: int) -> Iterator[tuple[str, float, float]]:
+    """Yield names and seconds a byte: of a first pass, and of later ones. Whoever gives other ids ends it."""
+    parts = list(parts_of(text))
+    pair = Pair(folder, NAME)
+    wanted = [pair.of_theirs(part) for part in parts[:COMPARED]]
+    for part, ids in zip(parts, wanted, strict=False):
+        pair.check("a part", part, ids, pair.ours.encode_to_numpy(part, specials="ordinary"))
+    pair.ours.encode_batch_to_numpy(parts, 1, specials="ordinary")  # so that all find the UTF-8 of a str made
+    ours, others = side_by_side(folder, NAME, parts, wanted, times)
+    yield "bpe", *ours[:2]
+    if others:
+        yield "gigatoken", *others
+    yield "tiktoken", *twice(pair.of_theirs, parts[:MEASURED_THERE])
+    of_tokenizers = tokenizers_encoder(folder)
+    few = parts[:MEASURED_IN_TOKENIZERS]
+    for part, ids in zip(few, wanted, strict=False):
+        assert np.array_equal(of_tokenizers(part), ids), "tokenizers gives other ids"
+    yield "tokenizers", *twice(tokenizers_encoder(folder), few)
+
+
+def twice(encode: Callable[[str], Any], parts: list[str]) -> tuple[float, float]:
+    """Return the seconds a byte of a first pass and of a second."""
+    first, later = (per_byte(lambda texts: [*map(encode, texts)], parts, 1) for _ in range(2))
+    return first, later
+
+
+def speed_of_all(folder: Path, text: str, title: str, times: int) -> Figure:
+    """Draw how fast a text is encoded, two bars for each, and print the figures."""
+    rows = list(speeds(folder, text, times))
+    for name, *seconds in rows:
+        click.echo(f"{name}: {', '.join(f'{1e-6 / each:.3g} MB/s' for each in seconds)}")
+    figure, axes = canvas(7, 0.7 + 0.55 * len(rows))
+    for shift, alpha, label, seconds in (
+        (-0.2, 0.55, "first pass", [row[1] for row in rows]),
+        (0.2, 1.0, "afterwards", [row[2] for row in rows]),
+    ):
+        places = [n + shift for n in range(len(rows))]
+        speed = [1e-6 / each for each in seconds]
+        bars = axes.barh(places, speed, 0.36, color=COLOURS[0], alpha=alpha, label=label)
+        axes.bar_label(bars, [f"{each:.3g}" for each in speed], padding=4)
+    axes.set_yticks(range(len(rows)), [row[0] for row in rows])
+    axes.invert_yaxis()
+    axes.margins(x=0.12)
+    axes.set_xlabel("MB/s")
+    axes.set_title(f"Encoding {title}, {NAME}, one thread", loc="left")
+    axes.legend(loc="lower right")
+    return figure
+
+
+# ------------------------------------------------------------------------------------------------- the others
 def tokens_by_script(folder: Path, text: str) -> Figure:
     """Draw tokens a character, of the documents whose most frequent letters are of a script."""
     documents: dict[str, list[str]] = {}
@@ -139,7 +247,7 @@ def speed_by_length(folder: Path, text: str) -> Figure:
 def heap_against_heapq(seconds: float) -> Figure:
     """Draw nanoseconds an operation by the number of operations, of both kinds of work."""
     figure, axes = canvas(7, 4)
-    works: dict[str, list[tuple[float, float]]] = {"push all, pop all": [], "add, add, subtract, pop": []}
+    works: dict[str, list[list[float]]] = {"push all, pop all": [], "add, add, subtract, pop": []}
     for n in SIZES:
         chance = np.random.default_rng(1)
         keys = chance.permutation(n) * np.int64(7919)
@@ -148,27 +256,24 @@ def heap_against_heapq(seconds: float) -> Figure:
         changed, amounts = chance.integers(0, n // 4, n), chance.integers(1, 100, n)
         rows = (
             (
-                Side("MaxHeap", lambda heap, k=keys, c=counts: push_pop(heap, k, c), MaxHeap, n),
-                Side("heapq", lambda _, k=keys, c=counts: push_pop_heapq(k, c), nothing, n),
+                Side("MaxHeap", lambda heap, k=keys, c=counts: push_pop(heap, k, c), MaxHeap),
+                Side("heapq", lambda _, k=keys, c=counts: push_pop_heapq(k, c)),
             ),
             (
                 Side(
                     "MaxHeap",
                     lambda heap, v=verbs, k=changed, a=amounts: mixed_updates(heap, v, k, a),
                     MaxHeap,
-                    n,
                 ),
                 Side(
                     "heapq",
                     lambda d, v=verbs, k=changed, a=amounts: mixed_updates_heapq(d, v, k, a),
                     empty_dict,
-                    n,
                 ),
             ),
         )
         for took, sides in zip(works.values(), rows, strict=True):
-            row = compare(f"{n}", *sides, seconds)
-            took.append((row[3], row[4]))
+            took.append([each / n for each in compare(f"{n}", *sides, seconds)])
     for (work, took), colour in zip(works.items(), COLOURS, strict=False):
         for which, style in ((0, "o-"), (1, "s--")):
             label = f"{('MaxHeap', 'heapq')[which]}: {work}"
@@ -194,37 +299,30 @@ def size_of_vocabulary(counts: bpe.WordCounts, text: str) -> Figure:
     return figure
 
 
-def pictures(folder: Path, text: str, seconds: float) -> dict[str, Callable[[], Figure]]:
-    """Return what can be drawn, by name."""
-    novel = NOVEL.read_text("utf-8")
-    counts = bpe.WordCounts.from_corpus([novel])
-    return {
-        "scripts": lambda: tokens_by_script(folder, text),
-        "merge_tree": lambda: merge_tree(bpe.train(counts, vocab_size=10_000, progress=False), WORD),
-        "lengths": lambda: speed_by_length(folder, text),
-        "heaps": lambda: heap_against_heapq(seconds),
-        "sizes": lambda: size_of_vocabulary(counts, novel),
-    }
-
-
 @click.command()
-@click.argument(
-    "folder", metavar="VOCABULARIES", type=click.Path(exists=True, file_okay=False, path_type=Path)
-)
-@click.argument("text", metavar="MULTILINGUAL", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@vocabularies_argument
+@click.argument("text", type=FILE)
 @click.argument("out", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--only", multiple=True, help="Draw this picture; may be given several times.")
-@click.option("--small", is_flag=True, help="One round each, and the beginning of the text.")
+@small_option
 def main(folder: Path, text: Path, out: Path, only: tuple[str, ...], small: bool) -> None:
     """Draw the pictures, each to NAME.svg."""
     content = text.read_bytes().decode("utf-8", "replace")
-    choice = pictures(folder, content[:100_000] if small else content, 0 if small else 1)
-    if unknown := set(only) - choice.keys():
-        raise click.UsageError(f"no picture {unknown.pop()!r}; there are {', '.join(choice)}")
+    content = content[:100_000] if small else content
+    novel = NOVEL.read_text("utf-8")
+    counts = bpe.WordCounts.from_corpus([novel])
+    drawings: dict[str, Callable[[], Figure]] = {
+        "speed": lambda: speed_of_all(folder, content, text.name, 1 if small else 5),
+        "scripts": lambda: tokens_by_script(folder, content),
+        "merge_tree": lambda: merge_tree(bpe.train(counts, vocab_size=10_000, progress=False), WORD),
+        "lengths": lambda: speed_by_length(folder, content),
+        "heaps": lambda: heap_against_heapq(0 if small else 1),
+        "sizes": lambda: size_of_vocabulary(counts, novel),
+    }
     out.mkdir(parents=True, exist_ok=True)
     with matplotlib.rc_context(SETTINGS):
-        for name in only or choice:
-            write(choice[name](), out / f"{name}.svg")
+        for name in chosen(only, drawings):
+            write(drawings[name](), out / f"{name}.svg")
             click.echo(out / f"{name}.svg")
 
 
