@@ -19,7 +19,7 @@ The methods of :class:`bpe.Tokenizer` are a few lines each over an engine and ov
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from operator import index
 from typing import TYPE_CHECKING, Any, AnyStr, cast
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from bpe.encoding.streams import PartDecoder
     from bpe.splitting.compiled.automaton import Automaton
 
+_BLOCK = 1 << 20  # bytes that are looked through at once
 _LONG_TAIL = 64  # bytes; for fewer, a loop is quicker than numpy
 
 
@@ -261,10 +262,13 @@ class Engine:
         begins: Begins = Begins.TEXT,
     ) -> Encoder | SpecialEncoder:
         """Return what encodes a text by some rules; it is an error if `given` holds what these disallow."""
-        if not (rules.needles and rules.may_apply(data)):
-            return self.encoder
-        rules.refuse(given, what)
-        return SpecialEncoder(self, rules, begins)
+        if needles := rules.needles:
+            for block in (data,) if type(data) is bytes else _blocks(data, max(map(len, needles))):
+                for needle in needles:
+                    if needle in block:
+                        rules.refuse(given, what)
+                        return SpecialEncoder(self, rules, begins)
+        return self.encoder
 
     def encode_special(
         self, texts: Sequence[bytes], rules: Rules, begins: Begins = Begins.TEXT
@@ -408,6 +412,12 @@ def put_around(ids: np.ndarray, offsets: np.ndarray, around: Around) -> tuple[np
     return np.insert(ids, np.repeat(places.ravel(), lengths), put), offsets + n_around * np.arange(
         n_texts + 1
     )
+
+
+def _blocks(data: bytes | bytearray | np.ndarray, overlap: int) -> Iterator[bytes]:
+    """Yield copies of parts of a text, so that nothing as long as the overlap is in none of them."""
+    for start in range(0, len(data) + 1, _BLOCK):
+        yield bytes(data[start : start + _BLOCK + overlap])
 
 
 def _not_negative(number: int, name: str) -> int:
