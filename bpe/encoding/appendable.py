@@ -71,7 +71,6 @@ class AppendableEncoder:
         self._piece: GrowingPiece | None = None  # made when it is needed first
         self._begins = self._n_searched = 0  # byte of the text where the piece begins; searched for tokens
 
-    @one_thread
     def append(self, text: str | bytes) -> None:
         """Add text at the end.
 
@@ -99,21 +98,25 @@ class AppendableEncoder:
         >>> growing.count()
         1
         """
+        self._append(text)
+
+    @one_thread
+    def _append(self, text: str | bytes) -> None:
         self._ids += self._stream.feed(text)
         self._rest = None
 
     def count(self) -> int:
         """Return the number of ids of the text as it is now; O(1) if nothing was added since."""
-        n_known, rest = self._now()
+        n_known, rest = self._now(None)
         return n_known + sum(map(len, rest))
 
     def ids(self) -> list[int]:
         """Return the ids of the text as it is now: those that ``Tokenizer.encode`` gives for it."""
-        n_known, rest = self._now()
+        n_known, rest = self._now(None)
         return [*self._ids[:n_known], *chain.from_iterable(rest)]
 
     @one_thread
-    def _now(self) -> tuple[int, tuple[Sequence[int], ...]]:
+    def _now(self, _: None) -> tuple[int, tuple[Sequence[int], ...]]:
         """Return how many ids no longer change, and those that follow them now, in parts."""
         if self._rest is None:
             self._rest = self._long_piece() or (self._stream.rest(),)
@@ -165,9 +168,9 @@ class GrowingPiece:
 
     def __init__(self, engine: Engine, automaton: Automaton) -> None:
         self._encoder, self._bytes_of = engine.encoder, engine.vocabulary.bytes_of
-        # A window must not be a token that is taken whole: the piece is longer.
-        whole = (len(self._bytes_of[number]) for number in engine.vocabulary.whole_ids)
-        self._window = max(_WINDOW, 1 + max(whole, default=0))
+        # A window must not be an atomic token: the piece is longer.
+        atomic = (len(self._bytes_of[number]) for number in engine.vocabulary.whole_ids)
+        self._window = max(_WINDOW, 1 + max(atomic, default=0))
         self._symbol_of = automaton.symbol_of
         self._next_state = automaton.next_state.tolist()
         self._delay_of, self._alive = automaton.delay_of.tolist(), automaton.alive.tolist()
@@ -195,7 +198,7 @@ class GrowingPiece:
 
     # ------------------------------------------------------------------------------------- the pattern
     def _read(self, text: str, search: _Search) -> _Search:
-        """Go on with a search, up to the end of a text or of the search."""
+        """Continue a search, up to the end of a text or of the search."""
         state, place, end, before, long_before = search
         characters = code_points(text)
         symbols, widths = self._symbol_of[characters].tolist(), widths_of(characters).tolist()

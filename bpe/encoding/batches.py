@@ -1,15 +1,15 @@
 """Many texts at once.
 
-Texts are put in a row, a *stretch* of about a mebibyte at a time. A stretch is encoded in one call of the
-encoder; as many stretches at a time as there are threads.
+Texts are concatenated in *groups* of about a mebibyte. A group is encoded in one call of the encoder; as many
+groups at a time as there are threads.
 
 ::
 
     texts       one  two three  four          five ...
-    stretch     o n e t w o t h r e e f o u r          one call, on one thread
+    group       o n e t w o t h r e e f o u r          one call, on one thread
     ends              3     6         11     15
 
-Rows of an Arrow column stand in a row already: a stretch is a part of its buffer.
+The rows of an Arrow column are concatenated already: a group is a part of its buffer.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from bpe.support.text import as_array, ends_of, utf8_of
 from bpe.support.threads import gc_paused, map_in_threads, n_threads
 
 MOST_BYTES = 1 << 20
-LEAST_BYTES = 1 << 15  # a shorter stretch is not worth another thread
+LEAST_BYTES = 1 << 15  # a shorter group is not worth another thread
 _Texts: TypeAlias = Sequence[str | bytes] | ArrowTexts
-LONG = 1 << 18  # characters of a text that is a stretch by itself, so that it need not be copied
+LONG = 1 << 18  # characters of a text that is a group by itself, so that it need not be copied
 
 
 def encode_batch(
@@ -38,9 +38,9 @@ def encode_batch(
 ) -> list[list[int]]:
     """Encode texts to lists of ids."""
     batch: list[list[int]] = []
-    _, stretches = encode_stretches(engine, _listed(texts), threads, rules)
+    _, groups = encode_groups(engine, _listed(texts), threads, rules)
     with gc_paused():
-        for ids, offsets in stretches:
+        for ids, offsets in groups:
             numbers = ids.tolist()
             batch += [numbers[start:end] for start, end in pairwise(offsets.tolist())]
     return batch
@@ -51,10 +51,10 @@ def encode_batch_to_numpy(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Encode texts to one array of ids, and one of where those of each text begin."""
     all_ids = _GrowingIds()
-    return joined(*encode_stretches(engine, _listed(texts), threads, rules, all_ids=all_ids), all_ids)
+    return joined(*encode_groups(engine, _listed(texts), threads, rules, all_ids=all_ids), all_ids)
 
 
-def encode_stretches(
+def encode_groups(
     engine: Engine,
     texts: _Texts,
     threads: int | None,
@@ -62,15 +62,15 @@ def encode_stretches(
     what: str = "text",
     all_ids: _GrowingIds | None = None,
 ) -> tuple[int, Iterator[tuple[np.ndarray, np.ndarray]]]:
-    """Return how long the texts are, and an iterator over the ids and offsets of each stretch.
+    """Return how long the texts are, and an iterator over the ids and offsets of each group.
 
     One thread writes the ids to the room of `all_ids`, for :func:`joined`.
     """
     threads = n_threads(threads)
     room = all_ids.room if all_ids and threads == 1 else None
 
-    def encode_stretch(stretch: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-        first, last = stretch
+    def encode_group(group: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        first, last = group
         row, ends = (
             texts.joined(first, last)
             if isinstance(texts, ArrowTexts)
@@ -82,12 +82,12 @@ def encode_stretches(
                 rules.refuse(texts[index], f"{what} {index}")
         return encoder.encode_segments(row, ends, room)
 
-    length, stretches = _stretches(texts, threads, what)
-    return length, map_in_threads(encode_stretch, stretches, min(threads, max(len(stretches), 1)))
+    length, groups = _groups(texts, threads, what)
+    return length, map_in_threads(encode_group, groups, min(threads, max(len(groups), 1)))
 
 
 class _GrowingIds:
-    """The ids of all stretches, in one array that grows."""
+    """The ids of all groups, in one array that grows."""
 
     def __init__(self) -> None:
         self._ids, self._n = np.empty(0, np.uint32), 0
@@ -114,19 +114,19 @@ class _GrowingIds:
 
 
 def joined(
-    length: int, stretches: Iterable[tuple[np.ndarray, np.ndarray]], all_ids: _GrowingIds | None = None
+    length: int, groups: Iterable[tuple[np.ndarray, np.ndarray]], all_ids: _GrowingIds | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ids and offsets of all stretches as one array each; `length` is that of the texts."""
+    """Return the ids and offsets of all groups as one array each; `length` is that of the texts."""
     all_ids, all_offsets, n = all_ids or _GrowingIds(), [np.zeros(1, np.int64)], 0
     all_ids.room(length // 2 + min(length, MOST_BYTES))
-    for some, offsets in stretches:
+    for some, offsets in groups:
         all_ids.add(some)
         all_offsets.append(offsets[1:] + n)
         n += len(some)
     return all_ids.all(), np.concatenate(all_offsets)
 
 
-def _stretches(texts: _Texts, threads: int, what: str) -> tuple[int, list[tuple[int, int]]]:
+def _groups(texts: _Texts, threads: int, what: str) -> tuple[int, list[tuple[int, int]]]:
     """Return how long the texts are, and the ranges of texts that are encoded together."""
     try:
         ends = texts.ends if isinstance(texts, ArrowTexts) else ends_of(texts)  # as if all were ASCII
@@ -135,7 +135,7 @@ def _stretches(texts: _Texts, threads: int, what: str) -> tuple[int, list[tuple[
         raise
     total = int(ends[-1]) if len(ends) else 0
     wanted = min(max(total // (4 * threads), LEAST_BYTES), MOST_BYTES) if threads > 1 else MOST_BYTES
-    # A stretch ends with the text in which its share of the bytes ends.
+    # A group ends with the text in which its share of the bytes ends.
     shares = np.arange(1, total // wanted + 1) * wanted
     long = np.flatnonzero(np.diff(ends, prepend=0) >= LONG)
     chunks = texts.first_row_of if isinstance(texts, ArrowTexts) else [0]
@@ -148,7 +148,7 @@ def _stretches(texts: _Texts, threads: int, what: str) -> tuple[int, list[tuple[
 def _row_of(
     texts: Sequence[str | bytes], first: int, what: str
 ) -> tuple[bytes | bytearray | np.ndarray, np.ndarray]:
-    """Return the UTF-8 of texts in a row, and where each ends; a long text is not copied."""
+    """Return the UTF-8 of texts, concatenated, and where each ends; a long text is not copied."""
     if len(texts) == 1 and isinstance(texts[0], str) and len(texts[0]) >= LONG:
         with suppress(UnicodeEncodeError):  # a lone surrogate
             row = as_array(texts[0])

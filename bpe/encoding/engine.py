@@ -19,7 +19,7 @@ The methods of :class:`bpe.Tokenizer` are a few lines each over an engine and ov
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from operator import index
 from typing import TYPE_CHECKING, Any, AnyStr, cast
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from bpe.encoding.streams import PartDecoder
     from bpe.splitting.compiled.automaton import Automaton
 
+_BLOCK = 1 << 20  # bytes that are looked through at once
 _LONG_TAIL = 64  # bytes; for fewer, a loop is quicker than numpy
 
 
@@ -85,7 +86,7 @@ class SpecialEncoder:
     def encode_segments(
         self, data: bytes | bytearray | np.ndarray, ends: np.ndarray, room: Room | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Encode texts in a row, each by itself."""
+        """Encode concatenated texts, each by itself."""
         row = bytes(data)
         texts = [row[start:end] for start, end in pairwise([0, *ends.tolist()])]
         return self._engine.encode_special(texts, self._rules, self._begins)
@@ -102,6 +103,9 @@ class Engine:
 
     splits_by_pattern = True
     """Whether the pattern cuts texts into pieces."""
+
+    joins_bytes = True
+    """Whether ids are decoded to the bytes of their tokens, joined."""
 
     small = 4096
     """Bytes of a stream that are looked at every time, as that does not take long."""
@@ -136,7 +140,7 @@ class Engine:
             and mine.id_of == theirs.id_of
             and self.is_lossless == other.is_lossless
             and self._allowed_tokens() == other._allowed_tokens()
-            and self._put_around() == other._put_around()
+            and self._comparable_around() == other._comparable_around()
             and mine.whole_ids == theirs.whole_ids
         )
 
@@ -146,11 +150,6 @@ class Engine:
 
     def __reduce__(self) -> Any:
         return _unpacked, (packed(self.vocabulary), self.pattern, self.allowed_special)
-
-    @property
-    def joins_bytes(self) -> bool:
-        """Whether ids are decoded to the bytes of their tokens, joined."""
-        return True
 
     def allowing(self, allowed_special: Specials) -> Self:
         """Return this engine with special tokens that are allowed by default; it shares all that is made."""
@@ -213,8 +212,7 @@ class Engine:
         """The ids of special and added tokens, by their UTF-8."""
         return {token.encode(): number for token, number in self.vocabulary.cut_tokens.items()}
 
-    def _put_around(self) -> Any:
-        """Return what is put around ids, to be compared."""
+    def _comparable_around(self) -> Any:
         return self.around
 
     @made_once
@@ -264,10 +262,13 @@ class Engine:
         begins: Begins = Begins.TEXT,
     ) -> Encoder | SpecialEncoder:
         """Return what encodes a text by some rules; it is an error if `given` holds what these disallow."""
-        if not (rules.needles and rules.may_apply(data)):
-            return self.encoder
-        rules.refuse(given, what)
-        return SpecialEncoder(self, rules, begins)
+        if needles := rules.needles:
+            for block in (data,) if type(data) is bytes else _blocks(data, max(map(len, needles))):
+                for needle in needles:
+                    if needle in block:
+                        rules.refuse(given, what)
+                        return SpecialEncoder(self, rules, begins)
+        return self.encoder
 
     def encode_special(
         self, texts: Sequence[bytes], rules: Rules, begins: Begins = Begins.TEXT
@@ -302,10 +303,10 @@ class Engine:
     def decided(
         self, data: bytes, begins: Begins, rules: Rules, *, only_inside: bool = False
     ) -> tuple[int, int, Begins]:
-        """Say how far the ids of a text are known that may continue; `begins`: what it begins with.
+        """Return how far the ids of a text are known that may continue; `begins`: what it begins with.
 
         Returned are how many bytes these ids are of, how many it takes to encode them, and what the rest
-        begins with. No token lies across, a disallowed one neither. If `only_inside`, the rest begins with
+        begins with. No special token lies across. If `only_inside`, the rest begins with
         :attr:`rest_begins`.
         """
         search = rules.allowed
@@ -369,8 +370,7 @@ class Engine:
         for k in range(most, 0, -1):
             end = int(ends[k - 1])
             if is_between_characters(data, end):
-                # A piece can change by what no longer follows it, but none before a place where texts can be
-                # cut.
+                # A piece can change by what no longer follows it, but none before a place to cut.
                 place = self.cutter.last_cut(data, 0, end - 1)
                 first = int(np.searchsorted(ends, place, side="right"))
                 if place and ends[first - 1] != place:  # inside a special token
@@ -412,6 +412,12 @@ def put_around(ids: np.ndarray, offsets: np.ndarray, around: Around) -> tuple[np
     return np.insert(ids, np.repeat(places.ravel(), lengths), put), offsets + n_around * np.arange(
         n_texts + 1
     )
+
+
+def _blocks(data: bytes | bytearray | np.ndarray, overlap: int) -> Iterator[bytes]:
+    """Yield copies of parts of a text, so that nothing as long as the overlap is in none of them."""
+    for start in range(0, len(data) + 1, _BLOCK):
+        yield bytes(data[start : start + _BLOCK + overlap])
 
 
 def _not_negative(number: int, name: str) -> int:

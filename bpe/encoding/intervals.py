@@ -1,8 +1,8 @@
 """Numbers of tokens of parts of one text.
 
 Most patterns have places where a text can be cut in two without a change to any piece, whatever part of the
-text is looked at (:meth:`bpe.splitting.pattern.Pattern.cuts`). The tokens up to each place are counted once. Then only
-the ends of a part are encoded::
+text is looked at (:meth:`bpe.splitting.pattern.Pattern.cuts`). The tokens up to each place are counted once.
+Then only the ends of a part are encoded::
 
     text        The quick brown fox jumps
     places         |     |     |   |

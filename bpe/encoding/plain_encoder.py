@@ -1,4 +1,4 @@
-"""``PlainEncoder``: the first texts of a process, encoded in plain Python, while nothing is compiled or loaded.
+"""``PlainEncoder``: encodes the first texts of a process in plain Python, while nothing is compiled.
 
 To compile an encoder takes seconds, and to load it from disk tenths of a second. In less time, a few short
 texts are encoded by a dict and the slow twins of :mod:`bpe.reference`::
@@ -8,7 +8,7 @@ texts are encoded by a dict and the slow twins of :mod:`bpe.reference`::
 
 What plain Python does is counted as *work*, for the whole process: a byte of a text is 1, and a piece that
 was not met before the square of its length. When :data:`MOST_WORK` is done, which takes some tenths of a
-second, compiled code goes on. So whoever sends hard texts gains nothing.
+second, compiled code takes over. So hard texts gain nothing.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class PlainEncoder:
     def encode_segments(
         self, data: bytes | bytearray | np.ndarray, ends: np.ndarray, room: Room | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Encode texts in a row, each by itself."""
+        """Encode concatenated texts, each by itself."""
         edges, offsets, all_ids = [0, *ends.tolist()], [0], list[int]()
         if edges != sorted(edges) or edges[-1] != len(data) or len(data) > LONGEST_TEXT:
             return self._compiled().encode_segments(data, ends, room)
@@ -143,12 +143,12 @@ def _merger_of(vocabulary: Vocabulary) -> Callable[[bytes], list[int]]:
     ranks = dict(zip(merges, range(len(merges)), strict=True))
     ids = {"byte_ids": vocabulary.byte_ids, "new_ids": vocabulary.made.tolist()}
     if "whole_ids" in vocabulary.lazy:  # those that merges do not reach; others are merged to what they are
-        whole = vocabulary.id_of
+        atomic = vocabulary.id_of
     else:
-        whole = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
+        atomic = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
 
     def by_pairs(piece: bytes) -> list[int]:
-        number = whole.get(piece)
+        number = atomic.get(piece)
         return encode_by_rank(piece, ranks, **ids) if number is None else [number]
 
     return by_pairs

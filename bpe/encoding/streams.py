@@ -9,7 +9,7 @@
 What is held is encoded again when more has come. If nothing can be decided, it is looked at again only after
 it has grown by half, so that the work stays linear. Every compiled pattern decides all but a piece or two, so
 that no more is held. A pattern that looks behind, or that is not compiled, decides nothing before the next
-special token, or the end. Where a text can be cut, the engine says.
+special token, or the end. The engine says where a text can be cut.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from bpe.encoding.decoding import join_tokens
 from bpe.splitting.special_search import SpecialSearch
 from bpe.splitting.specials import NO_TOKENS, Rules, refusal
 from bpe.support.text import utf8_of
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 16  # characters or bytes that are fed at once
 _FIRST_BLOCK = 4096
+_END = object()  # in place of ids: none follow
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -38,19 +40,19 @@ class Begins(Enum):
     """What a part of a text begins with; only steps of a ``tokenizer.json`` ask for it."""
 
     TEXT = "the given text"
-    STRETCH = "what follows an added token"
-    INSIDE = "the rest of a stretch"
+    SEGMENT = "what follows an added token"
+    INSIDE = "the rest of a segment"
 
 
 def one_thread(method: Method) -> Method:
-    """Make a method an error while another thread's call of the same object runs.
+    """Make a method of one argument an error while another thread's call of the same object runs.
 
     Each call that runs has an item in the object's list ``_running``. A lock would take longer, and neither
     copies nor a forked process could use it. The item is put there inside ``try``, for interrupts.
     """
 
     @wraps(method)
-    def guarded(self: Any, *given: Any) -> Any:
+    def guarded(self: Any, given: Any) -> Any:
         running = self._running
         try:
             running.append(None)
@@ -59,7 +61,7 @@ def one_thread(method: Method) -> Method:
                 raise RuntimeError(
                     f"two threads use one {name} at once: make one for each thread, or use a lock"
                 )
-            return method(self, *given)
+            return method(self, given)
         finally:
             running.pop()
 
@@ -101,7 +103,6 @@ class StreamEncoder:
         self._begins = Begins.TEXT  # what is held begins with it
         self._before_all = list(self._rules.around[0])
 
-    @one_thread
     def feed(self, text: str | bytes) -> list[int]:
         """Take more text; return the ids that are known now.
 
@@ -131,13 +132,8 @@ class StreamEncoder:
         >>> bpe.train(["low lower"], vocab_size=258, progress=False).stream_encoder().feed("low lower l")
         [257, 32, 257, 101, 114]
         """
-        self._take(text)
-        n_held = len(self._held)
-        if n_held > self._engine.small and 2 * n_held < 3 * self._n_looked:
-            return []
-        return self._look()
+        return self._feed(text)
 
-    @one_thread
     def finish(self) -> list[int]:
         """Return the ids of what is left, and begin a new text.
 
@@ -148,11 +144,8 @@ class StreamEncoder:
         >>> stream.feed("low"), stream.finish(), stream.finish()
         ([], [257], [])
         """
-        ids = self._rest()
-        self._begin()
-        return ids
+        return self._end(True)
 
-    @one_thread
     def rest(self) -> list[int]:
         """Return the ids of what is left if nothing follows; more may be fed afterwards.
 
@@ -163,9 +156,25 @@ class StreamEncoder:
         >>> stream.feed("low"), stream.rest(), stream.feed("er"), stream.rest()
         ([], [257], [], [257, 101, 114])
         """
-        return self._rest()
+        return self._end(False)
 
     # ------------------------------------------------------------------------------------------ parts
+    @one_thread
+    def _feed(self, text: str | bytes) -> list[int]:
+        self._take(text)
+        n_held = len(self._held)
+        if n_held > self._engine.small and 2 * n_held < 3 * self._n_looked:
+            return []
+        return self._look()
+
+    @one_thread
+    def _end(self, is_last: bool) -> list[int]:
+        ids = self._ids_of(bytes(self._held) + utf8_of(self._surrogate))
+        ids = [*self._before_all, *ids, *self._rules.around[1]]
+        if is_last:
+            self._begin()
+        return ids
+
     def _look(self) -> list[int]:
         """Return the ids that are known now, and hold the rest."""
         ids, n_decided = self._known_ids()
@@ -174,10 +183,6 @@ class StreamEncoder:
         if ids:
             ids, self._before_all = self._before_all + ids, []
         return ids
-
-    def _rest(self) -> list[int]:
-        ids = self._ids_of(bytes(self._held) + utf8_of(self._surrogate))
-        return [*self._before_all, *ids, *self._rules.around[1]]
 
     def _take(self, text: str | bytes) -> None:
         more, surrogate = self._bytes_of(text)
@@ -322,7 +327,7 @@ class Utf8Decoder:
 
     def decode(self, ids: Iterable[int] | np.ndarray, is_last: bool) -> str:
         """Take more ids; return the characters that are complete now."""
-        data = self._partial + self._engine.decode(ids)
+        data = self._partial + join_tokens(self._engine.vocabulary, ids, self._engine.table)
         text, n_taken = codecs.utf_8_decode(data, self._errors, is_last)
         self._partial = data[n_taken:]
         return text
@@ -352,7 +357,6 @@ class StreamDecoder:
         self._decoder = engine.part_decoder(errors)
         self._running: list[None] = []
 
-    @one_thread
     def feed(self, ids: int | Iterable[int] | np.ndarray) -> str:
         """Take more ids; return the characters that are complete now.
 
@@ -379,9 +383,8 @@ class StreamDecoder:
         >>> bpe.train(["low"], vocab_size=256, progress=False).stream_decoder().feed([104, 105])
         'hi'
         """
-        return self._decoder.decode([ids] if isinstance(ids, (int, np.integer)) else ids, False)
+        return self._decode([ids] if isinstance(ids, (int, np.integer)) else ids)
 
-    @one_thread
     def finish(self) -> str:
         r"""Return what an incomplete character at the end stands for, and begin a new text.
 
@@ -397,4 +400,8 @@ class StreamDecoder:
         >>> stream.feed(0xC3), stream.finish()
         ('', '\ufffd')
         """
-        return self._decoder.decode([], True)
+        return self._decode(_END)
+
+    @one_thread
+    def _decode(self, ids: Any) -> str:
+        return self._decoder.decode((), True) if ids is _END else self._decoder.decode(ids, False)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bpe.corpus.sources import Corpus, CorpusLike
-from bpe.encoding.batches import encode_stretches, joined
+from bpe.encoding.batches import encode_groups, joined
 from bpe.encoding.engine import Engine
 from bpe.encoding.streams import Begins
 from bpe.formats import native
@@ -244,7 +244,7 @@ def _encoded(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ids of stretches, and where those of each begin."""
     if all(stretch.begins is Begins.TEXT for stretch in batch):
-        return joined(*encode_stretches(engine, [stretch.data for stretch in batch], threads, rules))
+        return joined(*encode_groups(engine, [stretch.data for stretch in batch], threads, rules))
 
     def encode(stretch: _Stretch) -> tuple[np.ndarray, np.ndarray]:
         rules.refuse(stretch.data)

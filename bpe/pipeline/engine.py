@@ -29,7 +29,7 @@ from bpe.encoding.decoding import checked_ids
 from bpe.encoding.engine import Engine, SpecialEncoder, put_around
 from bpe.encoding.offsets import encode_with_offsets
 from bpe.encoding.streams import Begins, PartDecoder
-from bpe.encoding.symbols import END, ModelOptions
+from bpe.encoding.symbols import END
 from bpe.pipeline.added_tokens import AddedTokens, two_searches
 from bpe.pipeline.decoders import DecoderStream, DecoderTable
 from bpe.pipeline.normalizers import BOUNDARY
@@ -83,7 +83,7 @@ class FileEngine(Engine):
     def _post_processor_entry(self) -> Any:
         return from_text(self.vocabulary.extras)["document"].get("post_processor")
 
-    def _put_around(self) -> Any:
+    def _comparable_around(self) -> Any:
         """Return what is put around ids, or the entry where it cannot be read."""
         try:
             return self.around
@@ -94,7 +94,7 @@ class FileEngine(Engine):
 class _Cut(NamedTuple):
     """What texts are cut into: words, and tokens between them."""
 
-    data: bytes | np.ndarray  # the words in a row
+    data: bytes | np.ndarray  # all words, concatenated
     ends: np.ndarray  # where each of them ends
     tokens: np.ndarray  # the ids of tokens that are cut out
     n_before: np.ndarray  # how many words are before each of them
@@ -127,7 +127,8 @@ class PipelineEngine(FileEngine):
     def __init__(self, vocabulary: Vocabulary, pattern: Pattern, preparation: Preparation) -> None:
         super().__init__(vocabulary, pattern)
         self.preparation = preparation
-        self.splits_by_pattern = preparation.pre_tokenizer is None
+        self.options, self.splits_by_pattern = preparation.options, preparation.pre_tokenizer is None
+        self.joins_bytes = preparation.decoder is None  # else a decoder makes text of the texts of tokens
         self._searches = functools.lru_cache(maxsize=8)(self._searches_for)
         self._ids_of = functools.lru_cache(maxsize=8)(self._numbered_ids)
 
@@ -136,12 +137,7 @@ class PipelineEngine(FileEngine):
         """Return the encoder of words; it loads the compiler, which decoding does not need."""
         from bpe.encoding.encoder import Encoder
 
-        return Encoder(self.vocabulary, self.pattern, self.preparation.options)
-
-    @property
-    def options(self) -> ModelOptions:  # type: ignore[override]
-        """What tokens stand for."""
-        return self.preparation.options
+        return Encoder(self.vocabulary, self.pattern, self.options)
 
     @property
     def merger(self) -> Merger:
@@ -153,7 +149,7 @@ class PipelineEngine(FileEngine):
         """Where long words are not cut; None if no word is cut."""
         from bpe.pipeline.cuts import CrossedPairs
 
-        options, words = self.preparation.options, self.vocabulary
+        options, words = self.options, self.vocabulary
         if not options.is_text or options.suffix or words.whole_ids:
             return None
         return CrossedPairs(token.decode(errors="replace") for token in words.id_of)
@@ -230,15 +226,15 @@ class PipelineEngine(FileEngine):
         return found.cut()
 
     def _cut_together(self, texts: Sequence[bytes], rules: Rules) -> _Cut | None:
-        """Cut texts whose tokens have no flags, and whose stretches are words; None if they may be none."""
+        """Cut texts whose tokens have no flags, and whose segments are words; None if they may be none."""
         normalizer, step = self.preparation.normalizer, self.preparation.pre_tokenizer
         cuts = step is not None and not step.is_nothing
         needle = (step.needle or "").encode() if step is not None and cuts else b""
-        if (cuts and not needle) or self.preparation.options.suffix or not normalizer.is_local:
+        if (cuts and not needle) or self.options.suffix or not normalizer.is_local:
             return None
-        from bpe.pipeline.batches import stretches_of  # loads the compiler
+        from bpe.pipeline.batches import segments_of  # loads the compiler
 
-        found = stretches_of(texts, rules.allowed, normalizer)
+        found = segments_of(texts, rules.allowed, normalizer)
         if found is None or (needle and needle in found.data.tobytes()):
             return None
         tokens = self._ids_of(rules.allowed.tokens)[found.numbers]
@@ -246,7 +242,7 @@ class PipelineEngine(FileEngine):
         return _Cut(found.data, found.ends, tokens, found.n_before, found.text_ends, n_tokens)
 
     def _cut_by_flags(self, text: str, rules: Rules, found: _Found, begins: Begins) -> None:
-        """Cut a text whose tokens may have flags, or that is the rest of a stretch."""
+        """Cut a text whose tokens may have flags, or that is the rest of a segment."""
         first_search, second_search = self._searches(rules.allowed.tokens)
         normalizer, id_of = self.preparation.normalizer, self.vocabulary.cut_tokens
         n_normalized, most = 0, most_of(len(text))
@@ -266,8 +262,8 @@ class PipelineEngine(FileEngine):
                     found.tokens.append(id_of[inner.token])
                     found.n_before.append(len(found.words))
                 else:
-                    stretch, n_left = normalized[inner.start : inner.end], max(n_first - inner.start, 0)
-                    found.words.extend(self._words_of(stretch, n_left, is_rest and inner.start == 0))
+                    segment, n_left = normalized[inner.start : inner.end], max(n_first - inner.start, 0)
+                    found.words.extend(self._words_of(segment, n_left, is_rest and inner.start == 0))
 
     def _cut_plainly(self, data: bytes, rules: Rules, found: _Found, is_text: bool) -> None:
         """Cut a text whose tokens have no flags."""
@@ -295,7 +291,7 @@ class PipelineEngine(FileEngine):
         return self.preparation.normalizer(together.decode(errors="replace")) if is_safe else None
 
     def _is_a_word(self, text: str) -> bool:
-        """Say whether a text, and each part of it, is a single word for the pre-tokenizer."""
+        """Return whether a text, and each part of it, is a single word for the pre-tokenizer."""
         step = self.preparation.pre_tokenizer
         return step is None or step.is_nothing or (step.needle is not None and step.needle not in text)
 
@@ -319,7 +315,7 @@ class PipelineEngine(FileEngine):
 
         The last is left out, and empty, if it is not to be `measured`.
         """
-        options = self.preparation.options
+        options = self.options
         if options.suffix:
             words = [bytes(data[start:end]) + END for start, end in pairwise([0, *ends.tolist()])]
             data, ends = b"".join(words), ends_of(words)
@@ -399,11 +395,11 @@ class PipelineEngine(FileEngine):
             n_normalized += len(text)
             check_size(n_normalized, most)
             for inner in second_search.split(text.text):
-                stretch = text[inner.start : inner.end]
+                segment = text[inner.start : inner.end]
                 if inner.token is not None:
-                    found.append((id_of[inner.token], int(stretch.starts[0]), int(stretch.ends[-1])))
+                    found.append((id_of[inner.token], int(segment.starts[0]), int(segment.ends[-1])))
                 else:
-                    found += self._tracked_words_of(stretch, len(stretch) > 0 and stretch.starts[0] == 0)
+                    found += self._tracked_words_of(segment, len(segment) > 0 and segment.starts[0] == 0)
         return found
 
     def _tracked_words_of(self, text: Tracked, is_first: bool) -> list[TrackedPiece]:
@@ -418,7 +414,7 @@ class PipelineEngine(FileEngine):
     def decided(
         self, data: bytes, begins: Begins, rules: Rules, *, only_inside: bool = False
     ) -> tuple[int, int, Begins]:
-        """Say how far the ids of a text are known that may continue; as that of :class:`Engine`."""
+        """Return how far the ids of a text are known that may continue; as that of :class:`Engine`."""
         search, searches = rules.disallowed, self._searches(rules.allowed.tokens)
         # So far from the end that every disallowed token across the place is seen.
         text, _ = codecs.utf_8_decode(data[: max(len(data) - search.reach, 0)], "replace", False)
@@ -427,7 +423,7 @@ class PipelineEngine(FileEngine):
         place = len(text[:n_characters].encode())
         if "\ufffd" in text[:n_characters]:  # that of bytes which are not UTF-8 is longer than these
             place = bisect_left(range(len(data)), n_characters, key=lambda n: _n_characters(data[:n]))
-            # Bytes that are no character may only be known by the byte after them.
+            # Bytes that are not a character may only be known by the byte after them.
             place -= len(data[:place].decode(errors="replace")) != n_characters
         around = data[max(place - search.reach, 0) : place + search.reach] if search.tokens else b""
         if around and search.crossed(around)[min(place, search.reach)]:
@@ -439,7 +435,7 @@ class PipelineEngine(FileEngine):
         return np.empty(0, np.int64)
 
     def _beginning(self, text: AnyStr, most: int, rules: Rules) -> AnyStr:
-        """Return a beginning of a text whose ids are the first ones; if steps look far ahead, not the longest.
+        """Return a beginning of a text that has the first ids: not the longest, if steps look far ahead.
 
         Each try takes as long as encoding the text, so that the steps become larger after some.
         """
@@ -457,11 +453,6 @@ class PipelineEngine(FileEngine):
         return text[:0]
 
     # ------------------------------------------------------------------------------------------ decoding
-    @property
-    def joins_bytes(self) -> bool:
-        """Whether ids are decoded to the bytes of their tokens, joined: not by a decoder of texts."""
-        return self.preparation.decoder is None
-
     @made_once
     def token_texts(self) -> dict[int, str]:
         """Return the text of each id, as a decoder takes it."""
@@ -521,7 +512,7 @@ def _n_characters(data: bytes) -> int:
 
 
 def _kept(ids: np.ndarray, offsets: np.ndarray, unk_id: int | None) -> np.ndarray:
-    """Say for each id whether it stays: not that of what is unknown, after another one in the same word."""
+    """Return for each id whether it stays: not that of what is unknown, after another in the same word."""
     is_unknown = ids == unk_id
     is_kept = ~is_unknown
     is_kept[1:] |= ~is_unknown[:-1]

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Literal, TypeAlias, TypedDict
 
-import numpy as np
-
 from bpe.splitting.special_search import cached_by_size, exact_bytes, search_for
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
@@ -20,7 +18,6 @@ Ordinary: TypeAlias = Literal["ordinary"] | None
 Around: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # ids put before and after those of a text
 NO_TOKENS: frozenset[str] = frozenset()
 NOTHING_AROUND: Around = ((), ())
-_AT_ONCE = 1 << 20  # bytes of an array that are looked through
 
 
 class SpecialOptions(TypedDict, total=False):
@@ -48,17 +45,6 @@ class Rules:
         # A text with none of these is ordinary text, without an error.
         needles = self.allowed.needles if around == NOTHING_AROUND else (b"",)
         self.needles = tuple({*needles, *self.disallowed.needles})
-
-    def may_apply(self, data: bytes | bytearray | np.ndarray) -> bool:
-        """Return whether a text may hold a token that counts, or gets ids around its own."""
-        if isinstance(data, np.ndarray):
-            reach = max(map(len, self.needles), default=0)
-            starts = range(0, len(data) + 1, _AT_ONCE) if self.needles else ()
-            return any(self.may_apply(data[start : start + _AT_ONCE + reach].tobytes()) for start in starts)
-        for needle in self.needles:  # noqa: SIM110  # quicker than any()
-            if needle in data:
-                return True
-        return False
 
     def within(self) -> Rules:
         """Return the rules for a part of a text: nothing is put around it, and errors were looked for."""

@@ -11,7 +11,7 @@ from bpe.encoding import encoder as encoding
 from bpe.encoding.encoder import Encoder
 from bpe.encoding.kernels import linked_pieces as linked
 from bpe.encoding.kernels.memory import BATCH, MOST_PROBES, forget
-from bpe.encoding.kernels.piece_table import LAST_ROWS, LAST_WORDS, ROW, SHORT, home_of
+from bpe.encoding.kernels.piece_table import LAST_ROWS, LAST_WORDS, ROW, SHORT, first_slot
 from bpe.support.threads import n_threads
 from bpe.vocabulary.vocabulary import Vocabulary
 from structures import ByteCounter, kernel
@@ -195,7 +195,7 @@ def sizes(memory):
 def weaken(memory):
     """Make the secret known: pieces of seven bytes that end with "end" share a home."""
     forget(memory)  # what has a home by the secret
-    memory.short_secret = (-(0x646E65 << 32), 0, 1)  # the upper half of the first word becomes 0
+    memory.short_seed = (-(0x646E65 << 32), 0, 1)  # the upper half of the first word becomes 0
 
 
 @kernel
@@ -204,7 +204,7 @@ def longest_way(memory):
     slots, shift, most = memory.short_slots, memory.short_shift, 0
     for i in range(0, slots.size - LAST_WORDS, ROW):
         if slots[i + 1] != 0:
-            way = (i - home_of(slots[i], slots[i + 1], memory.short_secret, shift)) // ROW
+            way = (i - first_slot(slots[i], slots[i + 1], memory.short_seed, shift)) // ROW
             most = max(most, way & ((1 << (64 - shift)) - 1))
     return most
 

@@ -16,7 +16,7 @@ from bpe.encoding.kernels import linked_pieces as linked
 from bpe.encoding.kernels.memory import BATCH, KNOWN_BYTES
 from bpe.encoding.kernels.merge_heap import merge_by_heap
 from bpe.encoding.kernels.merge_rounds import merge_in_rounds
-from bpe.encoding.kernels.merge_short import AT_ONCE, MOST_BYTES, merge_in_turns
+from bpe.encoding.kernels.merge_short import AT_ONCE, MOST_BYTES, merge_interleaved
 from bpe.encoding.kernels.pair_ranks import LINE, NO_RANK
 from bpe.vocabulary.vocabulary import Vocabulary
 from structures import kernel
@@ -56,7 +56,7 @@ def merge_all(room, data, offsets, way):
 
 @njit
 def merge_by_turns(room, data, offsets, pieces, places):
-    merge_in_turns(room, data, offsets, pointer_to(pieces, 0), pointer_to(places, 0), pieces.size)
+    merge_interleaved(room, data, offsets, pointer_to(pieces, 0), pointer_to(places, 0), pieces.size)
 
 
 @njit
@@ -252,7 +252,7 @@ def links_back(memory):
     return memory.unknown.prev_of
 
 
-def test_short_pieces_take_turns(merges, slowly, book, monkeypatch):
+def test_short_pieces_are_interleaved(merges, slowly, book, monkeypatch):
     words = " ".join(word for word in book[:20_000].split() if len(word) < MOST_BYTES).encode()
     for is_packed in (True, False):
         encoder = encoder_of(merges)

@@ -103,14 +103,14 @@ def test_any_pattern(merges, book, tmp_path, small, monkeypatch, pattern, thread
         pattern=ODD.get(pattern, pattern),
         special_tokens={"<|end|>": 600, "<|fim|>": 601},
     )
-    longest, many = 0, files.encode_stretches
+    longest, many = 0, files.encode_groups
 
     def watched(engine, texts, *rest):
         nonlocal longest
         longest = max(longest, *map(len, texts))
         return many(engine, texts, *rest)
 
-    monkeypatch.setattr(files, "encode_stretches", watched)
+    monkeypatch.setattr(files, "encode_groups", watched)
     documents = [book[:25_000] + "<|fim|>" + book[:5000], "", book[:700] + "<|end|>" * 100, "é" * 3000]
     for options in ({"allowed_special": "all"}, {"disallowed_special": ()}):
         written = tokenizer.encode_files(documents, tmp_path / "ids.bin", threads=threads, **options)
@@ -196,13 +196,13 @@ def test_interrupted_anywhere(tokenizer, corpus, tmp_path, small, name):
     expected = expected_of(tokenizer, corpus)
     chance = random.Random(name)
     n_runs, encoded = 0, []
-    many = files.encode_stretches
+    many = files.encode_groups
 
     def watched(engine, texts, *rest):
         encoded.append(sum(map(len, texts)))
         return many(engine, texts, *rest)
 
-    files.encode_stretches = watched
+    files.encode_groups = watched
     try:
         while True:
             n_left = chance.randrange(1, 40)
@@ -222,7 +222,7 @@ def test_interrupted_anywhere(tokenizer, corpus, tmp_path, small, name):
             except KeyboardInterrupt:
                 assert not (tmp_path / name).exists()
     finally:
-        files.encode_stretches = many
+        files.encode_groups = many
     check(written, expected)
     assert n_runs > 3
     size = sum(len(b"".join(document)) for document in bpe.Corpus(corpus).documents())

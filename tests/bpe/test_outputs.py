@@ -355,12 +355,12 @@ def test_what_is_whole_is_resumed(stopped, tokenizer, tmp_path, monkeypatch):
     stop_it, again = stopped
     state = json.loads(stop_it("q.bin").read_bytes())
     assert state["tokens"] > 0
-    encoded, many = [], files.encode_stretches
+    encoded, many = [], files.encode_groups
 
     def watched(engine, texts, *rest):
         encoded.append(sum(map(len, texts)))
         return many(engine, texts, *rest)
 
-    monkeypatch.setattr(files, "encode_stretches", watched)
+    monkeypatch.setattr(files, "encode_groups", watched)
     again("q.bin")
     assert sum(encoded) == 30_000 // 900 * 900 + 900 - state["n_bytes"]

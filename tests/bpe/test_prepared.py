@@ -219,7 +219,7 @@ SLOW = {"Regex": "(?:a|aa)+$|q"}
         },
     ],
 )
-def test_all_stretches_have_the_time_of_one_text(steps, tmp_path, monkeypatch):
+def test_all_segments_have_the_time_of_one_text(steps, tmp_path, monkeypatch):
     monkeypatch.setattr(regular_expressions, "SECONDS", 0.3)
     tok, _ = some_tokenizer(tmp_path, **steps)
     text = ("a" * 24 + "c<s>") * 300
@@ -232,7 +232,7 @@ def test_all_stretches_have_the_time_of_one_text(steps, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("flag", [None, "lstrip", "normalized"])
 @pytest.mark.parametrize("is_local", [True, False])
-def test_all_stretches_have_the_room_of_one_text(flag, is_local, tmp_path):
+def test_all_segments_have_the_room_of_one_text(flag, is_local, tmp_path):
     steps = [
         replace("a", "b" * 9000),
         *[{"type": "Strip", "strip_left": True, "strip_right": True}] * (not is_local),
@@ -411,7 +411,7 @@ def test_every_way_of_encoding(tmp_path):
 
 
 @pytest.mark.parametrize("n_tokens", [0, 1, 5])
-def test_stretches_are_normalized_together(n_tokens, tmp_path, monkeypatch):
+def test_segments_are_normalized_together(n_tokens, tmp_path, monkeypatch):
     """The fast way of cutting is taken, and gives what the slow ways give."""
     split = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
     tok, peer = some_tokenizer(tmp_path, normalizer=replace(" ", SPACE), pre_tokenizer=split)
@@ -425,7 +425,7 @@ def test_stretches_are_normalized_together(n_tokens, tmp_path, monkeypatch):
     monkeypatch.setattr(Normalizer, "__call__", counted)
     fast = tok.encode(text, allowed_special="all")
     assert len(calls) == 1
-    vars(tok.engine.preparation.normalizer)["is_local"] = False  # one stretch after the other
+    vars(tok.engine.preparation.normalizer)["is_local"] = False  # one segment after the other
     assert tok.encode(text, allowed_special="all") == fast
     assert len(calls) == 1 + text.count("<s>") + 1
     slow = bpe.Tokenizer.from_huggingface(tmp_path / "tokenizer.json")

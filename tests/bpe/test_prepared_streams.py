@@ -261,7 +261,7 @@ def test_memory_for_a_long_text(name, tmp_path):
 
 
 def test_a_cut_right_after_a_token(tmp_path):
-    """Also where a stretch cannot be cut: its end is stripped."""
+    """Also where a segment cannot be cut: its end is stripped."""
     tok = tokenizer_with(*HELD["strip"][:2], tmp_path)
     stream = tok.stream_encoder()
     text = "one <x> two <x> three"
@@ -296,7 +296,7 @@ def small(monkeypatch):
     )
 
     def watched(engine, batch, *rest):
-        lengths.extend(len(stretch.data) for stretch in batch)
+        lengths.extend(len(segment.data) for segment in batch)
         return encoded(engine, batch, *rest)
 
     monkeypatch.setattr(id_files, "_encoded", watched)
@@ -384,7 +384,7 @@ def test_free_places(tokens, text, more):
     """Both parts have the tokens of the whole, whatever comes after them."""
     search, whole = AddedTokens(tokens), text + more
     cuts, wanted = TokenCuts(search, text), found_in(search, whole)
-    places = {place for place in range(1, len(text) + 1) if cuts.is_in_stretch(place)}
+    places = {place for place in range(1, len(text) + 1) if cuts.is_in_segment(place)}
     starts = [*(part.start for part in cuts.parts[1:]), len(text)]
     for part, start in zip(cuts.parts, starts, strict=False):
         if part.token and part.end <= start and cuts.is_free(part.end):
@@ -409,7 +409,7 @@ def test_the_end_of_a_text_is_looked_at_alone(tokens, text, most):
     assert [(part.end, part.token) for part in cuts.parts] == found
     for place in range(cuts.lowest + 1, len(text) + 1):
         assert cuts.is_free(place) == whole.is_free(place)
-        assert cuts.is_in_stretch(place) == whole.is_in_stretch(place)
+        assert cuts.is_in_segment(place) == whole.is_in_segment(place)
     for part in cuts.parts:
         if part.token is None:
             assert part in whole.parts
@@ -417,7 +417,7 @@ def test_the_end_of_a_text_is_looked_at_alone(tokens, text, most):
 
 def test_free_places_are_found():
     plain = AddedTokens([AddedToken("<x>")])
-    assert [place for place in range(12) if TokenCuts(plain, "ab <x> ab<x").is_in_stretch(place)] == [
+    assert [place for place in range(12) if TokenCuts(plain, "ab <x> ab<x").is_in_segment(place)] == [
         1,
         2,
         3,
@@ -426,7 +426,7 @@ def test_free_places_are_found():
         9,
     ]
     flags = AddedTokens([AddedToken("x", single_word=True, lstrip=True)])
-    assert [place for place in range(12) if TokenCuts(flags, "ax  b  b x b").is_in_stretch(place)] == [
+    assert [place for place in range(12) if TokenCuts(flags, "ax  b  b x b").is_in_segment(place)] == [
         3,
         4,
         5,
@@ -434,9 +434,9 @@ def test_free_places_are_found():
         7,
         8,
     ]
-    assert TokenCuts(AddedTokens([]), "ab").is_in_stretch(2)
+    assert TokenCuts(AddedTokens([]), "ab").is_in_segment(2)
     cuts = TokenCuts(plain, "a<x>??")
-    assert cuts.is_in_stretch(1)
+    assert cuts.is_in_segment(1)
     assert cuts.parts[-1].token == "<x>"
     far = TokenCuts(plain, "<x>" + "a" * 5000)
-    assert [len(far.parts), far.is_in_stretch(4900)] == [1, True]
+    assert [len(far.parts), far.is_in_segment(4900)] == [1, True]

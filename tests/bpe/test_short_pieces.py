@@ -39,13 +39,13 @@ def check(slots, shift, secret):
 
 @kernel
 def put(slots, secret, shift, key, ids):
-    at = module.find(slots, key[0], key[1], module.home_of(key[0], key[1], secret, shift))
+    at = module.find(slots, key[0], key[1], module.first_slot(key[0], key[1], secret, shift))
     module.put_row(slots, at, (key[0], key[1], ids, -ids))
 
 
 @kernel
 def get(slots, secret, shift, key):
-    at = module.find(slots, key[0], key[1], module.home_of(key[0], key[1], secret, shift))
+    at = module.find(slots, key[0], key[1], module.first_slot(key[0], key[1], secret, shift))
     return slots[at + 2], slots[at + 3]
 
 
@@ -89,7 +89,7 @@ def key_of(number):
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.tuples(st.integers(1, 40), st.integers(0, 2**62)), max_size=60), st.data())
 def test_against_a_dict(entries, data):
-    bits, secret = 7, data.draw(st.sampled_from([(0, 0, 1), (5, -1, -7), module.new_secret()]))
+    bits, secret = 7, data.draw(st.sampled_from([(0, 0, 1), (5, -1, -7), module.new_seed()]))
     slots, shift, expected = module.empty_slots(bits), 64 - bits, {}
     for number, ids in entries:
         put(slots, secret, shift, key_of(number), ids)
@@ -104,7 +104,7 @@ def test_against_a_dict(entries, data):
 
 
 def test_secrets_differ():
-    made = [module.new_secret() for _ in range(50)]
+    made = [module.new_seed() for _ in range(50)]
     words = [word for secret in made for word in secret]
     assert len(set(words)) == 150
     assert all(-(2**63) <= word < 2**63 for word in words)

@@ -119,7 +119,7 @@ def test_a_batch_is_its_texts(tokenizer, batch, threads):
         assert offsets.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
 
 
-def test_a_batch_in_stretches(tokenizer, book, monkeypatch):
+def test_a_batch_in_groups(tokenizer, book, monkeypatch):
     monkeypatch.setattr(encode_module, "LEAST_BYTES", 100)
     monkeypatch.setattr(encode_module, "MOST_BYTES", 1000)
     monkeypatch.setattr(encode_module, "LONG", 500)

@@ -199,8 +199,8 @@ TARGETS = [
         for module in ("counted_runs", "runs_file")
     ),
     *(
-        Target("superwords", f"bpe/encoding/{module}.py", (B + "test_joints.py", B + "test_superwords.py"))
-        for module in ("joining", "joints", "wide_encoder")
+        Target("superwords", f"bpe/encoding/{module}.py", (B + "test_joining.py", B + "test_superwords.py"))
+        for module in ("kernels/joining", "joining_encoders")
     ),
     *(
         Target("vocabularies", f"bpe/{module}.py", (B + "test_surgery.py",))
@@ -319,12 +319,9 @@ TARGETS = [
     ),
     *(
         Target("prepared", f"bpe/{name}.py", (B + "test_prepared.py",), (), (B + "test_prepared_streams.py",))
-        for name in ("encoding/symbols", "encoding/crossings", "encoding/prepared", "encoding/preparation")
+        for name in ("encoding/symbols", "pipeline/engine", "pipeline/preparation")
     ),
-    *(
-        Target("prepared", f"bpe/{name}.py", (B + "test_prepared_streams.py",))
-        for name in ("encoding/prepared_cuts", "pipeline/token_cuts")
-    ),
+    Target("prepared", "bpe/pipeline/cuts.py", (B + "test_prepared_streams.py",)),
     Target(
         "counting",
         "bpe/counting/batching.py",

@@ -3,11 +3,9 @@
 All merging follows one rule: among the adjacent pairs of a piece, merge the one with the lowest rank; if
 several have it, the leftmost. Repeat until no pair has a rank. Three kernels do this, for the same arrays:
 
-* :func:`bpe.encoding.kernels.merge_short.merge_in_turns`: many short pieces at once, for merges in any order;
-* :func:`bpe.encoding.kernels.merge_rounds.merge_in_rounds`: many pieces at once, for merges that are in
-order;
-* :func:`bpe.encoding.kernels.merge_heap.merge_by_heap`: one piece, for merges in any order, with or
-without dropout.
+* :mod:`bpe.encoding.kernels.merge_short`: many short pieces at once, for merges in any order;
+* :mod:`bpe.encoding.kernels.merge_rounds`: many pieces at once, for merges that are in order;
+* :mod:`bpe.encoding.kernels.merge_heap`: one piece, for merges in any order, with or without dropout.
 
 ::
 
@@ -55,7 +53,7 @@ _MOST_PLACES = (2**31 - 1) // 3  # entries are counted in int32
 
 
 def are_in_order(pairs: np.ndarray, made: np.ndarray) -> bool:
-    """Tell whether each merge joins tokens that no later merge makes, nor the merge itself."""
+    """Return whether each merge joins tokens that no later merge makes, nor the merge itself."""
     n, n_numbers = len(made), max(pairs.max(initial=0), made.max(initial=0)) + 1
     if n_numbers > 16 * n:  # far apart: number them from 0
         numbers = np.unique(np.append(pairs, made), return_inverse=True)[1]
@@ -79,7 +77,7 @@ class Ranks(NamedTuple):
         pairs: np.ndarray,
         made: np.ndarray,
         byte_ids: Sequence[int],
-        whole: Mapping[bytes, int] = MappingProxyType({}),
+        atomic: Mapping[bytes, int] = MappingProxyType({}),
     ) -> Ranks:
         """Return the ranks of merges."""
         packed, rank_of_pair, rank_of_bytes = pack_ranks(pairs), IntMap(), np.empty(1 << 16, np.int64)
@@ -87,7 +85,7 @@ class Ranks(NamedTuple):
         keys = pairs[:0, 0] if packed.size > LINE else pairs[:, 0] << 32 | pairs[:, 1]
         if rank_pairs(packed, rank_of_pair, rank_of_bytes, keys, id_of_byte) < 0:
             raise MemoryError(f"no memory for {len(pairs)} merges")
-        tables = RankTables(packed, rank_of_pair, rank_of_bytes, made, id_of_byte, ByteCounter(whole))
+        tables = RankTables(packed, rank_of_pair, rank_of_bytes, made, id_of_byte, ByteCounter(atomic))
         return cls(tables, len(made), are_in_order(pairs, made[: len(pairs)]))
 
 
@@ -119,7 +117,7 @@ _RANKS = {
     "rank_of_bytes": types.int64[::1],  # at the first byte times 256 plus the second; `NO_RANK` for none
     "id_of_rank": types.int64[::1],  # the id that each merge makes
     "id_of_byte": types.int64[::1],
-    "whole": byte_counter_type,  # token that is looked up before merging (`ignore_merges`) -> its id
+    "atomic": byte_counter_type,  # token that is looked up before merging (`ignore_merges`) -> its id
 }
 
 
@@ -208,7 +206,7 @@ def make_pieces(arrays, lists, chance, tables, in_order):
     self.rank_of_bytes = tables.rank_of_bytes
     self.id_of_rank = tables.id_of_rank
     self.id_of_byte = tables.id_of_byte
-    self.whole = tables.whole
+    self.atomic = tables.atomic
     self.in_order = in_order
     return self
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe.encoding.kernels import joining
-from bpe.encoding.kernels.joining import ID_BYTES, MOST_IDS, SHORT_IDS, TIED, Joiner, Joints, may_join
+from bpe.encoding.kernels.joining import ID_BYTES, MOST_IDS, SHORT_IDS, TIED, Joiner, PairFilter, may_join
 from bpe.encoding.kernels.memory import BATCH, KNOWN_BYTES
 from bpe.vocabulary.vocabulary import Vocabulary
 from structures import kernel
@@ -20,9 +20,9 @@ parts = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=30)
 
 
 @kernel
-def all_that_join(joints, ids, found):
+def all_that_join(pair_filter, ids, found):
     for i in range(found.size):
-        found[i] = may_join(joints, ids[i], ids[i + 1])
+        found[i] = may_join(pair_filter, ids[i], ids[i + 1])
 
 
 @kernel
@@ -30,10 +30,10 @@ def sizes_of(memory):
     return memory.n_short, len(memory.known), memory.pool_size
 
 
-# -------------------------------------------------------------------------------------------------- joints
+# ------------------------------------------------------------------------------------------------ pairs
 @given(parts, st.sampled_from([0, MOST_IDS - 200]))
 @settings(max_examples=40)
-def test_every_joint_has_a_bit_and_few_other_pairs_have(drawn, offset):
+def test_every_pair_of_a_merge_has_a_bit_and_few_other_pairs_have(drawn, offset):
     pairs, edges, expected = [], {number: (number, number) for number in range(offset, offset + FIRST)}, set()
     for rank, (left, right) in enumerate(drawn):
         pair = tuple(offset + number % (FIRST + rank) for number in (left, right))
@@ -42,20 +42,20 @@ def test_every_joint_has_a_bit_and_few_other_pairs_have(drawn, offset):
         edges[offset + FIRST + rank] = edges[pair[0]][0], edges[pair[1]][1]
     n = offset + FIRST + len(pairs)
     made = np.arange(offset + FIRST, n)
-    joints = Joints.of(np.array(pairs, np.int64).reshape(-1, 2), made, n, is_loose=False)
+    pair_filter = PairFilter.of(np.array(pairs, np.int64).reshape(-1, 2), made, n, is_loose=False)
     ids = np.array([[a, b] for a in range(offset, n) for b in range(offset, n)]).ravel()
     found = np.empty(len(ids) - 1, np.int64)
-    all_that_join(joints, ids, found)
+    all_that_join(pair_filter, ids, found)
     seen = [pair for pair, may in zip(pairwise(ids.tolist()), found.tolist(), strict=True) if may]
     assert {*pairwise(ids.tolist())} & expected <= {*seen}
     assert sum(pair not in expected for pair in seen) <= 0.25 * len(found)
 
 
 def test_loose_joints_are_the_parts_of_merges():
-    joints = Joints.of(np.array([[1, 2], [4, 1]]), np.array([3, 3]), 6, is_loose=True)
+    pair_filter = PairFilter.of(np.array([[1, 2], [4, 1]]), np.array([3, 3]), 6, is_loose=True)
     ids = np.array([[a, b] for a in range(8) for b in range(8)]).ravel()
     found = np.empty(len(ids) - 1, np.int64)
-    all_that_join(joints, ids, found)
+    all_that_join(pair_filter, ids, found)
     assert found.tolist() == [a in (1, 2, 4) and b in (1, 2, 4) for a, b in pairwise(ids.tolist())]
 
 

@@ -1,4 +1,4 @@
-"""Stretches of all texts in one array, against cutting and normalizing one stretch after the other."""
+"""Segments of all texts in one array, against cutting and normalizing one segment after the other."""
 
 import random
 from itertools import pairwise
@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import bpe
-from bpe.pipeline import batches as stretches
-from bpe.pipeline.batches import stretches_of
+from bpe.pipeline import batches as segments
+from bpe.pipeline.batches import segments_of
 from bpe.pipeline.engine import PipelineEngine
 from bpe.pipeline.normalizers import BOUNDARY, Normalizer
 from bpe.splitting.special_search import SpecialSearch
@@ -31,7 +31,7 @@ token_sets = st.sets(st.sampled_from(["<a>", "<", "\n", "\n\n", "a", "é"]))
 
 
 def one_by_one(texts, search, normalizer):
-    """Return the slow twin: the stretches, the tokens, the stretches before each, and before each end."""
+    """Return the slow twin: the segments, the tokens, the segments before each, and before each end."""
     found, tokens, n_before, text_ends = [], [], [], [0]
     for text in texts:
         for i, part in enumerate(search.split(text)):
@@ -46,7 +46,7 @@ def one_by_one(texts, search, normalizer):
 
 def check(texts, tokens, normalizer):
     search = SpecialSearch(frozenset(tokens))
-    found = stretches_of(texts, search, normalizer)
+    found = segments_of(texts, search, normalizer)
     assert found is not None
     data, starts = bytes(found.data), [0, *found.ends.tolist()]
     assert starts[-1] == len(data)
@@ -96,7 +96,7 @@ def test_many_tokens():
     ],
 )
 def test_boundaries_that_were_given(some, tokens):
-    assert stretches_of(some, SpecialSearch(frozenset(tokens)), str) is None
+    assert segments_of(some, SpecialSearch(frozenset(tokens)), str) is None
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_every_batch_is_its_texts(pre_tokenizer, tmp_path, monkeypatch):
     some = ["", "<s>", "a b<s>", "<s>a  b<s><s>é", "", "ab 日本 x", "<s>", f"a{BOUNDARY}<s>b", " "]
     wanted = [peer.encode(text, add_special_tokens=False).ids for text in some]
     calls = []
-    monkeypatch.setattr(stretches, "stretches_of", lambda *given: calls.append(given) or stretches_of(*given))
+    monkeypatch.setattr(segments, "segments_of", lambda *given: calls.append(given) or segments_of(*given))
     for batch in (some, some[:7], some[3:4], some[4:5]):
         n = some.index(batch[0], 0 if len(batch) > 1 else 3)
         calls.clear()
