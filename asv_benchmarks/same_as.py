@@ -1027,6 +1027,8 @@ def pipelines(call):
     ]
     texts = [SHORT, "  The <s> SEA the sea  was\tthe42nd. a b", "", "éa\u0301 漢字", novel(400, 9_000)]
     for number, given in enumerate(parts):
+        if call.mode == "plain" and number % 4:
+            continue
         path = Path(f"{number}.json")
         path.write_text(tokenizer_json(**copy.deepcopy(given)), "utf-8")
         name = f"{number} {json.dumps(given, ensure_ascii=False)[:60]}"
@@ -1062,9 +1064,10 @@ def pipelines(call):
             call(f"{name} {save} file", file_of, path)
             if form in ("native", "huggingface"):
                 call(f"{name} {load}", lambda p=path, n=load, t=tok: getattr(bpe.Tokenizer, n)(p) == t)
-        call(f"{name} extend", lambda t=tok: t.extend([SONG], 5))
-        call(f"{name} prune", lambda t=tok: t.prune([SONG], vocab_size=280))
-        call(f"{name} audit", lambda t=tok: t.audit().n_by_status)
+        if number % 8 == 0:
+            call(f"{name} extend", lambda t=tok: t.extend([SONG], 5))
+            call(f"{name} prune", lambda t=tok: t.prune([SONG], vocab_size=280))
+            call(f"{name} audit", lambda t=tok: t.audit().n_by_status)
 
 
 @area()
