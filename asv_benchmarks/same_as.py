@@ -1468,7 +1468,7 @@ def command_line(call):
                 b"",
             ),
             ((*train, "-o", "super.json", "--superwords", "superbpe", "--first-merges", 30), b""),
-            ((*train, "-o", "bound.json", "--superwords", "boundless"), b""),
+            ((*train, "more.txt", "-o", "bound.json", "--superwords", "boundless", "--min-count", 9), b""),
             ((*train, "-o", "-", "--pattern", "o200k"), b""),
             (("train", "-", "--vocab-size", 280, "-o", "stdin.json", "--json"), SONG.encode()),
             (("train", "records.jsonl", "--field", "body", "--vocab-size", 256, "-o", "field.json"), b""),
@@ -1526,7 +1526,7 @@ def command_line(call):
             (("encode", "special.json", "--allow-special"), f"a{END}b".encode()),
             (("encode", "special.json", "--ordinary"), f"a{END}b".encode()),
             (("encode", "tok.json", "book.txt", "-o", "ids.bin", "--json"), b""),
-            (("encode", "tok.json", "book.txt", "-o", "ids.npy"), b""),
+            (("encode", "tok.json", "book.txt", "-o", "array.npy"), b""),
             (
                 (
                     "encode",
@@ -1548,7 +1548,7 @@ def command_line(call):
             (("convert", "tok.json", "o.tiktoken"), b""),
             (("convert", "tok.json", "gpt2", "--to", "gpt2"), b""),
             (("convert", "special.json", "o.model", "--to", "minbpe", "--json"), b""),
-            (("extend", "tok.json", "more.txt", "-n", 10, "-o", "extended.json", "--map", "map.npy"), b""),
+            (("extend", "tok.json", "more.txt", "-n", 5, "-o", "extended.json", "--map", "map.npy"), b""),
             (
                 (
                     "prune",
@@ -1580,7 +1580,7 @@ def command_line(call):
         [
             (("convert", "o.tiktoken", "back.json"), b""),
             (("convert", "o.tiktoken", "back.json", "--pattern", "gpt2"), b""),
-            (("decode", "tok.json", "ids.npy"), b""),
+            (("decode", "tok.json", "array.npy"), b""),
             (("decode", "tok.json", "ids.bin", "--dtype", "uint16"), b""),
             (("show", "gpt2", "the sea"), b""),
         ]
