@@ -1204,7 +1204,8 @@ def id_files(call):
         )
     Path("large.txt").write_text(NOVEL.read_text("utf-8") * 8, "utf-8")
     for ending in ("bin", "npy", "idx", "parquet"):
-        stopped = []
+        stopped, out = [], Path(f"large_{ending}", f"ids.{ending}")
+        out.parent.mkdir()
 
         def stop(done, total, stopped=stopped):
             if done > 1_000_000:
@@ -1212,13 +1213,13 @@ def id_files(call):
                 raise RuntimeError("stopped")
 
         with suppress(RuntimeError):
-            tok.encode_files(Path("large.txt"), f"large.{ending}", progress=stop)
-        call.keep(f"stopped {ending}", f"{bool(stopped)} {Path(f'large.{ending}').exists()}")
+            tok.encode_files(Path("large.txt"), out, progress=stop)
+        call.keep(f"stopped {ending}", f"{bool(stopped)} {out.exists()}")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what was saved, which depends on the time
-            result = tok.encode_files(Path("large.txt"), f"large.{ending}")
+            result = tok.encode_files(Path("large.txt"), out)
         call.keep(f"resumed {ending}", re.sub(r"is_resumed=\w+", "", shown(result)))
-        call(f"resumed file {ending}", table_of if ending == "parquet" else file_of, f"large.{ending}")
+        call(f"resumed file {ending}", table_of if ending == "parquet" else file_of, out)
 
 
 def table_of(path):
