@@ -417,7 +417,7 @@ def put_around(ids: np.ndarray, offsets: np.ndarray, around: Around) -> tuple[np
     )
 
 
-def _holds_any(data: bytearray | np.ndarray, needles: tuple[bytes, ...]) -> bool:
+def _holds_any(data: bytes | bytearray | np.ndarray, needles: tuple[bytes, ...]) -> bool:
     """Return whether a text holds one of some strings; a mebibyte is copied at a time."""
     reach = max(map(len, needles), default=0)
     starts = range(0, len(data) + 1, _BLOCK) if needles else ()

@@ -9,7 +9,7 @@ import pytest
 
 import bpe
 from bpe.corpus import sources
-from bpe.encoding import engine
+from bpe.encoding import batches, engine
 from bpe.support.arrow import ArrowTexts, arrow_texts
 from tests.optional import optional
 
