@@ -19,7 +19,8 @@ A container has three layers, in this order:
    :func:`bind` joins it to the type; :func:`named_by_package` names it for pickles.
 
 A field may be one of our containers: its type is ``int_map_type``, ``map_type(dtype)``,
-``heap_type(greatest_first, dtype, ties)`` and so on.
+``heap_type(greatest_first, dtype, ties)`` and so on. Fields that kernels only get together, without methods
+and checks, are a :class:`Record`.
 
 A container is *owned* or *borrowed*. Python and plain kernels own the containers and arrays that they use:
 references are counted. Quiet kernels borrow: they get a bare pointer, and what they read from its fields

@@ -55,6 +55,7 @@ class _Worker:
         data = np.empty(SMALL, np.uint8)
         self.data = data.data
         self.ids = np.empty(SMALL + SPARE_IDS, np.uint32)
+        self.few_ids = self.ids.data  # a part of it is taken more quickly
         self._room = _ROOM
         self.offsets = np.empty(SMALL + 1, np.int32)  # of a block, or of `data`
         self.memory = new_memory(
@@ -136,7 +137,7 @@ class Encoder:
         """Encode a text."""
         worker, n = self._encode_small(data)
         if worker is not None:
-            ids = worker.ids[:n].tolist()
+            ids = worker.few_ids[:n].tolist()
             self._idle.append(worker)
             return ids
         return self.encode_to_numpy(data).tolist()

@@ -19,7 +19,7 @@ The methods of :class:`bpe.Tokenizer` are a few lines each over an engine and ov
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain, pairwise
 from operator import index
 from typing import TYPE_CHECKING, Any, AnyStr, cast
@@ -257,13 +257,16 @@ class Engine:
         begins: Begins = Begins.TEXT,
     ) -> Encoder | SpecialEncoder:
         """Return what encodes a text by some rules; it is an error if `given` holds what these disallow."""
-        if needles := rules.needles:
-            for block in (data,) if type(data) is bytes else _blocks(data, max(map(len, needles))):
-                for needle in needles:
-                    if needle in block:
-                        rules.refuse(given, what)
-                        return SpecialEncoder(self, rules, begins)
-        return self.encoder
+        if type(data) is bytes:
+            for needle in rules.needles:  # quicker than any()
+                if needle in data:
+                    break
+            else:
+                return self.encoder
+        elif not _holds_any(data, rules.needles):
+            return self.encoder
+        rules.refuse(given, what)
+        return SpecialEncoder(self, rules, begins)
 
     def encode_special(
         self, texts: Sequence[bytes], rules: Rules, begins: Begins = Begins.TEXT
@@ -409,10 +412,12 @@ def put_around(ids: np.ndarray, offsets: np.ndarray, around: Around) -> tuple[np
     )
 
 
-def _blocks(data: bytes | bytearray | np.ndarray, overlap: int) -> Iterator[bytes]:
-    """Yield copies of parts of a text, so that nothing as long as the overlap is in none of them."""
-    for start in range(0, len(data) + 1, _BLOCK):
-        yield bytes(data[start : start + _BLOCK + overlap])
+def _holds_any(data: bytes | bytearray | np.ndarray, needles: tuple[bytes, ...]) -> bool:
+    """Return whether a text holds one of some strings; a mebibyte is copied at a time."""
+    reach = max(map(len, needles), default=0)
+    starts = range(0, len(data) + 1, _BLOCK) if needles else ()
+    blocks = (bytes(data[start : start + _BLOCK + reach]) for start in starts)
+    return any(needle in block for block in blocks for needle in needles)
 
 
 def _not_negative(number: int, name: str) -> int:

@@ -62,129 +62,147 @@ PLAIN_ENCODING = ("tests/without_jit/test_encoding.py",)
 PLAIN_TRAINING = ("tests/without_jit/test_training.py",)
 PLAIN_SCANNING = ("tests/without_jit/test_scanning.py",)
 CONTAINERS = (S + "test_contract.py", "tests/examples")
-HEAPS = (S + "test_multiset_heap.py", S + "test_first_come.py")
-TRAINING = (B + "test_training.py", B + "test_resume.py")
-TOKENIZER = (B + "test_tokenizer_methods.py", B + "test_streams.py", B + "test_tokenizer.py")
-SPLITTING = (B + "test_pattern.py", *TOKENIZER)
+HEAPS = (S + "priority_queues/test_multiset_heap.py", S + "priority_queues/test_first_come.py")
+TRAINING = (B + "training/test_learner.py", B + "training/test_resume.py")
+TOKENIZER = (B + "test_tokenizer_methods.py", B + "encoding/test_streams.py", B + "test_tokenizer.py")
+SPLITTING = (B + "splitting/test_pattern.py", *TOKENIZER)
 
 TARGETS = [
     Target(
         "heaps",
         "structures/priority_queues/multiset_heap_kernels.py",
         HEAPS,
-        (*PLAIN, S + "test_multiset_heap.py::test_kernels_against_a_list"),
+        (*PLAIN, S + "priority_queues/test_multiset_heap.py::test_kernels_against_a_list"),
         CONTAINERS,
     ),
     Target(
         "heaps",
         "structures/priority_queues/multiset_heap_blocks.py",
         HEAPS,
-        (*PLAIN, S + "test_multiset_heap.py::test_kernels_against_a_list"),
+        (*PLAIN, S + "priority_queues/test_multiset_heap.py::test_kernels_against_a_list"),
         CONTAINERS,
     ),
     Target("heaps", "structures/priority_queues/multiset_heap_type.py", HEAPS, PLAIN, CONTAINERS),
     Target(
         "heaps",
         "structures/priority_queues/count_buckets_cells.py",
-        (S + "test_count_buckets.py",),
+        (S + "priority_queues/test_count_buckets.py",),
         PLAIN,
         CONTAINERS,
     ),
     Target(
         "heaps",
         "structures/priority_queues/count_buckets_kernels.py",
-        (S + "test_count_buckets.py",),
+        (S + "priority_queues/test_count_buckets.py",),
         PLAIN,
         CONTAINERS,
     ),
     Target(
         "heaps",
         "structures/base/queue.py",
-        (S + "test_multiset_heap.py", S + "test_count_buckets.py"),
+        (S + "priority_queues/test_multiset_heap.py", S + "priority_queues/test_count_buckets.py"),
         PLAIN,
         CONTAINERS,
     ),
     Target(
         "maps",
         "structures/hash_tables/int_map_table.py",
-        (S + "test_int_map.py",),
-        (*PLAIN, S + "test_int_map.py::test_kernels_against_a_dict", S + "test_int_map.py::test_buckets"),
+        (S + "hash_tables/test_int_map.py",),
+        (
+            *PLAIN,
+            S + "hash_tables/test_int_map.py::test_kernels_against_a_dict",
+            S + "hash_tables/test_int_map.py::test_buckets",
+        ),
         CONTAINERS,
     ),
-    Target("maps", "structures/hash_tables/int_map_kernels.py", (S + "test_int_map.py",), PLAIN, CONTAINERS),
+    Target(
+        "maps",
+        "structures/hash_tables/int_map_kernels.py",
+        (S + "hash_tables/test_int_map.py",),
+        PLAIN,
+        CONTAINERS,
+    ),
     Target(
         "maps",
         "structures/sorted_maps/sorted_map_layout.py",
-        (S + "test_sorted_map.py",),
-        (*PLAIN, S + "test_sorted_map.py::test_kernels_against_a_list"),
+        (S + "sorted_maps/test_sorted_map.py",),
+        (*PLAIN, S + "sorted_maps/test_sorted_map.py::test_kernels_against_a_list"),
         CONTAINERS,
     ),
     Target(
-        "maps", "structures/sorted_maps/sorted_map_kernels.py", (S + "test_sorted_map.py",), PLAIN, CONTAINERS
+        "maps",
+        "structures/sorted_maps/sorted_map_kernels.py",
+        (S + "sorted_maps/test_sorted_map.py",),
+        PLAIN,
+        CONTAINERS,
     ),
     Target(
         "maps",
         "structures/hash_tables/byte_counter_kernels.py",
-        (S + "test_byte_counter.py",),
-        (S + "test_byte_counter.py::test_kernels_against_a_dict",),
+        (S + "hash_tables/test_byte_counter.py",),
+        (S + "hash_tables/test_byte_counter.py::test_kernels_against_a_dict",),
     ),
     Target(
         "maps",
         "structures/base/mapping.py",
-        (S + "test_int_map.py", S + "test_count_buckets.py"),
+        (S + "hash_tables/test_int_map.py", S + "priority_queues/test_count_buckets.py"),
         PLAIN,
         CONTAINERS,
     ),
     Target(
         "lists",
         "structures/tokens/token_list_kernels.py",
-        (S + "test_token_list.py",),
-        (*PLAIN, S + "test_token_list.py::test_kernels_against_a_list"),
-        (S + "test_pair_index.py", *CONTAINERS),
+        (S + "tokens/test_token_list.py",),
+        (*PLAIN, S + "tokens/test_token_list.py::test_kernels_against_a_list"),
+        (S + "tokens/test_pair_index.py", *CONTAINERS),
     ),
     Target(
-        "index", "structures/tokens/pair_index_kernels.py", (S + "test_pair_index.py",), PLAIN, CONTAINERS
+        "index",
+        "structures/tokens/pair_index_kernels.py",
+        (S + "tokens/test_pair_index.py",),
+        PLAIN,
+        CONTAINERS,
     ),
     Target(
         "maps",
         "structures/hash_tables/int_set_kernels.py",
-        (S + "test_int_set.py",),
+        (S + "hash_tables/test_int_set.py",),
         PLAIN,
         (S + "test_no_leaks.py",),
     ),
     Target(
         "dense",
         "structures/priority_queues/indexed_heap_tree.py",
-        (S + "test_indexed_heap.py",),
+        (S + "priority_queues/test_indexed_heap.py",),
         PLAIN,
         CONTAINERS,
     ),
     Target(
         "dense",
         "structures/priority_queues/indexed_heap_kernels.py",
-        (S + "test_indexed_heap.py",),
+        (S + "priority_queues/test_indexed_heap.py",),
         PLAIN,
         CONTAINERS,
     ),
     Target(
         "rows",
         "structures/neighbours/k_best_kernels.py",
-        (S + "test_k_best.py",),
+        (S + "neighbours/test_k_best.py",),
         PLAIN,
         (S + "test_no_leaks.py",),
     ),
     Target(
         "rows",
         "structures/neighbours/k_best_layout.py",
-        (S + "test_k_best_layout.py", S + "test_k_best.py"),
+        (S + "neighbours/test_k_best_layout.py", S + "neighbours/test_k_best.py"),
         PLAIN,
     ),
     Target("merging", "bpe/training/merging.py", TRAINING, PLAIN_TRAINING),
     Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
-    Target("selection", "bpe/training/parity_turns.py", (B + "test_parity.py",), PLAIN_TRAINING),
+    Target("selection", "bpe/training/parity_turns.py", (B + "training/test_parity.py",), PLAIN_TRAINING),
     Target("merging", "bpe/training/state.py", TRAINING, PLAIN_TRAINING),
     *(
-        Target("superwords", f"bpe/{module}.py", (B + "test_superwords.py",))
+        Target("superwords", f"bpe/{module}.py", (B + "superwords/test_superwords.py",))
         for module in (
             "superwords/pair_sketch",
             "superwords/piece_ids",
@@ -195,139 +213,221 @@ TARGETS = [
         )
     ),
     *(
-        Target("superwords", f"bpe/superwords/{module}.py", (B + "test_run_counts.py",))
+        Target("superwords", f"bpe/superwords/{module}.py", (B + "superwords/test_counted_runs.py",))
         for module in ("counted_runs", "runs_file")
     ),
     *(
-        Target("superwords", f"bpe/encoding/{module}.py", (B + "test_joining.py", B + "test_superwords.py"))
+        Target(
+            "superwords",
+            f"bpe/encoding/{module}.py",
+            (B + "encoding/kernels/test_joining.py", B + "superwords/test_superwords.py"),
+        )
         for module in ("kernels/joining", "joining_encoders")
     ),
     *(
-        Target("vocabularies", f"bpe/{module}.py", (B + "test_surgery.py",))
+        Target("vocabularies", f"bpe/{module}.py", (B + "surgery/test_surgery.py",))
         for module in ("surgery/extend", "surgery/prune")
     ),
     *(
-        Target("auditing", f"bpe/auditing/{module}.py", (B + "test_audit.py",))
+        Target("auditing", f"bpe/auditing/{module}.py", (B + "auditing/test_audit.py",))
         for module in ("proofs", "witnesses", "measures", "audit")
     ),
-    Target("merging", "bpe/training/start.py", (B + "test_limited_alphabets.py",), PLAIN_TRAINING),
+    Target("merging", "bpe/training/start.py", (B + "training/test_limited_alphabets.py",), PLAIN_TRAINING),
     Target(
         "rounds",
         "bpe/encoding/kernels/linked_pieces.py",
-        (B + "test_encoding.py",),
+        (B + "encoding/test_encoder.py",),
         PLAIN_ENCODING,
         TOKENIZER,
     ),
     Target(
-        "rounds", "bpe/encoding/kernels/merge_rounds.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOKENIZER
+        "rounds",
+        "bpe/encoding/kernels/merge_rounds.py",
+        (B + "encoding/test_encoder.py",),
+        PLAIN_ENCODING,
+        TOKENIZER,
     ),
-    Target("rounds", "bpe/encoding/kernels/merge_rounds.py", (B + "test_long_pieces.py",), (), TOKENIZER),
+    Target(
+        "rounds",
+        "bpe/encoding/kernels/merge_rounds.py",
+        (B + "encoding/kernels/test_merge_rounds.py",),
+        (),
+        TOKENIZER,
+    ),
     Target(
         "rounds",
         "bpe/encoding/kernels/merge_heap.py",
-        (B + "test_encoding.py", B + "test_dropout.py"),
+        (B + "encoding/test_encoder.py", B + "encoding/test_dropout.py"),
         PLAIN_ENCODING,
-        (*TOKENIZER, B + "test_formats.py"),
+        (*TOKENIZER, B + "formats/test_formats.py"),
     ),
     Target(
         "rounds",
         "bpe/encoding/kernels/memory.py",
-        (B + "test_encoding.py", B + "test_encoder_memory.py"),
+        (B + "encoding/test_encoder.py", B + "encoding/kernels/test_memory.py"),
         (),
         TOKENIZER,
     ),
     Target(
         "rounds",
         "bpe/encoding/kernels/piece_table.py",
-        (B + "test_short_pieces.py",),
+        (B + "encoding/kernels/test_piece_table.py",),
         (),
-        (B + "test_encoding.py",),
+        (B + "encoding/test_encoder.py",),
     ),
-    Target("streams", "bpe/encoding/streams.py", (B + "test_streams.py",), (), TOKENIZER),
+    Target("streams", "bpe/encoding/streams.py", (B + "encoding/test_streams.py",), (), TOKENIZER),
     Target(
         "windows",
         "bpe/splitting/compiled/windows.py",
-        (B + "test_scanning.py", B + "test_prefilter.py"),
+        (B + "splitting/compiled/test_scanner.py", B + "splitting/compiled/test_prefilter.py"),
         PLAIN_SCANNING,
         SPLITTING,
     ),
     Target(
         "windows",
         "bpe/splitting/compiled/cuts.py",
-        (B + "test_pattern.py",),
+        (B + "splitting/test_pattern.py",),
         (),
-        (B + "test_corpus.py", *TOKENIZER),
+        (B + "corpus/test_sources.py", *TOKENIZER),
     ),
-    Target("windows", "bpe/splitting/compiled/bulk.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
     Target(
-        "windows", "bpe/splitting/compiled/matching.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING
+        "windows",
+        "bpe/splitting/compiled/bulk.py",
+        (B + "splitting/compiled/test_scanner.py",),
+        PLAIN_SCANNING,
+        SPLITTING,
+    ),
+    Target(
+        "windows",
+        "bpe/splitting/compiled/matching.py",
+        (B + "splitting/compiled/test_scanner.py",),
+        PLAIN_SCANNING,
+        SPLITTING,
     ),
     Target(
         "windows",
         "bpe/splitting/compiled/cutting.py",
-        (B + "test_scanning.py", B + "test_prefilter.py"),
+        (B + "splitting/compiled/test_scanner.py", B + "splitting/compiled/test_prefilter.py"),
         PLAIN_SCANNING,
         SPLITTING,
     ),
     Target(
         "specials",
         "bpe/splitting/special_search.py",
-        (B + "test_special_search.py", B + "test_streams.py", B + "test_counts.py"),
         (
-            B + "test_specials.py",
-            B + "test_counts.py::test_wrong_specials",
-            B + "test_counts.py::test_longest_special_first",
-            B + "test_counts.py::test_special_tokens_are_found_as_the_slow_search_finds_them",
+            B + "splitting/test_special_search.py",
+            B + "encoding/test_streams.py",
+            B + "counting/test_word_counts.py",
         ),
-        (*TOKENIZER, B + "test_corpus.py", B + "test_training.py", B + "test_pattern.py"),
+        (
+            B + "splitting/test_specials.py",
+            B + "counting/test_word_counts.py::test_wrong_specials",
+            B + "counting/test_word_counts.py::test_longest_special_first",
+            B + "counting/test_word_counts.py::test_special_tokens_are_found_as_the_slow_search_finds_them",
+        ),
+        (
+            *TOKENIZER,
+            B + "corpus/test_sources.py",
+            B + "training/test_learner.py",
+            B + "splitting/test_pattern.py",
+        ),
     ),
     Target(
         "specials",
         "bpe/splitting/specials.py",
-        (B + "test_special_search.py", B + "test_streams.py", B + "test_counts.py"),
         (
-            B + "test_specials.py",
-            B + "test_counts.py::test_wrong_specials",
-            B + "test_counts.py::test_longest_special_first",
-            B + "test_counts.py::test_special_tokens_are_found_as_the_slow_search_finds_them",
+            B + "splitting/test_special_search.py",
+            B + "encoding/test_streams.py",
+            B + "counting/test_word_counts.py",
         ),
-        (*TOKENIZER, B + "test_corpus.py", B + "test_training.py", B + "test_pattern.py"),
+        (
+            B + "splitting/test_specials.py",
+            B + "counting/test_word_counts.py::test_wrong_specials",
+            B + "counting/test_word_counts.py::test_longest_special_first",
+            B + "counting/test_word_counts.py::test_special_tokens_are_found_as_the_slow_search_finds_them",
+        ),
+        (
+            *TOKENIZER,
+            B + "corpus/test_sources.py",
+            B + "training/test_learner.py",
+            B + "splitting/test_pattern.py",
+        ),
     ),
-    Target("specials", "bpe/splitting/special_trie.py", (B + "test_special_search.py",)),
+    Target("specials", "bpe/splitting/special_trie.py", (B + "splitting/test_special_search.py",)),
     Target(
         "specials",
         "bpe/splitting/special_automaton.py",
-        (B + "test_special_search.py",),
+        (B + "splitting/test_special_search.py",),
         ("tests/without_jit/test_special_automaton.py",),
     ),
     *(
-        Target("steps", f"bpe/pipeline/{name}.py", (B + f"test_{name}.py", B + "test_prepared.py"))
+        Target(
+            "steps",
+            f"bpe/pipeline/{name}.py",
+            (B + f"pipeline/test_{name}.py", B + "pipeline/test_engine.py"),
+        )
         for name in ("decoders", "normalizers", "post_processors", "pre_tokenizers")
     ),
-    Target("steps", "bpe/pipeline/decoder_steps.py", (B + "test_decoders.py", B + "test_prepared.py")),
-    Target("steps", "bpe/pipeline/decoders.py", (B + "test_decoder_streams.py", B + "test_prepared.py")),
+    Target(
+        "steps",
+        "bpe/pipeline/decoder_steps.py",
+        (B + "pipeline/test_decoders.py", B + "pipeline/test_engine.py"),
+    ),
+    Target(
+        "steps",
+        "bpe/pipeline/decoders.py",
+        (B + "pipeline/test_decoder_streams.py", B + "pipeline/test_engine.py"),
+    ),
     *(
         Target(
-            "steps", f"bpe/pipeline/{name}.py", (B + "test_normalizers.py",), (), (B + "test_prepared.py",)
+            "steps",
+            f"bpe/pipeline/{name}.py",
+            (B + "pipeline/test_normalizers.py",),
+            (),
+            (B + "pipeline/test_engine.py",),
         )
         for name in ("precompiled", "text_changes", "tracked", "unicode_forms")
     ),
-    Target("steps", "bpe/pipeline/splits.py", (B + "test_pre_tokenizers.py",), (), (B + "test_prepared.py",)),
-    Target("steps", "bpe/pipeline/entries.py", (B + "test_normalizers.py", B + "test_pre_tokenizers.py")),
     Target(
-        "steps", "bpe/pipeline/added_tokens.py", (B + "test_added_token_flags.py", B + "test_prepared.py")
+        "steps",
+        "bpe/pipeline/splits.py",
+        (B + "pipeline/test_pre_tokenizers.py",),
+        (),
+        (B + "pipeline/test_engine.py",),
+    ),
+    Target(
+        "steps",
+        "bpe/pipeline/entries.py",
+        (B + "pipeline/test_normalizers.py", B + "pipeline/test_pre_tokenizers.py"),
+    ),
+    Target(
+        "steps",
+        "bpe/pipeline/added_tokens.py",
+        (B + "pipeline/test_added_token_flags.py", B + "pipeline/test_engine.py"),
     ),
     *(
-        Target("prepared", f"bpe/{name}.py", (B + "test_prepared.py",), (), (B + "test_prepared_streams.py",))
+        Target(
+            "prepared",
+            f"bpe/{name}.py",
+            (B + "pipeline/test_engine.py",),
+            (),
+            (B + "pipeline/test_streams.py",),
+        )
         for name in ("encoding/symbols", "pipeline/engine", "pipeline/preparation")
     ),
-    Target("prepared", "bpe/pipeline/cuts.py", (B + "test_prepared_streams.py",)),
+    Target("prepared", "bpe/pipeline/cuts.py", (B + "pipeline/test_streams.py",)),
     Target(
         "counting",
         "bpe/counting/batching.py",
-        (B + "test_counts.py",),
-        (B + "test_batching.py",),
-        (B + "test_clusters.py",),
+        (B + "counting/test_word_counts.py",),
+        (B + "counting/test_batching.py",),
+        (B + "counting/test_clusters.py",),
     ),
-    Target("counting", "bpe/counting/pieces.py", (B + "test_counts.py",), (), (B + "test_clusters.py",)),
+    Target(
+        "counting",
+        "bpe/counting/pieces.py",
+        (B + "counting/test_word_counts.py",),
+        (),
+        (B + "counting/test_clusters.py",),
+    ),
 ]

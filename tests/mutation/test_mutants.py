@@ -130,7 +130,7 @@ def test_the_files_of_the_table_are_there():
 
 def test_the_quick_core_of_a_module():
     quick = quick_of(next(target for target in TARGETS if target.module.endswith("training/merging.py")))
-    assert quick.focused == ("tests/bpe/test_training.py",)
+    assert quick.focused == ("tests/bpe/training/test_learner.py",)
     assert {*quick.focused, "tests/test_readme.py"} < {*quick.wide}
     assert all((ROOT / path.partition("::")[0]).exists() for path in quick.wide)
 

@@ -9,7 +9,7 @@ import pytest
 
 import bpe
 from bpe.corpus import sources
-from bpe.encoding import batches
+from bpe.encoding import batches, engine
 from bpe.support.arrow import ArrowTexts, arrow_texts
 from tests.optional import optional
 
@@ -84,13 +84,13 @@ def test_special_tokens(tokenizer):
 
 
 def test_special_tokens_across_windows(monkeypatch):
-    monkeypatch.setattr(batches, "MOST_BYTES", 4)
+    monkeypatch.setattr(engine, "_BLOCK", 4)
     data = np.frombuffer(b"0123456789<|end|>", np.uint8)
     for needle in (b"0", b"34", b"<|end|>", b"|>", b""):
-        assert batches._holds_any(data, (b"no", needle))
-    assert not batches._holds_any(data, (b"no", b"43"))
-    assert not batches._holds_any(data, ())
-    assert batches._holds_any(data[:0], (b"",))
+        assert engine._holds_any(data, (b"no", needle))
+    assert not engine._holds_any(data, (b"no", b"43"))
+    assert not engine._holds_any(data, ())
+    assert engine._holds_any(data[:0], (b"",))
 
 
 def test_a_tokenizer_that_changes_texts(tmp_path):

@@ -15,6 +15,7 @@ import bpe
 from bpe import cli
 from bpe.cli.app import noting_interrupts
 from bpe.tokenizer import Tokenizer
+from bpe.training.learner import Training
 from tests.forks import Child
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
@@ -37,14 +38,14 @@ def run(*arguments):
 @pytest.fixture
 def interrupted(monkeypatch):
     """Training that is interrupted after 40 merges, by a signal."""
-    learn = bpe.Trainer._learn
+    learn = Training.learn
 
     def some(self, wanted):
         if len(self.log) >= 40:
             signal.raise_signal(signal.SIGINT)
         learn(self, min(wanted, 40))
 
-    monkeypatch.setattr(bpe.Trainer, "_learn", some)
+    monkeypatch.setattr(Training, "learn", some)
 
 
 def test_what_is_learned_is_saved(folder, interrupted):

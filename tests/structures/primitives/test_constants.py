@@ -81,7 +81,7 @@ def lanes(data, products):
 
 def test_the_code_of_a_constant_is_cached_on_disk(python, tmp_path):
     (tmp_path / "lanes_of.py").write_text(MODULE)
-    path = f"{tmp_path}{os.pathsep}{Path(__file__).parents[2]}"
+    path = f"{tmp_path}{os.pathsep}{Path(__file__).parents[3]}"
     expected = sum(1 << lane for lane in range(64) if lane & 4) - 2**64
     found = [python(PROGRAM, PYTHONPATH=path, NUMBA_CACHE_DIR=str(tmp_path / "cache")) for _ in range(2)]
     assert found == [f"{expected} 0\n", f"{expected} 1\n"]

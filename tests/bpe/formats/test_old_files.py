@@ -10,7 +10,7 @@ import pytest
 
 import bpe
 
-FOLDER = Path(__file__).parent.parent / "data" / "written_by_0.1.0"
+FOLDER = Path(__file__).parents[2] / "data" / "written_by_0.1.0"
 TEXT = "low lower lowest, the newest wide\u00e9 wider! 12345 don't \U0001f600\n\n  x"
 PROTOCOLS = (2, 5)
 
@@ -79,7 +79,7 @@ def test_pickles_name_the_packages_only(name, protocol):
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_pickled_corpus_names_its_files(protocol):
-    novel = Path(__file__).parents[1] / "data" / "treasure_island.txt"
+    novel = Path(__file__).parents[2] / "data" / "treasure_island.txt"
     data = pickle.dumps(bpe.Corpus(novel), protocol)
     assert b"".join(next(iter(pickle.loads(data).documents()))) == novel.read_bytes()
     assert names_in(data) == {"bpe"}

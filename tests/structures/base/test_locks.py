@@ -312,7 +312,7 @@ def test_a_container_that_iterations_change_is_refused(loop, named):
         njit(parallel=True)(loop)(st.IntMap(), 10)
     first_line = str(refused.value).splitlines()[0]
     assert re.fullmatch(f"{named}: make one in each iteration, .* after the loop", first_line)
-    assert "test_claims.py" in str(refused.value)
+    assert "test_locks.py" in str(refused.value)
 
 
 def test_what_is_not_parallel_may_change_one():

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "bpe" / "datasets.rst").read_text("utf-8")
 BLOCKS = [
     textwrap.dedent(block)

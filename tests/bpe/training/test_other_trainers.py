@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import bpe
 from tests.optional import required
 
-FOLDER = Path(__file__).parents[2] / "asv_benchmarks"
+FOLDER = Path(__file__).parents[3] / "asv_benchmarks"
 
 # Small alphabets: ties at every merge, and runs.
 ALPHABETS = ["a", "ab", "ab ", "abc  ", "aab é€😀 ", "abcdefgh   \n.,1"]

@@ -17,7 +17,7 @@ from bpe.id_files import encode as id_files
 from bpe.pipeline import added_tokens as token_cuts
 from bpe.pipeline.added_tokens import AddedToken, AddedTokens, TokenCuts
 from bpe.vocabulary.byte_level import text_of
-from tests.bpe.test_prepared import (
+from tests.bpe.pipeline.test_engine import (
     BYTE_LEVEL,
     BYTE_TOKENS,
     METASPACE,

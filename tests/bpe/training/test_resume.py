@@ -23,9 +23,7 @@ options = st.fixed_dictionaries(
         "max_token_length": st.none() | st.integers(1, 6),
     }
 )
-layouts = st.fixed_dictionaries(
-    {"alphabet": st.sampled_from(["bytes", "gpt2"]), "special_first": st.booleans()}
-)
+layouts = st.fixed_dictionaries({"like": st.sampled_from([None, "gigatoken", "huggingface"])})
 
 
 # --------------------------------------------------------------------------------------------- the same words
@@ -38,7 +36,7 @@ def test_a_resumed_run_learns_what_one_run_learns(corpus, options, layout, n_bef
     whole.run(size + n_before)
     half = whole.tokenizer()
     whole.run(size + n_before + n_after)
-    resumed = bpe.Trainer.resume(half, counts, **options)
+    resumed = bpe.Trainer.resume(half, counts, **options, **layout)
     resumed.check()
     assert resumed.tokenizer() == half
     resumed.run(size + n_before + n_after)

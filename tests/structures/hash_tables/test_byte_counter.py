@@ -20,7 +20,7 @@ from structures.primitives.simd import _py_load_word, _py_multiply_fold, load_wo
 from structures.status import INT64_MAX, INT64_MIN, OK, OUT_OF_RANGE, OVERFLOW
 
 DEPTH = int(os.environ.get("FUZZ_DEPTH", "1"))
-BOOK = Path(__file__).parents[1] / "data" / "treasure_island.txt"
+BOOK = Path(__file__).parents[2] / "data" / "treasure_island.txt"
 LENGTHS = [0, 1, 2, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 32, 33, 40]
 # Few words, so that they recur: prefixes of each other, and with zeros, with which words are padded.
 FAMILIAR = [base[:n] for base in (b"a" * 40, b"\0" * 40, b"a\xff" * 20, bytes(range(40))) for n in LENGTHS]

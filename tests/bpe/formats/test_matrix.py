@@ -19,7 +19,7 @@ from tests.optional import required
 required("tiktoken")
 required("tokenizers")
 
-FOLDER = Path(__file__).parents[2] / "asv_benchmarks"
+FOLDER = Path(__file__).parents[3] / "asv_benchmarks"
 BYTES = [bytes([value]) for value in range(256)]
 OWN = r" ?[^\W\d]+|\d(?:\d\d)?|[^\w\s]+|\s+"
 

@@ -367,7 +367,7 @@ def test_what_is_asked_for_must_make_sense(tokenizer, book):
 def command():
     required("tokenizers")
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(Path(__file__).parents[2] / "asv_benchmarks")
+        patch.syspath_prepend(Path(__file__).parents[3] / "asv_benchmarks")
         yield importlib.import_module("same")
 
 

@@ -65,7 +65,7 @@ def agree(tokenizer, other, texts):
 # ------------------------------------------------------------------------------------ written, read back
 @pytest.mark.filterwarnings("default")  # of transformers
 def test_other_programs_decode_alike(tokenizer, texts, tmp_path):
-    """test_formats_matrix.py tests that they encode alike."""
+    """test_matrix.py tests that they encode alike."""
     tokenizer.save_huggingface(tmp_path / "tokenizer.json")
     other = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     for text in texts:

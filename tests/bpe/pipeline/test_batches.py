@@ -13,7 +13,7 @@ from bpe.pipeline.batches import segments_of
 from bpe.pipeline.engine import PipelineEngine
 from bpe.pipeline.normalizers import BOUNDARY, Normalizer
 from bpe.splitting.special_search import SpecialSearch
-from tests.bpe.test_prepared import SPACE, replace, sequence, some_tokenizer
+from tests.bpe.pipeline.test_engine import SPACE, replace, sequence, some_tokenizer
 
 MARK = BOUNDARY.encode()
 NORMALIZERS = [
