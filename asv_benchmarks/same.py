@@ -160,8 +160,10 @@ def text_ids(pair: Pair, file: Path, chance: random.Random) -> int:
         text = block.decode("utf-8", "replace")
         wanted = pair.of_theirs(text)
         what = f"{file.name} from byte {start} on"
-        pair.check(f"{what}, in one call", text, wanted, pair.ours.encode_to_numpy(text, specials="ordinary"))
-        stream = pair.ours.stream_encoder(specials="ordinary")
+        pair.check(
+            f"{what}, in one call", text, wanted, pair.ours.encode_to_numpy(text, disallowed_special=())
+        )
+        stream = pair.ours.stream_encoder(disallowed_special=())
         parts = [*map(stream.feed, cuts(text.encode(), chance)), stream.finish()]
         streamed = np.fromiter(chain.from_iterable(parts), np.uint32)
         pair.check(f"{what}, as a stream", text, wanted, streamed)
@@ -183,7 +185,7 @@ def code_point_ids(pair: Pair, context: str, characters: list[str]) -> int:
     n = 0
     for first in range(0, len(characters), 1 << 16):
         texts = [context.replace("{}", character) for character in characters[first : first + (1 << 16)]]
-        ids, offsets = pair.ours.encode_batch_to_numpy(texts, specials="ordinary")
+        ids, offsets = pair.ours.encode_batch_to_numpy(texts, disallowed_special=())
         for text, start, end in zip(texts, offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
             pair.check(repr(text), text, pair.of_theirs(text), ids[start:end])
         n += len(ids)
@@ -542,7 +544,7 @@ def compare(old: bpe.Tokenizer, new: bpe.Tokenizer, new_id_of: np.ndarray, data:
     """
     pieces = old.pattern.split_bytes(data)
     (old_ids, before), (new_ids, after) = (
-        tok.encode_batch_to_numpy(pieces, specials="ordinary") for tok in (old, new)
+        tok.encode_batch_to_numpy(pieces, disallowed_special=()) for tok in (old, new)
     )
     if new.decode_bytes(new_ids) != data:
         raise Different("the new ids are decoded to another text")

@@ -413,8 +413,7 @@ def specials(call):
                 lambda t=text, g=given: list(tok.encode_iterable([t[:5], t[5:]], **g)),
             )
         call(f"ordinary {number}", tok.encode_ordinary, text)
-    call("specials ordinary", tok.encode, texts[0], specials="ordinary")
-    call("specials unknown", tok.encode, texts[0], specials="none")
+    call("ordinary", tok.encode, texts[0], disallowed_special=())
     call("allowed unknown", tok.encode, "a", allowed_special={"<none>"})
     call("disallowed unknown", tok.encode, "a", disallowed_special={"<none>"})
     call("allowed str", tok.encode, "a", allowed_special="<pad>")

@@ -221,7 +221,7 @@ def lists_of_ids(peer: Peer, wanted: dict[str, list[int]]) -> list[list[int]]:
 def is_accepted(tok: bpe.Tokenizer, text: str) -> bool:
     """Say whether the vocabulary has tokens for all of a text; where not, tokenizers drops characters."""
     try:
-        tok.encode(text, specials="ordinary")
+        tok.encode_ordinary(text)
         tok.encode(text, allowed_special="all")
     except ValueError as error:
         if REFUSED in str(error):
@@ -265,7 +265,7 @@ def results(tok: bpe.Tokenizer, file: Path, texts: list[str], saved: Path) -> li
     document = json.loads(saved.read_text("utf-8"))
     return [
         compared(texts, ours(allowed_special="all"), ids.__getitem__),
-        compared(texts, ours(specials="ordinary"), as_text),
+        compared(texts, ours(disallowed_special=()), as_text),
         compared(
             texts,
             ours(allowed_special="all", add_special_tokens=True),

@@ -20,7 +20,7 @@ from bpe.encoding.intervals import IntervalCounter
 from bpe.encoding.streams import StreamDecoder, StreamEncoder, encode_parts
 from bpe.pipeline.engine import engine_of
 from bpe.splitting.pattern import Dialect, Pattern
-from bpe.splitting.specials import NO_TOKENS, Ordinary, Rules, SpecialOptions, Specials
+from bpe.splitting.specials import NO_TOKENS, Rules, SpecialOptions, Specials
 from bpe.support.progress import Progress
 from bpe.support.text import as_bytes, as_text, utf8_of
 from bpe.vocabulary.given import (
@@ -327,7 +327,6 @@ class Tokenizer:
         *,
         allowed_special: Specials | None = None,
         disallowed_special: Specials = "all",
-        specials: Ordinary = None,
         add_special_tokens: bool = False,
     ) -> list[int]:
         """Encode a text.
@@ -343,9 +342,8 @@ class Tokenizer:
             those of the attribute :attr:`allowed_special`, which are none if nobody has said otherwise.
         disallowed_special : "all" or collection of str
             Strings that are an error; "all" stands for all special tokens that are not allowed. One that is
-            neither allowed nor disallowed is encoded as the text it is.
-        specials : "ordinary", optional
-            All text is ordinary: no special token is looked for. It replaces the other two options.
+            neither allowed nor disallowed is ordinary text. With ``()`` that is all of them, unless
+            the tokenizer allows some by default: then pass ``allowed_special=()``, too.
         add_special_tokens : bool
             Put before and after the ids what the post-processor of a ``tokenizer.json`` says.
 
@@ -360,12 +358,12 @@ class Tokenizer:
         >>> tok = bpe.train(["low lower"], vocab_size=259, special_tokens=["<|end|>"], progress=False)
         >>> tok.encode("lower<|end|>", allowed_special={"<|end|>"})
         [257, 101, 114, 258]
-        >>> tok.encode("<|end|>", specials="ordinary")
+        >>> tok.encode("<|end|>", disallowed_special=())
         [60, 124, 101, 110, 100, 124, 62]
         """
         # A short text is encoded in a few microseconds: every call counts.
         engine = self.engine
-        rules = engine.rules_of(allowed_special, disallowed_special, specials, add_special_tokens)
+        rules = engine.rules_of(allowed_special, disallowed_special, add_special_tokens)
         data = utf8_of(text)
         return engine.encoder_for(data, rules, text).encode(data)
 

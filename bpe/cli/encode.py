@@ -219,7 +219,7 @@ def encode(
 
     rules: dict[str, Any] = {"allowed_special": "all"} if allow_special else {}
     if ordinary:
-        rules = {"specials": "ordinary"}
+        rules = {"disallowed_special": ()}
     reading: dict[str, Any] = {"field": field, "errors": errors, "max_record_bytes": max_record_bytes}
     reading["format"] = format
     corpus = Corpus([Path(path) for path in paths or (STDIN,)], **reading)

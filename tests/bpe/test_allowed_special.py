@@ -82,12 +82,12 @@ def test_every_method_allows_them(tokenizer, method, tmp_path):
     allowing = tokenizer.with_allowed_special("all")
     one = tokenizer.with_allowed_special({"<|end|>"})
     expected = ids(tokenizer, allowed_special="all")
-    ordinary = ids(tokenizer, specials="ordinary")
+    nothing = {"allowed_special": (), "disallowed_special": ()}
+    ordinary = ids(tokenizer, disallowed_special=())
     of_one = ids(tokenizer, allowed_special={"<|end|>"}, disallowed_special=())
     assert expected != ordinary
     assert ids(allowing) == ids(allowing, disallowed_special=()) == expected
-    assert ids(allowing, specials="ordinary") == ordinary
-    assert ids(allowing, allowed_special=(), disallowed_special=()) == ordinary
+    assert ids(allowing, **nothing) == ids(tokenizer, **nothing) == ordinary
     assert ids(allowing, allowed_special={"<|end|>"}, disallowed_special=()) == of_one
     assert ids(one, disallowed_special=()) == of_one
     for tok, special in ((tokenizer, {}), (allowing, {"allowed_special": ()}), (one, {})):

@@ -246,8 +246,8 @@ def check_ordinary(tok: Tokenizer, oracle: Oracle, some: Any, chance: random.Ran
     """Compare the ways in which all text is ordinary."""
     data = utf8_of(some)
     expected = oracle.ordinary(data)
-    assert tok.encode_ordinary(some) == expected == tok.encode(some, specials="ordinary")
-    ids, starts, ends = tok.encode_with_offsets(some, specials="ordinary")
+    assert tok.encode_ordinary(some) == expected == tok.encode(some, disallowed_special=())
+    ids, starts, ends = tok.encode_with_offsets(some, disallowed_special=())
     assert ids.tolist() == expected
     place = 0
     for number, start, end in zip(expected, starts.tolist(), ends.tolist(), strict=True):

@@ -292,4 +292,4 @@ def test_command_line_of_shards(client, folder, tokenizer, tmp_path_factory):
     arguments += ["--ordinary", "--scheduler", client.scheduler.address]
     result = CliRunner().invoke(cli.main, arguments)
     assert (result.exit_code, result.output) == (0, "")
-    assert tokenizer.encode_shards(folder, out / "ids", specials="ordinary").n_skipped == 3
+    assert tokenizer.encode_shards(folder, out / "ids", disallowed_special=()).n_skipped == 3

@@ -50,7 +50,7 @@ PATTERNS = {
     "not compiled": r"(\w)\1|\w+",
 }
 ALLOWED = {"allowed_special": "all"}
-CHOICES = [ALLOWED, {"allowed_special": {"<|", "é|>"}, "disallowed_special": ()}, {"specials": "ordinary"}]
+CHOICES = [ALLOWED, {"allowed_special": {"<|", "é|>"}, "disallowed_special": ()}, {"disallowed_special": ()}]
 
 
 @pytest.fixture(params=PATTERNS, scope="module")
@@ -271,8 +271,8 @@ HELD = {"none", "looks behind", "anchors", "not compiled"}  # to the end, or the
 def test_no_more_is_held_than_the_last_piece(any_tokenizer, request, book, size):
     """So what memory a stream takes is bounded, and ids come out soon."""
     data = book[:60_000].encode()[: 5000 * min(size, 12)]
-    stream = any_tokenizer.stream_encoder(specials="ordinary")
-    growing = any_tokenizer.appendable_encoder(specials="ordinary")
+    stream = any_tokenizer.stream_encoder(disallowed_special=())
+    growing = any_tokenizer.appendable_encoder(disallowed_special=())
     n_held, n_out = [], 0
     for place in range(0, len(data), size):
         n_out += sum(len(any_tokenizer.token_bytes(n)) for n in stream.feed(data[place : place + size]))

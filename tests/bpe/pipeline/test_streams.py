@@ -157,7 +157,9 @@ def test_a_stream_is_its_whole(seed, tmp_path):
     @settings(max_examples=15)
     @given(TEXTS | DATAS, st.randoms(use_true_random=False), st.booleans())
     def check_all(text, chance, is_ordinary):
-        check(tok, text, chance, **({"specials": "ordinary"} if is_ordinary else {"allowed_special": "all"}))
+        check(
+            tok, text, chance, **({"disallowed_special": ()} if is_ordinary else {"allowed_special": "all"})
+        )
 
     check_all()
 
