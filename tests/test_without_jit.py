@@ -11,6 +11,7 @@ CONTRACT = "tests/structures/test_contract.py"
 
 def test_without_jit():
     command = [sys.executable, "-m", "pytest", "tests/without_jit", CONTRACT, "-q", "-p", "no:cacheprovider"]
+    command += ["-k", "not (growth_across_powers or dijkstra_like_traffic)"]  # long, and like the programs
     # Products of hashes overflow, and numpy's scalars say so.
     command += ["-W", "ignore:overflow encountered:RuntimeWarning"]
     # So do sums of infinities.
