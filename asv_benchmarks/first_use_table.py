@@ -51,7 +51,7 @@ USES = {  # what a first program does, and what a longer one does, too
 TYPED_DICT = "import numba; d = numba.typed.Dict.empty(numba.int64, numba.int64); d[7] = 1; d[7]; d.pop(7)"
 KERNEL = "from dijkstra import shortest_paths; shortest_paths([[1.0, 9.0, 1.0], [1.0, 1.0, 1.0]], (0, 0))"
 
-OPEN = "import bpe; tok = bpe.Tokenizer.open({path!r}, pattern={pattern!r}, special_tokens={{}})"
+OPEN = "import bpe; tok = bpe.Tokenizer.load({path!r}, pattern={pattern!r}, special_tokens={{}})"
 PROSE = "' '.join(f'The sea was calm, and {{i}} of {{i * 7919 %% 4001}} men slept.' for i in range(%d))"
 STEPS = {
     "a rank file opened": OPEN,

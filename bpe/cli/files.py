@@ -122,7 +122,7 @@ def _describe(tokenizer: Tokenizer, n: int = 10) -> list[str]:
 )
 @pattern_dialect
 @click.option(
-    "--special",
+    "--special-token",
     "specials",
     multiple=True,
     metavar="TOKEN=ID",
@@ -160,7 +160,7 @@ def convert(
     Example:
       bpe convert tok.json tokenizer.json
       bpe convert cl100k_base.tiktoken tok.json
-      bpe convert mine.tiktoken tok.json --pattern cl100k --special '<|end|>=50000'
+      bpe convert mine.tiktoken tok.json --pattern cl100k --special-token '<|end|>=50000'
       bpe convert tokenizer.json ranks.tiktoken
     """  # noqa: D301
     only_one_to_stdout(output, as_json)
@@ -196,7 +196,7 @@ def convert(
     click.echo(f"{name_of_output(output)}: {words.size} tokens as {write_as}, checked", err=True)
     if write_as == "tiktoken":
         options = [f"--pattern {split_by.name}"]
-        options += [f"--special '{token}={number}'" for token, number in words.cut_tokens.items()]
+        options += [f"--special-token '{token}={number}'" for token, number in words.cut_tokens.items()]
         click.echo(f"The file holds the ranks alone. To read it: {' '.join(options)}", err=True)
 
 
@@ -232,5 +232,5 @@ def _parts_of(
 def _special(option: str) -> tuple[str, int]:
     token, _, number = option.rpartition("=")
     if not token or not (number.isascii() and number.isdecimal() and len(number) <= 10):
-        raise ValueError(f"--special {option!r} is not TOKEN=ID")
+        raise ValueError(f"--special-token {option!r} is not TOKEN=ID")
     return token, int(number)

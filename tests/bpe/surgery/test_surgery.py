@@ -153,7 +153,7 @@ def test_extend_learns_what_the_plain_algorithm_learns(old, new, n_before, n, ti
     more, new_id_of = tok.extend(bpe.WordCounts(new), n, ties=ties)
     assert more.merges == [*tok.merges, *(merge.pair for merge in expected)]
     assert new_id_of.tolist() == [*range(tok.vocab_size)]
-    assert more.truncated(tok.vocab_size) == tok
+    assert more.with_vocab_size(tok.vocab_size) == tok
 
 
 def test_old_ids_stay(tokenizer, book):
@@ -317,7 +317,7 @@ def sentencepiece_like():
 def test_tokens_that_are_texts_can_be_pruned_but_not_extended(tmp_path):
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(sentencepiece_like()))
-    tok = Tokenizer.open(path)
+    tok = Tokenizer.load(path)
     text = "abc abc bc ééè"
     with pytest.raises(ValueError, match="are texts"):
         tok.extend([text], 1)
