@@ -289,7 +289,7 @@ OTHERS: dict[str, tuple[Callable[[Path, int], list[Any]], dict[str, Any]]] = {
     "rustbpe": (train_rustbpe, {}),
     "bpeasy": (train_bpeasy, {}),
     "gigatoken": (train_gigatoken, {}),
-    "tokenizers": (train_tokenizers, {"alphabet": "gpt2", "special_first": True}),
+    "tokenizers": (train_tokenizers, {"like": "huggingface"}),
 }
 
 
@@ -396,7 +396,7 @@ def superwords(checkout: Path, corpus: Path, vocab_size: int, megabytes: float) 
             check=True,
         )
     theirs = json.loads(done.stdout)
-    tok = bpe.train(paragraphs, vocab_size, superwords="boundless", ties="lexicographic", progress=False)
+    tok = bpe.train(paragraphs, vocab_size, superwords=bpe.Boundless(), ties="lexicographic", progress=False)
     wanted = [(bytes.fromhex(left), bytes.fromhex(right)) for left, right in theirs["merges"]]
     must_agree("merges", wanted, tok.merges_bytes)
     tokens = [*map(tok.token_bytes, tok.encode(unseen))]
@@ -603,7 +603,8 @@ def surgery(texts: tuple[Path, ...], vocabularies: Path | None) -> None:
     """Extend and prune tokenizers, and compare the ids of a megabyte of each text before and after."""
     parts = [file.read_bytes()[:MEGABYTE].decode("utf-8", "ignore").encode() for file in texts]
     for pattern in ("gpt2", "o200k"):
-        options = {"pattern": pattern, "special_tokens": ["<|end|>"], "special_first": pattern == "o200k"}
+        options = {"pattern": pattern, "special_tokens": ["<|end|>"]}
+        options |= {"like": "huggingface"} if pattern == "o200k" else {}
         check_surgery(f"own, {pattern}", bpe.train(parts[:1], 8000, **options, progress=False), parts)
     for name in PATTERNS if vocabularies else ():
         check_surgery(name, vocabulary(vocabularies, name), parts)
