@@ -134,7 +134,9 @@ def test_an_output_that_is_standard_input(folder):
     assert result.stderr == b"bpe: book.txt is also an input (standard input): choose another output\n"
 
 
-@pytest.mark.parametrize("command", ["count-words book.txt -o", "encode tok.json book.txt -o", "convert tok.json"])
+@pytest.mark.parametrize(
+    "command", ["count-words book.txt -o", "encode tok.json book.txt -o", "convert tok.json"]
+)
 def test_a_link_that_leads_to_itself(folder, command):
     os.symlink("loop.bin", "loop.bin")
     problem = f"loop.bin: {os.strerror(errno.ELOOP)}"
