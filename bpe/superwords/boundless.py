@@ -31,7 +31,7 @@ from bpe.support.progress import Progress, progress_bar
 from bpe.training.learner import Training
 from bpe.training.merging import discard, narrow
 from bpe.training.options import Options
-from bpe.training.selection import best_of_front, make_front, merge_with_front
+from bpe.training.selection import best_tied_pair, make_tie_heap, merge_with_tie_heap
 from bpe.training.start import Start, fresh_start
 from bpe.training.state import LENGTH, Runs, State, fill_queue, in_order, runs_of, spelled
 from bpe.vocabulary.vocabulary import Vocabulary
@@ -70,11 +70,11 @@ class Boundless:
 
 
 @kernel
-def best_pair(state, front):
+def best_pair(state, tie_heap):
     """Return the pair that is merged next, packed, and its count; twice 0 if there is none."""
     if len(state.queue) == 0:
         return np.int64(0), np.int64(0)
-    return best_of_front(state, front)
+    return best_tied_pair(state, tie_heap)
 
 
 class Supermerges:
@@ -94,7 +94,7 @@ class Supermerges:
         self.tokens = TokenList(tokens, offsets)
         self.index = PairIndex.build(self.tokens)
         text, of_token = spelled(bytes_of, next_id + most)
-        self.front = make_front(False, -1, IntMap(), text, True)
+        self.tie_heap = make_tie_heap(False, -1, IntMap(), text, True)
         log, numbers = np.zeros((1, 4), np.int64), np.array([1, longest, 0, len(tokens)])
         self.state = State(
             self.tokens, self.index, self.queue, runs_of(offsets, counts), of_token, log, numbers
@@ -106,7 +106,7 @@ class Supermerges:
     def _best(self) -> tuple[int, int]:
         """Return the pair that may be merged next, and its count."""
         while True:
-            pair, count = best_pair(self.state, self.front)
+            pair, count = best_pair(self.state, self.tie_heap)
             if count == 0:
                 return NOTHING_LEFT
             left, right = unpack_pair(pair)
@@ -124,7 +124,7 @@ class Supermerges:
         left, right = unpack_pair(pair)
         token = self._bytes_of[left] + self._bytes_of[right]
         new_id = self._next_id + len(self.pairs)
-        merge_with_front(self.state, self.front, left, right, new_id)
+        merge_with_tie_heap(self.state, self.tie_heap, left, right, new_id)
         self._bytes_of[new_id] = token
         self._known.add(token)
         self.pairs.append((left, right, count))

@@ -24,7 +24,7 @@ import numpy as np
 
 from bpe.corpus import Corpus, CorpusLike
 from bpe.corpus.reading import FilePart
-from bpe.counting.clusters import Plan, on_cluster, teller
+from bpe.counting.clusters import Plan, on_cluster, reporter
 from bpe.counting.pieces import must_hold_text
 from bpe.counting.word_counts import INT64_MAX, WordCounts
 from bpe.splitting.pattern import Pattern
@@ -455,9 +455,9 @@ def _count_runs_of_part(
     parts: str,
 ) -> RunCounts:
     corpus = Corpus(files, **reading)  # type: ignore[arg-type]  # a part stands for its file
-    tell = teller(topic) if topic else False
+    report = reporter(topic) if topic else False
     with free_memory_kept():
-        return count_part(corpus, pattern, special_tokens, parts, tell)
+        return count_part(corpus, pattern, special_tokens, parts, report)
 
 
 def check_rules(sources: Mapping[str, RunCounts]) -> None:

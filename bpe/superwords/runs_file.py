@@ -79,7 +79,7 @@ def read(file: BinaryIO) -> Counted:
     wrong = np.flatnonzero(numbers >= len(words))
     if wrong.size:
         place = at + int(wrong[0]) * header["number_bytes"]
-        raise ValueError(f"the number at byte {place} is that of no word: there are {len(words)}")
+        raise ValueError(f"the number at byte {place} is not that of a word: there are {len(words)} words")
     tokens = numbers.astype(np.int32)
     if n_runs and int(lengths.max()) > n_numbers:  # before the sum, which may not fit
         raise ValueError(f"the run lengths do not add up to the {n_numbers} numbers from byte {at} on")
@@ -98,7 +98,7 @@ def _fault_of(header: dict[str, Any]) -> str:
     fault = fault_of_words(header) or fault_of_sizes(header, ("n_runs", "n_numbers"), _WIDTHS)
     if fault:
         return fault
-    return "" if isinstance(header.get("parts"), str) else '"parts" is no expression'
+    return "" if isinstance(header.get("parts"), str) else '"parts" is not an expression'
 
 
 def _size_of(header: dict[str, Any]) -> int:

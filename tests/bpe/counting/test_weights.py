@@ -68,7 +68,7 @@ def test_counts_that_leave_int64_are_refused():
     assert weigh({"x": large}, {"x": 1})[0]["ab"] == (2**43 - 1) * UNIT
     with pytest.raises(OverflowError, match=r"a count of source 'x' times 1.5 passes 2\*\*63 - 1"):
         bpe.train({"x": large}, 300, weights={"x": 1.5})
-    with pytest.raises(OverflowError, match="a weighed count passes"):
+    with pytest.raises(OverflowError, match="a weighted count passes"):
         bpe.train({"x": large, "y": large}, 300, weights={"x": 1, "y": 1})
 
 
@@ -94,7 +94,7 @@ def test_temperatures():
             BOTH,
             {"en": 1, "de": 1, "fr": 1},
             ValueError,
-            "weight for 'fr', which is no source: they are .*'en', 'de'",
+            "weight for 'fr', which is not a source; the sources are .*'en', 'de'",
         ),
         (BOTH, {"en": 1, "de": -0.5}, ValueError, "the weight of 'de' must be a finite number from 0 to"),
         (BOTH, {"en": 1, "de": math.nan}, ValueError, "the weight of 'de' must be a finite number"),

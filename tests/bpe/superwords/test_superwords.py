@@ -501,7 +501,7 @@ def test_the_native_format_keeps_supermerges_and_others_refuse_them(boundless, t
         "prune": lambda: boundless.prune(["abc"], vocab_size=300),
         "audit": boundless.audit,
         "dropout": lambda: boundless.encode_with_dropout("abc", 0.1, seed=1),
-        "training goes on": lambda: bpe.Trainer.resume(
+        "resume": lambda: bpe.Trainer.resume(
             boundless, bpe.WordCounts({"abc": 1}, special_tokens=[SPECIAL])
         ),
     }
