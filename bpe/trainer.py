@@ -176,9 +176,9 @@ class Trainer:
     ) -> Trainer:
         """Resume from a tokenizer, on the words it was trained on or on those of a new domain.
 
-        Its merges are applied to the words, then training continues as if it had never stopped: with the same words
-        and options, it learns what one longer run learns. :attr:`merges` has the old merges too, with their
-        counts in these words, which may be 0.
+        Its merges are applied to the words, then training continues as if it had never stopped: with the same
+        words and options, it learns what one longer run learns. :attr:`merges` has the old merges too, with
+        their counts in these words, which may be 0.
 
         Parameters
         ----------
@@ -684,7 +684,7 @@ def train_parity(
     ----------
     languages : mapping from str to WordCounts
         The name of each language, and the counts of its training text; all with the same pattern and special
-        tokens. Of languages that are equally bad, the first one here is served.
+        tokens. Of languages that are encoded equally badly, the first one here is served.
     vocab_size : int
         Bytes, merges and special tokens together. There will be fewer if no pair is left to merge.
     dev : mapping from str to WordCounts, optional
@@ -692,8 +692,8 @@ def train_parity(
     ratios : mapping from str to float, optional
         For each language. The one with the lowest (bytes / tokens) / ratio is served.
     window : int, optional
-        No language is served too often: at most `alpha` / languages of the last `window` merges, unless this
-        holds of no language; then the best one of all is served. By default, there is no such limit.
+        No language is served too often: at most `alpha` / languages of the last `window` merges. If all
+        languages have reached this limit, the best one is served. By default, there is no limit.
     alpha : float
     n_global : int
         How many merges are learned at first in the ordinary way, from all training texts together.
@@ -701,7 +701,7 @@ def train_parity(
         As :class:`Trainer` takes them.
     min_count : int
         A pair that counts less in the language that is served is not merged. A language that has no other
-        pairs is passed over from then on.
+        pairs is skipped from then on.
     max_token_length, like
         As :class:`Trainer` takes them.
     progress : bool or callable

@@ -81,7 +81,7 @@ def lower_min_count(state, refused, min_count):
 # --------------------------------------------------------------------------------------------- one merge
 @kernel(quiet=True)
 def merge_occurrences(state, merge, start, end, found):
-    """Merge every occurrence of a pair among its postings from `start` to `end`; write each to a row of `found`.
+    """Merge every occurrence of a pair among its postings from `start` to `end`, and describe it in `found`.
 
     Return the number of occurrences, and the count of those that directly follow another one.
     """
@@ -153,7 +153,7 @@ def update_side(state, merge, side, found, grouped, created):
                 n_neighbours += 1
             weights[neighbour] += found[i, PIECE_COUNT]
             sizes[neighbour] += 1
-    # The postings of a neighbour are grouped: its size becomes their start and, as they are written, their end.
+    # The postings are grouped by neighbour: its size becomes their start and, as they are written, their end.
     start = 0
     for i in range(n_neighbours):
         size = sizes[neighbours[i]]

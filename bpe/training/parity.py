@@ -77,12 +77,12 @@ class Languages:
         return self.learners[0].log[: self.n_done].copy()
 
     def make_room(self, wanted: int) -> None:
-        """Enlarge every array that is indexed by token or merge, so that there is room for `wanted` merges."""
+        """Enlarge every array that is indexed by token or merge to have room for `wanted` merges."""
         for learner in self.learners:
             learner.make_room(wanted)
 
     def run(self, wanted: int) -> None:
-        """Learn until `wanted` merges are done, or no language has a pair left; :meth:`make_room` comes first."""
+        """Learn until `wanted` merges are done, or no pair is left; call :meth:`make_room` before."""
         run_parity(self.state, wanted)
 
     def check(self) -> None:

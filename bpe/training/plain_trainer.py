@@ -1,7 +1,7 @@
 """Training on a small corpus in plain Python.
 
-Compiling the trainer takes many seconds, loading it from disk tenths of a second. In less time, the algorithms
-of :mod:`bpe.reference` learn the same merges from a few documents.
+Compiling the trainer takes many seconds, loading it from disk tenths of a second. In less time, the
+algorithms of :mod:`bpe.reference` learn the same merges from a few documents.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def start_from(
     for rank, token_id in enumerate(vocabulary.merged_ids):
         if token_id in rank_of:
             raise ValueError(
-                f"merges {rank_of[token_id]} and {rank} make the same id {token_id}, which training never does"
+                f"merges {rank_of[token_id]} and {rank} make the same id {token_id}: training never does so"
             )
         rank_of[token_id] = rank
     for rank, pair in enumerate(vocabulary.merges):
@@ -141,8 +141,8 @@ def start_from(
     for rank, pair in enumerate(vocabulary.merges):
         for token_id in value_of.keys() & pair:
             raise ValueError(
-                f"merge {rank}, {pair}, requires {bytes([value_of[token_id]])!r}, which the alphabet leaves out: "
-                "add it to initial_alphabet, or raise limit_alphabet"
+                f"merge {rank}, {pair}, requires {bytes([value_of[token_id]])!r}, which the alphabet leaves "
+                "out: add it to initial_alphabet, or raise limit_alphabet"
             )
     others = vocabulary.other_tokens()
     alphabet_ids = [token_id for token_id in vocabulary.byte_ids if token_id not in value_of]

@@ -501,9 +501,7 @@ def test_the_native_format_keeps_supermerges_and_others_refuse_them(boundless, t
         "prune": lambda: boundless.prune(["abc"], vocab_size=300),
         "audit": boundless.audit,
         "dropout": lambda: boundless.encode_with_dropout("abc", 0.1, seed=1),
-        "resume": lambda: bpe.Trainer.resume(
-            boundless, bpe.WordCounts({"abc": 1}, special_tokens=[SPECIAL])
-        ),
+        "resume": lambda: bpe.Trainer.resume(boundless, bpe.WordCounts({"abc": 1}, special_tokens=[SPECIAL])),
     }
     for what, call in refused.items():
         with pytest.raises(ValueError, match=f"^{what}: not for a tokenizer with superwords that join words"):
@@ -563,11 +561,11 @@ def test_other_parts():
     [
         ({"superwords": bpe.SuperBPE(45)}, "first_merges must be from 0 to 44, the merges of"),
         ({"superwords": bpe.SuperBPE(-1)}, "first_merges must be from 0 to 44"),
-        ({"superwords": bpe.Boundless(), "keep": print}, "keep is not for bpe.Boundless"),
+        ({"superwords": bpe.Boundless(), "keep": print}, "bpe.Boundless does not support keep"),
         ({"superwords": bpe.SuperBPE(30)}, "the text gives 3 merges inside words, not 30"),
         (
             {"superwords": bpe.SuperBPE(3), "limit_alphabet": 256},
-            "superwords are learned from all bytes: leave out limit_alphabet",
+            "superwords are learned from all bytes: omit limit_alphabet",
         ),
     ],
 )
