@@ -74,7 +74,7 @@ class PairSketch(NamedTuple):
 
     @classmethod
     def of(cls, ids: np.ndarray, threads: int | None = 1) -> PairSketch:
-        """Return the sketch of an array of ids with gaps; at most two threads count, each in its own cells."""
+        """Return the sketch of an array of ids with gaps, counted by at most two threads."""
         n_bits = min(_MOST_BITS, max(_FEWEST_BITS, (2 * len(ids)).bit_length()))
         threads = min(n_threads(threads), _MOST_THREADS)
         edges = np.linspace(0, len(ids), threads + 1).astype(np.int64).tolist()

@@ -43,7 +43,7 @@ class Counted(NamedTuple):
 
 @kernel
 def first_used_up(tokens, offsets, counts, left):
-    """Subtract the counts of runs from the counts `left` of their words; return the first word below 0, or -1."""
+    """Subtract the counts of runs from those `left` of their words; return the first word below 0, or -1."""
     for run in range(counts.size):
         for i in range(offsets[run], offsets[run + 1]):
             left[tokens[i]] -= counts[run]
