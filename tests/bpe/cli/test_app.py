@@ -117,7 +117,7 @@ def test_train_from_standard_input(folder):
         (["no*.txt"], r"no file matches no\*\.txt"),
         (["folder"], r"the folder folder has no \.txt, \.jsonl, \.parquet files: name others by"),
         (["bad.jsonl"], r"bad\.jsonl, line 1 at byte 0: not JSON"),
-        (["records.jsonl", "--field", "body"], r"there is no field 'body'; there are: 'text'"),
+        (["records.jsonl", "--field", "body"], r"there is no field 'body'; the fields are: 'text'"),
         (["odd.txt", "--errors", "strict"], r"odd\.txt: not UTF-8 at byte 6.*--errors"),
         (["text.gz"], r"text\.gz: gz data damaged or cut off at byte"),
         (["book.counts", "--special", "<a>"], "files of counts already have a pattern and special tokens"),
@@ -254,12 +254,14 @@ def test_fields_and_errors(folder):
 def test_extras_that_are_missing(folder, monkeypatch):
     (folder / "x.zst").touch()
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    fails(run("count", "x.zst", "-o", "c"), r"reading \.zst files needs the package zstandard: pip install")
+    fails(
+        run("count", "x.zst", "-o", "c"), r"reading \.zst files requires the package zstandard: pip install"
+    )
     monkeypatch.setitem(sys.modules, "distributed", None)
     for command in (["count"], ["train", "--vocab-size", 300]):
         fails(
             run(*command, "book.txt", "-o", "c", "--scheduler", "tcp://127.0.0.1:9"),
-            r"needs the package distributed: pip install 'bpe-structures\[dask\]'",
+            r"requires the package distributed: pip install 'bpe-structures\[dask\]'",
         )
 
 
