@@ -19,7 +19,7 @@ from bpe.corpus.validity import Errors, clean_document
 from bpe.support.text import as_bytes
 
 RECORD_BYTES = 1 << 28
-"""The most bytes of a line of .jsonl, or of the text in a row of .parquet; reading takes five times as much."""
+"""The most bytes of a line of .jsonl, or of the text in a row of .parquet; reading takes five times this."""
 
 _ROWS, _ROWS_BYTES = 256, 1 << 24  # read at a time, at most
 # The errors for a line that is not an object with a text that can be encoded.
