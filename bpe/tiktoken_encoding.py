@@ -57,7 +57,7 @@ class TiktokenEncoding:
         if not isinstance(tokenizer, Tokenizer):
             raise TypeError(
                 f"a TiktokenEncoding takes a Tokenizer, not {type(tokenizer).__name__}: "
-                "Tokenizer.open(path) reads one from a file"
+                "Tokenizer.load(path) reads one from a file"
             )
         self.tokenizer, self.name = tokenizer, name
 

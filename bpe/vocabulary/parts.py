@@ -67,9 +67,9 @@ class VocabularyParts(NamedTuple):
         )
 
 
-def truncated(vocabulary: Vocabulary, vocab_size: int) -> Vocabulary:
-    """Return a vocabulary without its last merges; ``Tokenizer.truncated`` says how."""
-    refuse_supermerges(vocabulary, "truncated")
+def with_vocab_size(vocabulary: Vocabulary, vocab_size: int) -> Vocabulary:
+    """Return a vocabulary without its last merges; ``Tokenizer.with_vocab_size`` says how."""
+    refuse_supermerges(vocabulary, "with_vocab_size")
     n_merges, size = len(vocabulary.merges), vocabulary.size
     n_less = size - index(vocab_size)
     if not 0 <= n_less <= n_merges:

@@ -253,7 +253,7 @@ def test_tokens_that_are_texts(tmp_path):
     }
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps({"normalizer": replaced, "decoder": decoder, "model": model}))
-    tok = Tokenizer.open(path)
+    tok = Tokenizer.load(path)
     audit = tok.audit(["ab ab é"])
     check(tok, audit)
     assert {*map(audit.status_of.get, [tok.token_id("ab"), tok.token_id("▁ab"), 1 + 0xC3])} == {"live"}

@@ -56,8 +56,8 @@ def test_minus_is_standard_output(folder):
     assert written.stderr.startswith("standard output: 270 tokens")
     run(*train, "new.json")
     assert written.stdout_bytes == Path("new.json").read_bytes()
-    count = run("count", "book.txt", "-o", "-")
-    run("count", "book.txt", "-o", "new.counts")
+    count = run("count-words", "book.txt", "-o", "-")
+    run("count-words", "book.txt", "-o", "new.counts")
     assert count.stdout_bytes == Path("new.counts").read_bytes()
     assert count.stderr.startswith("standard output: ")
     parity = run("train-parity", "new.counts", "--ratio", "new=1", "--vocab-size", 270, "-o", "-", "--quiet")
@@ -77,8 +77,12 @@ def test_minus_is_standard_output(folder):
 def test_what_standard_output_does_not_take(folder):
     fails(run("encode", "tok.json", "book.txt", "-o", "-"), "bpe: -o -: files of ids cannot go to .*")
     fails(run("convert", "tok.json", "-", "--to", "gpt2"), "bpe: a folder cannot be written to .*: name it")
-    fails(run("convert", "tok.json", "-"), "bpe: -: the name does not tell the format.*: say which with --to")
-    fails(run("count", "book.txt", "-o", "-", "--json"), "bpe: -o - and --json both write to standard .*")
+    fails(
+        run("convert", "tok.json", "-"), "bpe: -: the name does not tell the format.*: choose one with --to"
+    )
+    fails(
+        run("count-words", "book.txt", "-o", "-", "--json"), "bpe: -o - and --json both write to standard .*"
+    )
 
 
 # ------------------------------------------------------------------------------ outputs that are read, too
@@ -125,7 +129,7 @@ def test_an_output_that_is_read(folder, read, command):
 
 def test_an_output_that_is_standard_input(folder):
     with open("book.txt", "rb") as book:
-        command = [sys.executable, "-m", "bpe.cli", "count", "-", "-o", "book.txt"]
+        command = [sys.executable, "-m", "bpe.cli", "count-words", "-", "-o", "book.txt"]
         environment = {**os.environ, "PYTHONPATH": str(Path(bpe.__file__).parent.parent)}
         result = subprocess.run(command, stdin=book, stderr=subprocess.PIPE, env=environment, check=False)
     assert result.returncode == 2
@@ -157,7 +161,7 @@ def test_a_folder_of_a_disk_that_takes_no_files(folder, monkeypatch, problem):
         raise OSError(problem, os.strerror(problem))
 
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
-    fails(run("count", "book.txt", "-o", "c"), f"bpe: cannot write to /.*: {os.strerror(problem)}")
+    fails(run("count-words", "book.txt", "-o", "c"), f"bpe: cannot write to /.*: {os.strerror(problem)}")
 
 
 def test_a_disk_that_has_no_room_for_compiled_code(folder, monkeypatch):

@@ -149,7 +149,7 @@ def test_the_limit_on_the_command_line(tmp_path, monkeypatch, tokenizer):
     monkeypatch.chdir(tmp_path)
     tokenizer.save("tok.json")
     Path("x.jsonl").write_text('{"text": "the sea"}\n')
-    for command in (["count"], ["train", "--vocab-size", 258], ["encode", "tok.json"]):
+    for command in (["count-words"], ["train", "--vocab-size", 258], ["encode", "tok.json"]):
         result = run(*command, "x.jsonl", "--max-record-bytes", 18, "-o", "x.bin")
         assert result.exit_code == 2
         assert re.match(

@@ -476,7 +476,7 @@ def test_whole_tokens():
     assert tok.encode(long.decode()) == [258]
     assert tok.encode_with_dropout("abcd", 1, seed=1) == [*b"abcd"]
     assert {len(tok.encode_with_dropout("abcd", 0.5, seed=seed)) for seed in range(30)} == {1, 3, 4}
-    assert tok.truncated(tok.vocab_size) == tok
+    assert tok.with_vocab_size(tok.vocab_size) == tok
     assert tok.encode_with_offsets("abcd")[0] == [257]
     with pytest.raises(ValueError, match=r"id 257, b'abcd', is taken whole.*training"):
         bpe.Trainer.resume(tok, bpe.WordCounts({"a": 1}, pattern="whitespace"))

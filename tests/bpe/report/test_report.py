@@ -43,7 +43,7 @@ def test_merges_are_counted_as_in_training(book):
     sizes = sizes_of(times, int(uses.sum()), 256)
     assert len(sizes) <= 201
     for size, n_tokens in sizes[::20] + sizes[-1:]:
-        assert n_tokens == len(tok.truncated(size).encode(book[:20_000])), size
+        assert n_tokens == len(tok.with_vocab_size(size).encode(book[:20_000])), size
 
 
 def test_figures(tokenizer, book):

@@ -176,7 +176,7 @@ def test_superbpe_gives_the_same_ids_in_tokenizers(tmp_path):
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     for text in (SONG, "by the way,, by 12345  the way of\n\n the seaé", "a.. b  c   "):
         assert theirs.encode(text).ids == tok.encode(text)
-    assert bpe.Tokenizer.open(tmp_path / "tokenizer.json").encode(SONG) == tok.encode(SONG)
+    assert bpe.Tokenizer.load(tmp_path / "tokenizer.json").encode(SONG) == tok.encode(SONG)
 
 
 @pytest.fixture(scope="module")
@@ -496,7 +496,7 @@ def test_the_native_format_keeps_supermerges_and_others_refuse_them(boundless, t
         "the format minbpe": lambda: boundless.save_minbpe(tmp_path / "tok.model"),
         "tiktoken": boundless.to_tiktoken,
         "tokenizers": boundless.to_huggingface,
-        "truncated": lambda: boundless.truncated(300),
+        "with_vocab_size": lambda: boundless.with_vocab_size(300),
         "extend": lambda: boundless.extend(["abc"], 1),
         "prune": lambda: boundless.prune(["abc"], vocab_size=300),
         "audit": boundless.audit,
@@ -621,10 +621,10 @@ def test_the_command(tmp_path, monkeypatch):
     assert failed.exit_code != 0
     assert "first_merges must be from 0 to 34" in failed.output
     for options, message in {
-        ("--superwords", "superbpe"): "--superwords superbpe needs --first-merges",
-        ("--first-merges", 3): "--first-merges is for --superwords superbpe",
-        ("--superwords", "boundless", "--superwords-pattern", "a"): "-pattern is for --superwords superbpe",
-        ("--superwords", "superbpe", "--superword-parts", "a"): "-parts is for --superwords boundless",
+        ("--superwords", "superbpe"): "--superwords superbpe requires --first-merges",
+        ("--first-merges", 3): "--first-merges requires --superwords superbpe",
+        ("--superwords", "boundless", "--superwords-pattern", "a"): "-pattern requires --superwords superbpe",
+        ("--superwords", "superbpe", "--superword-parts", "a"): "-parts requires --superwords boundless",
     }.items():
         failed = run(*train, *options)
         assert failed.exit_code != 0

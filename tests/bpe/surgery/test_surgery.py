@@ -153,7 +153,7 @@ def test_extend_learns_what_the_plain_algorithm_learns(old, new, n_before, n, ti
     more, new_id_of = tok.extend(bpe.WordCounts(new), n, ties=ties)
     assert more.merges == [*tok.merges, *(merge.pair for merge in expected)]
     assert new_id_of.tolist() == [*range(tok.vocab_size)]
-    assert more.truncated(tok.vocab_size) == tok
+    assert more.with_vocab_size(tok.vocab_size) == tok
 
 
 def test_old_ids_stay(tokenizer, book):
@@ -317,7 +317,7 @@ def sentencepiece_like():
 def test_tokens_that_are_texts_can_be_pruned_but_not_extended(tmp_path):
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(sentencepiece_like()))
-    tok = Tokenizer.open(path)
+    tok = Tokenizer.load(path)
     text = "abc abc bc ééè"
     with pytest.raises(ValueError, match="are texts"):
         tok.extend([text], 1)
@@ -414,7 +414,7 @@ def test_commands_say_what_is_wrong(folder):
         ("extend", "tok.json", "book.txt", "-n", 10**5, "-o", "x.json"): "more tokens, not 100000",
         ("extend", "tok.json", "empty.txt", "-n", 1, "-o", "x.json"): "empty",
         ("prune", "tok.json", "empty.txt", "--min-count", 1, "-o", "x.json"): "empty",
-        ("prune", "tok.json", "book.txt", "-o", "x.json"): "say what to remove",
+        ("prune", "tok.json", "book.txt", "-o", "x.json"): "--vocab-size, --min-count or both are required",
         ("prune", "tok.json", "book.txt", "--vocab-size", 3, "-o", "x.json"): "at least 259, not 3",
         (
             "prune",
