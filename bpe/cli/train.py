@@ -522,7 +522,7 @@ def _why(min_count: int, max_token_length: int | None) -> str:
 
 
 def _save_interrupted(trainer: Trainer | None, output: str, vocab_size: int) -> str:
-    """Save the tokenizer learned so far, beside an old file if there is one; return a message with its name."""
+    """Save the tokenizer learned so far, beside an old file if there is one; return a message about it."""
     if trainer is None or not len(trainer.log):
         return f"nothing was learned yet; {output} was not written"
     if output == STDOUT:

@@ -436,9 +436,6 @@ def _in_blocks(document: bytes, block_bytes: int) -> Iterable[bytes]:
     return (document,) if len(document) <= block_bytes else blocks_of(document, block_bytes)
 
 
-__test__ = {"Corpus": Corpus}  # doctest ignores a class that has the name of another module
-
-
 def _refuse_names(items: Sequence[Any]) -> None:
     """Raise a ValueError if all str among the first hundred items are names of existing files."""
     texts = [item for item in items[:_LOOKED_AT] if isinstance(item, str)]
@@ -508,3 +505,6 @@ def _files_in(folder: Path) -> list[FilePart]:
 
 def _raise(error: OSError) -> None:
     raise error
+
+
+__test__ = {"Corpus": Corpus}  # doctest ignores a class that has the name of another module

@@ -27,15 +27,6 @@ WORDS = b"\x93BPEwc\r\n"
 RUNS = b"\x93BPErc\r\n"
 
 
-def kind_of_counts(path: str | os.PathLike[str]) -> Literal["words", "runs"] | None:
-    """Return which kind of counts a file has; None if it is not a file of counts."""
-    if not os.path.isfile(path):
-        return None
-    with open(path, "rb") as file:
-        begin = file.read(len(WORDS))
-    return "words" if begin == WORDS else "runs" if begin == RUNS else None
-
-
 WIDTHS = (1, 2, 4, 8)
 """How many bytes a number in an array may have."""
 
@@ -45,6 +36,15 @@ _READERS = {
 }
 _PREFIX = struct.Struct("<8sII")
 _CRC = struct.Struct("<I")
+
+
+def kind_of_counts(path: str | os.PathLike[str]) -> Literal["words", "runs"] | None:
+    """Return which kind of counts a file has; None if it is not a file of counts."""
+    if not os.path.isfile(path):
+        return None
+    with open(path, "rb") as file:
+        begin = file.read(len(WORDS))
+    return "words" if begin == WORDS else "runs" if begin == RUNS else None
 
 
 class Kind(NamedTuple):

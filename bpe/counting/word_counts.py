@@ -28,6 +28,8 @@ from bpe.support.text import as_bytes, as_text
 from bpe.vocabulary.vocabulary import check_specials
 from structures import ByteCounter
 
+INT64_MAX = 2**63 - 1
+
 
 def scaled(counter: ByteCounter, factor: float | Rational) -> ByteCounter:
     """Return a counter with all counts times a factor, as :meth:`bpe.WordCounts.scale` does."""
@@ -53,9 +55,6 @@ def filtered(counter: ByteCounter, keep: np.ndarray) -> ByteCounter:
     lengths = np.diff(offsets)
     starts = np.concatenate([[0], np.cumsum(lengths[keep])])
     return ByteCounter.from_arrays(data[np.repeat(keep, lengths)], starts, counts[keep])
-
-
-INT64_MAX = 2**63 - 1
 
 
 def checked(word: Any, count: Any, specials: SpecialSearch) -> tuple[bytes, int]:

@@ -28,6 +28,12 @@ from structures import ByteCounter, IntMap, kernel, pack_pair
 PARTS = r"\p{L}"
 """What a piece must have to be joined to others: by default, a letter."""
 
+ID_BYTES = 4
+"""The bytes of an id in a counter of runs, whose words are int32 arrays."""
+
+PART = 1 << 23
+"""How many ids a thread cuts at a time, and from there up to a gap."""
+
 
 def joins(parts: str) -> Callable[[bytes], bool]:
     """Return a function that returns whether a piece may be joined to others."""
@@ -56,13 +62,6 @@ def cut_between_runs(
             if not may_join(pieces[0]):
                 return int(start)
     return 0
-
-
-ID_BYTES = 4
-"""The bytes of an id in a counter of runs, whose words are int32 arrays."""
-
-PART = 1 << 23
-"""How many ids a thread cuts at a time, and from there up to a gap."""
 
 
 @kernel

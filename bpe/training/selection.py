@@ -23,6 +23,7 @@ from structures import IntMap, kernel, pack_pair, unpack_pair
 from structures.kernels import Record, int_map_type
 
 LONG_LIST = 16  # postings
+NONE, ALL = -1, -2  # in place of a packed pair: no pair; every pair may be merged
 
 
 class TieHeap(
@@ -177,9 +178,7 @@ def first_pair(state, tie_heap):
     return pair_at(state.tokens, entry) if tie_heap.by_place else entry
 
 
-NONE, ALL = -1, -2  # in place of a packed pair: no pair; every pair may be merged
-
-
+# ---------------------------------------------------------------------------------------------------- runs
 @kernel(quiet=True)
 def append_merge(state, left, right, count):
     """Add a merge to the log."""

@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from bpe.counting.word_counts import WordCounts
 
 BEGIN, COUNT = 0, 1  # weights[..., run]
+START, LENGTH, WEIGHT, SIZE = range(4)  # of_token[..., token]; START is a position of its bytes in the text
+TOKEN_ROWS = 4
+MIN_COUNT, MAX_LENGTH, DONE, N_TOKENS = range(4)  # numbers[...]
 
 
 class Runs(NamedTuple):
@@ -176,11 +179,6 @@ def leave_out(
     edges = n_before[offsets]
     full = np.flatnonzero(np.diff(edges))
     return data[stays], np.concatenate((edges[:1], edges[1:][full])), weight_of[full]
-
-
-START, LENGTH, WEIGHT, SIZE = range(4)  # of_token[..., token]; START is a position of its bytes in the text
-TOKEN_ROWS = 4
-MIN_COUNT, MAX_LENGTH, DONE, N_TOKENS = range(4)  # numbers[...]
 
 
 class State(
