@@ -46,7 +46,7 @@ class ParityState(NamedTuple):
     has_dev: bool  # whether these are not the languages themselves
     rows: np.ndarray  # (ROWS, n_languages) int64
     ratios: np.ndarray  # (n_languages,) float64, or empty
-    served: np.ndarray  # (window,) int64: languages; merge i is at place i % window
+    served: np.ndarray  # (window,) int64: languages; the i-th one is at i % window
     n_served: np.ndarray  # (1,) int64
     share: float  # of the window, which a language may have at most
     min_count: int

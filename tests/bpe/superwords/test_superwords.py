@@ -26,7 +26,7 @@ from bpe.encoding.joining_encoders import (
 from bpe.superwords import piece_ids as piece_ids_module
 from bpe.superwords import run_counts as run_counts_module
 from bpe.superwords.boundless import Supermerges
-from bpe.superwords.pair_sketch import PairSketch, count_in_cells, most_of
+from bpe.superwords.pair_sketch import PairSketch, bound_of, count_in_cells
 from bpe.superwords.piece_ids import GAP, piece_ids
 from bpe.superwords.run_counts import runs_in, runs_of_rows
 from bpe.superwords.superbpe import WIDE_PATTERN, superbpe_training
@@ -323,7 +323,7 @@ def test_a_sketch_never_says_too_little(row):
         sketch = PairSketch(np.zeros(1 << n_bits, np.int32), 64 - n_bits)
         count_in_cells(ids, sketch)
         assert sketch.cells.sum() == counts.total()
-        most = {pair: most_of(sketch, *pair) for pair in counts}
+        most = {pair: bound_of(sketch, *pair) for pair in counts}
         assert all(most[pair] >= count for pair, count in counts.items())
         reached = [count for count in range(1, 99) if (sketch.cells >= count).sum() >= 3]
         assert sketch.count_at_rank(3) == max(reached, default=1)
