@@ -154,7 +154,7 @@ def convert(
 
     The new file is read again, also with tiktoken or tokenizers if they are installed. It must give the same
     ids for a test text with characters of every kind: only then does OUT appear. A tokenizer that the format
-    cannot hold is refused. If OUT is -, the file goes to standard output; --to is needed then.
+    cannot hold is refused. If OUT is -, the file is written to standard output, which requires --to.
 
     \b
     Example:
@@ -176,7 +176,7 @@ def convert(
         try:
             write_as = output_format or guess_format(output)
         except ValueError as error:
-            raise ValueError(f"{error}: say which with --to") from None
+            raise ValueError(f"{error}: choose one with --to") from None
     is_folder = write_as == "gpt2" and Path(output).name != "vocab.json"
     is_folder |= write_as == "huggingface" and output != STDOUT and is_folder_of_model(output)
     need_output(output, is_folder=is_folder)
@@ -219,7 +219,7 @@ def _summary(
 def _parts_of(
     source: str, format: str | None, pattern: str | None, special_tokens: dict[str, int], dialect: Dialect
 ) -> tuple[Vocabulary, Pattern]:
-    """Return what is in a file; that a rank file lacks a pattern is said as an option."""
+    """Return the vocabulary and the pattern in a file; an error about a missing pattern names --pattern."""
     from bpe.formats.conversion import PatternNeeded
     from bpe.formats.conversion import read as read_parts
     from bpe.formats.recognition import open_parts

@@ -1,11 +1,10 @@
 """More tokens for a tokenizer, learned from other text; every id stays.
 
-Training resumes from the merges of the tokenizer, as in :meth:`bpe.Trainer.resume`. Three things are done
-here around it:
+Training resumes from the merges of the tokenizer, as in :meth:`bpe.Trainer.resume`. In addition:
 
 * Tokens that are taken whole are left out of the words: a piece that is one of them has no pairs.
-* Steps that a file holds, such as NFC, are applied to the text first, and kept.
-* Tokens that no text is encoded to keep their ids.
+* The pipeline of the tokenizer, such as NFC, is applied to the text first, and kept.
+* Tokens to which no text is encoded keep their ids.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 def extended(
     engine: Engine, corpus: CorpusLike | WordCounts, n: int, options: Options, **counting: Any
 ) -> tuple[Vocabulary, np.ndarray]:
-    """Learn more tokens from a corpus."""
+    """Learn `n` more tokens from a corpus; return the new vocabulary, and the new id by old id."""
     vocabulary, pattern, n = engine.vocabulary, engine.pattern, index(n)
     if n < 0:
         raise ValueError(f"n must be at least 0, not {n}")
@@ -42,7 +41,7 @@ def extended(
     new_id_of = id_map(vocabulary)
     progress = counting.get("progress", False)
     counts = corpus if isinstance(corpus, WordCounts) else _counted(engine, corpus, counting)
-    whole = {vocabulary.bytes_of[number] for number in vocabulary.atomic_ids}
+    whole = {vocabulary.bytes_of[token_id] for token_id in vocabulary.atomic_ids}
     if whole:
         counts = counts.filter(lambda word, count: word not in whole)
     plain = vocabulary.replace(extras="", atomic_ids=(), added_tokens=())
@@ -62,7 +61,7 @@ def extended(
 
 
 def _counted(engine: Engine, corpus: CorpusLike, counting: dict[str, Any]) -> WordCounts:
-    """Count the pieces of a corpus after the steps of the tokenizer."""
+    """Count the pieces of a corpus after the pipeline of the tokenizer."""
     specials = [*engine.vocabulary.cut_tokens]
     if engine.options != BYTES:
         raise ValueError(
@@ -72,8 +71,10 @@ def _counted(engine: Engine, corpus: CorpusLike, counting: dict[str, Any]) -> Wo
     texts: Any = engine.normalized(corpus)
     if engine.splits_by_pattern:
         return WordCounts.from_corpus(texts, engine.pattern, specials, **counting)
-    words = Counter(texts)
-    held = WordCounts.from_corpus(words, Pattern.of("none"), specials)  # without what holds a special token
+    counts = Counter(texts)
+    parts = WordCounts.from_corpus(counts, Pattern.of("none"), specials)  # words are cut at special tokens
     return WordCounts(
-        {word: words[word] for word in held if word in words}, pattern=engine.pattern, special_tokens=specials
+        {word: counts[word] for word in parts if word in counts},
+        pattern=engine.pattern,
+        special_tokens=specials,
     )

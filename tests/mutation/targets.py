@@ -34,7 +34,7 @@ MODULES = {
     "bpe/pipeline": """
         added_tokens charsmap cuts decoder_steps decoders engine entries normalizers post_processors
         pre_tokenizers preparation splits text_changes tracked""",
-    "bpe/training": "start state merging selection parity_turns",
+    "bpe/training": "start state merging selection parity_selection",
     "bpe/auditing": "audit measures proofs witnesses",
     "bpe/superwords": "superbpe boundless run_counts counted_runs runs_file piece_ids pair_sketch",
     "bpe/surgery": "extend prune",

@@ -126,7 +126,7 @@ def test_train_from_standard_input(folder):
         (["no*.txt"], r"no file matches no\*\.txt"),
         (["folder"], r"the folder folder has no \.txt, \.jsonl, \.parquet files: name others by"),
         (["bad.jsonl"], r"bad\.jsonl, line 1 at byte 0: not JSON"),
-        (["records.jsonl", "--field", "body"], r"there is no field 'body'; there are: 'text'"),
+        (["records.jsonl", "--field", "body"], r"there is no field 'body'; the fields are: 'text'"),
         (["odd.txt", "--errors", "strict"], r"odd\.txt: not UTF-8 at byte 6.*--errors"),
         (["text.gz"], r"text\.gz: gz data damaged or cut off at byte"),
         (
@@ -291,13 +291,13 @@ def test_extras_that_are_missing(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "zstandard", None)
     fails(
         run("count-words", "x.zst", "-o", "c"),
-        r"reading \.zst files needs the package zstandard: pip install",
+        r"reading \.zst files requires the package zstandard: pip install",
     )
     monkeypatch.setitem(sys.modules, "distributed", None)
     for command in (["count-words"], ["train", "--vocab-size", 300]):
         fails(
             run(*command, "book.txt", "-o", "c", "--scheduler", "tcp://127.0.0.1:9"),
-            r"needs the package distributed: pip install 'bpe-structures\[dask\]'",
+            r"requires the package distributed: pip install 'bpe-structures\[dask\]'",
         )
 
 
@@ -404,7 +404,7 @@ def test_encode_to_a_file_with_options(folder, tokenizer):
         (["odd.txt", "-o", "book.txt/ids.npy"], r"book\.txt is a file, not a folder"),
         (["odd.txt", "-o", "ids.txt"], r"-o ids\.txt: the name must end in \.bin .*, \.npy"),
         (["odd.txt", "-o", "ids.npy", "--dtype", "int8"], "'int8' is not one of"),
-        (["odd.txt", "--dtype", "uint16"], "--dtype needs -o"),
+        (["odd.txt", "--dtype", "uint16"], "--dtype requires -o"),
         (["odd.txt", "--ordinary", "--allow-special"], "cannot be given together"),
         (
             ["special.txt", "-o", "ids.npy"],
@@ -458,7 +458,7 @@ def test_wrong_files_of_ids(folder):
     fails(run("decode", "tok.json", "half.npy"), r"half\.npy: damaged")
     np.save("objects.npy", np.array([None]), allow_pickle=True)
     fails(run("decode", "tok.json", "objects.npy"), r"objects\.npy: damaged")
-    fails(run("decode", "tok.json", "ids.npy", "--dtype", "uint16"), "leave out --dtype")
+    fails(run("decode", "tok.json", "ids.npy", "--dtype", "uint16"), "omit --dtype")
     (folder / "odd.bin").write_bytes(b"1\0\0")
     fails(
         run("decode", "tok.json", "odd.bin"),
@@ -626,7 +626,7 @@ class TestProcesses:
             process.send_signal(signal.SIGINT)
             _, errors = process.communicate(timeout=30)
         assert process.returncode == 130
-        assert errors == "bpe: interrupted: nothing was learned yet, new.json was not written\n"
+        assert errors == "bpe: interrupted: nothing was learned yet; new.json was not written\n"
         assert "new.json" not in os.listdir()
 
     @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
@@ -654,7 +654,7 @@ class TestProcesses:
         assert "ids.bin" not in os.listdir()
         data = part * (n_parts + 1)
         errors = subprocess.run(arguments, input=data, capture_output=True, check=True).stderr
-        assert f"from {human(len(data), 'B')}, some of it by an earlier run".encode() in errors
+        assert f"from {human(len(data), 'B')}, partly by an earlier run".encode() in errors
         assert np.array_equal(ids_of("ids.bin"), tokenizer.encode_to_numpy(data))
 
     @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")

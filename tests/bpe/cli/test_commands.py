@@ -224,7 +224,7 @@ def test_convert(folder):
     ("arguments", "message"),
     [
         (["missing.json", "o.json"], r"no such file: missing\.json"),
-        (["plain.json", "o.txt"], r"o\.txt: the name does not tell the format; .*: say which with --to"),
+        (["plain.json", "o.txt"], r"o\.txt: the name does not tell the format; .*: choose one with --to"),
         (["plain.json", "corpus.txt", "--to", "gpt2"], r"corpus\.txt is a file, not a folder"),
         (["plain.json", "corpus.txt/o.json"], r"corpus\.txt is a file, not a folder"),
         (["plain.json", "no/o.json"], "no such folder"),

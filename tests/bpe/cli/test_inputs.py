@@ -133,7 +133,7 @@ def test_one_note_for_each_oddity(folder):
     )
     assert lines[1] == (
         "bpe: warning: a.txt: not UTF-8: its bytes are kept as they are. --errors strict stops and says "
-        "where it is wrong (and so in 2 more)"
+        "where it is wrong (and 2 more)"
     )
     assert len(lines) == 3
     assert "warning" not in counts_of("a.txt", "--errors", "keep")[1]

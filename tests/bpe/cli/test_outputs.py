@@ -77,7 +77,9 @@ def test_minus_is_standard_output(folder):
 def test_what_standard_output_does_not_take(folder):
     fails(run("encode", "tok.json", "book.txt", "-o", "-"), "bpe: -o -: files of ids cannot go to .*")
     fails(run("convert", "tok.json", "-", "--to", "gpt2"), "bpe: a folder cannot be written to .*: name it")
-    fails(run("convert", "tok.json", "-"), "bpe: -: the name does not tell the format.*: say which with --to")
+    fails(
+        run("convert", "tok.json", "-"), "bpe: -: the name does not tell the format.*: choose one with --to"
+    )
     fails(
         run("count-words", "book.txt", "-o", "-", "--json"), "bpe: -o - and --json both write to standard .*"
     )

@@ -51,13 +51,13 @@ def test_the_last_line_of_train(folder):
     told = rf"; {len(counts)} distinct pieces, 1\.\d+ thousand in all, from 5 kB of text, \d+\.\d s"
     after = r"\. Next: bpe encode 'a b\.json' FILE -o ids\.npy\n"
     result = run("train", "book.txt", "--vocab-size", 300, "-o", "a b.json")
-    assert re.fullmatch(rf"a b\.json: 300 tokens, as asked for{told}{after}", result.stderr)
+    assert re.fullmatch(rf"a b\.json: 300 tokens, as requested{told}{after}", result.stderr)
     Path("short.txt").write_text("the sea the sea")
     result = run("train", "short.txt", "--vocab-size", 4000, "-o", "new.json")
-    assert re.search(r"^new\.json: 262 tokens, of 4000 asked for; 3 distinct", result.stderr, re.MULTILINE)
+    assert re.search(r"^new\.json: 262 tokens, of 4000 requested; 3 distinct", result.stderr, re.MULTILINE)
     Path("sea.counts").write_bytes(run("count-words", "short.txt", "-o", "-").stdout_bytes)
     result = run("train", "sea.counts=2", "--vocab-size", 258, "-o", "-")
-    assert "standard output: 258 tokens, as asked for; 3 distinct pieces, 4 in all" in result.stderr
+    assert "standard output: 258 tokens, as requested; 3 distinct pieces, 4 in all" in result.stderr
     assert "Next" not in result.stderr
 
 

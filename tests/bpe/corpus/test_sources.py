@@ -310,10 +310,13 @@ def test_json_lines(tmp_path):
     ("line", "message"),
     [
         (b'{"text": "cut o', "not JSON, damaged or cut off: Unterminated string"),
-        (b"[1]", "list where an object with the field 'text' should be"),
-        (b'"text"', "str where an object"),
-        (b'{"a": 1, "b": 2}', r"no field 'text'; there are: 'a', 'b'\. Choose with field=\.\.\. \(--field\)"),
-        (b"{}", "there are: none"),
+        (b"[1]", "list instead of an object with the field 'text' should be"),
+        (b'"text"', "str instead of an object"),
+        (
+            b'{"a": 1, "b": 2}',
+            r"no field 'text'; the fields are: 'a', 'b'\. Choose one with field=\.\.\. \(--field\)",
+        ),
+        (b"{}", "the fields are: none"),
         (b'{"text": 3}', "the field 'text' is int, not text"),
         (b"[" * 100_000, "not JSON"),
         (b'{"n": ' + b"9" * 5000 + b"}", "not JSON|no field"),
@@ -346,7 +349,9 @@ def test_parquet(tmp_path, kind):
         column = column.dictionary_encode()
     parquet.write_table(pyarrow.table({"n": range(500), "body": column}), path, row_group_size=130)
     assert read(path, field="body") == [text.encode() for text in texts if text is not None]
-    with pytest.raises(ValueError, match=r"x\.parquet: there is no field 'text'; there are: 'n', 'body'"):
+    with pytest.raises(
+        ValueError, match=r"x\.parquet: there is no field 'text'; the fields are: 'n', 'body'"
+    ):
         read(path)
     with pytest.raises(ValueError, match=r"x\.parquet: the column 'n' is int64, not text"):
         read(path, field="n")
@@ -364,7 +369,7 @@ def test_extras(tmp_path, monkeypatch, module):
     path.write_bytes(file_of(path.name, ["one"]))
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(
-        ImportError, match=rf"needs the package {module}: pip install 'bpe-structures\[\w+\]'"
+        ImportError, match=rf"requires the package {module}: pip install 'bpe-structures\[\w+\]'"
     ):
         read(path)
 
@@ -478,7 +483,7 @@ def test_invalid_documents(document):
     if is_valid:
         assert clean_document(document, "strict", "it") == kept
     else:
-        with pytest.raises(ValueError, match=r"it: (not UTF-8 at byte|holds a lone surrogate)"):
+        with pytest.raises(ValueError, match=r"it: (not UTF-8 at byte|has a lone surrogate)"):
             clean_document(document, "strict", "it")
 
 

@@ -268,7 +268,7 @@ def test_steps_are_applied_before_learning(tokenizer, book, steps):
     moved = new_id_of[more.encode(text)]
     assert (moved != -1).all()
     assert fewer.encode(text) == moved.tolist()
-    with pytest.raises(ValueError, match="give it text, not counts"):
+    with pytest.raises(ValueError, match="give text, not counts"):
         more.prune(bpe.WordCounts({"a": 1}), vocab_size=300)
 
 
@@ -348,7 +348,7 @@ def test_what_is_asked_for_must_make_sense(tokenizer, book):
         tokenizer.prune([book], min_count=-2)
     with pytest.raises(ValueError, match="vocab_size must be at least 0, not -3"):
         tokenizer.prune([book], vocab_size=-3, min_count=1)
-    with pytest.raises(ValueError, match="at most 559, the tokens that there are, not 560"):
+    with pytest.raises(ValueError, match="at most 559, the present number of tokens, not 560"):
         tokenizer.prune([book], vocab_size=560)
     with pytest.raises(ValueError, match="vocab_size must be at least 259, not 258"):
         tokenizer.prune([book], vocab_size=258)
@@ -414,7 +414,7 @@ def test_commands_say_what_is_wrong(folder):
         ("extend", "tok.json", "book.txt", "-n", 10**5, "-o", "x.json"): "more tokens, not 100000",
         ("extend", "tok.json", "empty.txt", "-n", 1, "-o", "x.json"): "empty",
         ("prune", "tok.json", "empty.txt", "--min-count", 1, "-o", "x.json"): "empty",
-        ("prune", "tok.json", "book.txt", "-o", "x.json"): "say what to remove",
+        ("prune", "tok.json", "book.txt", "-o", "x.json"): "--vocab-size, --min-count or both are required",
         ("prune", "tok.json", "book.txt", "--vocab-size", 3, "-o", "x.json"): "at least 259, not 3",
         (
             "prune",
