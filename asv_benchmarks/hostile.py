@@ -329,7 +329,7 @@ def opening(content: dict[str, Any], text: str = "one two three", compiled_only:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "tokenizer.json")
             path.write_text(data)
-            bpe.Tokenizer.open(path, compiled_only=compiled_only).encode(text, allowed_special="all")
+            bpe.Tokenizer.load(path, compiled_only=compiled_only).encode(text, allowed_special="all")
 
     return run
 
@@ -442,7 +442,7 @@ def repeated_attack(model: str, name: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "tokenizer.json")
             path.write_text(json.dumps(MODELS[model]))
-            tok = bpe.Tokenizer.open(path)
+            tok = bpe.Tokenizer.load(path)
         words = text_of(random_words(n // 16))
         accented = words.replace(b"e", "e\u0301".encode())[:n]
         repeated = REPEATED[name] * (n // len(REPEATED[name]))

@@ -113,8 +113,10 @@ def speeds(folder: Path, text: str, times: int) -> Iterator[tuple[str, float, fl
     pair = Pair(folder, NAME)
     wanted = [pair.of_theirs(part) for part in parts[:COMPARED]]
     for part, ids in zip(parts, wanted, strict=False):
-        pair.check("a part", part, ids, pair.ours.encode_to_numpy(part, specials="ordinary"))
-    pair.ours.encode_batch_to_numpy(parts, 1, specials="ordinary")  # so that all find the UTF-8 of a str made
+        pair.check("a part", part, ids, pair.ours.encode_to_numpy(part, disallowed_special=()))
+    pair.ours.encode_batch_to_numpy(
+        parts, 1, disallowed_special=()
+    )  # so that all find the UTF-8 of a str made
     ours, others = side_by_side(folder, NAME, parts, wanted, times)
     yield "bpe", *ours[:2]
     if others:
@@ -222,7 +224,7 @@ def speed_by_length(folder: Path, text: str) -> Figure:
     pair = Pair(folder, NAME)
     gigatoken = Tokenizer.from_tiktoken(str(folder / f"{NAME}.tiktoken"), pretokenizer="gpt4")
     sides: dict[str, Callable[[str], Any]] = {
-        "bpe": lambda part: pair.ours.encode_to_numpy(part, specials="ordinary"),
+        "bpe": lambda part: pair.ours.encode_to_numpy(part, disallowed_special=()),
         "gigatoken": lambda part: gigatoken.encode_batch([part], parallel=False)[0],
         "tiktoken": pair.of_theirs,
         "tokenizers": tokenizers_encoder(folder),
@@ -289,7 +291,7 @@ def size_of_vocabulary(counts: bpe.WordCounts, text: str) -> Figure:
     """Draw bytes a token by the size of the vocabulary, of the text that it is learned from."""
     largest = bpe.train(counts, vocab_size=max(VOCABULARY_SIZES), progress=False)
     n_bytes = len(text.encode())
-    rates = [n_bytes / largest.truncated(size).count(text) for size in VOCABULARY_SIZES]
+    rates = [n_bytes / largest.with_vocab_size(size).count(text) for size in VOCABULARY_SIZES]
     figure, axes = canvas(7, 3.5)
     axes.semilogx(VOCABULARY_SIZES, rates, "o-")
     axes.set_xticks(VOCABULARY_SIZES, [f"{size:,}" for size in VOCABULARY_SIZES], rotation=30)

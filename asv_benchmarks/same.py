@@ -160,8 +160,10 @@ def text_ids(pair: Pair, file: Path, chance: random.Random) -> int:
         text = block.decode("utf-8", "replace")
         wanted = pair.of_theirs(text)
         what = f"{file.name} from byte {start} on"
-        pair.check(f"{what}, in one call", text, wanted, pair.ours.encode_to_numpy(text, specials="ordinary"))
-        stream = pair.ours.stream_encoder(specials="ordinary")
+        pair.check(
+            f"{what}, in one call", text, wanted, pair.ours.encode_to_numpy(text, disallowed_special=())
+        )
+        stream = pair.ours.stream_encoder(disallowed_special=())
         parts = [*map(stream.feed, cuts(text.encode(), chance)), stream.finish()]
         streamed = np.fromiter(chain.from_iterable(parts), np.uint32)
         pair.check(f"{what}, as a stream", text, wanted, streamed)
@@ -183,7 +185,7 @@ def code_point_ids(pair: Pair, context: str, characters: list[str]) -> int:
     n = 0
     for first in range(0, len(characters), 1 << 16):
         texts = [context.replace("{}", character) for character in characters[first : first + (1 << 16)]]
-        ids, offsets = pair.ours.encode_batch_to_numpy(texts, specials="ordinary")
+        ids, offsets = pair.ours.encode_batch_to_numpy(texts, disallowed_special=())
         for text, start, end in zip(texts, offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
             pair.check(repr(text), text, pair.of_theirs(text), ids[start:end])
         n += len(ids)
@@ -287,7 +289,7 @@ OTHERS: dict[str, tuple[Callable[[Path, int], list[Any]], dict[str, Any]]] = {
     "rustbpe": (train_rustbpe, {}),
     "bpeasy": (train_bpeasy, {}),
     "gigatoken": (train_gigatoken, {}),
-    "tokenizers": (train_tokenizers, {"alphabet": "gpt2", "special_first": True}),
+    "tokenizers": (train_tokenizers, {"like": "huggingface"}),
 }
 
 
@@ -394,7 +396,7 @@ def superwords(checkout: Path, corpus: Path, vocab_size: int, megabytes: float) 
             check=True,
         )
     theirs = json.loads(done.stdout)
-    tok = bpe.train(paragraphs, vocab_size, superwords="boundless", ties="lexicographic", progress=False)
+    tok = bpe.train(paragraphs, vocab_size, superwords=bpe.Boundless(), ties="lexicographic", progress=False)
     wanted = [(bytes.fromhex(left), bytes.fromhex(right)) for left, right in theirs["merges"]]
     must_agree("merges", wanted, tok.merges_bytes)
     tokens = [*map(tok.token_bytes, tok.encode(unseen))]
@@ -542,7 +544,7 @@ def compare(old: bpe.Tokenizer, new: bpe.Tokenizer, new_id_of: np.ndarray, data:
     """
     pieces = old.pattern.split_bytes(data)
     (old_ids, before), (new_ids, after) = (
-        tok.encode_batch_to_numpy(pieces, specials="ordinary") for tok in (old, new)
+        tok.encode_batch_to_numpy(pieces, disallowed_special=()) for tok in (old, new)
     )
     if new.decode_bytes(new_ids) != data:
         raise Different("the new ids are decoded to another text")
@@ -573,7 +575,7 @@ def compare_with_tokenizers(new: bpe.Tokenizer, text: str) -> int:
         path = Path(folder, "tokenizer.json")
         new.save_huggingface(path)
         theirs = tokenizers.Tokenizer.from_file(str(path))
-        again = bpe.Tokenizer.open(path)
+        again = bpe.Tokenizer.load(path)
     must_agree("a tokenizer.json, read again", wanted, again.encode(text, allowed_special="all"))
     must_agree("tokenizers", wanted, theirs.encode(text, add_special_tokens=False).ids)
     return len(wanted)
@@ -601,7 +603,8 @@ def surgery(texts: tuple[Path, ...], vocabularies: Path | None) -> None:
     """Extend and prune tokenizers, and compare the ids of a megabyte of each text before and after."""
     parts = [file.read_bytes()[:MEGABYTE].decode("utf-8", "ignore").encode() for file in texts]
     for pattern in ("gpt2", "o200k"):
-        options = {"pattern": pattern, "special_tokens": ["<|end|>"], "special_first": pattern == "o200k"}
+        options = {"pattern": pattern, "special_tokens": ["<|end|>"]}
+        options |= {"like": "huggingface"} if pattern == "o200k" else {}
         check_surgery(f"own, {pattern}", bpe.train(parts[:1], 8000, **options, progress=False), parts)
     for name in PATTERNS if vocabularies else ():
         check_surgery(name, vocabulary(vocabularies, name), parts)

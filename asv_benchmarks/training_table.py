@@ -179,10 +179,9 @@ def parity(corpus: Path, vocab_size: int, times: int) -> None:
 # ------------------------------------------------------------------------------------------------ superwords
 ROWS: dict[str, dict[str, Any]] = {
     "ordinary": {},
-    "superbpe, 9 of 10 merges in words": {"superwords": "superbpe", "first": 0.9},
-    "superbpe, half of the merges in words": {"superwords": "superbpe", "first": 0.5},
-    "boundless": {"superwords": "boundless"},
-    "boundless, phrases of 30": {"superwords": "boundless", "max_phrase": 30},
+    "superbpe, 9 of 10 merges in words": {"first": 0.9},
+    "superbpe, half of the merges in words": {"first": 0.5},
+    "boundless": {"superwords": bpe.Boundless()},
     "parity": {"parity": True},
 }
 MOST_UNSEEN = 5_000_000  # bytes
@@ -255,7 +254,7 @@ def measured(
     """Return bytes per token, seconds, peak memory in MB, megabytes a second, superwords."""
     given = dict(options)
     if "first" in given:
-        given["first_merges"] = int(given.pop("first") * (vocab_size - 257))
+        given["superwords"] = bpe.SuperBPE(int(given.pop("first") * (vocab_size - 257)))
     start = time.perf_counter()
     if given.pop("parity", False):
         tok = train_parity(path, vocab_size, threads)

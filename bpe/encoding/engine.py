@@ -38,7 +38,6 @@ from bpe.splitting.specials import (
     NO_TOKENS,
     NOTHING_AROUND,
     Around,
-    Ordinary,
     Rules,
     Specials,
     as_set,
@@ -141,12 +140,12 @@ class Engine:
             and self.is_lossless == other.is_lossless
             and self._allowed_tokens() == other._allowed_tokens()
             and self._comparable_around() == other._comparable_around()
-            and mine.whole_ids == theirs.whole_ids
+            and mine.atomic_ids == theirs.atomic_ids
         )
 
     def __hash__(self) -> int:
-        words = self.vocabulary
-        return hash((self.pattern, words.size, len(words.pairs), self.special_tokens))
+        vocabulary = self.vocabulary
+        return hash((self.pattern, vocabulary.size, len(vocabulary.pairs), self.special_tokens))
 
     def __reduce__(self) -> Any:
         return _unpacked, (packed(self.vocabulary), self.pattern, self.allowed_special)
@@ -218,39 +217,35 @@ class Engine:
     @made_once
     def default_rules(self) -> Rules:
         """The rules without options: special tokens that are not allowed by default are an error."""
-        return self._rules(self.allowed_special, "all", None)
+        return self._rules(self.allowed_special, "all")
 
     @made_once
     def ordinary_rules(self) -> Rules:
         """The rules of ordinary text: only added tokens are tokens."""
-        return self._rules(NO_TOKENS, "all", "ordinary")
+        return self._rules(NO_TOKENS, NO_TOKENS)
 
     def rules_of(
         self,
         allowed_special: Specials | None = None,
         disallowed_special: Specials = "all",
-        specials: Ordinary = None,
         add_special_tokens: bool = False,
     ) -> Rules:
         """Return the rules that the options of a public method stand for."""
         # The defaults are recognised by identity and by a short str, which is quick.
-        is_default = allowed_special is None and specials is None and disallowed_special == "all"
-        if is_default and not add_special_tokens:
-            return self.default_rules
         if allowed_special is None:
-            allowed_special = self.allowed_special if specials is None else NO_TOKENS
-        options = allowed_special, disallowed_special, specials
-        return self._rules(*options, self.around if add_special_tokens else NOTHING_AROUND)
+            if disallowed_special == "all" and not add_special_tokens:
+                return self.default_rules
+            allowed_special = self.allowed_special
+        around = self.around if add_special_tokens else NOTHING_AROUND
+        return self._rules(allowed_special, disallowed_special, around)
 
     def _rules(
         self,
         allowed_special: Specials,
         disallowed_special: Specials,
-        specials: Ordinary,
         around: Around = NOTHING_AROUND,
     ) -> Rules:
-        options = allowed_special, disallowed_special, specials
-        return rules_of(self.special_tokens, *options, self.added_tokens, around)
+        return rules_of(self.special_tokens, allowed_special, disallowed_special, self.added_tokens, around)
 
     # ------------------------------------------------------------------------------------------ encoding
     def encoder_for(

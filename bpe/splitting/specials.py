@@ -14,7 +14,6 @@ from typing import Literal, TypeAlias, TypedDict
 from bpe.splitting.special_search import cached_by_size, exact_bytes, search_for
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
-Ordinary: TypeAlias = Literal["ordinary"] | None
 Around: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # ids put before and after those of a text
 NO_TOKENS: frozenset[str] = frozenset()
 NOTHING_AROUND: Around = ((), ())
@@ -25,7 +24,6 @@ class SpecialOptions(TypedDict, total=False):
 
     allowed_special: Specials | None
     disallowed_special: Specials
-    specials: Ordinary
     add_special_tokens: bool
 
 
@@ -94,17 +92,10 @@ def rules_of(
     special_tokens: frozenset[str],
     allowed: Specials,
     disallowed: Specials,
-    specials: Ordinary = None,
     added_tokens: frozenset[str] = NO_TOKENS,
     around: Around = NOTHING_AROUND,
 ) -> Rules:
     """Return the rules that the options of a public method stand for."""
-    if specials is not None:
-        if specials != "ordinary":
-            raise ValueError(f"specials must be 'ordinary' or None, not {specials!r}")
-        if allowed or disallowed not in ("all", ()):
-            raise ValueError("specials='ordinary' goes with neither allowed_special nor disallowed_special")
-        return _rules(NO_TOKENS, NO_TOKENS, NO_TOKENS, added_tokens, around)
     # As they were given: sets of all tokens are made once, and their hashes are kept.
     options = {"allowed_special": allowed, "disallowed_special": disallowed}
     given = (each if each == "all" else as_set(each, name) for name, each in options.items())

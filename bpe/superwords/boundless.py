@@ -161,44 +161,6 @@ def learn_boundless(
     training.run(n_merges, progress)
     log = training.log
     del training  # its memory is needed
-    return joined(how, words, rows_of, start, log, n_merges, options, unit, progress)
-
-
-def learn_from_runs(
-    how: Boundless,
-    source: RunCounts | Mapping[str, RunCounts],
-    weights: Mapping[str, float] | None,
-    vocab_size: int,
-    options: Options,
-    progress: Progress,
-) -> Vocabulary:
-    """Learn merges and supermerges from counts of runs."""
-    sources = source if isinstance(source, Mapping) else {"": source}
-    check_rules(sources)
-    parts = next(iter(sources.values())).parts
-    if how.parts not in (None, parts):
-        raise ValueError(f"the runs were counted with parts={parts!r}: leave out the parts of superwords")
-    start = fresh_start(next(iter(sources.values())).special_tokens, options)
-    n_merges = start.n_new(vocab_size)
-    all_words = {name: counts.words for name, counts in sources.items()}
-    words, unit = weigh(all_words if isinstance(source, Mapping) else all_words[""], weights)
-    factors = dict.fromkeys(sources, 1) if weights is None else factors_of(all_words, weights)
-    rows_of = partial(joined_rows, sources, factors)
-    return learn_boundless(Boundless(parts), words, rows_of, start, n_merges, options, unit, progress)
-
-
-def joined(
-    how: Boundless,
-    words: WordCounts,
-    rows_of: Callable[[ByteCounter], Runs],
-    start: Start,
-    log: np.ndarray,
-    n_merges: int,
-    options: Options,
-    unit: int = 1,
-    progress: Progress = False,
-) -> Vocabulary:
-    """Return the vocabulary that phase 2 makes of the merges of phase 1."""
     whole = start.vocabulary(log)
     is_full = 0 < len(log) == n_merges
     least = max(options.least(unit), int(log[-1, 3]) + 1 if is_full else 1)
@@ -224,3 +186,26 @@ def joined(
     made = start.next_id + n_first + np.arange(len(rows))
     rows = np.column_stack([pairs, made, rows[:, 2]])
     return start.vocabulary(np.concatenate([log[:n_first], rows])).replace(n_super=len(rows))
+
+
+def learn_from_runs(
+    how: Boundless,
+    source: RunCounts | Mapping[str, RunCounts],
+    weights: Mapping[str, float] | None,
+    vocab_size: int,
+    options: Options,
+    progress: Progress,
+) -> Vocabulary:
+    """Learn merges and supermerges from counts of runs."""
+    sources = source if isinstance(source, Mapping) else {"": source}
+    check_rules(sources)
+    parts = next(iter(sources.values())).parts
+    if how.parts not in (None, parts):
+        raise ValueError(f"the runs were counted with parts={parts!r}: leave out the parts of superwords")
+    start = fresh_start(next(iter(sources.values())).special_tokens, options)
+    n_merges = start.n_new(vocab_size)
+    all_words = {name: counts.words for name, counts in sources.items()}
+    words, unit = weigh(all_words if isinstance(source, Mapping) else all_words[""], weights)
+    factors = dict.fromkeys(sources, 1) if weights is None else factors_of(all_words, weights)
+    rows_of = partial(joined_rows, sources, factors)
+    return learn_boundless(Boundless(parts), words, rows_of, start, n_merges, options, unit, progress)

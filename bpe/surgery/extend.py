@@ -35,28 +35,28 @@ def extended(
     engine: Engine, corpus: CorpusLike | WordCounts, n: int, options: Options, **counting: Any
 ) -> tuple[Vocabulary, np.ndarray]:
     """Learn more tokens from a corpus."""
-    words, pattern, n = engine.vocabulary, engine.pattern, index(n)
+    vocabulary, pattern, n = engine.vocabulary, engine.pattern, index(n)
     if n < 0:
         raise ValueError(f"n must be at least 0, not {n}")
-    refuse_supermerges(words, "extend")
-    new_id_of = id_map(words)
+    refuse_supermerges(vocabulary, "extend")
+    new_id_of = id_map(vocabulary)
     progress = counting.get("progress", False)
     counts = corpus if isinstance(corpus, WordCounts) else _counted(engine, corpus, counting)
-    whole = {words.bytes_of[number] for number in words.whole_ids}
+    whole = {vocabulary.bytes_of[number] for number in vocabulary.atomic_ids}
     if whole:
         counts = counts.filter(lambda word, count: word not in whole)
-    plain = words.replace(extras="", whole_ids=(), added_tokens=())
+    plain = vocabulary.replace(extras="", atomic_ids=(), added_tokens=())
     training = Training(counts, start_from(plain, pattern, counts, keep_ids=True), options)
-    training.run(len(words.pairs) + n, progress)
-    n_learned = training.n_done - len(words.pairs)
+    training.run(len(vocabulary.pairs) + n, progress)
+    n_learned = training.n_done - len(vocabulary.pairs)
     if n_learned < n:
         raise ValueError(f"the text gives {n_learned} more tokens, not {n}: ask for fewer, or give more text")
     more = training.vocabulary()
     more = more.replace(
-        added_tokens=words.added_tokens,
-        idle_tokens=words.idle_tokens,
-        whole_ids=words.whole_ids,
-        extras=words.extras,
+        added_tokens=vocabulary.added_tokens,
+        idle_tokens=vocabulary.idle_tokens,
+        atomic_ids=vocabulary.atomic_ids,
+        extras=vocabulary.extras,
     )
     return more, new_id_of
 

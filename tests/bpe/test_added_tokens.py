@@ -66,7 +66,7 @@ def test_every_way_of_encoding(both, tmp_path):
     wanted = peer.encode(TEXT).ids
     assert {260, 261, 262} <= {*wanted}
     assert 259 not in wanted
-    options = {"specials": "ordinary"}
+    options = {"disallowed_special": ()}
     assert tok.encode_ordinary(TEXT) == tok.encode(TEXT, **options) == wanted
     assert tok.encode(TEXT, disallowed_special=()) == tok.encode_ordinary(TEXT.encode()) == wanted
     assert tok.encode_to_numpy(TEXT, **options).tolist() == wanted
@@ -170,7 +170,7 @@ def test_special_tokens_as_text(entries, texts, is_changed):
     for text in texts:
         wanted, stream = peer.encode(text).ids, tok.stream_encoder(disallowed_special=())
         assert tok.encode_ordinary(text) == wanted
-        assert tok.encode_with_offsets(text, specials="ordinary")[0].tolist() == wanted
+        assert tok.encode_with_offsets(text, disallowed_special=())[0].tolist() == wanted
         assert [*chain.from_iterable(map(stream.feed, text)), *stream.finish()] == wanted
 
 
@@ -203,7 +203,7 @@ def test_files_and_pickles(both, tmp_path):
         bpe.Tokenizer.from_huggingface(tmp_path / "again.hf.json"),
         pickle.loads(pickle.dumps(tok)),
         pickle.loads(pickle.dumps(tok.engine)),
-        tok.truncated(tok.vocab_size),
+        tok.with_vocab_size(tok.vocab_size),
     ):
         assert other == (tok if isinstance(other, bpe.Tokenizer) else tok.engine)
         vocabulary = getattr(other, "engine", other).vocabulary
@@ -217,7 +217,7 @@ def test_files_and_pickles(both, tmp_path):
     fast = transformers.PreTrainedTokenizerFast(tokenizer_file=str(tmp_path / "again.hf.json"))
     ids = fast.encode("ab</think>ab<|end|>")
     assert fast.decode(ids, skip_special_tokens=True) == "ab</think>ab"
-    smaller = tok.truncated(tok.vocab_size - 1)
+    smaller = tok.with_vocab_size(tok.vocab_size - 1)
     assert smaller.added_tokens == {token: number - 1 for token, number in tok.added_tokens.items()}
 
 
@@ -371,12 +371,12 @@ def test_characters_that_are_added_tokens(is_compiled, case, folder):
     tok, peer = bpe.Tokenizer.from_huggingface(path), tokenizers.Tokenizer.from_file(str(path))
     tok.save(folder / "native.json")
     tok.save_huggingface(folder / "other.hf.json")
-    read = [bpe.Tokenizer.load(folder / "native.json"), bpe.Tokenizer.open(folder / "other.hf.json")]
+    read = [bpe.Tokenizer.load(folder / "native.json"), bpe.Tokenizer.load(folder / "other.hf.json")]
     assert read == [tok, tok]
     for each in (tok, *read, pickle.loads(pickle.dumps(tok))):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(plain_encoder, "_done", plain_encoder.MOST_WORK if is_compiled else 0)
-            for options, is_text in (({"allowed_special": "all"}, False), ({"specials": "ordinary"}, True)):
+            for options, is_text in (({"allowed_special": "all"}, False), ({"disallowed_special": ()}, True)):
                 peer.encode_special_tokens = is_text
                 wanted = [peer.encode(text).ids for text in texts]
                 assert [each.encode(text, **options) for text in texts] == wanted

@@ -1,9 +1,88 @@
-"""What is mutated, and which tests are to notice. When modules move, this table is all there is to update."""
+"""What is mutated, and which tests are to notice.
+
+Those of ``structures/tokens/pair_index_kernels.py`` are ``tests/structures/tokens/test_pair_index.py``: they
+have the name of the module, or one that it begins with. Where there are none, the tables below name them, or
+they have the name of the room.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+from itertools import chain
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
+
+from tests.structures.test_kernels_without_jit import TESTS
+
+ROOT = Path(__file__).parents[2]
+
+# Every room has an equal share of the sample.
+MODULES = {
+    "structures/base": "mapping queue",
+    "structures/hash_tables": "int_map_table int_map_kernels int_set_kernels byte_counter_kernels",
+    "structures/priority_queues": """
+        multiset_heap_blocks multiset_heap_kernels multiset_heap_type indexed_heap_tree indexed_heap_kernels
+        count_buckets_cells count_buckets_kernels""",
+    "structures/sorted_maps": "sorted_map_layout sorted_map_kernels",
+    "structures/neighbours": "k_best_layout k_best_kernels",
+    "structures/tokens": "token_list_kernels pair_index_kernels",
+    "bpe/splitting": "specials special_search special_trie special_automaton",
+    "bpe/splitting/compiled": "windows cuts bulk matching cutting",
+    "bpe/vocabulary": "supermerges",
+    "bpe/encoding": "streams symbols joining_encoders",
+    "bpe/encoding/kernels": "linked_pieces merge_rounds merge_heap memory piece_table joining",
+    "bpe/counting": "batching pieces",
+    "bpe/pipeline": """
+        added_tokens charsmap cuts decoder_steps decoders engine entries normalizers post_processors
+        pre_tokenizers preparation splits text_changes tracked""",
+    "bpe/training": "start state merging selection parity_turns",
+    "bpe/auditing": "audit measures proofs witnesses",
+    "bpe/superwords": "superbpe boundless run_counts counted_runs runs_file piece_ids pair_sketch",
+    "bpe/surgery": "extend prune",
+}
+# For modules without tests of their name.
+FOCUSED = {
+    "structures/base": """
+        structures/hash_tables/test_int_map.py structures/priority_queues/test_multiset_heap.py
+        structures/priority_queues/test_count_buckets.py""",
+    "bpe/splitting": """
+        bpe/splitting/test_special_search.py bpe/encoding/test_streams.py bpe/counting/test_word_counts.py""",
+    "bpe/splitting/compiled": """
+        bpe/splitting/compiled/test_scanner.py bpe/splitting/compiled/test_prefilter.py""",
+    "bpe/vocabulary": "bpe/superwords/test_superwords.py",
+    "bpe/encoding": "bpe/pipeline/test_engine.py bpe/superwords/test_superwords.py",
+    "bpe/encoding/kernels": "bpe/encoding/test_encoder.py bpe/encoding/test_dropout.py",
+    "bpe/counting": "bpe/counting/test_word_counts.py",
+    "bpe/pipeline": """
+        bpe/pipeline/test_normalizers.py bpe/pipeline/test_pre_tokenizers.py bpe/pipeline/test_decoders.py
+        bpe/pipeline/test_engine.py""",
+    "bpe/training": """
+        bpe/training/test_learner.py bpe/training/test_resume.py bpe/training/test_limited_alphabets.py""",
+    "bpe/auditing": "bpe/auditing/test_audit.py",
+    "bpe/superwords": "bpe/superwords/test_superwords.py bpe/superwords/test_counted_runs.py",
+}
+# These need no compiler, and are run first: they take seconds.
+PLAIN = {
+    "structures": "without_jit/test_containers.py",
+    "bpe/splitting": "bpe/splitting/test_specials.py without_jit/test_special_automaton.py",
+    "bpe/splitting/compiled": "without_jit/test_scanning.py",
+    "bpe/encoding/kernels": "without_jit/test_encoding.py",
+    "bpe/counting": "bpe/counting/test_batching.py",
+    "bpe/training": "without_jit/test_training.py",
+}
+# For what survives, in a room and the rooms in it.
+OTHERS = {
+    "structures": "structures/test_contract.py structures/test_no_leaks.py examples",
+    "structures/priority_queues": "structures/priority_queues/test_first_come.py",
+    "bpe/splitting": """
+        bpe/splitting/test_pattern.py bpe/encoding/test_streams.py bpe/test_tokenizer.py
+        bpe/counting/test_word_counts.py bpe/corpus/test_sources.py""",
+    "bpe/encoding": """
+        bpe/encoding/test_encoder.py bpe/test_tokenizer_methods.py bpe/encoding/test_streams.py
+        bpe/test_tokenizer.py bpe/superwords/test_superwords.py""",
+    "bpe/encoding/kernels": "bpe/encoding/test_dropout.py bpe/formats/test_formats.py",
+    "bpe/counting": "bpe/counting/test_word_counts.py bpe/counting/test_clusters.py",
+    "bpe/pipeline": "bpe/pipeline/test_engine.py bpe/pipeline/test_streams.py",
+}
 
 
 class Target(NamedTuple):
@@ -11,423 +90,52 @@ class Target(NamedTuple):
 
     Attributes
     ----------
-    area : str
-        Every area has an equal share of the sample.
+    room : str
+        Every room has an equal share of the sample.
     module : str
         Path from the root of the project.
     focused : tuple of str
         Tests of the module itself, run for every mutant.
     plain : tuple of str
-        Tests that need no compiler, run before: they take seconds.
-    others : tuple of str
-        More tests for what survives these.
+        Tests that need no compiler, run before.
+    wide : tuple of str
+        Run for what survives these: the other tests, and the examples in the docstrings of the module. It
+        comes last: pytest would import a second copy of it if its package were not imported yet.
     """
 
-    area: str
+    room: str
     module: str
     focused: tuple[str, ...]
-    plain: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
-
-    @property
-    def wide(self) -> tuple[str, ...]:
-        """The other tests, and the examples in the docstrings of the module.
-
-        The module comes last: pytest would import a second copy of it if its package were not imported yet.
-        """
-        return (*self.others, self.module) if self.others else (*self.focused, self.module)
+    plain: tuple[str, ...]
+    wide: tuple[str, ...]
 
 
-class QuickTarget(Target):
-    """A module and the quick core: those of its tests that are in it, then all."""
+def target_of(room: str, name: str) -> Target:
+    """Return a module with its tests."""
+    parts = name.split("_")
+    names = ["_".join(parts[:n]) for n in range(len(parts), 0, -1)]
+    focused = [test for each in names if (ROOT / (test := f"tests/{room}/test_{each}.py")).exists()]
+    focused = focused or in_tests(FOCUSED.get(room, f"{room}/test_{PurePosixPath(room).name}.py"))
+    plain = in_tests(PLAIN.get(room) or PLAIN.get(room.partition("/")[0], ""))
+    listed = [f"tests/structures/{test}" for test in TESTS]
+    plain += [test for test in listed if test.startswith(tuple(focused))]
+    around = [str(folder) for folder in (PurePosixPath(room), *PurePosixPath(room).parents)]
+    others = [*chain.from_iterable(in_tests(OTHERS.get(folder, "")) for folder in around)]
+    module = f"{room}/{name}.py"
+    return Target(room, module, tuple(focused), tuple(plain), (*(others or focused), module))
 
-    @property
-    def wide(self) -> tuple[str, ...]:
-        """The whole quick core."""
-        return self.others
+
+def in_tests(names: str) -> list[str]:
+    return [f"tests/{name}" for name in names.split()]
 
 
-def quick_of(target: Target) -> QuickTarget:
-    """Return a module with the quick core as its tests."""
-    lines = (Path(__file__).parents[1] / "quick.txt").read_text("utf-8").splitlines()
+def quick_of(target: Target) -> Target:
+    """Return a module with the quick core as its tests: those of its own that are in it, then all."""
+    lines = (ROOT / "tests/quick.txt").read_text("utf-8").splitlines()
     quick = tuple(line for line in lines if line.startswith("tests/"))
-    named = {test.partition("::")[0] for test in (*target.plain, *target.focused, *target.others)}
+    named = {test.partition("::")[0] for test in (*target.plain, *target.focused, *target.wide)}
     near = tuple(test for test in quick if test.partition("::")[0] in named)
-    return QuickTarget(target.area, target.module, near, (), quick)
+    return target._replace(focused=near, plain=(), wide=quick)
 
 
-S, B = "tests/structures/", "tests/bpe/"
-PLAIN = ("tests/without_jit/test_containers.py",)
-PLAIN_ENCODING = ("tests/without_jit/test_encoding.py",)
-PLAIN_TRAINING = ("tests/without_jit/test_training.py",)
-PLAIN_SCANNING = ("tests/without_jit/test_scanning.py",)
-CONTAINERS = (S + "test_contract.py", "tests/examples")
-HEAPS = (S + "priority_queues/test_multiset_heap.py", S + "priority_queues/test_first_come.py")
-TRAINING = (B + "training/test_learner.py", B + "training/test_resume.py")
-TOKENIZER = (B + "test_tokenizer_methods.py", B + "encoding/test_streams.py", B + "test_tokenizer.py")
-SPLITTING = (B + "splitting/test_pattern.py", *TOKENIZER)
-
-TARGETS = [
-    Target(
-        "heaps",
-        "structures/priority_queues/multiset_heap_kernels.py",
-        HEAPS,
-        (*PLAIN, S + "priority_queues/test_multiset_heap.py::test_kernels_against_a_list"),
-        CONTAINERS,
-    ),
-    Target(
-        "heaps",
-        "structures/priority_queues/multiset_heap_blocks.py",
-        HEAPS,
-        (*PLAIN, S + "priority_queues/test_multiset_heap.py::test_kernels_against_a_list"),
-        CONTAINERS,
-    ),
-    Target("heaps", "structures/priority_queues/multiset_heap_type.py", HEAPS, PLAIN, CONTAINERS),
-    Target(
-        "heaps",
-        "structures/priority_queues/count_buckets_cells.py",
-        (S + "priority_queues/test_count_buckets.py",),
-        PLAIN,
-        CONTAINERS,
-    ),
-    Target(
-        "heaps",
-        "structures/priority_queues/count_buckets_kernels.py",
-        (S + "priority_queues/test_count_buckets.py",),
-        PLAIN,
-        CONTAINERS,
-    ),
-    Target(
-        "heaps",
-        "structures/base/queue.py",
-        (S + "priority_queues/test_multiset_heap.py", S + "priority_queues/test_count_buckets.py"),
-        PLAIN,
-        CONTAINERS,
-    ),
-    Target(
-        "maps",
-        "structures/hash_tables/int_map_table.py",
-        (S + "hash_tables/test_int_map.py",),
-        (
-            *PLAIN,
-            S + "hash_tables/test_int_map.py::test_kernels_against_a_dict",
-            S + "hash_tables/test_int_map.py::test_buckets",
-        ),
-        CONTAINERS,
-    ),
-    Target(
-        "maps",
-        "structures/hash_tables/int_map_kernels.py",
-        (S + "hash_tables/test_int_map.py",),
-        PLAIN,
-        CONTAINERS,
-    ),
-    Target(
-        "maps",
-        "structures/sorted_maps/sorted_map_layout.py",
-        (S + "sorted_maps/test_sorted_map.py",),
-        (*PLAIN, S + "sorted_maps/test_sorted_map.py::test_kernels_against_a_list"),
-        CONTAINERS,
-    ),
-    Target(
-        "maps",
-        "structures/sorted_maps/sorted_map_kernels.py",
-        (S + "sorted_maps/test_sorted_map.py",),
-        PLAIN,
-        CONTAINERS,
-    ),
-    Target(
-        "maps",
-        "structures/hash_tables/byte_counter_kernels.py",
-        (S + "hash_tables/test_byte_counter.py",),
-        (S + "hash_tables/test_byte_counter.py::test_kernels_against_a_dict",),
-    ),
-    Target(
-        "maps",
-        "structures/base/mapping.py",
-        (S + "hash_tables/test_int_map.py", S + "priority_queues/test_count_buckets.py"),
-        PLAIN,
-        CONTAINERS,
-    ),
-    Target(
-        "lists",
-        "structures/tokens/token_list_kernels.py",
-        (S + "tokens/test_token_list.py",),
-        (*PLAIN, S + "tokens/test_token_list.py::test_kernels_against_a_list"),
-        (S + "tokens/test_pair_index.py", *CONTAINERS),
-    ),
-    Target(
-        "index",
-        "structures/tokens/pair_index_kernels.py",
-        (S + "tokens/test_pair_index.py",),
-        PLAIN,
-        CONTAINERS,
-    ),
-    Target(
-        "maps",
-        "structures/hash_tables/int_set_kernels.py",
-        (S + "hash_tables/test_int_set.py",),
-        PLAIN,
-        (S + "test_no_leaks.py",),
-    ),
-    Target(
-        "dense",
-        "structures/priority_queues/indexed_heap_tree.py",
-        (S + "priority_queues/test_indexed_heap.py",),
-        PLAIN,
-        CONTAINERS,
-    ),
-    Target(
-        "dense",
-        "structures/priority_queues/indexed_heap_kernels.py",
-        (S + "priority_queues/test_indexed_heap.py",),
-        PLAIN,
-        CONTAINERS,
-    ),
-    Target(
-        "rows",
-        "structures/neighbours/k_best_kernels.py",
-        (S + "neighbours/test_k_best.py",),
-        PLAIN,
-        (S + "test_no_leaks.py",),
-    ),
-    Target(
-        "rows",
-        "structures/neighbours/k_best_layout.py",
-        (S + "neighbours/test_k_best_layout.py", S + "neighbours/test_k_best.py"),
-        PLAIN,
-    ),
-    Target("merging", "bpe/training/merging.py", TRAINING, PLAIN_TRAINING),
-    Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
-    Target("selection", "bpe/training/parity_turns.py", (B + "training/test_parity.py",), PLAIN_TRAINING),
-    Target("merging", "bpe/training/state.py", TRAINING, PLAIN_TRAINING),
-    *(
-        Target("superwords", f"bpe/{module}.py", (B + "superwords/test_superwords.py",))
-        for module in (
-            "superwords/pair_sketch",
-            "superwords/piece_ids",
-            "superwords/run_counts",
-            "vocabulary/supermerges",
-            "superwords/boundless",
-            "superwords/superbpe",
-        )
-    ),
-    *(
-        Target("superwords", f"bpe/superwords/{module}.py", (B + "superwords/test_counted_runs.py",))
-        for module in ("counted_runs", "runs_file")
-    ),
-    *(
-        Target(
-            "superwords",
-            f"bpe/encoding/{module}.py",
-            (B + "encoding/kernels/test_joining.py", B + "superwords/test_superwords.py"),
-        )
-        for module in ("kernels/joining", "joining_encoders")
-    ),
-    *(
-        Target("vocabularies", f"bpe/{module}.py", (B + "surgery/test_surgery.py",))
-        for module in ("surgery/extend", "surgery/prune")
-    ),
-    *(
-        Target("auditing", f"bpe/auditing/{module}.py", (B + "auditing/test_audit.py",))
-        for module in ("proofs", "witnesses", "measures", "audit")
-    ),
-    Target("merging", "bpe/training/start.py", (B + "training/test_limited_alphabets.py",), PLAIN_TRAINING),
-    Target(
-        "rounds",
-        "bpe/encoding/kernels/linked_pieces.py",
-        (B + "encoding/test_encoder.py",),
-        PLAIN_ENCODING,
-        TOKENIZER,
-    ),
-    Target(
-        "rounds",
-        "bpe/encoding/kernels/merge_rounds.py",
-        (B + "encoding/test_encoder.py",),
-        PLAIN_ENCODING,
-        TOKENIZER,
-    ),
-    Target(
-        "rounds",
-        "bpe/encoding/kernels/merge_rounds.py",
-        (B + "encoding/kernels/test_merge_rounds.py",),
-        (),
-        TOKENIZER,
-    ),
-    Target(
-        "rounds",
-        "bpe/encoding/kernels/merge_heap.py",
-        (B + "encoding/test_encoder.py", B + "encoding/test_dropout.py"),
-        PLAIN_ENCODING,
-        (*TOKENIZER, B + "formats/test_formats.py"),
-    ),
-    Target(
-        "rounds",
-        "bpe/encoding/kernels/memory.py",
-        (B + "encoding/test_encoder.py", B + "encoding/kernels/test_memory.py"),
-        (),
-        TOKENIZER,
-    ),
-    Target(
-        "rounds",
-        "bpe/encoding/kernels/piece_table.py",
-        (B + "encoding/kernels/test_piece_table.py",),
-        (),
-        (B + "encoding/test_encoder.py",),
-    ),
-    Target("streams", "bpe/encoding/streams.py", (B + "encoding/test_streams.py",), (), TOKENIZER),
-    Target(
-        "windows",
-        "bpe/splitting/compiled/windows.py",
-        (B + "splitting/compiled/test_scanner.py", B + "splitting/compiled/test_prefilter.py"),
-        PLAIN_SCANNING,
-        SPLITTING,
-    ),
-    Target(
-        "windows",
-        "bpe/splitting/compiled/cuts.py",
-        (B + "splitting/test_pattern.py",),
-        (),
-        (B + "corpus/test_sources.py", *TOKENIZER),
-    ),
-    Target(
-        "windows",
-        "bpe/splitting/compiled/bulk.py",
-        (B + "splitting/compiled/test_scanner.py",),
-        PLAIN_SCANNING,
-        SPLITTING,
-    ),
-    Target(
-        "windows",
-        "bpe/splitting/compiled/matching.py",
-        (B + "splitting/compiled/test_scanner.py",),
-        PLAIN_SCANNING,
-        SPLITTING,
-    ),
-    Target(
-        "windows",
-        "bpe/splitting/compiled/cutting.py",
-        (B + "splitting/compiled/test_scanner.py", B + "splitting/compiled/test_prefilter.py"),
-        PLAIN_SCANNING,
-        SPLITTING,
-    ),
-    Target(
-        "specials",
-        "bpe/splitting/special_search.py",
-        (
-            B + "splitting/test_special_search.py",
-            B + "encoding/test_streams.py",
-            B + "counting/test_word_counts.py",
-        ),
-        (
-            B + "splitting/test_specials.py",
-            B + "counting/test_word_counts.py::test_wrong_specials",
-            B + "counting/test_word_counts.py::test_longest_special_first",
-            B + "counting/test_word_counts.py::test_special_tokens_are_found_as_the_slow_search_finds_them",
-        ),
-        (
-            *TOKENIZER,
-            B + "corpus/test_sources.py",
-            B + "training/test_learner.py",
-            B + "splitting/test_pattern.py",
-        ),
-    ),
-    Target(
-        "specials",
-        "bpe/splitting/specials.py",
-        (
-            B + "splitting/test_special_search.py",
-            B + "encoding/test_streams.py",
-            B + "counting/test_word_counts.py",
-        ),
-        (
-            B + "splitting/test_specials.py",
-            B + "counting/test_word_counts.py::test_wrong_specials",
-            B + "counting/test_word_counts.py::test_longest_special_first",
-            B + "counting/test_word_counts.py::test_special_tokens_are_found_as_the_slow_search_finds_them",
-        ),
-        (
-            *TOKENIZER,
-            B + "corpus/test_sources.py",
-            B + "training/test_learner.py",
-            B + "splitting/test_pattern.py",
-        ),
-    ),
-    Target("specials", "bpe/splitting/special_trie.py", (B + "splitting/test_special_search.py",)),
-    Target(
-        "specials",
-        "bpe/splitting/special_automaton.py",
-        (B + "splitting/test_special_search.py",),
-        ("tests/without_jit/test_special_automaton.py",),
-    ),
-    *(
-        Target(
-            "steps",
-            f"bpe/pipeline/{name}.py",
-            (B + f"pipeline/test_{name}.py", B + "pipeline/test_engine.py"),
-        )
-        for name in ("decoders", "normalizers", "post_processors", "pre_tokenizers")
-    ),
-    Target(
-        "steps",
-        "bpe/pipeline/decoder_steps.py",
-        (B + "pipeline/test_decoders.py", B + "pipeline/test_engine.py"),
-    ),
-    Target(
-        "steps",
-        "bpe/pipeline/decoders.py",
-        (B + "pipeline/test_decoder_streams.py", B + "pipeline/test_engine.py"),
-    ),
-    *(
-        Target(
-            "steps",
-            f"bpe/pipeline/{name}.py",
-            (B + "pipeline/test_normalizers.py",),
-            (),
-            (B + "pipeline/test_engine.py",),
-        )
-        for name in ("precompiled", "text_changes", "tracked", "unicode_forms")
-    ),
-    Target(
-        "steps",
-        "bpe/pipeline/splits.py",
-        (B + "pipeline/test_pre_tokenizers.py",),
-        (),
-        (B + "pipeline/test_engine.py",),
-    ),
-    Target(
-        "steps",
-        "bpe/pipeline/entries.py",
-        (B + "pipeline/test_normalizers.py", B + "pipeline/test_pre_tokenizers.py"),
-    ),
-    Target(
-        "steps",
-        "bpe/pipeline/added_tokens.py",
-        (B + "pipeline/test_added_token_flags.py", B + "pipeline/test_engine.py"),
-    ),
-    *(
-        Target(
-            "prepared",
-            f"bpe/{name}.py",
-            (B + "pipeline/test_engine.py",),
-            (),
-            (B + "pipeline/test_streams.py",),
-        )
-        for name in ("encoding/symbols", "pipeline/engine", "pipeline/preparation")
-    ),
-    Target("prepared", "bpe/pipeline/cuts.py", (B + "pipeline/test_streams.py",)),
-    Target(
-        "counting",
-        "bpe/counting/batching.py",
-        (B + "counting/test_word_counts.py",),
-        (B + "counting/test_batching.py",),
-        (B + "counting/test_clusters.py",),
-    ),
-    Target(
-        "counting",
-        "bpe/counting/pieces.py",
-        (B + "counting/test_word_counts.py",),
-        (),
-        (B + "counting/test_clusters.py",),
-    ),
-]
+TARGETS = [target_of(room, name) for room, names in MODULES.items() for name in names.split()]

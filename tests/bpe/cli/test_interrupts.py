@@ -54,7 +54,7 @@ def test_what_is_learned_is_saved(folder, interrupted):
         "book.txt",
         "--vocab-size",
         900,
-        "--special",
+        "--special-token",
         "<|end|>",
         "-o",
         "tok.json",

@@ -149,7 +149,7 @@ def test_the_limit_on_the_command_line(tmp_path, monkeypatch, tokenizer):
     monkeypatch.chdir(tmp_path)
     tokenizer.save("tok.json")
     Path("x.jsonl").write_text('{"text": "the sea"}\n')
-    for command in (["count"], ["train", "--vocab-size", 258], ["encode", "tok.json"]):
+    for command in (["count-words"], ["train", "--vocab-size", 258], ["encode", "tok.json"]):
         result = run(*command, "x.jsonl", "--max-record-bytes", 18, "-o", "x.bin")
         assert result.exit_code == 2
         assert re.match(
@@ -187,7 +187,7 @@ def test_what_is_printed_is_what_encode_gives(tmp_path, tokenizer, book, small_b
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in documents))
     result = run("encode", tmp_path / "tok.json", path, *options)
     rules = {"allowed_special": "all"} if "--allow-special" in options else {}
-    rules = {"specials": "ordinary"} if "--ordinary" in options else rules
+    rules = {"disallowed_special": ()} if "--ordinary" in options else rules
     all_ids = [tokenizer.encode(text, **rules) for text in documents]
     lines = [json.dumps(ids) if "--json" in options else " ".join(map(str, ids)) for ids in all_ids]
     assert result.stdout == "".join(line + "\n" for line in lines)

@@ -192,7 +192,15 @@ def test_workers_that_die_again_and_again(folder, monkeypatch):
 
 def test_command_line(client, folder, tmp_path_factory):
     output = tmp_path_factory.mktemp("counts") / "words.counts"
-    arguments = ["count", str(folder), "--scheduler", client.scheduler.address, "-o", str(output), "--quiet"]
+    arguments = [
+        "count-words",
+        str(folder),
+        "--scheduler",
+        client.scheduler.address,
+        "-o",
+        str(output),
+        "--quiet",
+    ]
     result = CliRunner().invoke(cli.main, arguments)
     assert (result.exit_code, result.output) == (0, "")
     assert WordCounts.load(output) == WordCounts.from_corpus(folder)
@@ -292,4 +300,4 @@ def test_command_line_of_shards(client, folder, tokenizer, tmp_path_factory):
     arguments += ["--ordinary", "--scheduler", client.scheduler.address]
     result = CliRunner().invoke(cli.main, arguments)
     assert (result.exit_code, result.output) == (0, "")
-    assert tokenizer.encode_shards(folder, out / "ids", specials="ordinary").n_skipped == 3
+    assert tokenizer.encode_shards(folder, out / "ids", disallowed_special=()).n_skipped == 3

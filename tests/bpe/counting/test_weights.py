@@ -39,7 +39,7 @@ def test_merges_are_those_of_the_weighed_counts(one, other, weights, ties, min_c
     assert [(*merge[:3], merge.count * 4 // UNIT) for merge in trainer.merges] == [(*m,) for m in expected]
     backwards = bpe.train(dict(reversed(sources.items())), 10_000, **options)
     assert backwards == trainer.tokenizer()
-    resumed = bpe.Trainer.resume(trainer.tokenizer().truncated(256), sources, **options)
+    resumed = bpe.Trainer.resume(trainer.tokenizer().with_vocab_size(256), sources, **options)
     resumed.run(10_000)
     assert resumed.merges == trainer.merges
 
@@ -161,7 +161,7 @@ def test_the_command(folder):
         (["en.counts=1", "--temperature", "2"], "give weights, as for en.counts, or --temperature, not both"),
         (["en.counts=1", "en.counts=2"], "en.counts=2: en.counts has a weight already"),
         (
-            ["en.counts=1", "--special", "<|x|>"],
+            ["en.counts=1", "--special-token", "<|x|>"],
             "files of counts already have a pattern and special tokens",
         ),
         (["en.counts=-1"], "the weight of 'en.counts' must be a finite number"),

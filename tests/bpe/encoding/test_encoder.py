@@ -289,9 +289,7 @@ def test_every_way_is_taken(merges, slowly, book, monkeypatch):
     assert encoder.encode(short) == slowly(short)
     assert calls == ["encode_small"]
     assert encoder.encode(short + long) == slowly(short + long)
-    assert calls == ["encode_small", "encode_pieces"], (
-        "room is made in kernels/test_merge_rounds.py"
-    )
+    assert calls == ["encode_small", "encode_pieces"], "room is made in kernels/test_merge_rounds.py"
     known = encoder._idle[0].memory
     n_known = counted(known)
     assert n_known > 100

@@ -50,7 +50,7 @@ PATTERNS = {
     "not compiled": r"(\w)\1|\w+",
 }
 ALLOWED = {"allowed_special": "all"}
-CHOICES = [ALLOWED, {"allowed_special": {"<|", "é|>"}, "disallowed_special": ()}, {"specials": "ordinary"}]
+CHOICES = [ALLOWED, {"allowed_special": {"<|", "é|>"}, "disallowed_special": ()}, {"disallowed_special": ()}]
 
 
 @pytest.fixture(params=PATTERNS, scope="module")
@@ -165,7 +165,7 @@ def test_a_growing_piece_by_any_merges(chance, text):
     known += [token for token in [*tokens, *sorted(whole)] if len(token) > 1]
     known = [*dict.fromkeys(known)]
     words = Vocabulary(known, pairs, {})
-    words = words.replace(whole_ids=[words.id_of[token] for token in whole])
+    words = words.replace(atomic_ids=[words.id_of[token] for token in whole])
     with short_pieces_are_long():
         check_growing(Tokenizer._of(words, bpe.Pattern.of("none")), text, chance)
 
@@ -271,8 +271,8 @@ HELD = {"none", "looks behind", "anchors", "not compiled"}  # to the end, or the
 def test_no_more_is_held_than_the_last_piece(any_tokenizer, request, book, size):
     """So what memory a stream takes is bounded, and ids come out soon."""
     data = book[:60_000].encode()[: 5000 * min(size, 12)]
-    stream = any_tokenizer.stream_encoder(specials="ordinary")
-    growing = any_tokenizer.appendable_encoder(specials="ordinary")
+    stream = any_tokenizer.stream_encoder(disallowed_special=())
+    growing = any_tokenizer.appendable_encoder(disallowed_special=())
     n_held, n_out = [], 0
     for place in range(0, len(data), size):
         n_out += sum(len(any_tokenizer.token_bytes(n)) for n in stream.feed(data[place : place + size]))

@@ -128,7 +128,7 @@ def test_documents_in_memory(tokenizer, tmp_path):
     check(written, expected)
     check(tokenizer.encode_files([], tmp_path / "ids.bin"), [])
     check(
-        tokenizer.encode_files(documents, tmp_path / "ids.bin", specials="ordinary"),
+        tokenizer.encode_files(documents, tmp_path / "ids.bin", disallowed_special=()),
         [tokenizer.encode_ordinary(document) for document in documents],
     )
 

@@ -65,20 +65,19 @@ def test_needles_are_few():
 
 
 @pytest.mark.parametrize(
-    ("allowed", "disallowed", "specials", "is_allowed", "is_refused"),
+    ("allowed", "disallowed", "is_allowed", "is_refused"),
     [
-        ((), "all", None, "", "ab"),
-        ("all", "all", None, "ab", ""),
-        ("a", "all", None, "a", "b"),
-        ("all", "ac", None, "ab", "ac"),
-        ("ac", (), None, "a", ""),
-        ((), "all", "ordinary", "", ""),
-        ((), (), "ordinary", "", ""),
+        ((), "all", "", "ab"),
+        ("all", "all", "ab", ""),
+        ("a", "all", "a", "b"),
+        ("all", "ac", "ab", "ac"),
+        ("ac", (), "a", ""),
+        ((), (), "", ""),
     ],
 )
-def test_options(allowed, disallowed, specials, is_allowed, is_refused):
+def test_options(allowed, disallowed, is_allowed, is_refused):
     as_given = [each if each in ("all", ()) else set(each) for each in (allowed, disallowed)]
-    rules = rules_of(frozenset("ab"), *as_given, specials)
+    rules = rules_of(frozenset("ab"), *as_given)
     assert rules.allowed.tokens == set(is_allowed)
     assert rules.disallowed.tokens == set(is_refused)
     assert sorted(rules.needles) == sorted({token.encode() for token in is_allowed + is_refused})
@@ -87,13 +86,10 @@ def test_options(allowed, disallowed, specials, is_allowed, is_refused):
 @pytest.mark.parametrize(
     ("options", "kind", "message"),
     [
-        ((["a"], "all", "ordinary"), ValueError, "specials='ordinary' goes with neither"),
-        (((), ["a"], "ordinary"), ValueError, "specials='ordinary' goes with neither"),
-        (((), "all", "other"), ValueError, "specials must be 'ordinary' or None, not 'other'"),
-        (("a", "all", None), TypeError, "allowed_special must be 'all' or a collection of str, not 'a'"),
-        (((), b"a", None), TypeError, "disallowed_special must be 'all' or a collection of str, not b'a'"),
-        (([1], "all", None), TypeError, "allowed_special must be 'all'"),
-        ((1, "all", None), TypeError, "allowed_special must be 'all'"),
+        (("a", "all"), TypeError, "allowed_special must be 'all' or a collection of str, not 'a'"),
+        (((), b"a"), TypeError, "disallowed_special must be 'all' or a collection of str, not b'a'"),
+        (([1], "all"), TypeError, "allowed_special must be 'all'"),
+        ((1, "all"), TypeError, "allowed_special must be 'all'"),
     ],
 )
 def test_wrong_options(options, kind, message):

@@ -558,7 +558,7 @@ def test_a_cluster_counts_what_one_process_does(client, tmp_path, book, part_byt
     size = Corpus(tmp_path).n_bytes
     assert done[-1] == (size, size)
     output = tmp_path / "cluster.runs"
-    arguments = ["count", str(tmp_path), "--runs", "--pattern", "cl100k", "--special", SPECIAL]
+    arguments = ["count-words", str(tmp_path), "--runs", "--pattern", "cl100k", "--special-token", SPECIAL]
     arguments += ["--scheduler", client.scheduler.address, "-o", str(output), "--quiet"]
     result = CliRunner().invoke(main, arguments)
     assert (result.exit_code, result.output) == (0, "")
@@ -595,8 +595,8 @@ def trained(*arguments):
 
 def test_the_commands(folder):
     for name in ("song", "more"):
-        assert run("count", f"{name}.txt", "--runs", "-o", f"{name}.runs").output == ""
-    assert run("count", "song.runs", "more.runs", "-o", "all.runs").output == ""
+        assert run("count-words", f"{name}.txt", "--runs", "-o", f"{name}.runs").output == ""
+    assert run("count-words", "song.runs", "more.runs", "-o", "all.runs").output == ""
     song, more = (bpe.RunCounts.load(f"{name}.runs") for name in ("song", "more"))
     assert bpe.RunCounts.load("all.runs") == song + more
     assert trained("all.runs").output == ""
@@ -611,11 +611,14 @@ def test_the_commands(folder):
     assert trained("song.runs", "more.runs", "--temperature", "3").output == ""
     weights = bpe.temperature_weights({name: counts.words for name, counts in sources.items()}, 3)
     assert bpe.Tokenizer.load("tok.json") == bpe.train(sources, 275, weights=weights, **RULES)
-    assert run("count", "song.txt", "--runs", "--superword-parts", "^ ?the$", "-o", "the.runs").output == ""
+    assert (
+        run("count-words", "song.txt", "--runs", "--superword-parts", "^ ?the$", "-o", "the.runs").output
+        == ""
+    )
     assert len(bpe.RunCounts.load("the.runs")) == 0
-    result = CliRunner().invoke(main, ["count", "song.txt", "--runs", "--json", "-o", "song.runs"])
+    result = CliRunner().invoke(main, ["count-words", "song.txt", "--runs", "--json", "-o", "song.runs"])
     assert f'"runs": {len(song)}' in result.stdout
-    result = CliRunner().invoke(main, ["count", "song.txt", "--runs", "-o", "song.runs"])
+    result = CliRunner().invoke(main, ["count-words", "song.txt", "--runs", "-o", "song.runs"])
     assert f"{len(song)} distinct runs" in result.stderr
 
 
@@ -651,9 +654,12 @@ def test_the_commands(folder):
             ["train", "a.runs", "--superwords", "boundless", "--superword-parts", "a"],
             "were counted with parts=",
         ),
-        (["count", "a.counts", "--runs"], "a.counts holds counts of words: count the runs of the text"),
-        (["count", "song.txt", "--superword-parts", "a"], "--superword-parts is for --runs"),
-        (["count", "a.runs", "--special", "a"], "files of counts already have a pattern and special tokens"),
+        (["count-words", "a.counts", "--runs"], "a.counts holds counts of words: count the runs of the text"),
+        (["count-words", "song.txt", "--superword-parts", "a"], "--superword-parts is for --runs"),
+        (
+            ["count-words", "a.runs", "--special-token", "a"],
+            "files of counts already have a pattern and special tokens",
+        ),
     ],
 )
 def test_senseless_commands(folder, arguments, message):

@@ -176,7 +176,7 @@ def test_superbpe_gives_the_same_ids_in_tokenizers(tmp_path):
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     for text in (SONG, "by the way,, by 12345  the way of\n\n the seaé", "a.. b  c   "):
         assert theirs.encode(text).ids == tok.encode(text)
-    assert bpe.Tokenizer.open(tmp_path / "tokenizer.json").encode(SONG) == tok.encode(SONG)
+    assert bpe.Tokenizer.load(tmp_path / "tokenizer.json").encode(SONG) == tok.encode(SONG)
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +214,7 @@ def test_which_tokenizers_are_encoded_in_two_steps(wide):
     words = wide.engine.vocabulary
     joined = bytes_joined_by(words)
     assert n_first_merges(joined) >= 24
-    assert bytes_joined_by(words.replace(whole_ids=[256])) is None
+    assert bytes_joined_by(words.replace(atomic_ids=[256])) is None
     swapped = bpe.Tokenizer(token_bytes=wide.vocab, merges=wide.merges[::-1], pattern=wide.pattern)
     assert bytes_joined_by(swapped.engine.vocabulary) is None
     assert type(swapped.engine.encoder) is Encoder
@@ -496,7 +496,7 @@ def test_the_native_format_keeps_supermerges_and_others_refuse_them(boundless, t
         "the format minbpe": lambda: boundless.save_minbpe(tmp_path / "tok.model"),
         "tiktoken": boundless.to_tiktoken,
         "tokenizers": boundless.to_huggingface,
-        "truncated": lambda: boundless.truncated(300),
+        "with_vocab_size": lambda: boundless.with_vocab_size(300),
         "extend": lambda: boundless.extend(["abc"], 1),
         "prune": lambda: boundless.prune(["abc"], vocab_size=300),
         "audit": boundless.audit,

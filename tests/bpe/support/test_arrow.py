@@ -76,7 +76,7 @@ def test_special_tokens(tokenizer):
     assert tokenizer.encode_batch(column, allowed_special="all") == tokenizer.encode_batch(
         texts, allowed_special="all"
     )
-    assert tokenizer.encode_batch(column, specials="ordinary") == [
+    assert tokenizer.encode_batch(column, disallowed_special=()) == [
         tokenizer.encode_ordinary(text) for text in texts
     ]
     with pytest.raises(ValueError, match=r"text 1 holds the special token '<\|end\|>'"):

@@ -59,7 +59,7 @@ def vocabularies(draw):
     pairs = draw(st.permutations(pairs))
     tok = Tokenizer(token_bytes=all_tokens, merges=pairs, pattern="gpt2", special_tokens={END: 300})
     whole = [tok.token_id(token) for token in others if draw(st.booleans())]
-    return Tokenizer._of(tok.engine.vocabulary.replace(whole_ids=whole), tok.pattern)
+    return Tokenizer._of(tok.engine.vocabulary.replace(atomic_ids=whole), tok.pattern)
 
 
 # ----------------------------------------------------------------------------------------------- prune
@@ -153,7 +153,7 @@ def test_extend_learns_what_the_plain_algorithm_learns(old, new, n_before, n, ti
     more, new_id_of = tok.extend(bpe.WordCounts(new), n, ties=ties)
     assert more.merges == [*tok.merges, *(merge.pair for merge in expected)]
     assert new_id_of.tolist() == [*range(tok.vocab_size)]
-    assert more.truncated(tok.vocab_size) == tok
+    assert more.with_vocab_size(tok.vocab_size) == tok
 
 
 def test_old_ids_stay(tokenizer, book):
@@ -176,7 +176,7 @@ def test_old_ids_stay(tokenizer, book):
 def test_tokens_that_are_taken_whole_stay_so(tokenizer):
     words = tokenizer.engine.vocabulary
     parts = {**{number: token for token, number in words.id_of.items()}, 700: b"zqzq", 701: b"never"}
-    whole = Vocabulary(parts, words.merges, words.special_tokens).replace(whole_ids=[700])
+    whole = Vocabulary(parts, words.merges, words.special_tokens).replace(atomic_ids=[700])
     tok = Tokenizer._of(whole.replace(idle_tokens={"": 702}), tokenizer.pattern)
     more, _ = tok.extend(["zqzq zqzq zqz zqz qz"], 2)
     assert more.encode("zqzq") == [700]
@@ -317,7 +317,7 @@ def sentencepiece_like():
 def test_tokens_that_are_texts_can_be_pruned_but_not_extended(tmp_path):
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(sentencepiece_like()))
-    tok = Tokenizer.open(path)
+    tok = Tokenizer.load(path)
     text = "abc abc bc ééè"
     with pytest.raises(ValueError, match="are texts"):
         tok.extend([text], 1)

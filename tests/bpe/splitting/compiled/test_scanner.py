@@ -279,6 +279,12 @@ def test_which_have_windows(name):
     assert scanner.has_windows == (name in WINDOWED and not scanner.memoizes)
 
 
+@cache
+def windows_of(source):
+    automaton = compile_automaton(source)
+    return automaton, derive_windows(automaton)
+
+
 def pieces_with(windows, automaton, data):
     scanner = Scanner(["a"])
     scanner._tables = [tables_of(automaton, windows)]
@@ -288,8 +294,7 @@ def pieces_with(windows, automaton, data):
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k"])
 def test_windows_cut_the_text(name, book):
     """If the products of the windows are widened to everything, nearly every place ends a piece."""
-    automaton = compile_automaton(*sources_of(name))
-    windows = derive_windows(automaton)
+    automaton, windows = windows_of(*sources_of(name))
     data = book.encode()
     right = by_regex(sources_of(name), data)
     assert pieces_with(windows, automaton, data) == right
@@ -328,8 +333,7 @@ LETTERS = "éÉßǅʰ文か\u017f\u0301\u0661\u2028\u00a0\U0001f600"
 def test_windows_decide(name, data):
     """The verdict of a window is right in every text that contains it."""
     source = sources_of(name)[0]
-    automaton = compile_automaton(source)
-    windows = derive_windows(automaton)
+    automaton, windows = windows_of(source)
     characters = [*map(chr, range(128)), *LETTERS]
     group_of = {c: int(windows.group_of[automaton.symbol_of[ord(c)]]) for c in characters}
     soft = [c for c, group in group_of.items() if group]
