@@ -70,19 +70,19 @@ SPLITTING = (B + "test_pattern.py", *TOKENIZER)
 TARGETS = [
     Target(
         "heaps",
-        "structures/priority_queues/multiset_heap_kernels.py",
-        HEAPS,
-        (*PLAIN, S + "test_multiset_heap.py::test_kernels_against_a_list"),
+        "structures/priority_queues/tournament_layout.py",
+        (S + "test_indexed_heap.py",),
+        (*PLAIN, S + "test_indexed_heap.py::test_kernels_against_a_list"),
         CONTAINERS,
     ),
     Target(
         "heaps",
-        "structures/priority_queues/multiset_heap_blocks.py",
-        HEAPS,
-        (*PLAIN, S + "test_multiset_heap.py::test_kernels_against_a_list"),
+        "structures/priority_queues/tournament_kernels.py",
+        (S + "test_indexed_heap.py", *HEAPS),
+        PLAIN,
         CONTAINERS,
     ),
-    Target("heaps", "structures/priority_queues/multiset_heap_type.py", HEAPS, PLAIN, CONTAINERS),
+    Target("heaps", "structures/priority_queues/multiset_heap_kernels.py", HEAPS, PLAIN, CONTAINERS),
     Target(
         "heaps",
         "structures/priority_queues/count_buckets_cells.py",
@@ -151,13 +151,6 @@ TARGETS = [
         (S + "test_int_set.py",),
         PLAIN,
         (S + "test_no_leaks.py",),
-    ),
-    Target(
-        "dense",
-        "structures/priority_queues/indexed_heap_tree.py",
-        (S + "test_indexed_heap.py",),
-        PLAIN,
-        CONTAINERS,
     ),
     Target(
         "dense",

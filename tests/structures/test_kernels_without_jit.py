@@ -13,8 +13,6 @@ TESTS = [
     "test_int_map.py::test_kernels_against_a_dict",
     "test_int_map.py::test_buckets",
     "test_lines.py",
-    "test_multiset_heap.py::test_kernels_against_a_list",
-    "test_multiset_heap.py::test_no_ties_in_an_empty_heap",
     "test_priorities.py",
     "test_simd.py",
     "test_k_best_layout.py",

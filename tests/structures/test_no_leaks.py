@@ -254,20 +254,20 @@ def test_a_full_container_without_memory_takes_what_has_a_place(python):
             return refused + [outcome(verb, [9, -1], [9, 9]) for verb in (table.update_many, table.set_many)]
 
         n_full, n_made = 665_765, 655_360  # room is made for some more
-        heap, table = st.MaxHeap.from_arrays(range(n_made), range(n_made)), st.IntMap()
+        heap, table = st.MaxHeap.from_arrays(range(n_made), range(n_made)), st.IntMap()  # rows that are full
         table.set_many(range(n_made), range(n_made))
-        for each in (heap, table):
-            each.update_many(range(n_made, n_full), range(n_made, n_full))
-        heap, table = heap.copy(), table.copy()  # without the larger tables that are being prepared
+        table.update_many(range(n_made, n_full), range(n_made, n_full))
+        table = table.copy()  # without the larger one that is being prepared
         small = st.MaxHeap({1: 2})
-        for key in range(99):  # compiles what is compiled when it is reached
+        small.update_many(range(99), range(99))  # compiles what is compiled when it is reached
+        for key in range(99, 400):
             small.add(key), small.pop()
         write(small, st.IntMap())
         limit(2)
         refused = write(heap, table)
         resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
         assert refused == [MemoryError] * 4, refused
-        assert (len(heap), heap[-1], -2 in heap, n_full - 1 in heap) == (n_full, 5, False, False)
+        assert (len(heap), heap[-1], -2 in heap, n_made - 1 in heap) == (n_made, 5, False, False)
         assert [table[key] for key in (5, 6, 7, 8, 9)] == [6, 60, 70, 88, 9]
         assert (len(table), -1 in table) == (n_full, False)
     """
