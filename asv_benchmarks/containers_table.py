@@ -1,122 +1,79 @@
-"""Measure the containers against what one would use without them, and print two Markdown tables.
+"""Measure the containers against what one would use without them, and print a Markdown table.
 
-    python asv_benchmarks/containers_table.py [TEXT] [--small]
+    python asv_benchmarks/containers_table.py [NAME ...] [--small]
 
-TEXT is what Re-Pair compresses, its first million bytes; the bundled novel, 360 kB, by default. With
-``--small`` everything is tiny: to see that it runs, not for the figures.
-
-Every row is one process's: first both sides do the work and the results are compared, then they take turns,
-and of each the best round counts. Containers are made anew for every round, outside the time. Where the
-other side is plain Python and slow, it does a part of the work, which the row tells. All times are of one
-operation.
-The other sides are in this file and in ``benchmarks/containers.py``, to be read.
+NAME is empty, push-pop, updates, map, buckets, bulk, sorted, k-best or dijkstra; all take a quarter of an
+hour. In one process both sides do the work and the results are compared, then they take turns, and of each
+the best round counts. Containers are made anew for every round, outside the time. All times are of one
+operation. The other sides are in this file and in the folder ``benchmarks``, to be read.
 """
 
-import argparse
-import os
-import platform
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NamedTuple
-
 # Before numba: `benchmarks` tells it where to keep compiled code.
-from benchmarks._common import best_time, zipfian
-from benchmarks.containers import (
-    ADD,
-    POP,
-    SUB,
-    empty_dict,
-    mixed_updates,
-    mixed_updates_heapq,
-    push_pop,
-    push_pop_heapq,
-)
+from benchmarks import containers, k_best, shortest_paths, sorted_maps
+from benchmarks._common import zipfian
+from benchmarks.containers import ADD, POP, SUB, empty_dict
 
 # isort: split
+import click
 import heapdict
 import numba
 import numpy as np
 import pqdict
+import scipy
+from measuring import Side, chosen, print_head, print_row, small_option
 from numba import njit
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
 from sortedcontainers import SortedDict
 
-import structures
-from structures import CountBuckets, IntMap, MaxHeap
-
-TESTS = Path(__file__).parents[1] / "tests"
+from structures import CountBuckets, IndexedMinHeap, IntMap, KBest, MaxHeap, MinHeap, SortedMap
 
 
-# ----------------------------------------------------------------------------------------- the two sides
-class Side(NamedTuple):
-    """One way to do some work."""
+def push_pop(small):
+    for n in (50,) if small else (200_000, 1_000_000):
+        rng = np.random.default_rng(1)
+        keys, up = rng.permutation(n) * np.int64(7919), np.arange(1, n + 1)
+        for name, counts in {
+            "random": rng.integers(1, n, n),
+            "Zipf": rng.zipf(1.3, n) % n,
+            "ascending": up,
+            "descending": up[::-1].copy(),
+            "all equal": np.ones(n, np.int64),
+        }.items():
+            for heap, sign in (MinHeap, -1), (MaxHeap, 1):  # the greatest is first in `push_pop_heapq`
 
-    name: str
-    run: Callable[[Any], Any]  # does it with a new container, and returns what must be the same
-    new: Callable[[], Any]  # makes the container
-    n: int  # operations
+                def theirs(_, counts=sign * counts, sign=sign, keys=keys):
+                    popped, popped_counts = containers.push_pop_heapq(keys, counts)
+                    return popped, sign * popped_counts
 
+                def ours(heap, counts=counts, keys=keys):
+                    return containers.push_pop(heap, keys, counts)
 
-class Row(NamedTuple):
-    """The best times, in seconds an operation."""
-
-    work: str
-    our_name: str
-    their_name: str
-    ours: float
-    theirs: float
-
-    def __str__(self):
-        *names, ours, theirs = self
-        return f"| {' | '.join([*names, in_units(ours), in_units(theirs), f'{theirs / ours:.1f}'])} |"
-
-
-def in_units(seconds):
-    return f"{seconds * 1e9:.0f} ns" if seconds < 1e-6 else f"{seconds * 1e6:.1f} µs"
+                work = f"push {n:,}, pop all; counts {name}"
+                sides = Side(heap.__name__, ours, heap), Side("heapq in numba", theirs)
+                print_row(work, 2 * n, *sides, 0 if small else 4)
 
 
-def must_agree(work, our_result, their_result):
-    if len(our_result) != len(their_result) or not all(map(np.array_equal, our_result, their_result)):
-        sys.exit(f"{work}: the results differ")
+@njit(cache=True)
+def make_heaps(n):
+    total = 0
+    for _ in range(n):
+        total += len(MinHeap())
+    return total
 
 
-def compare(work, ours, theirs, seconds, checked=False):
-    """Return a row: of three rounds, of up to nine within `seconds`, of one where that is 0."""
-    if not checked:
-        must_agree(work, ours.run(ours.new()), theirs.run(theirs.new()))
-    best = [float("inf")] * 2
-    end = time.perf_counter() + seconds
-    for n_done in range(9 if seconds else 1):
-        if n_done >= 3 and time.perf_counter() > end:
-            break
-        for i, side in enumerate((ours, theirs)):
-            container = side.new()
-            best[i] = min(best[i], best_time(lambda run=side.run, container=container: run(container)))
-    return Row(work, ours.name, theirs.name, best[0] / ours.n, best[1] / theirs.n)
+@njit(cache=True)
+def make_dicts(n):
+    total = 0
+    for _ in range(n):
+        total += len(numba.typed.Dict.empty(numba.int64, numba.int64))
+    return total
 
 
-def nothing():
-    """Make no container: the work makes its own."""
-
-
-# ------------------------------------------------------------------------------------- push all, pop all
-def push_pop_rows(n, seconds):
-    rng = np.random.default_rng(1)
-    keys = rng.permutation(n) * np.int64(7919)
-    for name, counts in {
-        "uniform counts": rng.integers(1, n, n),
-        "Zipf counts": rng.zipf(1.3, n) % n,
-        "all ties": np.ones(n, np.int64),
-    }.items():
-        yield compare(
-            f"push {n:,}, pop all; {name}",
-            Side("MaxHeap", lambda heap, counts=counts: push_pop(heap, keys, counts), MaxHeap, 2 * n),
-            Side("heapq in numba", lambda _, counts=counts: push_pop_heapq(keys, counts), nothing, 2 * n),
-            seconds,
-        )
+def empty(small):
+    n = 100 if small else 1_000_000
+    ours, theirs = Side("MinHeap", lambda _: make_heaps(n)), Side("typed.Dict", lambda _: make_dicts(n))
+    print_row("make an empty one inside @njit", n, ours, theirs, 0 if small else 4, np.array_equal)
 
 
 # ----------------------------------------------------------- mixed updates: a binary heap with a typed.Dict
@@ -199,88 +156,55 @@ def mixed_updates_binary(slot_of, verbs, keys, amounts):
     return out_keys[:n], out_counts[:n]
 
 
-def mixed_rows(n, seconds):
-    rng = np.random.default_rng(2)
-    verbs = rng.choice([ADD, SUB, POP], n, p=[0.5, 0.25, 0.25])
-    amounts = rng.integers(1, 100, n)
-    once = rng.permutation(n)  # added once, by one, so that all counts are 1
-    for name, keys, by in (
-        ("uniform keys", rng.integers(0, n // 4, n), amounts),
-        ("Zipf keys", zipfian(n, n // 4), amounts),
-        ("all ties", np.where(verbs == ADD, once, once[rng.integers(0, n, n)]), np.ones(n, np.int64)),
-    ):
-        ours = Side(
-            "MaxHeap", lambda heap, keys=keys, by=by: mixed_updates(heap, verbs, keys, by), MaxHeap, n
-        )
-        for their_name, work in (
-            ("binary heap with positions in a typed.Dict", mixed_updates_binary),
-            ("heapq with stale entries and a typed.Dict", mixed_updates_heapq),
+def updates(small):
+    for n in (100,) if small else (200_000, 1_000_000):
+        rng = np.random.default_rng(2)
+        verbs = rng.choice([ADD, SUB, POP], n, p=[0.5, 0.25, 0.25])
+        amounts = rng.integers(1, 100, n)
+        once = rng.permutation(n)  # added once, by one, so that all counts are 1
+        for name, keys, by in (
+            ("uniform keys", rng.integers(0, n // 4, n), amounts),
+            ("Zipf keys", zipfian(n, n // 4), amounts),
+            ("all ties", np.where(verbs == ADD, once, once[rng.integers(0, n, n)]), np.ones(n, np.int64)),
         ):
-            theirs = Side(
-                their_name, lambda d, work=work, keys=keys, by=by: work(d, verbs, keys, by), empty_dict, n
-            )
-            yield compare(f"{n:,} of add, add, sub, pop; {name}", ours, theirs, seconds)
+
+            def doing(run, given=(verbs, keys, by)):
+                return lambda queue: run(queue, *given)
+
+            for their_name, run in (
+                ("binary heap with positions in a typed.Dict", mixed_updates_binary),
+                ("heapq with stale entries and a typed.Dict", containers.mixed_updates_heapq),
+            ):
+                ours = Side("MaxHeap", doing(containers.mixed_updates), MaxHeap)
+                theirs = Side(their_name, doing(run), empty_dict)
+                print_row(f"{n:,} of add, add, sub, pop; {name}", n, ours, theirs, 0 if small else 4)
 
 
-# --------------------------------------------------------------------------------------------- hash table
-@njit(cache=True)
-def add_all(counts, keys):
-    for key in keys:
-        counts.add(key, 1)
-
-
-@njit(cache=True)
-def add_all_dict(counts, keys):
-    for key in keys:
-        counts[key] = counts.get(key, 0) + 1
-
-
-@njit(cache=True)
-def content(counts):
-    """Return keys and values of a typed.Dict."""
-    keys, values = np.empty(len(counts), np.int64), np.empty(len(counts), np.int64)
-    for i, (key, value) in enumerate(counts.items()):
-        keys[i], values[i] = key, value
-    return keys, values
-
-
-def in_key_order(keys, values):
-    order = np.argsort(keys)
-    return keys[order], values[order]
-
-
-def reserved_map(n_keys):
-    counts = IntMap()
-    counts.reserve(n_keys)
-    return counts
-
-
-def map_rows(n, seconds):
+# ------------------------------------------------------------------------------- hash table, count buckets
+def int_map(small):
+    n = 100 if small else 1_000_000
     rng = np.random.default_rng(3)
-    n_keys = n // 2
-    keys = rng.integers(-(2**62), 2**62, n_keys)[rng.integers(0, n_keys, n)]
+    distinct = np.unique(rng.integers(-(2**62), 2**62, n // 2))
+    keys = distinct[rng.integers(0, distinct.size, n)]
+
+    def reserved_map():
+        counts = IntMap()
+        counts.reserve(distinct.size)
+        return counts
 
     def reserved_dict():
-        return numba.typed.Dict.empty(numba.int64, numba.int64, n_keys=n_keys)
+        return numba.typed.Dict.empty(numba.int64, numba.int64, n_keys=distinct.size)
 
-    ours, theirs = IntMap(), empty_dict()
-    add_all(ours, keys)
-    add_all_dict(theirs, keys)
-    must_agree("add", in_key_order(*ours.to_arrays()), in_key_order(*content(theirs)))
     for name, new_map, new_dict in (
         ("from empty", IntMap, empty_dict),
-        ("room reserved", lambda: reserved_map(n_keys), reserved_dict),
+        ("room reserved", reserved_map, reserved_dict),
     ):
-        yield compare(
-            f"add 1 to {n:,} of {n_keys:,} keys; {name}",
-            Side("IntMap", lambda counts: add_all(counts, keys), new_map, n),
-            Side("numba.typed.Dict", lambda counts: add_all_dict(counts, keys), new_dict, n),
-            seconds,
-            checked=True,
-        )
+        ours = Side("IntMap", lambda made: containers.count_keys(made, keys, distinct), new_map)
+        theirs = Side("typed.Dict", lambda made: containers.count_keys_dict(made, keys, distinct), new_dict)
+        work = f"add 1 to {n:,} of {distinct.size:,} keys, read all; {name}"
+        print_row(work, n, ours, theirs, 0 if small else 4)
 
 
-# --------------------------------------------------------------------------------------- from Python: buckets
 class SortedTracker:
     """Count -> set of keys in a ``SortedDict``, and key -> count."""
 
@@ -321,7 +245,17 @@ def deltas_of(keys):
     return wanted
 
 
-def buckets_rows(n, seconds):
+@njit(cache=True)
+def track_inside(buckets, keys, deltas):
+    tops = np.empty(keys.size, np.int64)
+    for i in range(keys.size):
+        buckets.add(keys[i], deltas[i])
+        tops[i] = buckets.max_count()
+    return (tops,)
+
+
+def buckets(small):
+    n = 100 if small else 200_000
     keys = zipfian(n, n)
     deltas = deltas_of(keys)
     stream = list(zip(keys.tolist(), deltas.tolist(), strict=True))
@@ -334,168 +268,180 @@ def buckets_rows(n, seconds):
             tops.append(tracker.max_count())
         return (tops,)
 
-    def track_one_by_one(buckets):
-        tops = []
-        for key, delta in stream:
-            if delta > 0:
-                buckets.add(key)
-            else:
-                buckets.sub(key)
-            tops.append(buckets.max_count())
-        return (tops,)
-
-    theirs = Side("SortedDict of sets, in Python", track, SortedTracker, n)
-    for name, work in (
-        ("CountBuckets, inside @njit", lambda buckets: track_inside(buckets, keys, deltas)),
-        ("CountBuckets, call by call from Python", track_one_by_one),
+    theirs = Side("SortedDict of sets, in Python", track, SortedTracker)
+    for name, run in (
+        ("CountBuckets, inside @njit", lambda made: track_inside(made, keys, deltas)),
+        ("CountBuckets, call by call from Python", track),
     ):
-        ours = Side(name, work, CountBuckets, n)
-        yield compare(f"{n:,} moves by one, each followed by max_count", ours, theirs, seconds)
+        work = f"{n:,} moves by one, each followed by max_count"
+        print_row(work, n, Side(name, run, CountBuckets), theirs, 0 if small else 4)
 
 
-@njit(cache=True)
-def track_inside(buckets, keys, deltas):
-    tops = np.empty(keys.size, np.int64)
-    for i in range(keys.size):
-        buckets.add(keys[i], deltas[i])
-        tops[i] = buckets.max_count()
-    return (tops,)
-
-
-# ------------------------------------------------------------------------------------ from Python: in bulk
-def bulk_rows(n, n_theirs, seconds):
+def bulk(small):
+    n = 50 if small else 100_000
     rng = np.random.default_rng(5)
     keys, deltas = rng.integers(0, n // 2, n), rng.integers(1, 100, n)
-    part = list(zip(keys[:n_theirs].tolist(), deltas[:n_theirs].tolist(), strict=True))
+    stream = list(zip(keys.tolist(), deltas.tolist(), strict=True))
 
-    def update_many(heap):
-        heap.update_many(keys, deltas)
+    def add_many(heap):
+        heap.add_many(keys, deltas)
+        return heap
 
     def add_each(heap):
-        for key, delta in part:
+        for key, delta in stream:
             heap.add(key, delta)
+        return heap
 
     def set_each(queue, sign):
-        for key, delta in part:
+        for key, delta in stream:
             queue[key] = queue.get(key, 0) + sign * delta
+        return queue
 
-    expected = MaxHeap()
-    expected.update_many(keys[:n_theirs], deltas[:n_theirs])
-    expected = in_key_order(*expected.to_arrays())
     for name, new, sign in (("heapdict", heapdict.heapdict, -1), ("pqdict", pqdict.pqdict.maxpq, 1)):
-        theirs = new()
-        set_each(theirs, sign)
-        entries = np.array([(key, sign * theirs[key]) for key in theirs])
-        must_agree(name, expected, in_key_order(entries[:, 0], entries[:, 1]))
-        their_side = Side(
-            f"{name} in a loop, the first {n_theirs:,} only",
-            lambda queue, sign=sign: set_each(queue, sign),
-            new,
-            n_theirs,
-        )
-        for our_side in (
-            Side("MaxHeap.update_many", update_many, MaxHeap, n),
-            Side(f"MaxHeap.add in a loop, the first {n_theirs:,} only", add_each, MaxHeap, n_theirs),
-        ):
-            yield compare(f"{n:,} deltas from Python", our_side, their_side, seconds, checked=True)
+        theirs = Side(f"{name} in a loop", lambda queue, sign=sign: set_each(queue, sign), new)
+
+        def agree(heap, queue, sign=sign):
+            return dict(heap.items()) == {key: sign * queue[key] for key in queue}
+
+        for our_name, run in (("MaxHeap.add_many", add_many), ("MaxHeap.add in a loop", add_each)):
+            ours = Side(our_name, run, MaxHeap)
+            print_row(f"{n:,} deltas from Python", n, ours, theirs, 0 if small else 4, agree)
 
 
-# ------------------------------------------------------------------------------------------------- Re-Pair
-def re_pair_rows(text, seconds):
-    sys.path.append(str(TESTS / "examples"))
-    import re_pair
-    import re_pair_reference
+# -------------------------------------------------------------------------------------- sorted map, k best
+def sorted_map(small):
+    n, seconds = (300, 0) if small else (1_000_000, 20)
+    rng = np.random.default_rng(6)
+    keys, queries = rng.integers(-(2**62), 2**62, (2, n))
+    keys[0] = -(2**62) - 1  # at or below each question
+    arrays = keys, np.arange(n), queries
+    lists = [array.tolist() for array in arrays]
 
-    rules, sequence = re_pair_reference.compress(text)
-    grammar = re_pair.compress(text)
-    must_agree("Re-Pair", grammar, (np.array(rules).reshape(-1, 2), sequence))
-    if re_pair.expand(grammar) != text:
-        sys.exit("Re-Pair: the text has not come back")
-    yield compare(
-        f"Re-Pair of {len(text):,} bytes, each byte",
-        Side("re_pair.py, inside @njit", lambda _: re_pair.compress(text), nothing, len(text)),
+    def in_a_loop(made):
+        return sorted_maps.insert_and_floor_sorteddict(made, *lists)
+
+    def at_once(made):
+        made.update(zip(*lists[:2], strict=True))
+        return sorted_maps.insert_and_floor_sorteddict(made, [], [], lists[2])
+
+    def set_and_floor_many(made):
+        made.set_many(*arrays[:2])
+        return made.floor_many(queries)
+
+    def call_by_call(made):
+        for key, value in zip(*lists[:2], strict=True):
+            made[key] = value
+        return [*zip(*(made.floor(query) for query in lists[2]), strict=True)]
+
+    one_by_one = Side("SortedDict in a loop", in_a_loop, SortedDict)
+    for how, name, run, theirs in (
+        (
+            "one by one",
+            "SortedMap, inside @njit",
+            lambda made: sorted_maps.insert_and_floor(made, *arrays),
+            one_by_one,
+        ),
+        (
+            "in bulk from Python",
+            "SortedMap.set_many, floor_many",
+            set_and_floor_many,
+            Side("SortedDict.update and a loop", at_once, SortedDict),
+        ),
+        ("call by call from Python", "SortedMap in a loop", call_by_call, one_by_one),
+    ):
+        work = f"insert {n:,} random keys, then as many floors, {how}"
+        print_row(work, 2 * n, Side(name, run, SortedMap), theirs, seconds)
+    made, sorted_keys = SortedMap.from_arrays(keys, arrays[1]), np.sort(keys)
+    print_row(
+        f"{n:,} random floors among {n:,} keys that do not change",
+        n,
+        Side("SortedMap.floor_many", lambda _: made.floor_many(queries)[:1]),
         Side(
-            "in plain Python, occurrence by occurrence",
-            lambda _: re_pair_reference.compress(text),
-            nothing,
-            len(text),
+            "numpy.searchsorted in an array",
+            lambda _: (sorted_keys[np.searchsorted(sorted_keys, queries, "right") - 1],),
         ),
         seconds,
-        checked=True,
     )
 
 
-# ---------------------------------------------------------------------------------------------- first use
-FIRST_USES = {
-    "import structures": "",
-    "IntMap": "m = structures.IntMap(); m.add(7); m[7]; m.pop(7)",
-    "MaxHeap": "h = structures.MaxHeap(); h.add(7); h.peek(); h.pop()",
-    "MinHeap(dtype=float)": "h = structures.MinHeap(dtype=float); h.add(7, 0.5); h.peek(); h.pop()",
-    "CountBuckets": "b = structures.CountBuckets(); b.add(7); b.peek(); b.pop()",
-    "KBest": "q = structures.KBest(9, 5); q.push(0, 0.5, 7); q.worst(0); q.row(0)",
-    "SortedMap": "m = structures.SortedMap(); m.add(7); m[7]; m.floor(8); m.pop(7)",
-    "TokenList": "t = structures.TokenList([1, 2, 1, 2]); t.merge(0, 3); t.token(0); t.next(0)",
-    "PairIndex": (
-        "p = structures.PairIndex.build(structures.TokenList([1, 2, 1, 2]));"
-        "p.add(1, 2, 0); p.count(1, 2); p.drop(1, 2)"
-    ),
-    "ByteCounter": "c = structures.ByteCounter(); c.add(b'low'); c[b'low']; c.update([b'low', b'er'])",
-    "numba.typed.Dict": "d = numba.typed.Dict.empty(numba.int64, numba.int64); d[7] = 1; d[7]; d.pop(7)",
+def nearest(small):
+    for k in (15, 5, 50, 200):
+        n_points = 40 if small else 10_000 if k == 200 else 100_000
+        candidates = k_best.candidates_of(n_points, 10 if small else 300, k)
+        for what, given, run, run_heaps in (
+            ("row after row", candidates, k_best.push_rows, k_best.heap_push_rows),
+            ("pairs of points", k_best.pairs_of(*candidates), k_best.push_pairs, k_best.heap_push_pairs),
+        ):
+
+            def ours(rows, run=run, given=given):
+                run(rows, *given)
+                return rows
+
+            def theirs(heaps, run=run_heaps, given=given):
+                run(*heaps, *given)
+                return heaps
+
+            work = f"offer candidates, {what}, k = {k}"
+            shape = n_points, k
+            sides = (
+                Side("KBest", ours, lambda shape=shape: KBest(*shape)),
+                Side("heaps by hand", theirs, lambda shape=shape: k_best.empty_heaps(*shape)),
+            )
+            n = candidates[0].size * (2 if what.startswith("pairs") else 1)
+            print_row(work, n, *sides, 0 if small else 6, k_best.same_neighbours)
+
+
+# ------------------------------------------------------------------------------------- shortest paths
+def dijkstra(small):
+    for n_nodes, n_edges in [(50, 200)] if small else [(1_000_000, 5_000_000), (200_000, 1_000_000)]:
+        graph = shortest_paths.random_graph(n_nodes, n_edges)
+        given = *graph, shortest_paths.SOURCE
+        matrix = csr_array((graph[2], graph[1], graph[0]), (n_nodes, n_nodes))
+        heap = IndexedMinHeap(n_nodes, float)
+        for our_name, run in (
+            ("IndexedMinHeap", shortest_paths.distances),
+            ("IndexedMinHeap, next edges prefetched", shortest_paths.distances_ahead),
+        ):
+            ours = Side(our_name, lambda _, run=run, heap=heap, given=given: run(heap, *given))
+            for name, other in (
+                (
+                    "4-ary heap by hand, in numba",
+                    lambda _, given=given: shortest_paths.distances_by_hand(*given),
+                ),
+                (
+                    "heapq with stale entries, in numba",
+                    lambda _, given=given: shortest_paths.distances_heapq(*given),
+                ),
+                (
+                    f"scipy {scipy.__version__}",
+                    lambda _, matrix=matrix: scipy_dijkstra(matrix, indices=shortest_paths.SOURCE),
+                ),
+            ):
+                work = f"shortest paths, {n_nodes:,} nodes, {n_edges:,} edges; an edge"
+                print_row(work, n_edges, ours, Side(name, other), 0 if small else 8, np.array_equal)
+
+
+WORKS = {
+    "empty": empty,
+    "push-pop": push_pop,
+    "updates": updates,
+    "map": int_map,
+    "buckets": buckets,
+    "bulk": bulk,
+    "sorted": sorted_map,
+    "k-best": nearest,
+    "dijkstra": dijkstra,
 }
 
 
-def first_use(use, folder):
-    """Return how many seconds a use takes in a new process that has loaded numba, its cache in `folder`."""
-    module = "numba.typed" if "numba" in use else "structures"
-    code = f"import time, numba; start = time.perf_counter(); import {module}; {use}\n"
-    paths = os.pathsep.join([str(Path(structures.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-    run = subprocess.run(
-        [sys.executable, "-c", code + "print(time.perf_counter() - start)"],
-        env={**os.environ, "NUMBA_CACHE_DIR": folder, "PYTHONPATH": paths},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return float(run.stdout)
-
-
-def first_use_rows(names, n_warm):
-    for name in names:
-        with tempfile.TemporaryDirectory() as folder:
-            cold = first_use(FIRST_USES[name], folder)
-            warm = min(first_use(FIRST_USES[name], folder) for _ in range(n_warm))
-        yield f"| {name} | {cold:.2f} s | {warm:.2f} s |"
-
-
-# ------------------------------------------------------------------------------------------------- command
-def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("text", nargs="?", type=Path, default=TESTS / "data" / "treasure_island.txt")
-    parser.add_argument("--small", action="store_true", help="tiny sizes, to see that it runs")
-    options = parser.parse_args(arguments)
-    sizes, seconds = ((100,), 0) if options.small else ((200_000, 1_000_000), 4)
-    n, n_python = (100, 50) if options.small else (1_000_000, 100_000)
-    text = options.text.read_bytes()[: 2_000 if options.small else 1_000_000]
-
-    print(
-        f"Python {platform.python_version()}, numba {numba.__version__}, {os.cpu_count()} processors; "
-        f"load {os.getloadavg()[0]:.1f} at the start\n"
-    )
-    print("| work | ours | instead | an operation | instead | times as fast |\n|---|---|---|---|---|---|")
-    for rows in (
-        *(push_pop_rows(size, seconds) for size in sizes),
-        *(mixed_rows(size, seconds) for size in sizes),
-        map_rows(n, seconds),
-        buckets_rows(2 * n_python, seconds),
-        bulk_rows(n, n_python, seconds),
-        re_pair_rows(text, seconds),
-    ):
-        for row in rows:
-            print(row, flush=True)
-    print("\n| first use, beyond `import numba` | never compiled | compiled before |\n|---|---|---|")
-    names = ["IntMap"] if options.small else FIRST_USES
-    for row in first_use_rows(names, n_warm=1 if options.small else 3):
-        print(row, flush=True)
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@small_option
+def main(names, small):
+    """Print a row for each comparison."""
+    print_head()
+    for name in chosen(names, WORKS):
+        WORKS[name](small)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python asv_benchmarks/encoding_table.py VOCABULARIES TEXT [TEXT ...]
 
-VOCABULARIES is a folder as for ``same_ids.py``, which compares whole texts; here, ids are compared on the
+VOCABULARIES is a folder as for ``same.py ids``, which compares whole texts; here, ids are compared on the
 beginning of each text. Texts are encoded to arrays in parts of about a megabyte, compiled code is loaded
 before. A first pass is that of a new tokenizer, which has met no word yet. Another one has read the texts
 before: CPython keeps the UTF-8 of a str that is not ASCII, and whoever came second would not have to make
@@ -10,6 +10,10 @@ it. gigatoken, where it is installed, does the same work, in turns with ours.
 """
 
 from __future__ import annotations
+
+import benchmarks._common  # noqa: F401  # compiled code does everything, and is kept where it says
+
+# isort: split
 
 import random
 import tempfile
@@ -20,8 +24,8 @@ from typing import Any
 
 import click
 import numpy as np
-from counting_table import best
-from same_ids import PATTERNS, Pair
+from measuring import best, texts_argument, times_option, vocabularies_argument
+from same import PATTERNS, Pair
 
 import bpe
 
@@ -68,7 +72,7 @@ def new_tokenizer(folder: Path, name: str) -> Callable[[int], Callable[[list[str
     """Return, by number of threads, what encodes texts by a new tokenizer, which has met no word yet."""
     new = bpe.Tokenizer.from_tiktoken(folder / f"{name}.tiktoken", pattern=PATTERNS[name], special_tokens={})
     _ = new.merges  # found now, as others find theirs when they read the file
-    return lambda threads: lambda texts: new.encode_batch_to_numpy(texts, threads, specials="ordinary")
+    return lambda threads: lambda texts: new.encode_batch_to_numpy(texts, threads, disallowed_special=())
 
 
 def side_by_side(
@@ -96,8 +100,8 @@ def whole_text(folder: Path, name: str, file: Path, times: int) -> str:
     parts = list(parts_of(file.read_bytes().decode("utf-8", "replace")))
     wanted = [pair.of_theirs(part) for part in parts[:COMPARED]]
     for part, ids in zip(parts, wanted, strict=False):
-        pair.check(file.name, part, ids, pair.ours.encode_to_numpy(part, specials="ordinary"))
-    pair.ours.encode_batch_to_numpy(parts, threads=1, specials="ordinary")
+        pair.check(file.name, part, ids, pair.ours.encode_to_numpy(part, disallowed_special=()))
+    pair.ours.encode_batch_to_numpy(parts, threads=1, disallowed_special=())
     ours, others = side_by_side(folder, name, parts, wanted, times)
     theirs = per_byte(lambda texts: [*map(pair.of_theirs, texts)], parts[:MEASURED_THERE], 1)
     speeds = " | ".join(f"{1e-6 / seconds:.0f}" for seconds in ours)
@@ -123,7 +127,9 @@ def calls(pair: Pair, text: str, times: int) -> Iterator[str]:
     """Yield lines about short texts."""
     lines = [text[i : i + HUNDRED] for i in range(0, HUNDRED * 1000, HUNDRED)]
     for line in lines:
-        pair.check("a line", line, pair.of_theirs(line), pair.ours.encode_to_numpy(line, specials="ordinary"))
+        pair.check(
+            "a line", line, pair.of_theirs(line), pair.ours.encode_to_numpy(line, disallowed_special=())
+        )
     for name, ours, theirs in (
         ("encode", pair.ours.encode_ordinary, pair.theirs.encode_ordinary),
         ("count", pair.ours.count, lambda line: len(pair.theirs.encode_ordinary(line))),
@@ -131,7 +137,7 @@ def calls(pair: Pair, text: str, times: int) -> Iterator[str]:
         took, there = (best(lambda f=f: [*map(f, lines)], times) for f in (ours, theirs))
         yield f"{name} of {HUNDRED} characters: {took * 1e3:.1f} us; tiktoken {there * 1e3:.1f} us"
     many = list(islice(cycle(lines), SHORT_TEXTS))
-    took = best(lambda: pair.ours.encode_batch(many, specials="ordinary"), times)
+    took = best(lambda: pair.ours.encode_batch(many, disallowed_special=()), times)
     there = best(lambda: pair.theirs.encode_ordinary_batch(many), 1)
     yield f"encode_batch of {SHORT_TEXTS:,} of these: {there / took:.1f} times as fast as tiktoken"
 
@@ -156,12 +162,9 @@ def loading(folder: Path, name: str, times: int) -> str:
 
 
 @click.command()
-@click.argument(
-    "folder", metavar="VOCABULARIES", type=click.Path(exists=True, file_okay=False, path_type=Path)
-)
-@click.argument("texts", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--times", default=5, help="Runs, of which the fastest counts.")
-@bpe.everything_compiled()
+@vocabularies_argument
+@texts_argument
+@times_option
 def main(folder: Path, texts: tuple[Path, ...], times: int) -> None:
     """Print how fast texts are encoded."""
     click.echo(
@@ -176,7 +179,7 @@ def main(folder: Path, texts: tuple[Path, ...], times: int) -> None:
     prose = texts[0].read_bytes().decode("utf-8", "replace")[: 4 * HARD]
 
     def encode(text: str | bytes) -> np.ndarray:
-        return pair.ours.encode_to_numpy(text, specials="ordinary")
+        return pair.ours.encode_to_numpy(text, disallowed_special=())
 
     plain = per_byte(lambda some: [*map(encode, some)], [prose, prose], times)
     click.echo("\n| 1 MiB without a space | ns a byte | times prose |\n|---|---|---|")

@@ -3,27 +3,19 @@
     python asv_benchmarks/examples_table.py [NAME ...] [--small]
 
 NAME is one or more of the examples in ``tests/examples``, by default all that have another side: scipy,
-scikit-image or plain Python. With ``--small`` everything is tiny: to see that it runs, not for the figures.
-
-Every row is one process's: first both sides do the work and the results are compared, then they take turns,
-and of each the best round counts. Times are for one element of the input.
+scikit-image or plain Python. The rules are those of ``containers_table.py``; a time is that of one element of
+the input.
 """
 
-import argparse
-import os
-import platform
-import sys
-import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NamedTuple
-
-# Before numba: `benchmarks` tells it where to keep compiled code.
-from benchmarks._common import best_time
+import benchmarks  # noqa: F401  # before numba: it tells it where to keep compiled code
 
 # isort: split
+import sys
+
+import click
 import numba
 import numpy as np
+from measuring import NOVEL, ROOT, Side, chosen, print_head, print_row, same_arrays, small_option
 from scipy.cluster import hierarchy
 from scipy.ndimage import gaussian_filter
 from scipy.sparse import coo_array
@@ -32,34 +24,6 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import pdist, squareform
 from skimage.graph import MCP_Geometric
 from skimage.segmentation import watershed as skimage_watershed
-
-EXAMPLES = Path(__file__).parents[1] / "tests" / "examples"
-
-
-class Work(NamedTuple):
-    """A work, done by an example and by another library."""
-
-    what: str
-    their_name: str
-    ours: Callable[[], Any]
-    theirs: Callable[[], Any]
-    agree: Callable[[Any, Any], bool]
-    n: int  # elements of the input
-
-
-def row_of(work, seconds):
-    """Return a row of the table: of three rounds, of up to nine within `seconds`, of one where that is 0."""
-    if not work.agree(work.ours(), work.theirs()):
-        sys.exit(f"{work.what}: the results differ")
-    best = [float("inf")] * 2
-    end = time.perf_counter() + seconds
-    for n_done in range(9 if seconds else 1):
-        if n_done >= 3 and time.perf_counter() > end:
-            break
-        for side, do in enumerate((work.ours, work.theirs)):
-            best[side] = min(best[side], best_time(do))
-    figures = " | ".join(f"{seconds / work.n * 1e9:.0f} ns" for seconds in best)
-    return f"| {work.what} | {work.their_name} | {figures} | {best[1] / best[0]:.2f} |"
 
 
 # ---------------------------------------------------------------------------------------- neighbours, trees
@@ -71,11 +35,11 @@ def nearest_neighbours(size):
     for n_dimensions in (4, 32):
         points = np.random.default_rng(1).random((n, n_dimensions), dtype=np.float32)
 
-        def by_tree(points=points):
+        def by_tree(_, points=points):
             distances, ids = cKDTree(points).query(points, k + 1, workers=n_threads)
             return distances[:, 1:], ids[:, 1:]
 
-        def by_partition(points=points):
+        def by_partition(_, points=points):
             squares = (points * points).sum(axis=1)
             ids = np.empty((n, k), np.int64)
             distances = np.empty((n, k), np.float32)
@@ -95,13 +59,12 @@ def nearest_neighbours(size):
             return np.allclose(ours[0], theirs[0], atol=2e-3) and np.mean(ours[1] == theirs[1]) > 0.99
 
         for name, theirs in (("scipy, cKDTree", by_tree), ("numpy, product and argpartition", by_partition)):
-            yield Work(
+            yield (
                 f"{k} nearest of {n:,} points in {n_dimensions} dimensions, {n_threads} threads",
-                name,
-                lambda points=points: example.neighbours(points, k),
-                theirs,
-                agree,
                 n,
+                lambda _, points=points: example.neighbours(points, k),
+                Side(name, theirs),
+                agree,
             )
 
 
@@ -120,13 +83,12 @@ def spanning_tree(size):
         """Say whether the trees have the same edges; weights are distinct, so they name the edges."""
         return np.array_equal(np.sort(ours[1][ours[0] >= 0]), np.sort(theirs.data))
 
-    yield Work(
+    yield (
         f"minimum spanning tree, {n:,} vertices, {len(pairs):,} edges",
-        "scipy, minimum_spanning_tree",
-        lambda: example.minimum_spanning_tree(graph.indptr, graph.indices, graph.data),
-        lambda: minimum_spanning_tree(graph),
-        agree,
         len(pairs),
+        lambda _: example.minimum_spanning_tree(graph.indptr, graph.indices, graph.data),
+        Side("scipy, minimum_spanning_tree", lambda _: minimum_spanning_tree(graph)),
+        agree,
     )
 
 
@@ -141,13 +103,12 @@ def agglomerative(size):
         return np.array_equal(ours[:, [0, 1, 3]], theirs[:, [0, 1, 3]]) and np.allclose(ours, theirs)
 
     for method in example.METHODS:
-        yield Work(
+        yield (
             f"clusters of {n:,} points, {method} linkage",
-            "scipy, linkage",
-            lambda method=method: example.linkage(square, method),
-            lambda method=method: hierarchy.linkage(distances, method),
-            agree,
             n * n,
+            lambda _, method=method: example.linkage(square, method),
+            Side("scipy, linkage", lambda _, method=method: hierarchy.linkage(distances, method)),
+            agree,
         )
 
 
@@ -163,13 +124,15 @@ def least_cost(size):
 
     costs = raster(size, 2) + 0.01
     start = costs.shape[0] // 2, costs.shape[1] // 2
-    yield Work(
+    yield (
         f"least-cost paths from a cell to {costs.size:,} cells",
-        "scikit-image, MCP_Geometric",
-        lambda: example.least_costs(costs, [start])[0],
-        lambda: MCP_Geometric(costs, fully_connected=True).find_costs([start])[0],
-        lambda ours, theirs: np.allclose(ours, theirs, rtol=1e-9),
         costs.size,
+        lambda _: example.least_costs(costs, [start])[0],
+        Side(
+            "scikit-image, MCP_Geometric",
+            lambda _: MCP_Geometric(costs, fully_connected=True).find_costs([start])[0],
+        ),
+        lambda ours, theirs: np.allclose(ours, theirs, rtol=1e-9),
     )
 
 
@@ -180,21 +143,22 @@ def priority_flood(size):
     for name, smooth in (("rough", 0.5), ("smooth", 8)):
         elevation = raster(size, smooth)
         part = np.ascontiguousarray(elevation[:150, :150])
-        yield Work(
+        yield (
             f"depressions of a {name} terrain of {elevation.size:,} cells",
-            "scikit-image, reconstruction",
-            lambda elevation=elevation: example.filled(elevation),
-            lambda elevation=elevation: test_priority_flood.by_erosion(elevation),
-            np.array_equal,
             elevation.size,
+            lambda _, elevation=elevation: example.filled(elevation),
+            Side(
+                "scikit-image, reconstruction",
+                lambda _, elevation=elevation: test_priority_flood.by_erosion(elevation),
+            ),
+            np.array_equal,
         )
-    yield Work(
+    yield (
         f"depressions of {part.size:,} cells",
-        "plain Python, heapq",
-        lambda: example.filled(part),
-        lambda: test_priority_flood.with_heapq(part),
-        np.array_equal,
         part.size,
+        lambda _: example.filled(part),
+        Side("plain Python, heapq", lambda _: test_priority_flood.with_heapq(part)),
+        np.array_equal,
     )
 
 
@@ -208,40 +172,62 @@ def watershed(size):
     grey = np.digitize(noise, np.linspace(noise.min(), noise.max(), 64)).astype(np.int32)
     grey.flat[places] = -np.arange(1, places.size + 1)  # levels of their own: their order is defined
     for name, levels in (("real levels", noise), ("64 levels", grey)):
-        yield Work(
+        yield (
             f"watersheds of {places.size:,} markers, {noise.size:,} cells, {name}",
-            "scikit-image, watershed",
-            lambda levels=levels: example.watershed(levels, markers),
-            lambda levels=levels: skimage_watershed(levels, markers, connectivity=1),
-            np.array_equal,
             noise.size,
+            lambda _, levels=levels: example.watershed(levels, markers),
+            Side(
+                "scikit-image, watershed",
+                lambda _, levels=levels: skimage_watershed(levels, markers, connectivity=1),
+            ),
+            np.array_equal,
         )
 
 
-ROWS = {
+# ------------------------------------------------------------------------------------------------- Re-Pair
+def re_pair(size):
+    import re_pair as example
+    import re_pair_reference
+
+    text = NOVEL.read_bytes()[: 2000 * size]
+
+    def in_python(_):
+        rules, sequence = re_pair_reference.compress(text)
+        return np.array(rules).reshape(-1, 2), sequence
+
+    yield (
+        f"Re-Pair of {len(text):,} bytes",
+        len(text),
+        lambda _: example.compress(text),
+        Side("in plain Python, occurrence by occurrence", in_python),
+        same_arrays,
+    )
+
+
+WORKS = {
     each.__name__: each
-    for each in (nearest_neighbours, spanning_tree, least_cost, priority_flood, watershed, agglomerative)
+    for each in (
+        nearest_neighbours,
+        spanning_tree,
+        least_cost,
+        priority_flood,
+        watershed,
+        agglomerative,
+        re_pair,
+    )
 }
 
 
-def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(ROWS)}")
-    parser.add_argument("--small", action="store_true", help="tiny sizes, to see that it runs")
-    options = parser.parse_args(arguments)
-    for name in options.names:
-        if name not in ROWS:
-            parser.error(f"{name} is none of {', '.join(ROWS)}")
-    sys.path.append(str(EXAMPLES))
-    size, seconds = (1, 0) if options.small else (1000, 6)
-    print(
-        f"Python {platform.python_version()}, numba {numba.__version__}, {os.cpu_count()} processors; "
-        f"load {os.getloadavg()[0]:.1f} at the start\n"
-    )
-    print("| work | instead | an element | instead | times as fast |\n|---|---|---|---|---|")
-    for name in options.names or ROWS:
-        for work in ROWS[name](size):
-            print(row_of(work, seconds), flush=True)
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@small_option
+def main(names, small):
+    """Print a row for each comparison."""
+    sys.path += [str(ROOT), str(ROOT / "tests" / "examples")]
+    print_head()
+    for name in chosen(names, WORKS):
+        for work, n, ours, theirs, agree in WORKS[name](1 if small else 1000):
+            print_row(work, n, Side(f"{name}.py", ours), theirs, 0 if small else 6, agree)
 
 
 if __name__ == "__main__":

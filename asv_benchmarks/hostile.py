@@ -26,7 +26,13 @@ import numpy as np
 
 import bpe
 import structures as st
-from bpe.vocabulary.byte_level import text_of as byte_text
+
+# isort: split
+# After structures, which loads numba, so that compiled code is kept where it always is. It does everything:
+# what plain Python does for the first texts of a process is limited for all of them.
+import benchmarks._common  # noqa: F401
+from measuring import chosen, small_option
+from same import gpt2_characters
 
 MOST = 3.0
 MEASURED = 3  # times at most
@@ -72,7 +78,7 @@ def chosen_keys(n: int) -> np.ndarray:
 
 def adding(make: Any, keys: np.ndarray) -> Run:
     ones = np.ones(keys.size, np.int64)
-    return lambda: make().update_many(keys, ones)
+    return lambda: make().add_many(keys, ones)
 
 
 def out_of_a_table(make: Any, n: int) -> tuple[Run, Run]:
@@ -298,11 +304,7 @@ def document(n_words: int = 0, n_added: int = 1, **steps: Any) -> dict[str, Any]
     """Return a ``tokenizer.json``: some steps, tokens for bytes, letters and words, and added tokens."""
     names = [f"<0x{value:02X}>" for value in range(256)]
     pre_tokenizer = steps.get("pre_tokenizer")
-    letters = (
-        [*map(chr, range(32, 127)), SPACE]
-        if pre_tokenizer is not BYTES
-        else [*map(byte_character, range(256))]
-    )
+    letters = [*map(chr, range(32, 127)), SPACE] if pre_tokenizer is not BYTES else [*gpt2_characters()]
     words = [f"x{number:07d}" for number in range(n_words)]
     vocab = {token: number for number, token in enumerate(["<unk>", *names, *letters, *words])}
     flags = dict.fromkeys(FLAGS, n_added > 1)
@@ -319,11 +321,6 @@ def document(n_words: int = 0, n_added: int = 1, **steps: Any) -> dict[str, Any]
     return {"added_tokens": added, "model": model | {"fuse_unk": True, "byte_fallback": True}, **steps}
 
 
-def byte_character(value: int) -> str:
-    """Return the character that stands for a byte."""
-    return byte_text(bytes([value]))
-
-
 def opening(content: dict[str, Any], text: str = "one two three", compiled_only: bool = False) -> Run:
     """Read a file, and encode a text."""
     data = json.dumps(content)
@@ -332,7 +329,7 @@ def opening(content: dict[str, Any], text: str = "one two three", compiled_only:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "tokenizer.json")
             path.write_text(data)
-            bpe.Tokenizer.open(path, compiled_only=compiled_only).encode(text, allowed_special="all")
+            bpe.Tokenizer.load(path, compiled_only=compiled_only).encode(text, allowed_special="all")
 
     return run
 
@@ -445,7 +442,7 @@ def repeated_attack(model: str, name: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "tokenizer.json")
             path.write_text(json.dumps(MODELS[model]))
-            tok = bpe.Tokenizer.open(path)
+            tok = bpe.Tokenizer.load(path)
         words = text_of(random_words(n // 16))
         accented = words.replace(b"e", "e\u0301".encode())[:n]
         repeated = REPEATED[name] * (n // len(REPEATED[name]))
@@ -483,16 +480,12 @@ def seconds_of(run: Run, times: int) -> tuple[float, str]:
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[ATTACK]...")
-@click.option("--small", is_flag=True, help="Small sizes: some seconds in all.")
-@bpe.everything_compiled()  # what plain Python does for the first texts of a process is limited for all of them
+@small_option
 def main(names: tuple[str, ...], small: bool) -> None:
     """Run attacks and print the ratios."""
-    unknown = {*names} - {*ATTACKS}
-    if unknown:
-        raise click.UsageError(f"no attack {', '.join(unknown)}; there are {', '.join(ATTACKS)}")
     warnings.simplefilter("ignore", RuntimeWarning)  # of patterns that are not compiled
     failed = []
-    for name in names or ATTACKS:
+    for name in chosen(names, ATTACKS):
         each = ATTACKS[name]
         for n in (each.small_n,) if small else (each.n, 2 * each.n):
             ordinary, hostile = each.make(n)

@@ -116,7 +116,8 @@ class Calls:
                 value = function(*arguments, **options)
                 text = shown(value)
             except BaseException as error:  # SystemExit, too
-                text = f"raises {type(error).__name__}: {error}"
+                message = re.split(r"\nDuring:|\n+File", str(error))[0]  # numba goes on with its stack
+                text = f"raises {type(error).__name__}: {message}"
                 if isinstance(error, KeyboardInterrupt):
                     raise
         text += "".join(f"\nwarns {one.category.__name__}: {one.message}" for one in warned)
@@ -129,6 +130,7 @@ class Calls:
             key += "'"
         for path, name in ((os.getcwd(), "<here>"), (self.sources, "<root>"), (str(FOLDER.parent), "<root>")):
             text = text.replace(path, name)
+        text = re.sub(r"@[0-9a-f]{8}\b", "@...", text)  # of a type, which every version changes
         if len(text) > LONGEST and not whole:
             text = f"{len(text)} {hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()} {text[:SHOWN]}"
         self.results[key] = text
@@ -183,11 +185,16 @@ def boundless(**options):
     return {"superwords": "boundless"} | {names.get(name, name): value for name, value in options.items()}
 
 
-def like_huggingface():
-    """Return the options of training for the tokenizers of Hugging Face."""
-    if "like" in signature(bpe.train).parameters:
-        return {"like": "huggingface"}
-    return {"alphabet": "gpt2", "length_rule": "huggingface", "special_first": True}
+def like(trainer, function=None, **more):
+    """Return the options of training for "gigatoken" or "huggingface", and more."""
+    if "like" in signature(function or bpe.train).parameters:
+        return {"like": trainer, **more}
+    options = {"alphabet": "gpt2", **more}
+    if trainer == "huggingface":
+        options["special_first"] = True
+        if "max_token_length" in more:
+            options["length_rule"] = "huggingface"
+    return options
 
 
 # ------------------------------------------------------------------------------------------------- the texts
@@ -232,14 +239,13 @@ def training(call):
     options = {
         "min_count": {"min_count": 40},
         "max_token_length": {"max_token_length": 4},
-        "length rule": {"max_token_length": 4, "length_rule": "huggingface"},
-        "gpt2 alphabet": {"alphabet": "gpt2"},
+        "like gigatoken": like("gigatoken"),
         "initial alphabet": {"initial_alphabet": b"abc "},
         "no initial alphabet": {"initial_alphabet": b""},
         "limited alphabet": {"initial_alphabet": b"", "limit_alphabet": 20},
         "special tokens": {"special_tokens": [END, "<pad>"]},
-        "special first": {"special_tokens": [END, "<pad>"], "special_first": True},
-        "like huggingface": {"special_tokens": [END], "max_token_length": 6, **like_huggingface()},
+        "like huggingface": {"special_tokens": [END, "<pad>"], **like("huggingface")},
+        "length rule": {"special_tokens": [END], **like("huggingface", max_token_length=4)},
         "keep": {"keep": lambda left, right: b" " not in left + right},
         "threads": {"threads": 1},
         "progress": {"progress": True},
@@ -263,10 +269,7 @@ def training(call):
         "nothing": ([], 300, {}),
         "no path": (Path("nowhere.txt"), 300, {}),
         "ties": (LOW, 300, {"ties": "none"}),
-        "selection": (LOW, 300, {"selection": "none"}),
-        "alphabet": (LOW, 300, {"alphabet": "none"}),
         "length": (LOW, 300, {"max_token_length": 1}),
-        "length rule": (LOW, 300, {"length_rule": "none"}),
         "min_count": (LOW, 300, {"min_count": 0}),
         "limit": (LOW, 300, {"limit_alphabet": 10}),
         "initial": (LOW, 300, {"initial_alphabet": "abc"}),
@@ -278,9 +281,6 @@ def training(call):
         "weights": (LOW, 300, {"weights": {"en": 1}}),
         "other weights": (counts, 300, {"weights": {"fr": 1}}),
         "weight": (counts, 300, {"weights": {"en": -1, "de": 1}}),
-        "superwords": (LOW, 300, {"superwords": "none"}),
-        "superbpe": (LOW, 300, {"superwords": "superbpe"}),
-        "first_merges": (LOW, 300, {"first_merges": 3}),
         "option": (LOW, 300, {"nothing": 3}),
         "threads": (LOW, 300, {"threads": 0}),
         "list of ints": ([1, 2], 300, {}),
@@ -413,8 +413,7 @@ def specials(call):
                 lambda t=text, g=given: list(tok.encode_iterable([t[:5], t[5:]], **g)),
             )
         call(f"ordinary {number}", tok.encode_ordinary, text)
-    call("specials ordinary", tok.encode, texts[0], specials="ordinary")
-    call("specials unknown", tok.encode, texts[0], specials="none")
+    call("ordinary", tok.encode, texts[0], disallowed_special=())
     call("allowed unknown", tok.encode, "a", allowed_special={"<none>"})
     call("disallowed unknown", tok.encode, "a", disallowed_special={"<none>"})
     call("allowed str", tok.encode, "a", allowed_special="<pad>")
@@ -678,17 +677,6 @@ def superwords(call):
     call("runs pickle", lambda: pickle.loads(pickle.dumps(runs)) == runs)
 
 
-@area("compiled")
-def bounded_boundless(call):
-    for given in (
-        {"max_phrase": 5},
-        {"max_phrase": 30, "min_phrase_count": 3},
-        {"min_phrase_count": 3},
-        {"max_phrase": 1},
-    ):
-        call(f"{given}", lambda g=given: bpe.train([SONG, novel(40_000)], 340, **boundless(**g)))
-
-
 @area()
 def parity(call):
     english, german = (
@@ -703,10 +691,10 @@ def parity(call):
         "ratios": {"ratios": {"en": 1.0, "de": 2.5}},
         "window": {"dev": dev, "window": 4, "alpha": 1.2},
         "global": {"dev": dev, "n_global": 2},
-        "gpt2": {"dev": dev, "ties": "gpt2", "alphabet": "gpt2"},
+        "gpt2": {"dev": dev, "ties": "gpt2", **like("gigatoken", bpe.train_parity)},
         "lexicographic": {"ties": "lexicographic", "min_count": 3},
         "length": {"max_token_length": 3},
-        "special first": {"special_first": True},
+        "huggingface": like("huggingface", bpe.train_parity),
         "first": {"ties": "first"},
         "dev and ratios": {"dev": dev, "ratios": {"en": 1, "de": 1}},
         "wrong dev": {"dev": {"en": english}},
@@ -839,7 +827,7 @@ def formats(call):
     tokenizers = {
         "plain": bpe.train([text], 380),
         "special": bpe.train([text], 380, special_tokens=[END, "é\U0001f600"]),
-        "gpt2": bpe.train([text], 380, alphabet="gpt2", special_tokens=["<|endoftext|>"], special_first=True),
+        "gpt2": bpe.train([text], 380, special_tokens=["<|endoftext|>"], **like("huggingface")),
         "o200k": bpe.train([text], 380, pattern="o200k"),
         "deepseek": bpe.train([text], 380, pattern="deepseek"),
         "whitespace": bpe.train([text], 380, pattern="whitespace"),
@@ -861,7 +849,6 @@ def formats(call):
             call(f"{name} {form} same", lambda b=back, t=tok: b == t)
             call(f"{name} {form} encode", lambda b=back: b.encode(probe, disallowed_special=()))
             call(f"{name} {form} open", lambda f=folder / file, o=options, t=tok: open_tokenizer(f, **o) == t)
-            call(f"{name} {form} as native", bpe.Tokenizer.load, folder / file)
         call(f"{name} to_huggingface", lambda t=tok: t.to_huggingface().encode(probe).ids)
         call(f"{name} to_tiktoken", lambda t=tok: t.to_tiktoken("mine").encode(probe, disallowed_special=()))
         call(f"{name} lossless", lambda t=tok: (t.is_lossless, t.pattern, t.vocab_size, t.merges_bytes[:5]))
@@ -879,7 +866,6 @@ def formats(call):
         [("}", ""), ('"', "'"), ("merges", "merge"), ("256", "999"), ("pattern", "x")]
     ):
         Path("bad.json").write_text(data.replace(old, new, 1), "utf-8")
-        call(f"damaged {number}", bpe.Tokenizer.load, Path("bad.json"))
         call(f"damaged open {number}", open_tokenizer, Path("bad.json"))
     for name, data in {
         "tiktoken": b"AA== 0\nAQ== x\n",
@@ -1038,6 +1024,8 @@ def pipelines(call):
     ]
     texts = [SHORT, "  The <s> SEA the sea  was\tthe42nd. a b", "", "éa\u0301 漢字", novel(400, 9_000)]
     for number, given in enumerate(parts):
+        if call.mode == "plain" and number % 4:
+            continue
         path = Path(f"{number}.json")
         path.write_text(tokenizer_json(**copy.deepcopy(given)), "utf-8")
         name = f"{number} {json.dumps(given, ensure_ascii=False)[:60]}"
@@ -1073,9 +1061,10 @@ def pipelines(call):
             call(f"{name} {save} file", file_of, path)
             if form in ("native", "huggingface"):
                 call(f"{name} {load}", lambda p=path, n=load, t=tok: getattr(bpe.Tokenizer, n)(p) == t)
-        call(f"{name} extend", lambda t=tok: t.extend([SONG], 5))
-        call(f"{name} prune", lambda t=tok: t.prune([SONG], vocab_size=280))
-        call(f"{name} audit", lambda t=tok: t.audit().n_by_status)
+        if number % 8 == 0:
+            call(f"{name} extend", lambda t=tok: t.extend([SONG], 5))
+            call(f"{name} prune", lambda t=tok: t.prune([SONG], vocab_size=280))
+            call(f"{name} audit", lambda t=tok: t.audit().n_by_status)
 
 
 @area()
@@ -1083,7 +1072,7 @@ def other_files(call):
     import base64
 
     words = r"\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+|\s+"
-    ranks = list(bpe.train([novel(15_000)], 400, pattern=[words], alphabet="gpt2").vocab.values())
+    ranks = list(bpe.train([novel(15_000)], 400, pattern=[words], **like("gigatoken")).vocab.values())
     document = {
         "config": {
             "pattern": words,
@@ -1212,7 +1201,8 @@ def id_files(call):
         )
     Path("large.txt").write_text(NOVEL.read_text("utf-8") * 8, "utf-8")
     for ending in ("bin", "npy", "idx", "parquet"):
-        stopped = []
+        stopped, out = [], Path(f"large_{ending}", f"ids.{ending}")
+        out.parent.mkdir()
 
         def stop(done, total, stopped=stopped):
             if done > 1_000_000:
@@ -1220,13 +1210,13 @@ def id_files(call):
                 raise RuntimeError("stopped")
 
         with suppress(RuntimeError):
-            tok.encode_files(Path("large.txt"), f"large.{ending}", progress=stop)
-        call.keep(f"stopped {ending}", f"{bool(stopped)} {Path(f'large.{ending}').exists()}")
+            tok.encode_files(Path("large.txt"), out, progress=stop)
+        call.keep(f"stopped {ending}", f"{bool(stopped)} {out.exists()}")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what was saved, which depends on the time
-            result = tok.encode_files(Path("large.txt"), f"large.{ending}")
-        call.keep(f"resumed {ending}", re.sub(r"resumed\w*=\d+", "", shown(result)))
-        call(f"resumed file {ending}", table_of if ending == "parquet" else file_of, f"large.{ending}")
+            result = tok.encode_files(Path("large.txt"), out)
+        call.keep(f"resumed {ending}", re.sub(r"is_resumed=\w+", "", shown(result)))
+        call(f"resumed file {ending}", table_of if ending == "parquet" else file_of, out)
 
 
 def table_of(path):
@@ -1276,9 +1266,9 @@ def surgery(call):
         "str": "text",
     }.items():
         audit = call(f"audit {name}", tok.audit, texts)
-        for one in ("n_by_status", "status_of", "witness_of", "texts", "reason_of"):
+        for one in ("n_by_status", "status_of", "witness_of", "texts", "uses", "never_used", "not_utf8"):
             call(f"audit {name} {one}", getattr, audit, one)
-        call(f"audit {name} shown", lambda a=audit: (repr(a), str(a)))
+        call(f"audit {name} json", lambda a=audit: a.to_json())
     made = {
         "bytes": {},
         "no bytes": {"token_bytes": [b"a", b"b"], "merges": []},
@@ -1405,6 +1395,8 @@ def reference(call):
 # --------------------------------------------------------------------------------------------- command line
 COMMANDS = ["audit", "bench", "convert", "count", "count-words", "decode", "encode", "extend", "inspect"]
 COMMANDS += ["prune", "report", "show", "train", "train-parity", "warmup"]
+RENAMED = {"count-words book": "count book", "count-words more": "count more", "--special-token": "--special"}
+RENAMED |= {"count-words missing": "count missing", "--alphabet gpt2 --special-first": "--like huggingface"}
 TIMED = re.compile(r"([\d.,]+)( ?(?:s|ms|min|[kMG]?B/s)\b)|(?<=seconds\": )[\d.e+-]+")
 
 
@@ -1426,14 +1418,20 @@ def command_line(call):
         with concurrent.futures.ThreadPoolExecutor(n_threads) as pool:
             futures = [pool.submit(maybe, lambda one=one: run(*one[0], stdin=one[1])) for one in some]
             for (arguments, _), future in zip(some, futures, strict=True):
-                call.keep(" ".join(map(str, arguments)), future.result(), whole="--help" in arguments)
+                name = " ".join(map(str, arguments))
+                for new, old in RENAMED.items():
+                    name = name.replace(new, old)
+                call.keep(name, future.result(), whole="--help" in arguments)
 
     run_all(
-        [((name, "--help"), b"") for name in COMMANDS]
-        + [(("--help",), b""), ((), b""), (("--version",), b"")]
+        [((name, "--help"), b"") for name in COMMANDS] + [(("--help",), b""), ((), b"")],
+        n_threads=2,
     )
     is_renamed = "count-words" in run("--help")
     count, special = ("count-words", "--special-token") if is_renamed else ("count", "--special")
+    huggingface = ["--alphabet", "gpt2", "--special-first"]
+    if "--like" in run("train", "--help"):
+        huggingface = ["--like", "huggingface"]
     Path("book.txt").write_text(novel(12_000), "utf-8")
     Path("more.txt").write_text(SONG, "utf-8")
     Path("odd.txt").write_bytes(b"the \xff sea\nthe land")
@@ -1450,7 +1448,7 @@ def command_line(call):
             ((count, "more.txt", "-o", "more.counts", "--json"), b""),
             ((count, "more.txt", "--runs", "-o", "more.runs", "--json"), b""),
             (
-                (*train, "--json", "-o", "gpt2.json", "--alphabet", "gpt2", "--special-first", special, END),
+                (*train, "--json", "-o", "gpt2.json", *huggingface, special, END),
                 b"",
             ),
             (
@@ -1468,7 +1466,7 @@ def command_line(call):
                 b"",
             ),
             ((*train, "-o", "super.json", "--superwords", "superbpe", "--first-merges", 30), b""),
-            ((*train, "-o", "bound.json", "--superwords", "boundless"), b""),
+            ((*train, "more.txt", "-o", "bound.json", "--superwords", "boundless", "--min-count", 9), b""),
             ((*train, "-o", "-", "--pattern", "o200k"), b""),
             (("train", "-", "--vocab-size", 280, "-o", "stdin.json", "--json"), SONG.encode()),
             (("train", "records.jsonl", "--field", "body", "--vocab-size", 256, "-o", "field.json"), b""),
@@ -1526,7 +1524,7 @@ def command_line(call):
             (("encode", "special.json", "--allow-special"), f"a{END}b".encode()),
             (("encode", "special.json", "--ordinary"), f"a{END}b".encode()),
             (("encode", "tok.json", "book.txt", "-o", "ids.bin", "--json"), b""),
-            (("encode", "tok.json", "book.txt", "-o", "ids.npy"), b""),
+            (("encode", "tok.json", "book.txt", "-o", "array.npy"), b""),
             (
                 (
                     "encode",
@@ -1548,7 +1546,7 @@ def command_line(call):
             (("convert", "tok.json", "o.tiktoken"), b""),
             (("convert", "tok.json", "gpt2", "--to", "gpt2"), b""),
             (("convert", "special.json", "o.model", "--to", "minbpe", "--json"), b""),
-            (("extend", "tok.json", "more.txt", "-n", 10, "-o", "extended.json", "--map", "map.npy"), b""),
+            (("extend", "tok.json", "more.txt", "-n", 5, "-o", "extended.json", "--map", "map.npy"), b""),
             (
                 (
                     "prune",
@@ -1580,7 +1578,7 @@ def command_line(call):
         [
             (("convert", "o.tiktoken", "back.json"), b""),
             (("convert", "o.tiktoken", "back.json", "--pattern", "gpt2"), b""),
-            (("decode", "tok.json", "ids.npy"), b""),
+            (("decode", "tok.json", "array.npy"), b""),
             (("decode", "tok.json", "ids.bin", "--dtype", "uint16"), b""),
             (("show", "gpt2", "the sea"), b""),
         ]
@@ -1727,16 +1725,16 @@ KEYED = [
     ("set_many", INTO_PLACE, DELTAS),
     ("set_many", [1, 2], [3]),
     ("set_many", [1, 2], [3, "a"]),
-    ("update_many|add_many", INTO_PLACE, DELTAS),
-    ("update_many|add_many", [1], [-100]),
-    ("update_many|add_many", [1, 2], [3]),
-    ("update_many|add_many", [1, 2], [1, 2**63]),
-    ("update_many|add_many", KEYS, DELTAS),
+    ("add_many|update_many", INTO_PLACE, DELTAS),
+    ("add_many|update_many", [1], [-100]),
+    ("add_many|update_many", [1, 2], [3]),
+    ("add_many|update_many", [1, 2], [1, 2**63]),
+    ("add_many|update_many", KEYS, DELTAS),
     ("items",),
-    ("update|add_many", {4: 2, 7: 1}),
-    ("update|add_many", [(4, 2), (9, 1)]),
-    ("update|add_many", "abc"),
-    ("update|add_many", 3),
+    ("add_many|update", {4: 2, 7: 1}),
+    ("add_many|update", [(4, 2), (9, 1)]),
+    ("add_many|update", "abc"),
+    ("add_many|update", 3),
     ("items",),
     ("remove_many", [7, 99]),
     ("remove_range", 5, 8),
@@ -1787,6 +1785,8 @@ WHOLE = {
 def call_methods(call, name, container, methods):
     """Call methods of one container, one after another."""
     for method, *arguments in methods:
+        if method not in WHOLE and not any(hasattr(type(container), one) for one in method.split("|")):
+            continue
 
         def one_call(method=method, arguments=arguments):
             if method in WHOLE:
@@ -1801,25 +1801,18 @@ def call_methods(call, name, container, methods):
 def keyed_containers():
     """Return the names of keyed containers, and functions that make one."""
     st = structures
-    makers = {
+    return {
         "MaxHeap": lambda: st.MaxHeap(),
-        "MinHeap": lambda: st.MinHeap(),
-        "MaxHeap float": lambda: st.MaxHeap(dtype=np.float64),
+        "MinHeap float": lambda: st.MinHeap(dtype=np.float64),
         "MinHeap fifo": lambda: st.MinHeap(ties="fifo"),
-        "MaxHeap fifo float": lambda: st.MaxHeap(dtype=float, ties="fifo"),
         "IndexedMaxHeap": lambda: st.IndexedMaxHeap(10),
-        "IndexedMinHeap": lambda: st.IndexedMinHeap(10),
-        "IndexedMinHeap float32": lambda: st.IndexedMinHeap(10, np.float32),
-        "IndexedMaxHeap fifo": lambda: st.IndexedMaxHeap(10, ties="fifo"),
+        "IndexedMinHeap float32 fifo": lambda: st.IndexedMinHeap(10, np.float32, ties="fifo"),
         "CountBuckets": lambda: st.CountBuckets(),
         "IntMap": lambda: st.IntMap(),
         "IntMap float": lambda: st.IntMap(dtype=float),
         "SortedMap": lambda: st.SortedMap(),
-        "SortedMap float": lambda: st.SortedMap(dtype=float),
-        "SortedMap float keys": lambda: st.SortedMap(key_dtype=float),
         "SortedMap floats": lambda: st.SortedMap(dtype=float, key_dtype=float),
     }
-    return makers
 
 
 @area("compiled")
@@ -1874,7 +1867,7 @@ def keyed(call):
             one = structures.IndexedMaxHeap(500) if "Max" in name else structures.IndexedMinHeap(500)
         else:
             one = make()
-        call(f"{name} many", lambda o=one: first_of(o, "update_many", "add_many")(keys, values))
+        call(f"{name} many", lambda o=one: first_of(o, "add_many", "update_many")(keys, values))
         call(f"{name} many items", lambda o=one: list(o.items()))
         call(f"{name} many ties", lambda o=one: o.ties())
         call(f"{name} many pops", lambda o=one: [o.pop() for _ in range(300)])
@@ -1929,28 +1922,28 @@ def other_containers(call):
     for given in ([1.5], ["a"], "abc", 3, [2**63]):
         call(f"IntSet of {given}", st.IntSet, given)
     call("IntSet from_array", lambda: list(st.IntSet.from_array([3, 1, 3])))
-    words = ["low", "lower", b"\xff", "low", "", "é", "a" * 300]
+    words = [b"low", b"lower", b"\xff", b"low", b"", "é".encode(), b"a" * 300]
     methods = [
         ("len",),
-        ("add", "low"),
+        ("add", b"low"),
         ("add", b"low", 3),
-        ("add", "x", 0),
-        ("add", "x", -1),
+        ("add", b"x", 0),
+        ("add", b"x", -1),
         ("add", 3),
-        ("add", "x", "a"),
+        ("add", b"x", "a"),
     ]
     methods += [
-        ("add", "low", 2**63 - 1),
-        ("__getitem__", "low"),
-        ("__getitem__", "none"),
-        ("get", "none"),
-        ("get", "é", 7),
+        ("add", b"low", 2**63 - 1),
+        ("__getitem__", b"low"),
+        ("__getitem__", b"none"),
+        ("get", b"none"),
+        ("get", "é".encode(), 7),
     ]
     methods += [
-        ("__contains__", "low"),
+        ("__contains__", b"low"),
         ("__contains__", 3),
-        ("id_of", "lower"),
-        ("id_of", "none"),
+        ("id_of", b"lower"),
+        ("id_of", b"none"),
         ("word", 1),
         ("word", 99),
     ]
@@ -1964,17 +1957,17 @@ def other_containers(call):
         ("to_arrays",),
     ]
     data, offsets = np.frombuffer(b"lowhighlow", np.uint8), np.array([0, 3, 7, 10])
-    methods += [("update_many|add_many", data, offsets), ("update_many|add_many", data, offsets, [1, 2, 3])]
-    methods += [("update_many|add_many", data, [0, 99]), ("update_many|add_many", data, offsets, [1])]
-    methods += [("get_many", data, offsets), ("get_many", data, offsets, -1), ("update|add_many", words)]
+    methods += [("add_many|update_many", data, offsets), ("add_many|update_many", data, offsets, [1, 2, 3])]
+    methods += [("add_many|update_many", data, [0, 99]), ("add_many|update_many", data, offsets, [1])]
+    methods += [("get_many", data, offsets), ("get_many", data, offsets, -1), ("add_many|update", words)]
     methods += [
-        ("update|add_many", {"low": 2}),
-        ("update|add_many", "abc"),
-        ("update|add_many", [3]),
+        ("add_many|update", {b"low": 2}),
+        ("add_many|update", "abc"),
+        ("add_many|update", [3]),
         ("items",),
     ]
     methods += [
-        ("merge", st.ByteCounter(["new", "low"])),
+        ("merge", st.ByteCounter({b"new": 1, b"low": 2})),
         ("merge", 3),
         ("reserve", 10, 100),
         ("reserve", -1),
@@ -1984,13 +1977,13 @@ def other_containers(call):
         ("pickle",),
         ("repr",),
         ("hash",),
-        ("__setitem__", "a", 3),
-        ("__delitem__", "low"),
+        ("__setitem__", b"a", 3),
+        ("__delitem__", b"low"),
         ("clear",),
         ("items",),
     ]
-    call_methods(call, "ByteCounter", st.ByteCounter(words), methods)
-    for given in ("abc", [3], {"a": 2}, {"a": -1}, [("a", 2)], 3):
+    call_methods(call, "ByteCounter", st.ByteCounter(dict.fromkeys(words, 1)), methods)
+    for given in ("abc", [3], {b"a": 2}, {b"a": -1}, [(b"a", 2)], {"a": 2}, 3):
         call(f"ByteCounter of {given}", lambda g=given: list(st.ByteCounter(g).items()))
     call(
         "ByteCounter from_arrays", lambda: list(st.ByteCounter.from_arrays(data, offsets[:3], [5, 6]).items())
@@ -2310,7 +2303,7 @@ def in_compiled_code(call):
     data = np.frombuffer(novel(2_000).encode(), np.uint8)
     call("ByteCounter", njit(cache=True)(drive_words), words, program_of(5000, 10), data)
     call("ByteCounter items", lambda: list(words.items()))
-    tokens = st.TokenList(np.arange(3000) * 7 % 5, np.array([0, 1000, 1000, 3000]))
+    tokens = st.TokenList(np.arange(3000) * 7 % 5, np.array([0, 1000, 3000]))
     pairs = st.PairIndex.build(tokens)
     call("TokenList", njit(cache=True)(drive_tokens), tokens, pairs, program_of(2500, 3000))
     call("TokenList items", tokens.to_arrays)
@@ -2335,7 +2328,7 @@ def in_compiled_code(call):
         "remove many": lambda one, keys, values: one.remove_many(keys),
         "arrays": lambda one, keys, values: one.to_arrays(),
     }
-    for name in ("MaxHeap", "IndexedMinHeap", "CountBuckets", "IntMap", "SortedMap"):
+    for name in ("MaxHeap", "IndexedMaxHeap", "CountBuckets", "IntMap", "SortedMap"):
         one = keyed_containers()[name]()
         for what, function in bulk.items():
             call(f"{name} {what}", njit(function), one, keys, values)
@@ -2353,7 +2346,7 @@ def in_compiled_code(call):
         "class": lambda keys, values: st.MaxHeap.add(3),
     }
     for name, function in made.items():
-        for given in (keys[1:], keys):
+        for given in (keys[:3], keys):
             call(f"made {name} {given.size}", lambda f=function, g=given: njit(f)(g, values[: g.size]))
 
 

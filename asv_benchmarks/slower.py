@@ -9,7 +9,9 @@ that waiting for other programs does not count; the least time of each is kept, 
 lengthens it. Where that looks slower by more than the factor, it is measured twice more, in new processes and
 for longer: only what is slower every time is called slower. Figures of memory count in the same way.
 
-The exit code is 0 where nothing is slower; 1 where something is; 2 where nothing could be compared. What
+The last line is the geometric mean of how many times as fast the second commit is, over all benchmarks. The
+exit code is 0 where nothing is slower; 1 where something is, or the mean is below 0.98; 2 where nothing could
+be compared. What
 fails in BASE, for want of a function for instance, is listed and not compared; what fails in CHANGED alone
 counts as slower. Both run with the packages that are installed here, and have compiled code of their own;
 their sources stay in ``env/sources``, for the next time.
@@ -33,6 +35,7 @@ from time import perf_counter, process_time
 
 FOLDER = Path(__file__).resolve().parent
 FACTOR = 1.25
+LEAST_MEAN = 0.98
 SECONDS = 2.0  # of one benchmark, both commits together
 LEAST_ROUNDS, MOST_ROUNDS = 8, 60
 LOOKS = 3  # at what looks slower
@@ -199,21 +202,24 @@ def report(commits, options):
     """Compare all benchmarks that are asked for; print a line for each, and return the exit code."""
     names = commits[1].ask(None)
     names = [name for name in names if not LEFT_OUT.search(name) and re.search(options.bench, name)]
-    n_compared, slower = 0, []
+    speeds, slower = [], []
     for name in names:
         base, changed, is_slower = compare(name, commits, options.factor, options.seconds)
         is_compared = not isinstance(base, str) and not isinstance(changed, str)
-        n_compared += is_compared
-        ratio = f"{changed / base:.2f}" if is_compared and base else "-"
+        ratio = "-"
+        if is_compared and base and changed:
+            speeds.append(base / changed)
+            ratio = f"{changed / base:.2f}"
         line = f"{ratio:>6}  {shown(base):>9}  {shown(changed):>9}  {name}"
         print(f"{line}{'  SLOWER' if is_slower else ''}", flush=True)
         if is_slower:
             slower.append(line)
-    if slower:
-        print(f"\n{len(slower)} of {len(names)} are slower:", *slower, sep="\n")
+    print("\n" + "\n".join([f"{len(slower)} of {len(names)} are slower", *slower]))
+    mean = math.exp(sum(map(math.log, speeds)) / len(speeds)) if speeds else 1.0
+    print(f"geometric mean of {len(speeds)}: {mean:.3f} times as fast")
+    if slower or mean < LEAST_MEAN:
         return 1
-    print(f"\nnone of {n_compared} is slower")
-    return 0 if n_compared else 2
+    return 0 if speeds else 2
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python asv_benchmarks/wild_tokenizers.py FOLDER [--texts FILE ...] [--bytes N]
 
 FOLDER is searched, with all folders in it, for ``tokenizer.json``, and for the other formats that
-``bpe.Tokenizer.open`` reads. These have no peer of their own: there, tokenizers reads the file that we save.
+``bpe.Tokenizer.load`` reads. These have no peer of their own: there, tokenizers reads the file that we save.
 
 Each tokenizer encodes hard texts, some of them with its own special tokens inside, and the first N bytes of
 each file. Compared are ids, decoded text, offsets, and the saved file as tokenizers and transformers read it.
@@ -34,12 +34,10 @@ os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # it warns that it fin
 # isort: split
 import click
 import tokenizers
-from counting_table import best
+from measuring import best
 from tokenizers import Tokenizer as Peer
 
 import bpe
-from bpe.pipeline.entries import flattened
-from bpe.pipeline.pre_tokenizers import PreTokenizer
 
 OTHER_FILES = (
     "*.model",
@@ -186,11 +184,19 @@ def shortened(text: str) -> str:
 
 def trims(document: dict[str, Any]) -> bool:
     """Say whether the post-processor trims white space from offsets."""
-    steps = flattened(document.get("post_processor"), "post_processor", "processors")
     return any(
         step["type"] in ("ByteLevel", "RobertaProcessing") and step.get("trim_offsets", True)
-        for _, step in steps
+        for step in steps_of(document.get("post_processor"), "processors")
     )
+
+
+def steps_of(step: dict[str, Any] | None, plural: str) -> Iterator[dict[str, Any]]:
+    """Yield a step, or those of a Sequence."""
+    if step and step["type"] == "Sequence":
+        for each in step[plural]:
+            yield from steps_of(each, plural)
+    elif step:
+        yield step
 
 
 def transformers_reader(path: Path) -> Callable[[str], list[int]] | None:
@@ -215,7 +221,7 @@ def lists_of_ids(peer: Peer, wanted: dict[str, list[int]]) -> list[list[int]]:
 def is_accepted(tok: bpe.Tokenizer, text: str) -> bool:
     """Say whether the vocabulary has tokens for all of a text; where not, tokenizers drops characters."""
     try:
-        tok.encode(text, specials="ordinary")
+        tok.encode_ordinary(text)
         tok.encode(text, allowed_special="all")
     except ValueError as error:
         if REFUSED in str(error):
@@ -259,7 +265,7 @@ def results(tok: bpe.Tokenizer, file: Path, texts: list[str], saved: Path) -> li
     document = json.loads(saved.read_text("utf-8"))
     return [
         compared(texts, ours(allowed_special="all"), ids.__getitem__),
-        compared(texts, ours(specials="ordinary"), as_text),
+        compared(texts, ours(disallowed_special=()), as_text),
         compared(
             texts,
             ours(allowed_special="all", add_special_tokens=True),
@@ -288,7 +294,7 @@ def times_as_fast(tok: bpe.Tokenizer, file: Path, text: str) -> str:
 def opened(path: Path) -> bpe.Tokenizer:
     if path.name.endswith("tokenizer.json"):
         return bpe.Tokenizer.from_huggingface(path)
-    return bpe.Tokenizer.open(path, pattern=PATTERNS.get(path.stem) if path.suffix == ".tiktoken" else None)
+    return bpe.Tokenizer.load(path, pattern=PATTERNS.get(path.stem) if path.suffix == ".tiktoken" else None)
 
 
 def empty_row(name: str, reason: str) -> str:
@@ -313,8 +319,8 @@ def row_of(name: str, path: Path, files: list[str]) -> tuple[str, list[str]]:
     with tempfile.TemporaryDirectory() as folder:
         saved = Path(folder, "tokenizer.json")
         tok.save_huggingface(saved)
-        pre_tokenizer = json.loads(saved.read_text("utf-8"))["pre_tokenizer"]
-        kind = "byte-level" if PreTokenizer.of(pre_tokenizer).is_byte_level else "text"
+        steps = steps_of(json.loads(saved.read_text("utf-8"))["pre_tokenizer"], "pretokenizers")
+        kind = "byte-level" if any(step["type"] == "ByteLevel" for step in steps) else "text"
         found = results(tok, file or saved, accepted, saved)
         speed = times_as_fast(tok, file or saved, "\n".join(files or accepted))
     cells = [name, kind, f"refuses {n_refused} texts" if n_refused else "yes"]
@@ -336,7 +342,7 @@ def name_of(path: Path, folder: Path) -> str:
 
 
 def tokenizer_files(folder: Path) -> list[Path]:
-    patterns = ["*tokenizer.json", *(OTHER_FILES if hasattr(bpe.Tokenizer, "open") else ())]
+    patterns = ["*tokenizer.json", *OTHER_FILES]
     return sorted({path for pattern in patterns for path in folder.rglob(pattern) if path.is_file()})
 
 

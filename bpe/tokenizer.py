@@ -6,12 +6,11 @@ import difflib
 import inspect
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, AnyStr, TypeAlias
 
 import numpy as np
 
-from bpe.encoding import batches, budget, offsets
+from bpe.encoding import batches, offsets
 from bpe.encoding.appendable import AppendableEncoder
 from bpe.encoding.decoding import join_tokens
 from bpe.encoding.dropout import encode_with_dropout
@@ -20,7 +19,8 @@ from bpe.encoding.intervals import IntervalCounter
 from bpe.encoding.streams import StreamDecoder, StreamEncoder, encode_parts
 from bpe.pipeline.engine import engine_of
 from bpe.splitting.pattern import Dialect, Pattern
-from bpe.splitting.specials import NO_TOKENS, Ordinary, Rules, SpecialOptions, Specials
+from bpe.splitting.specials import NO_TOKENS, Rules, SpecialOptions, Specials
+from bpe.support.old_names import NEW_NAME_OF, OldName
 from bpe.support.progress import Progress
 from bpe.support.text import as_bytes, as_text, utf8_of
 from bpe.vocabulary.given import (
@@ -30,7 +30,7 @@ from bpe.vocabulary.given import (
     vocabulary_of,
     with_special_tokens,
 )
-from bpe.vocabulary.parts import Packed, packed, truncated, unpacked
+from bpe.vocabulary.parts import Packed, packed, unpacked, with_vocab_size
 from bpe.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ class Tokenizer:
     decode to the same bytes, if :attr:`is_lossless`. In a str, surrogate pairs are joined; any other
     surrogate is encoded as U+FFFD.
 
-    * files: :meth:`open`, :meth:`load`, :meth:`save`, and ``from_...``, ``save_...``, ``to_...`` for other
-      programs; :class:`TiktokenEncoding` has the methods of tiktoken
+    * files: :meth:`load`, :meth:`save`, and ``from_...``, ``save_...``, ``to_...`` for other programs;
+      :class:`TiktokenEncoding` has the methods of tiktoken
     * one text: :meth:`encode`, :meth:`encode_ordinary`, :meth:`encode_to_numpy`, :meth:`encode_with_offsets`,
       :meth:`encode_with_dropout`
     * many texts: :meth:`encode_batch`, :meth:`encode_batch_to_numpy`
@@ -70,7 +70,7 @@ class Tokenizer:
       :attr:`special_tokens`, :attr:`added_tokens`, :attr:`allowed_special`, :attr:`pattern`,
       :attr:`is_lossless`, :meth:`token_bytes`, :meth:`token_id`, :meth:`audit`
     * files of ids: :meth:`encode_files`, :meth:`encode_shards`
-    * other tokenizers: :meth:`truncated`, :meth:`extend`, :meth:`prune`, :meth:`with_special_tokens`,
+    * other tokenizers: :meth:`with_vocab_size`, :meth:`extend`, :meth:`prune`, :meth:`with_special_tokens`,
       :meth:`with_allowed_special`
 
     All methods that encode take the options of :meth:`encode` for special tokens. To be fast, they remember
@@ -122,6 +122,8 @@ class Tokenizer:
 
     engine: Engine
 
+    open, truncated = OldName(), OldName()
+
     def __init__(
         self,
         *,
@@ -146,9 +148,9 @@ class Tokenizer:
         """Return the tokenizer with another vocabulary."""
         return self._of(vocabulary, self.pattern, self.allowed_special)
 
-    # ----------------------------------------------------------------------------- opening and saving
+    # ---------------------------------------------------------------------------- loading and saving
     @classmethod
-    def open(
+    def load(
         cls,
         path: PathLike,
         *,
@@ -157,12 +159,12 @@ class Tokenizer:
         dialect: Dialect = "regex",
         compiled_only: bool = False,
     ) -> Self:
-        """Read a tokenizer in any format that is known: a file, or the folder of a model.
+        """Read a tokenizer in any format that is known: what :meth:`save` wrote, another file, or a folder.
 
         Parameters
         ----------
         path : path
-            A file of this package, a ``tokenizer.json``, a ``tekken.json``, a ``.model`` file of
+            A file that :meth:`save` wrote, a ``tokenizer.json``, a ``tekken.json``, a ``.model`` file of
             SentencePiece or minbpe, GPT-2's ``vocab.json`` with ``merges.txt`` beside it, a rank file of
             tiktoken, an encoder of npm's tiktoken; or a folder with a ``tokenizer.json``, which is read
             first, a ``tekken.json``, a ``tokenizer.model`` or GPT-2's two files.
@@ -199,7 +201,7 @@ class Tokenizer:
         >>> import bpe, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     bpe.train(["low lower"], vocab_size=258, progress=False).save_huggingface(folder)
-        ...     bpe.Tokenizer.open(folder).encode("low")
+        ...     bpe.Tokenizer.load(folder).encode("low")
         [257]
         """
         from bpe.formats.conversion import naming
@@ -208,26 +210,6 @@ class Tokenizer:
         given = {"pattern": pattern, "special_tokens": special_tokens, "dialect": dialect}
         with naming(path):
             return cls._of(*open_parts(path, compiled_only=compiled_only, **given))
-
-    @classmethod
-    def load(cls, path: PathLike, *, compiled_only: bool = False) -> Self:
-        """Read a tokenizer that :meth:`save` wrote; ValueError names the place where the file is damaged.
-
-        :meth:`open` reads all formats.
-        """
-        try:
-            return cls._read(path, "native", compiled_only=compiled_only)
-        except (ValueError, IsADirectoryError):
-            from bpe.formats.recognition import find
-
-            found = "native"
-            with suppress(ValueError, OSError):
-                if os.path.isfile(path) or os.path.isdir(path):  # a pipe cannot be read again
-                    found = find(path).format
-            if found == "native":
-                raise
-            remedy = "load reads what save wrote; Tokenizer.open reads all formats"
-            raise ValueError(f"{os.fspath(path)}: its format is {found}: {remedy}") from None
 
     def save(self, path: PathLike) -> None:
         """Write the tokenizer to a JSON file, which holds the old content or the new one, never a part."""
@@ -327,7 +309,6 @@ class Tokenizer:
         *,
         allowed_special: Specials | None = None,
         disallowed_special: Specials = "all",
-        specials: Ordinary = None,
         add_special_tokens: bool = False,
     ) -> list[int]:
         """Encode a text.
@@ -343,9 +324,8 @@ class Tokenizer:
             those of the attribute :attr:`allowed_special`, which are none if nobody has said otherwise.
         disallowed_special : "all" or collection of str
             Strings that are an error; "all" stands for all special tokens that are not allowed. One that is
-            neither allowed nor disallowed is encoded as the text it is.
-        specials : "ordinary", optional
-            All text is ordinary: no special token is looked for. It replaces the other two options.
+            neither allowed nor disallowed is ordinary text. With ``()`` that is all of them, unless
+            the tokenizer allows some by default: then pass ``allowed_special=()``, too.
         add_special_tokens : bool
             Put before and after the ids what the post-processor of a ``tokenizer.json`` says.
 
@@ -360,27 +340,24 @@ class Tokenizer:
         >>> tok = bpe.train(["low lower"], vocab_size=259, special_tokens=["<|end|>"], progress=False)
         >>> tok.encode("lower<|end|>", allowed_special={"<|end|>"})
         [257, 101, 114, 258]
-        >>> tok.encode("<|end|>", specials="ordinary")
+        >>> tok.encode("<|end|>", disallowed_special=())
         [60, 124, 101, 110, 100, 124, 62]
         """
         # A short text is encoded in a few microseconds: every call counts.
         engine = self.engine
-        rules = engine.rules_of(allowed_special, disallowed_special, specials, add_special_tokens)
+        rules = engine.rules_of(allowed_special, disallowed_special, add_special_tokens)
         data = utf8_of(text)
-        for needle in rules.needles:
-            if needle in data:
-                return engine.encode(data, text, rules).tolist()
-        return engine.encoder.encode(data)
+        return engine.encoder_for(data, rules, text).encode(data)
 
     def encode_ordinary(self, text: str | bytes) -> list[int]:
         """Encode a text in which special tokens are ordinary text."""
         engine, data = self.engine, utf8_of(text)
-        rules = engine.ordinary_rules
-        return engine.encode(data, text, rules).tolist() if rules.needles else engine.encoder.encode(data)
+        return engine.encoder_for(data, engine.ordinary_rules).encode(data)
 
     def encode_to_numpy(self, text: str | bytes, **special: Unpack[SpecialOptions]) -> np.ndarray:
         """Encode a text to an array, ``(n,) uint32``; else as :meth:`encode`."""
-        return self.engine.encode(utf8_of(text), text, self._rules("encode_to_numpy", special))
+        data, rules = utf8_of(text), self._rules("encode_to_numpy", special)
+        return self.engine.encoder_for(data, rules, text).encode_to_numpy(data)
 
     def encode_with_offsets(
         self, text: str | bytes, **special: Unpack[SpecialOptions]
@@ -497,7 +474,7 @@ class Tokenizer:
 
         With a limit only the beginning of the text is read, and looked through for special tokens.
         """
-        return budget.count(self.engine, text, limit, self._rules("count", special))
+        return self.engine.count(text, limit, self._rules("count", special))
 
     def truncate(self, text: AnyStr, max_tokens: int, **special: Unpack[SpecialOptions]) -> AnyStr:
         """Return the beginning of a text that has at most so many tokens; the text itself if it has no more.
@@ -512,7 +489,7 @@ class Tokenizer:
         >>> tok.truncate("low lower", 3), tok.truncate("\u00e9", 1)
         ('low low', '')
         """
-        return budget.truncate(self.engine, text, max_tokens, self._rules("truncate", special))
+        return self.engine.truncate(text, max_tokens, self._rules("truncate", special))
 
     def interval_counter(self, text: str | bytes) -> IntervalCounter:
         """Return a counter of the tokens of any part of a text, encoded by itself; special tokens are text.
@@ -531,7 +508,8 @@ class Tokenizer:
         for name in special:
             if name not in SpecialOptions.__annotations__:
                 own = inspect.signature(getattr(self, method)).parameters.keys() - {"special"}
-                close = difflib.get_close_matches(name, [*own, *SpecialOptions.__annotations__], n=1)
+                known = [*own, *SpecialOptions.__annotations__]
+                close = [*filter(None, [NEW_NAME_OF.get(name)]), *difflib.get_close_matches(name, known)]
                 hint = f". Did you mean {close[0]!r}?" if close else ""
                 raise TypeError(f"Tokenizer.{method}() got an unexpected keyword argument {name!r}{hint}")
         return self.engine.rules_of(**special)
@@ -643,7 +621,7 @@ class Tokenizer:
     @property
     def is_lossless(self) -> bool:
         """Whether any bytes decode to themselves after encoding; not if steps of a file may change them."""
-        return not self.engine.is_prepared
+        return self.engine.is_lossless
 
     def token_bytes(self, token_id: int) -> bytes:
         """Return the bytes of an id, for a special token its UTF-8; ValueError if no token has the id."""
@@ -807,7 +785,7 @@ class Tokenizer:
         )
 
     # ------------------------------------------------------------------------------- other tokenizers
-    def truncated(self, vocab_size: int) -> Self:
+    def with_vocab_size(self, vocab_size: int) -> Self:
         """Return the tokenizer without its last merges: what training to a smaller vocabulary gives.
 
         Special tokens that come after all others stay after them; other ids do not change. ValueError if
@@ -816,10 +794,10 @@ class Tokenizer:
         Examples
         --------
         >>> import bpe
-        >>> bpe.train(["low lower"], vocab_size=258).truncated(257).merges
+        >>> bpe.train(["low lower"], vocab_size=258).with_vocab_size(257).merges
         [(108, 111)]
         """
-        return self._with(truncated(self.engine.vocabulary, vocab_size))
+        return self._with(with_vocab_size(self.engine.vocabulary, vocab_size))
 
     def extend(
         self,

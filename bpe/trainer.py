@@ -18,13 +18,13 @@ import numpy as np
 
 from bpe.corpus import Corpus, CorpusLike
 from bpe.splitting.pattern import Pattern
-from bpe.splitting.specials import check_specials
 from bpe.support.progress import Progress, progress_bar
 from bpe.tokenizer import Tokenizer
 from bpe.training.options import ALL_BYTES, Keep, Like, Options, Selection, Ties, choice
 from bpe.training.plain_trainer import learn_small
 from bpe.training.start import Start, fresh_start, start_from
 from bpe.vocabulary.supermerges import refuse_supermerges
+from bpe.vocabulary.vocabulary import check_specials
 
 if TYPE_CHECKING:
     from bpe.counting.word_counts import WordCounts
@@ -101,10 +101,10 @@ class Trainer:
         other bytes are left out of the words, and what is around them is joined. In the tokenizer, they have
         the last ids, on top of the vocabulary size.
     like : {"huggingface", "gigatoken"}, optional
-        Another trainer that merges are to be those of, as far as its defaults differ. ``"huggingface"`` is
-        its BpeTrainer: special tokens take the first ids, not those after the merges; then come the single
-        bytes, printable ones first, as in GPT-2; and a token must be shorter than `max_token_length`, but two
-        single bytes may always be merged. ``"gigatoken"`` is that order of the bytes alone.
+        Another trainer, whose merges and order of ids are wanted. As with Hugging Face's BpeTrainer, special
+        tokens take the first ids, not those after the merges; the single bytes that follow are in the order
+        of GPT-2, printable ones first; and a token must be shorter than `max_token_length`, but two single
+        bytes may always be merged. For ``"gigatoken"``, only the order of the bytes is another one.
     keep : callable, optional
         ``keep(left bytes, right bytes)``: a pair for which it is false is passed over. Asked once for each
         pair that is about to be merged.
@@ -340,7 +340,7 @@ class Trainer:
 
         Complexity
         ----------
-        As :meth:`bpe.vocabulary.vocabulary.Vocabulary.unfold`.
+        As :meth:`bpe.vocabulary.vocabulary.Vocabulary.of_merges`.
 
         Examples
         --------
@@ -595,7 +595,7 @@ class Job:
         from bpe.superwords.superbpe import SuperBPE, superbpe_training
         from bpe.training.state import Runs
 
-        how, options, threads = self.superwords, self.options, self.threads
+        how, options, threads = cast("SuperBPE | Boundless", self.superwords), self.options, self.threads
         progress = self.bar("training", "steps")
 
         def documents() -> Iterator[Iterable[bytes]]:
@@ -605,7 +605,7 @@ class Job:
         if isinstance(how, SuperBPE):
             training = superbpe_training(how, words, documents, start, n_merges, options, threads, progress)
             training.run(n_merges, progress)
-            return Tokenizer._of(training.vocabulary(), Pattern.of(how.pattern))
+            return Tokenizer._of(training.vocabulary(), cast("Pattern", how.pattern))
 
         def rows_of(known: ByteCounter) -> Runs:
             return Runs.of_row(piece_ids(documents(), words.pattern, words.special_tokens, known, threads))

@@ -19,7 +19,8 @@ A container has three layers, in this order:
    :func:`bind` joins it to the type; :func:`named_by_package` names it for pickles.
 
 A field may be one of our containers: its type is ``int_map_type``, ``map_type(dtype)``,
-``heap_type(greatest_first, dtype, ties)`` and so on.
+``heap_type(greatest_first, dtype, ties)`` and so on. Fields that kernels only get together, without methods
+and checks, are a :class:`Record`.
 
 A container is *owned* or *borrowed*. Python and plain kernels own the containers and arrays that they use:
 references are counted. Quiet kernels borrow: they get a bare pointer, and what they read from its fields
@@ -40,6 +41,7 @@ The page "A container of your own" of the documentation walks through a whole on
 
 from structures import status
 from structures.base.container import Facade, named_by_package
+from structures.base.record import Record
 from structures.base.struct_type import StructType, bind, fields_of, method, new, new_like
 from structures.compiling.jit import inner, kernel, quiet
 from structures.hash_tables.byte_counter_kernels import byte_counter_type
@@ -88,6 +90,7 @@ __all__ = [
     "SIXTEEN",
     "Constant",
     "Facade",
+    "Record",
     "StructType",
     "after",
     "bind",

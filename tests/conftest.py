@@ -5,7 +5,7 @@ What is named on the command line always runs. The tests in ``project``, of docu
 part of the lint step.
 
 Compiled code encodes and trains here from the first byte on, and not plain Python, as most tests are about
-it. ``test_first_texts.py`` and ``test_small_corpus.py`` are about the other way, and so are tests that run
+it. ``test_plain_encoder.py`` and ``test_plain_trainer.py`` are about the other way, and so are tests that run
 commands.
 """
 

@@ -1,6 +1,7 @@
 """Every benchmark is run once, at a tiny size, so that none rots."""
 
 import argparse
+import ast
 import importlib
 import importlib.util
 import inspect
@@ -12,12 +13,16 @@ import pkgutil
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from bpe.splitting import pattern as plain_splitting
+import bpe
+import bpe.reference
+import structures.kernels
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "asv_benchmarks"
@@ -31,11 +36,11 @@ def load_modules():
         patch.setenv("BENCHMARK_SMALL", "1")
         patch.delenv("BPE_CORPORA", raising=False)
         patch.syspath_prepend(FOLDER)
-        # Benchmarks let compiled code do everything, for as long as their process lives: this one goes on.
-        patch.setattr(plain_splitting, "_n_compiled_only", plain_splitting._n_compiled_only)
         package = importlib.import_module("benchmarks")
         names = [module.name for module in pkgutil.iter_modules(package.__path__)]
-        return [importlib.import_module(f"benchmarks.{name}") for name in names]
+        modules = [importlib.import_module(f"benchmarks.{name}") for name in names]
+        package._common.compiled.__exit__(None, None, None)  # their process would end here; this one goes on
+        return modules
 
 
 def is_suite(value):
@@ -96,6 +101,54 @@ def test_no_suite_is_left_out():
     for module in MODULES:
         stray = [name for name, value in vars(module).items() if inspect.isfunction(value)]
         assert not [name for name in stray if name.startswith(KINDS)], "run those too"
+
+
+def test_every_benchmark_has_a_version():
+    """It is written down; ``_common.py`` says why."""
+    for benchmark in BENCHMARKS:
+        suite, name = benchmark.values
+        version = getattr(getattr(suite, name), "version", getattr(suite, "version", None))
+        assert isinstance(version, str), benchmark.id
+
+
+PUBLIC = {
+    module.__name__: {*module.__all__} for module in (bpe, bpe.reference, structures, structures.kernels)
+}
+
+
+SCRIPTS = sorted([*FOLDER.glob("*.py"), *FOLDER.glob("benchmarks/*.py")])
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_benchmarks_import_public_names(path):
+    """So that they run with any commit, and a move of a module does not touch them."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            modules = {name.name for name in node.names if name.name.split(".")[0] in ("bpe", "structures")}
+            assert modules <= PUBLIC.keys()
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("bpe", "structures"):
+            names = {name.name for name in node.names}
+            assert node.module in PUBLIC
+            assert names <= PUBLIC[node.module] | {name.rpartition(".")[2] for name in PUBLIC}
+
+
+def test_compiled_code_is_measured_or_nothing(monkeypatch):
+    """Commits have the public name, the one of before, or no plain Python yet; else it is an error."""
+    common = importlib.import_module("benchmarks._common")
+    there = {"bpe.plain_splitting", "bpe.scanning"}
+    monkeypatch.setattr(common, "find_spec", lambda name: name in there)
+    monkeypatch.setattr(
+        common, "import_module", lambda name: SimpleNamespace(everything_compiled=lambda: name)
+    )
+    monkeypatch.setattr(bpe, "everything_compiled", lambda: "bpe", raising=False)
+    assert common.everything_compiled() == "bpe"
+    monkeypatch.setattr(common, "bpe", SimpleNamespace())
+    assert common.everything_compiled() == "bpe.plain_splitting"
+    there.remove("bpe.plain_splitting")
+    assert isinstance(common.everything_compiled(), nullcontext)
+    there.clear()
+    with pytest.raises(ImportError, match="everything_compiled is missing"):
+        common.everything_compiled()
 
 
 def cache_of(folder, given):
@@ -170,7 +223,9 @@ def test_slower_and_what_fails(slower, capsys):
         return slower.report(commits, argparse.Namespace(bench="", factor=1.25, seconds=0))
 
     assert code_of(1.0, 1.0) == 0
-    assert "none of 1 is slower" in capsys.readouterr().out
+    assert "\n0 of 1 are slower\ngeometric mean of 1: 1.000 times as fast\n" in capsys.readouterr().out
+    assert code_of(0.98, 1.0) == 0
+    assert code_of(0.97, 1.0) == 1
     assert code_of(1.0, {"error": "ValueError: no"}) == 1
     assert "ValueError: no  a.b  SLOWER" in capsys.readouterr().out
     assert code_of({"error": "TypeError: new"}, 1.0) == 2

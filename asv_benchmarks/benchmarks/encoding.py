@@ -14,6 +14,7 @@ N_CALLS = 10 if SMALL else 1000
 class _Trained:
     """Tokenizers, made once for all benchmarks here."""
 
+    version = "1"
     params = CORPORA
     param_names = ("corpus",)
     number = 1

@@ -18,6 +18,7 @@ EMPTY_CACHE = (
 class Imports:
     """Imports alone; ``numba`` is there to compare with."""
 
+    version = "1"
     number = 1
     repeat = (3, 10, 10.0)
     warmup_time = 0
@@ -35,6 +36,7 @@ class Imports:
 class Warm:
     """Import and first call, with the compiled code on disk."""
 
+    version = "1"
     params = tuple(USES)
     param_names = ("use",)
     number = 1
@@ -52,6 +54,7 @@ class Warm:
 class NeverCompiled:
     """Import and first call where nothing has been compiled: the first process after an installation."""
 
+    version = "1"
     params = tuple(USES)[:1] if SMALL else tuple(USES)
     param_names = ("use",)
     number = 1

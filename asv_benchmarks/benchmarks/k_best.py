@@ -44,24 +44,6 @@ def push_rows(q, distances, ids):
 
 
 @kernel
-def push_rows_unchecked(q, distances, ids):
-    n = 0
-    for row in range(ids.shape[0]):
-        for i in range(ids.shape[1]):
-            n += q.push_unchecked(row, distances[row, i], ids[row, i])
-    return n
-
-
-@kernel
-def push_rows_flagged(q, distances, ids):
-    n = 0
-    for row in range(ids.shape[0]):
-        for i in range(ids.shape[1]):
-            n += q.push(row, distances[row, i], ids[row, i], 1)
-    return n
-
-
-@kernel
 def push_pairs(q, ones, others, distances):
     """Offer each point of a pair to the other one, as NN-descent does."""
     n = 0
@@ -110,30 +92,12 @@ def heap_push(heap_distances, heap_ids, row, distance, candidate):
     return 1
 
 
-@numba.njit(cache=True, nogil=True, forceinline=True)
-def heap_push_unchecked(heap_distances, heap_ids, row, distance, candidate):
-    distances, ids = heap_distances[row], heap_ids[row]
-    if distance >= distances[0]:
-        return 0
-    sift_in(distances, ids, distance, candidate)
-    return 1
-
-
 @numba.njit(cache=True, nogil=True)
 def heap_push_rows(heap_distances, heap_ids, distances, ids):
     n = 0
     for row in range(ids.shape[0]):
         for i in range(ids.shape[1]):
             n += heap_push(heap_distances, heap_ids, row, distances[row, i], ids[row, i])
-    return n
-
-
-@numba.njit(cache=True, nogil=True)
-def heap_push_rows_unchecked(heap_distances, heap_ids, distances, ids):
-    n = 0
-    for row in range(ids.shape[0]):
-        for i in range(ids.shape[1]):
-            n += heap_push_unchecked(heap_distances, heap_ids, row, distances[row, i], ids[row, i])
     return n
 
 

@@ -17,6 +17,7 @@ class Training:
     training takes. Compiling, which takes more than either, is done in a process before.
     """
 
+    version = "1"
     params = ("nothing", *CORPORA)
     param_names = ("corpus",)
     timeout = 600
@@ -34,6 +35,7 @@ class Training:
 class BytesPerKey:
     """What a container that was filled at once holds, divided by its keys."""
 
+    version = "1"
     params = (tuple(KEYED), SIZES)
     param_names = ("container", "keys")
 
@@ -50,6 +52,7 @@ class BytesPerKey:
 class BytesOfWords:
     """What the distinct words of a text take: as words, as linked tokens, and as an index of their pairs."""
 
+    version = "1"
     params = CORPORA
     param_names = ("corpus",)
     timeout = 600

@@ -147,20 +147,6 @@ def distances_by_hand(starts, ends, weights, source):
     return distance
 
 
-# ------------------------------------------------------------------------------------------- no queue
-@numba.njit(cache=True, nogil=True)
-def relax_all(starts, ends, weights, order, final):
-    """Do all that is not the queue's work, when the order of the nodes is known."""
-    distance = np.full(starts.size - 1, np.inf)
-    distance[order[0]] = 0.0
-    for node in order:
-        for edge in range(starts[node], starts[node + 1]):
-            reached = final[node] + weights[edge]
-            if reached < distance[ends[edge]]:
-                distance[ends[edge]] = reached
-    return distance
-
-
 # ------------------------------------------------------------------------------------------- for asv
 class ShortestPaths(Comparison):
     """``IndexedMinHeap`` in Dijkstra's algorithm against a heap that is written for it by hand."""

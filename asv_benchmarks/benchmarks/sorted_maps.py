@@ -79,6 +79,7 @@ def slide(window, keys, width):
 class Window:
     """A map that neither grows nor shrinks: insertions, removals, selections by rank."""
 
+    version = "1"
     params = SIZES
     param_names = ("keys",)
 

@@ -6,6 +6,7 @@ from . import PACKAGES, digest_of
 class Sources:
     """The first 48 bits of a digest of each package: two runs with the same number ran the same code."""
 
+    version = "1"
     params = PACKAGES
     param_names = ("package",)
 

@@ -15,6 +15,7 @@ class Splitting:
     ``time_split`` makes the list of pieces, ``time_count`` no piece at all.
     """
 
+    version = "1"
     params = (CORPORA, tuple(bpe.PATTERNS))
     param_names = ("corpus", "pattern")
     number = 1
@@ -61,6 +62,7 @@ class Counting(Comparison):
 class CountingFiles:
     """Counting the pieces of a whole file, reading included."""
 
+    version = "1"
     params = CORPORA
     param_names = ("corpus",)
     number = 1

@@ -22,6 +22,7 @@ def trained(counts, ties, selection, vocab_size):
 class Merging:
     """Learning merges from counted pieces."""
 
+    version = "1"
     params = (CORPORA, SELECTIONS, TIES, VOCAB_SIZES)
     param_names = ("corpus", "selection", "ties", "vocab_size")
     number = 1
@@ -54,6 +55,7 @@ class Merging:
 class Preparation:
     """From counted pieces to a trainer: their pairs counted and located."""
 
+    version = "1"
     params = (CORPORA, SELECTIONS)
     param_names = ("corpus", "selection")
     number = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from bpe.vocabulary.vocabulary import NO_ID
 
 if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
-    from bpe.pipeline.engine import PreparedEngine
 
 Status: TypeAlias = Literal["live", "rank-dead", "pattern-dead", "unknown"]
 STATUSES: tuple[Status, ...] = ("live", "rank-dead", "pattern-dead", "unknown")
@@ -71,7 +70,26 @@ class Audit:
     renyi_efficiency: float
 
     def with_status(self, status: Status) -> list[int]:
-        """Return the ids that have a status, in ascending order."""
+        """Return the ids that have a status, in ascending order.
+
+        Parameters
+        ----------
+        status : {"live", "rank-dead", "pattern-dead", "unknown"}
+
+        Returns
+        -------
+        list of int
+
+        Complexity
+        ----------
+        O(number of tokens).
+
+        Examples
+        --------
+        >>> import bpe
+        >>> bpe.train(["low lower"], 258, progress=False).audit().with_status("live")[-2:]
+        [256, 257]
+        """
         return [number for number, found in self.status_of.items() if found == status]
 
     @property
@@ -115,20 +133,20 @@ def audit_of(
     engine: Engine, texts: CorpusLike | Mapping[str, CorpusLike] | None, progress: Progress = False
 ) -> Audit:
     """Audit a vocabulary; ``Tokenizer.audit`` says how."""
-    words = engine.vocabulary
-    refuse_supermerges(words, "audit")
-    if words.size > MOST_IDS:
-        raise ValueError(f"the greatest id is {words.size - 1}: an audit has ids below {MOST_IDS}")
-    cut = {**words.idle_tokens, **words.cut_tokens}
-    numbers = sorted(words.bytes_of)
-    idle = {*words.idle_tokens.values()}
-    specials = {number: token.encode() for token, number in words.cut_tokens.items()}
+    vocabulary = engine.vocabulary
+    refuse_supermerges(vocabulary, "audit")
+    if vocabulary.size > MOST_IDS:
+        raise ValueError(f"the greatest id is {vocabulary.size - 1}: an audit has ids below {MOST_IDS}")
+    cut = {**vocabulary.idle_tokens, **vocabulary.cut_tokens}
+    numbers = sorted(vocabulary.bytes_of)
+    idle = {*vocabulary.idle_tokens.values()}
+    specials = {number: token.encode() for token, number in vocabulary.cut_tokens.items()}
     witness_of = {number: text for number, text in specials.items() if gives(engine, text, number)}
     witness_of |= find_witnesses(engine, (i for i in numbers if i not in idle and i not in specials))
     dead = _proved(engine, [i for i in numbers if i not in witness_of and i not in specials])
     left = [i for i in numbers if i not in witness_of and i not in dead]
     witness_of |= find_witnesses(engine, (i for i in left if i not in specials), in_contexts=True)
-    uses = np.zeros(words.size, np.int64)
+    uses = np.zeros(vocabulary.size, np.int64)
     figures = []
     with progress_bar(progress, None, "B", "measuring") as advance:
         for name, corpus in _named(texts):
@@ -138,7 +156,7 @@ def audit_of(
     status_of: dict[int, Status] = {
         number: "live" if number in witness_of else dead.get(number, "unknown") for number in numbers
     }
-    ordinary = {i: words.bytes_of[i] for i in numbers if i not in {*cut.values()}}
+    ordinary = {i: vocabulary.bytes_of[i] for i in numbers if i not in {*cut.values()}}
     return Audit(
         status_of,
         dict(sorted(witness_of.items())),
@@ -193,29 +211,25 @@ def _measured(
 
 def _proved(engine: Engine, left: list[int]) -> dict[int, Status]:
     """Return those of some ids that no text gives, and why."""
-    words = engine.vocabulary
+    vocabulary = engine.vocabulary
     by_ranks, by_pattern = _what_is_proved(engine)
     # What merges do not lead to is given by a piece of exactly its bytes, or not at all.
-    not_merged = {*unreached(words)} if left and by_ranks else set()
-    never = (not_merged - {*words.whole_ids}) | {*words.idle_tokens.values()}
+    not_merged = {*unreached(vocabulary)} if left and by_ranks else set()
+    never = (not_merged - {*vocabulary.atomic_ids}) | {*vocabulary.idle_tokens.values()}
     dead: dict[int, Status] = {number: "rank-dead" for number in left if number in never}
     if by_pattern and len(dead) < len(left):
         pieces = Pieces(engine.pattern)
         for number in left:
             may_be = pieces.can_be if number in not_merged else pieces.can_hold
-            if number not in dead and not may_be(words.bytes_of[number]):
+            if number not in dead and not may_be(vocabulary.bytes_of[number]):
                 dead[number] = "pattern-dead"
     return dead
 
 
 def _what_is_proved(engine: Engine) -> tuple[bool, bool]:
     """Return whether pieces are merged from bytes, and whether the pattern cuts them."""
-    has_bytes = NO_ID not in engine.vocabulary.byte_ids
-    if not engine.is_prepared:
-        return has_bytes, True
-    steps = cast("PreparedEngine", engine).preparation
-    is_plain = steps.options == BYTES
-    return has_bytes and is_plain, is_plain and steps.pre_tokenizer is None
+    has_bytes, is_plain = NO_ID not in engine.vocabulary.byte_ids, engine.options == BYTES
+    return has_bytes and is_plain, is_plain and engine.splits_by_pattern
 
 
 def _text_of(token: bytes) -> str | None:

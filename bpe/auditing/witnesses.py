@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice, product
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from bpe.encoding.batches import encode_batch_to_numpy
 
 if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
-    from bpe.pipeline.engine import PreparedEngine
 
 AROUND = ("", " ", "a", "A", "1", "#", "¿", "\n", "'", ".", "é", "中", "\t", "/", "\r\n")
 """What is tried before a token, and after it."""
@@ -34,14 +33,13 @@ _BLOCK = "▁"  # a space in texts of SentencePiece
 
 def gives(engine: Engine, text: bytes, number: int) -> bool:
     """Return whether a text is encoded to an id, among others; special tokens count."""
-    return number in engine.encode(text, text, engine.rules_of("all")).tolist()
+    return number in engine.encoder_for(text, engine.rules_of("all"), text).encode(text)
 
 
 def find_witnesses(engine: Engine, numbers: Iterable[int], *, in_contexts: bool = False) -> dict[int, bytes]:
     r"""Look for texts that give some tokens."""
     bytes_of = engine.vocabulary.bytes_of
-    is_text = engine.is_prepared and cast("PreparedEngine", engine).preparation.options.is_text
-    tokens = {number: _as_written(bytes_of[number], is_text) for number in numbers}
+    tokens = {number: _as_written(bytes_of[number], engine.options.is_text) for number in numbers}
     if not in_contexts:
         return _search(engine, {number: alone(token) for number, token in tokens.items()})
     tokens = {number: token for number, token in tokens.items() if len(token) <= _LONGEST}

@@ -29,6 +29,7 @@ import click
 from bpe import __version__
 from bpe.cli.progress import watching_compiler
 from bpe.support.files import refuse_inputs, resolve_links
+from bpe.support.old_names import NEW_NAME_OF
 
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
@@ -138,6 +139,11 @@ class _OneLineErrors(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, args or ["--help"])
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if new := NEW_NAME_OF.get(f"bpe {args[0]}"):
+            raise click.UsageError(f"bpe {args[0]} is now {new}")
+        return super().resolve_command(ctx, args)
+
     def main(  # type: ignore[override]
         self,
         args: Sequence[str] | None = None,
@@ -180,6 +186,8 @@ def _told(error: BaseException) -> int:
     """Print an error as one line, and return the exit code; raise one that should not happen."""
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
         return _interrupted(error)
+    if isinstance(error, click.NoSuchOption) and error.option_name in NEW_NAME_OF:
+        return _complain(f"{error.option_name} is now {NEW_NAME_OF[error.option_name]}")
     if isinstance(error, click.ClickException):
         return _complain(error.format_message())
     if isinstance(error, FileNotFoundError):
@@ -252,7 +260,7 @@ def load(path: str, *outputs: str | None) -> Tokenizer:
     from bpe.tokenizer import Tokenizer
 
     try:
-        loaded = Tokenizer.open(path)
+        loaded = Tokenizer.load(path)
         keep_tokenizer(path, *filter(None, outputs))
         return loaded
     except PatternNeeded:

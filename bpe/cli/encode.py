@@ -181,7 +181,7 @@ def encode(
     The ids are printed, a line for each document. With -o they are written to a file.
 
     A PATH is a file, a folder, a glob pattern in quotes, or - for standard input, which is also read if there
-    is not a PATH. Files end in .txt, .jsonl or .parquet, and may have .gz or .zst after that; a file with
+    is no PATH. Files end in .txt, .jsonl or .parquet, and may have .gz or .zst after that; a file with
     another name is read as text.
 
     \b
@@ -219,7 +219,7 @@ def encode(
 
     rules: dict[str, Any] = {"allowed_special": "all"} if allow_special else {}
     if ordinary:
-        rules = {"specials": "ordinary"}
+        rules = {"disallowed_special": ()}
     reading: dict[str, Any] = {"field": field, "errors": errors, "max_record_bytes": max_record_bytes}
     reading["format"] = format
     corpus = Corpus([Path(path) for path in paths or (STDIN,)], **reading)

@@ -49,7 +49,7 @@ def source_of(
     if not all(is_counts):
         raise ValueError(
             f"{paths[is_counts.index(True)]} holds counts, {paths[is_counts.index(False)]} does not: "
-            "count the text first, with bpe count"
+            "count the text first, with bpe count-words"
         )
     if pattern is not None or specials:
         raise ValueError("files of counts already have a pattern and special tokens: leave out the options")
@@ -73,7 +73,8 @@ def _check_kinds(paths: Sequence[str]) -> None:
     if "runs" in kinds and "words" in kinds:
         runs, others = paths[kinds.index("runs")], paths[kinds.index("words")]
         raise ValueError(
-            f"{runs} holds counts of runs, {others} only of words: count all texts with bpe count --runs"
+            f"{runs} holds counts of runs, {others} only of words: "
+            "count all texts with bpe count-words --runs"
         )
 
 

@@ -1,4 +1,4 @@
-"""``bpe count``, ``bpe train``: from texts to counts, and to a tokenizer.
+"""``bpe count-words``, ``bpe train``: from texts to counts, and to a tokenizer.
 
 ``bpe train-parity``: from the counts of several languages to one tokenizer.
 """
@@ -131,8 +131,9 @@ def train_parity(
 ) -> None:
     """Train a tokenizer that treats languages alike.
 
-    The sizes of their texts do not matter. COUNTS are files that bpe count wrote, one for each language, all
-    with the same pattern and special tokens. A language has the name of its file, without the ending.
+    The sizes of their texts do not matter. COUNTS are files that bpe count-words wrote, one for each
+    language, all with the same pattern and special tokens. A language has the name of its file, without the
+    ending.
 
     \b
     Example:
@@ -179,7 +180,11 @@ def _counting_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
         reading_options,
         click.option(
-            "--special", "specials", multiple=True, metavar="TOKEN", help="A special token. May be repeated."
+            "--special-token",
+            "specials",
+            multiple=True,
+            metavar="TOKEN",
+            help="A special token. May be repeated.",
         ),
         pattern_dialect,
         click.option(
@@ -191,8 +196,8 @@ def _counting_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-# ----------------------------------------------------------------------------------------------- count
-@main.command()
+# ----------------------------------------------------------------------------------------- count-words
+@main.command("count-words")
 @_counting_options
 @click.option(
     "-o",
@@ -210,7 +215,7 @@ def _counting_options(command: Callable[..., None]) -> Callable[..., None]:
     help="For --runs: what a piece must have to be joined.  [default: a letter]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as JSON.")
-def count(
+def count_words(
     paths: tuple[str, ...],
     pattern: str | None,
     dialect: Dialect,
@@ -229,13 +234,13 @@ def count(
 
     A PATH is a file, a folder, a glob pattern in quotes, or - for standard input. Files end in .txt, .jsonl
     or .parquet, and may have .gz or .zst after that; a file with another name is read as text. Files that
-    bpe count wrote may be given, too, by themselves: their counts are added.
+    bpe count-words wrote may be given, too, by themselves: their counts are added.
 
     \b
     Example:
-      bpe count books/ --pattern cl100k --special '<|endoftext|>' -o books.counts
-      bpe count books.counts more.counts -o all.counts
-      bpe count books/ --runs -o books.runs
+      bpe count-words books/ --pattern cl100k --special-token '<|endoftext|>' -o books.counts
+      bpe count-words books.counts more.counts -o all.counts
+      bpe count-words books/ --runs -o books.runs
       bpe train all.counts --vocab-size 32000 -o tok.json
       bpe train books.counts=0.5 more.counts=1.5 --vocab-size 32000 -o tok.json
     """  # noqa: D301
@@ -357,14 +362,14 @@ def train(
 
     A PATH is a file, a folder, a glob pattern in quotes, or - for standard input. Files end in .txt, .jsonl
     or .parquet, and may have .gz or .zst after that; a file with another name is read as text. Files that
-    bpe count wrote may be given instead, also with weights: FILE=WEIGHT.
+    bpe count-words wrote may be given instead, also with weights: FILE=WEIGHT.
 
     Ctrl-C stops the training and saves what is learned: in the output file, or, if that exists already, in a
     new file beside it, such as tok.interrupted.json.
 
     \b
     Example:
-      bpe train corpus.txt --vocab-size 32000 --special '<|endoftext|>' -o tok.json
+      bpe train corpus.txt --vocab-size 32000 --special-token '<|endoftext|>' -o tok.json
       bpe train 'wiki/*.jsonl.gz' --field body --vocab-size 32000 -o tok.json
       bpe train all.counts --vocab-size 32000 -o tok.json
       bpe train books.counts=0.5 more.counts=1.5 --vocab-size 32000 -o tok.json
@@ -375,9 +380,9 @@ def train(
     only_one_to_stdout(output, as_json)
     need_output(output)
     from bpe.splitting.pattern import Pattern
-    from bpe.splitting.specials import check_specials
     from bpe.trainer import Job
     from bpe.training.options import Options
+    from bpe.vocabulary.vocabulary import check_specials
 
     watch, job = Stopwatch(), None
     reading = {name: options.pop(name) for name in READING}
@@ -421,11 +426,11 @@ def _superwords_of(
         if value is not None and name != its_name:
             raise ValueError(f"{option} is for --superwords {its_name}")
     if name == "superbpe":
-        from bpe.superwords.superbpe import WIDE_PATTERN, SuperBPE
+        from bpe.superwords.superbpe import SuperBPE
 
         if first_merges is None:
             raise ValueError("--superwords superbpe needs --first-merges: how many merges stay inside words")
-        return SuperBPE(first_merges, WIDE_PATTERN if pattern is None else pattern)
+        return SuperBPE(first_merges, pattern)
     if name == "boundless":
         from bpe.superwords.boundless import Boundless
 
@@ -460,7 +465,7 @@ def _check_kind(source: Any, superwords: str | None) -> None:
     if superwords and not holds_runs:
         raise ValueError(
             "superwords are learned from texts, not from files of counts of words; boundless also from "
-            "counts of runs, which bpe count --runs writes"
+            "counts of runs, which bpe count-words --runs writes"
         )
     if holds_runs and superwords != "boundless":
         raise ValueError("files of counts of runs are for --superwords boundless")

@@ -99,7 +99,7 @@ def use_encoding() -> None:
         _use(_of_sentencepiece())
         _use(tokenizer)
         SpecialSearch(frozenset(map(str, range(1000)))).split(b"1 2")  # so many: by an automaton
-        merges_of({value: bytes([value]) for value in range(256)})
+        merges_of({bytes([value]): value for value in range(256)})
         for pattern in PATTERNS:
             WordCounts.from_corpus(TEXTS, pattern, ["<|end|>"], progress=False)
 
@@ -157,7 +157,7 @@ def _use(tokenizer: Tokenizer) -> None:
     tokenizer.count(text)
     tokenizer.truncate(text, 20)
     tokenizer.interval_counter(text).count_many([0, 5], [10, 50])
-    if not tokenizer.engine.is_prepared:
+    if tokenizer.is_lossless:
         tokenizer.encode_with_dropout(text, 0.1, seed=1)
     stream, growing = tokenizer.stream_encoder(), tokenizer.appendable_encoder()
     for part in TEXTS[:3]:

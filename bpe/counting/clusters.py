@@ -28,9 +28,9 @@ from bpe.counting.pieces import count_corpus, must_hold_text
 from bpe.counting.word_counts import WordCounts
 from bpe.splitting.boundaries import cut_inside
 from bpe.splitting.pattern import Pattern
-from bpe.splitting.specials import check_specials
 from bpe.support.memory import free_memory_kept
 from bpe.support.progress import Progress, progress_bar
+from bpe.vocabulary.vocabulary import check_specials
 from structures import ByteCounter
 
 _MOST_PART_BYTES = 1 << 30

@@ -32,8 +32,8 @@ from bpe.counting.file_format import (
     width_of,
 )
 from bpe.splitting.pattern import Pattern
-from bpe.splitting.specials import check_specials
 from bpe.support.threads import in_background
+from bpe.vocabulary.vocabulary import check_specials
 from structures import ByteCounter
 
 VERSION = 1

@@ -24,10 +24,10 @@ from bpe.counting import counts_file
 from bpe.counting.pieces import count_corpus, must_hold_text
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.special_search import SpecialSearch, search_for
-from bpe.splitting.specials import check_specials
 from bpe.support.files import atomic_write
 from bpe.support.progress import Progress
 from bpe.support.text import as_bytes, as_text
+from bpe.vocabulary.vocabulary import check_specials
 from structures import ByteCounter
 
 

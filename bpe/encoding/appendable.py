@@ -23,15 +23,17 @@ import codecs
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bpe.encoding.engine import Engine
-from bpe.encoding.streams import StreamEncoder, two_threads
+from bpe.encoding.streams import StreamEncoder, one_thread
 from bpe.splitting.compiled.automaton import NO_MATCH, Automaton
 from bpe.splitting.specials import Rules
 from bpe.support.text import code_points, utf8_of, widths_of
+
+if TYPE_CHECKING:
+    from bpe.encoding.engine import Engine
 
 _SHORT = 4096  # bytes that are encoded again every time
 _WINDOW = 64  # bytes before the end that are encoded again, at least
@@ -96,49 +98,36 @@ class AppendableEncoder:
         >>> growing.count()
         1
         """
-        running = self._running
-        try:
-            running.append(None)
-            if len(running) > 1:
-                raise two_threads(self)
-            self._ids += self._stream._feed(text)
-            self._rest = None
-        finally:
-            running.pop()
+        self._append(text)
+
+    @one_thread
+    def _append(self, text: str | bytes) -> None:
+        self._ids += self._stream.feed(text)
+        self._rest = None
 
     def count(self) -> int:
         """Return the number of ids of the text as it is now; O(1) if nothing was added since."""
-        n_known, rest = self._now()
+        n_known, rest = self._now(None)
         return n_known + sum(map(len, rest))
 
     def ids(self) -> list[int]:
         """Return the ids of the text as it is now: those that ``Tokenizer.encode`` gives for it."""
-        n_known, rest = self._now()
+        n_known, rest = self._now(None)
         return [*self._ids[:n_known], *chain.from_iterable(rest)]
 
-    def _now(self) -> tuple[int, tuple[Sequence[int], ...]]:
+    @one_thread
+    def _now(self, _: None) -> tuple[int, tuple[Sequence[int], ...]]:
         """Return how many ids no longer change, and those that follow them now, in parts."""
-        running = self._running
-        try:
-            running.append(None)
-            if len(running) > 1:
-                raise two_threads(self)
-            if self._rest is None:
-                self._rest = self._long_piece() or (self._stream._rest(),)
-            return len(self._ids), self._rest  # in this order: more ids may have become known
-        finally:
-            running.pop()
+        if self._rest is None:
+            self._rest = self._long_piece() or (self._stream.rest(),)
+        return len(self._ids), self._rest  # in this order: more ids may have become known
 
     def _long_piece(self) -> tuple[Sequence[int], ...] | None:
         """Return the ids of what is held if it begins with a long piece that may grow; else None."""
         stream = self._stream
-        if len(stream._held) <= _SHORT or stream._rules.always or stream._engine.vocabulary.n_super:
+        if len(stream._held) <= _SHORT or (automaton := stream._engine.piece_automaton) is None:
             return None
         if self._piece is None:
-            scanner = stream._engine.pattern.scanner
-            automaton = scanner.only_automaton if scanner and scanner.covers else None
-            if automaton is None or automaton.looks_behind:
-                return None
             self._piece = GrowingPiece(stream._engine, automaton)
         found = self._parts(self._piece)
         if found is None:  # it has an end: what is before need not be held
@@ -179,9 +168,9 @@ class GrowingPiece:
 
     def __init__(self, engine: Engine, automaton: Automaton) -> None:
         self._encoder, self._bytes_of = engine.encoder, engine.vocabulary.bytes_of
-        # A window must not be a token that is taken whole: the piece is longer.
-        whole = (len(self._bytes_of[number]) for number in engine.vocabulary.whole_ids)
-        self._window = max(_WINDOW, 1 + max(whole, default=0))
+        # A window must not be an atomic token: the piece is longer.
+        atomic = (len(self._bytes_of[number]) for number in engine.vocabulary.atomic_ids)
+        self._window = max(_WINDOW, 1 + max(atomic, default=0))
         self._symbol_of = automaton.symbol_of
         self._next_state = automaton.next_state.tolist()
         self._delay_of, self._alive = automaton.delay_of.tolist(), automaton.alive.tolist()
@@ -209,7 +198,7 @@ class GrowingPiece:
 
     # ------------------------------------------------------------------------------------- the pattern
     def _read(self, text: str, search: _Search) -> _Search:
-        """Go on with a search, up to the end of a text or of the search."""
+        """Continue a search, up to the end of a text or of the search."""
         state, place, end, before, long_before = search
         characters = code_points(text)
         symbols, widths = self._symbol_of[characters].tolist(), widths_of(characters).tolist()

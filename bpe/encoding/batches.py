@@ -1,15 +1,15 @@
 """Many texts at once.
 
-Texts are put in a row, a *stretch* of about a mebibyte at a time. A stretch is encoded in one call of the
-encoder; as many stretches at a time as there are threads.
+Texts are concatenated in *groups* of about a mebibyte. A group is encoded in one call of the encoder; as many
+groups at a time as there are threads.
 
 ::
 
     texts       one  two three  four          five ...
-    stretch     o n e t w o t h r e e f o u r          one call, on one thread
+    group       o n e t w o t h r e e f o u r          one call, on one thread
     ends              3     6         11     15
 
-Rows of an Arrow column stand in a row already: a stretch is a part of its buffer.
+The rows of an Arrow column are concatenated already: a group is a part of its buffer.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bpe.encoding.engine import Engine, ends_of
+from bpe.encoding.engine import Engine, SpecialEncoder
 from bpe.splitting.specials import Rules
 from bpe.support.arrow import ArrowTexts, arrow_texts
-from bpe.support.text import as_array, utf8_of
+from bpe.support.text import as_array, ends_of, utf8_of
 from bpe.support.threads import gc_paused, map_in_threads, n_threads
 
 MOST_BYTES = 1 << 20
-LEAST_BYTES = 1 << 15  # a shorter stretch is not worth another thread
+LEAST_BYTES = 1 << 15  # a shorter group is not worth another thread
 _Texts: TypeAlias = Sequence[str | bytes] | ArrowTexts
-LONG = 1 << 18  # characters of a text that is a stretch by itself, so that it need not be copied
+LONG = 1 << 18  # characters of a text that is a group by itself, so that it need not be copied
 
 
 def encode_batch(
@@ -38,9 +38,9 @@ def encode_batch(
 ) -> list[list[int]]:
     """Encode texts to lists of ids."""
     batch: list[list[int]] = []
-    _, stretches = encode_stretches(engine, _listed(texts), threads, rules)
+    _, groups = encode_groups(engine, _listed(texts), threads, rules)
     with gc_paused():
-        for ids, offsets in stretches:
+        for ids, offsets in groups:
             numbers = ids.tolist()
             batch += [numbers[start:end] for start, end in pairwise(offsets.tolist())]
     return batch
@@ -51,10 +51,10 @@ def encode_batch_to_numpy(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Encode texts to one array of ids, and one of where those of each text begin."""
     all_ids = _GrowingIds()
-    return joined(*encode_stretches(engine, _listed(texts), threads, rules, all_ids=all_ids), all_ids)
+    return joined(*encode_groups(engine, _listed(texts), threads, rules, all_ids=all_ids), all_ids)
 
 
-def encode_stretches(
+def encode_groups(
     engine: Engine,
     texts: _Texts,
     threads: int | None,
@@ -62,41 +62,32 @@ def encode_stretches(
     what: str = "text",
     all_ids: _GrowingIds | None = None,
 ) -> tuple[int, Iterator[tuple[np.ndarray, np.ndarray]]]:
-    """Return how long the texts are, and an iterator over the ids and offsets of each stretch.
+    """Return how long the texts are, and an iterator over the ids and offsets of each group.
 
     One thread writes the ids to the room of `all_ids`, for :func:`joined`.
     """
     threads = n_threads(threads)
     room = all_ids.room if all_ids and threads == 1 else None
-    needles = [needle.decode("utf-8", "surrogateescape") for needle in rules.needles]
 
-    def encode_stretch(stretch: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-        first, last = stretch
-        if isinstance(texts, ArrowTexts):
-            bytes_there, ends_there = texts.joined(first, last)
-            if not _holds_any(bytes_there, rules.needles):
-                return engine.encoder.encode_segments(bytes_there, ends_there, room)
-        row = _row_of(texts[first:last])
-        if row and not any(needle in row for needle in needles):
-            with suppress(UnicodeEncodeError):  # a lone surrogate
-                held = as_array(row)
-                ends = ends_of(texts[first:last] if row.isascii() else [held])
-                return engine.encoder.encode_segments(held, ends, room)
-        some = _bytes_of(texts[first:last], first, what)
-        data = some[0] if len(some) == 1 else bytearray().join(some)
-        if not any(needle in data for needle in rules.needles):
-            return engine.encoder.encode_segments(data, ends_of(some), room)
-        for index in range(first, last):
-            if any(needle in some[index - first] for needle in rules.needles):
+    def encode_group(group: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        first, last = group
+        row, ends = (
+            texts.joined(first, last)
+            if isinstance(texts, ArrowTexts)
+            else _row_of(texts[first:last], first, what)
+        )
+        encoder = engine.encoder_for(row, rules)
+        if isinstance(encoder, SpecialEncoder):
+            for index in range(first, last):
                 rules.refuse(texts[index], f"{what} {index}")
-        return engine.encode_special(some, rules)
+        return encoder.encode_segments(row, ends, room)
 
-    length, stretches = _stretches(texts, threads, what)
-    return length, map_in_threads(encode_stretch, stretches, min(threads, max(len(stretches), 1)))
+    length, groups = _groups(texts, threads, what)
+    return length, map_in_threads(encode_group, groups, min(threads, max(len(groups), 1)))
 
 
 class _GrowingIds:
-    """The ids of all stretches, in one array that grows."""
+    """The ids of all groups, in one array that grows."""
 
     def __init__(self) -> None:
         self._ids, self._n = np.empty(0, np.uint32), 0
@@ -123,19 +114,19 @@ class _GrowingIds:
 
 
 def joined(
-    length: int, stretches: Iterable[tuple[np.ndarray, np.ndarray]], all_ids: _GrowingIds | None = None
+    length: int, groups: Iterable[tuple[np.ndarray, np.ndarray]], all_ids: _GrowingIds | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ids and offsets of all stretches as one array each; `length` is that of the texts."""
+    """Return the ids and offsets of all groups as one array each; `length` is that of the texts."""
     all_ids, all_offsets, n = all_ids or _GrowingIds(), [np.zeros(1, np.int64)], 0
     all_ids.room(length // 2 + min(length, MOST_BYTES))
-    for some, offsets in stretches:
+    for some, offsets in groups:
         all_ids.add(some)
         all_offsets.append(offsets[1:] + n)
         n += len(some)
     return all_ids.all(), np.concatenate(all_offsets)
 
 
-def _stretches(texts: _Texts, threads: int, what: str) -> tuple[int, list[tuple[int, int]]]:
+def _groups(texts: _Texts, threads: int, what: str) -> tuple[int, list[tuple[int, int]]]:
     """Return how long the texts are, and the ranges of texts that are encoded together."""
     try:
         ends = texts.ends if isinstance(texts, ArrowTexts) else ends_of(texts)  # as if all were ASCII
@@ -144,7 +135,7 @@ def _stretches(texts: _Texts, threads: int, what: str) -> tuple[int, list[tuple[
         raise
     total = int(ends[-1]) if len(ends) else 0
     wanted = min(max(total // (4 * threads), LEAST_BYTES), MOST_BYTES) if threads > 1 else MOST_BYTES
-    # A stretch ends with the text in which its share of the bytes ends.
+    # A group ends with the text in which its share of the bytes ends.
     shares = np.arange(1, total // wanted + 1) * wanted
     long = np.flatnonzero(np.diff(ends, prepend=0) >= LONG)
     chunks = texts.first_row_of if isinstance(texts, ArrowTexts) else [0]
@@ -154,14 +145,19 @@ def _stretches(texts: _Texts, threads: int, what: str) -> tuple[int, list[tuple[
     return total, list(pairwise(edges.tolist()))
 
 
-def _row_of(texts: Sequence[str | bytes]) -> str | None:
-    """Return texts joined, if their memory is UTF-8: texts of ASCII, or one that is long."""
+def _row_of(
+    texts: Sequence[str | bytes], first: int, what: str
+) -> tuple[bytes | bytearray | np.ndarray, np.ndarray]:
+    """Return the UTF-8 of texts, concatenated, and where each ends; a long text is not copied."""
     if len(texts) == 1 and isinstance(texts[0], str) and len(texts[0]) >= LONG:
-        return texts[0]
-    row = [text for text in texts if isinstance(text, str) and text.isascii()]
-    if len(row) < len(texts):
-        return None
-    return row[0] if len(row) == 1 else "".join(row)
+        with suppress(UnicodeEncodeError):  # a lone surrogate
+            row = as_array(texts[0])
+            return row, ends_of([row])
+    ascii_texts = [text for text in texts if isinstance(text, str) and text.isascii()]
+    if len(ascii_texts) == len(texts):
+        return as_array(ascii_texts[0] if len(texts) == 1 else "".join(ascii_texts)), ends_of(texts)
+    some = _bytes_of(texts, first, what)
+    return some[0] if len(some) == 1 else bytearray().join(some), ends_of(some)
 
 
 def _bytes_of(texts: Sequence[str | bytes], first: int, what: str) -> list[bytes]:
@@ -169,16 +165,6 @@ def _bytes_of(texts: Sequence[str | bytes], first: int, what: str) -> list[bytes
         return [text.encode() for text in texts]  # type: ignore[union-attr]
     except (AttributeError, UnicodeEncodeError):
         return [utf8_of(text, f"{what} {index}") for index, text in enumerate(texts, first)]
-
-
-def _holds_any(data: np.ndarray, needles: tuple[bytes, ...]) -> bool:
-    """Say whether bytes hold one of some strings; a mebibyte is looked at in one go."""
-    reach = max(map(len, needles), default=0)
-    for start in range(0, len(data) + 1, MOST_BYTES) if needles else ():
-        some = data[start : start + MOST_BYTES + reach].tobytes()
-        if any(needle in some for needle in needles):
-            return True
-    return False
 
 
 def _listed(texts: Iterable[str | bytes]) -> _Texts:

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from numbers import Real
 from operator import index
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bpe.encoding.engine import Engine
 from bpe.splitting.specials import Rules
 from bpe.support.text import utf8_of
+
+if TYPE_CHECKING:
+    from bpe.encoding.engine import Engine
 
 
 def encode_with_dropout(
@@ -27,16 +30,13 @@ def encode_with_dropout(
         raise TypeError(f"dropout must be a number, not {type(dropout).__name__}")
     if not 0 <= dropout <= 1:
         raise ValueError(f"dropout must be a probability, from 0 to 1, not {dropout}")
-    if engine.is_prepared:
-        raise ValueError("dropout is only for tokenizers that do nothing to a text but split it")
-    data = utf8_of(text)
+    merger, data = engine.merger, utf8_of(text)
     state = np.array([index(seed) & 2**64 - 1], np.uint64)
-    if any(needle in data for needle in rules.needles):
-        rules.refuse(text)
+    rules.refuse(text)
     ids: list[int] = [*rules.around[0]]
     for i, part in enumerate(rules.allowed.split(data)):
         if i % 2:
             ids.append(engine.special_ids[part])
         elif part:
-            ids += engine.merger.merge(engine.pattern.split_bytes(part), dropout, state)
+            ids += merger.merge(engine.pattern.split_bytes(part), dropout, state)
     return [*ids, *rules.around[1]]

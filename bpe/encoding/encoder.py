@@ -8,12 +8,12 @@
     ids        505 734 1,505 ...             unknown pieces are merged together, and remembered
 
 The memory holds the ids of each piece: one or two in the entry of the table, more in a pool. When it is full,
-everything is forgotten; also when pieces collide in the table, more than happens by chance: so whoever makes
+everything is forgotten; also when pieces collide in the table more than happens by chance, so that who makes
 such pieces does not slow down the texts of others. Threads that encode at the same time have a worker each,
 with a memory of its own. Idle workers are kept, one for each processor at most.
 
-A vocabulary may have tokens that are taken whole (``ignore_merges`` of Hugging Face): an unknown piece is
-looked up among these before it is merged.
+A vocabulary may have *atomic* tokens (``ignore_merges`` of Hugging Face): an unknown piece is looked up among
+these before it is merged.
 """
 
 from __future__ import annotations
@@ -28,13 +28,11 @@ import numpy as np
 
 from bpe.encoding.kernels.linked_pieces import Ranks, arrays_for, new_pieces
 from bpe.encoding.kernels.memory import SPARE_IDS, encode_pieces, encode_small, make_room, new_memory
-from bpe.encoding.kernels.piece_table import new_secret, new_slots
 from bpe.encoding.symbols import BYTES, ModelOptions, Symbols
 from bpe.splitting.pattern import Pattern
 from bpe.support.text import as_array
 from bpe.support.threads import in_background, n_threads
 from bpe.vocabulary.vocabulary import Vocabulary
-from structures import ByteCounter
 
 KNOWN_PIECES = 1 << 20
 """How many pieces a worker remembers at most: 144 bytes each, as two tables have room for twice as many."""
@@ -57,16 +55,20 @@ class _Worker:
         data = np.empty(SMALL, np.uint8)
         self.data = data.data
         self.ids = np.empty(SMALL + SPARE_IDS, np.uint32)
+        self.few_ids = self.ids.data  # a part of it is taken more quickly
         self._room = _ROOM
         self.offsets = np.empty(SMALL + 1, np.int32)  # of a block, or of `data`
         self.memory = new_memory(
-            (new_slots(), new_secret()),
-            ByteCounter(),
             KNOWN_PIECES,
             np.empty(POOL_IDS, np.uint32),  # takes memory only as it fills
             tie,
             new_pieces(_ROOM, ranks),
-            (data, self.offsets, self.ids, np.empty(1, np.int32), _NO_MARKS, _NO_OFFSETS),
+            data=data,
+            offsets=self.offsets,
+            ids=self.ids,
+            ends=np.empty(1, np.int32),
+            no_marks=_NO_MARKS,
+            no_offsets=_NO_OFFSETS,
         )
 
     def make_room(self, n_bytes: int) -> None:
@@ -95,11 +97,11 @@ class Encoder:
         self._pattern = pattern
         self._scanner = pattern.scanner
         self._symbols = Symbols.of(vocabulary, options)
-        whole = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
-        self._ranks = Ranks.of(self._symbols.pairs, self._symbols.made, self._symbols.byte_ids, whole)
+        atomic = {vocabulary.bytes_of[number]: number for number in vocabulary.atomic_ids}
+        self._ranks = Ranks.of(self._symbols.pairs, self._symbols.made, self._symbols.byte_ids, atomic)
         self._vocabulary, self._suffix = vocabulary, options.suffix.encode()
         self._idle: deque[_Worker] = deque(maxlen=n_threads(None))  # if full, it drops the first
-        # What is no token is replaced where texts are encoded in blocks.
+        # What is not a token is replaced where texts are encoded in blocks.
         self._tables = self._scanner.only_tables if self._scanner and self._symbols.are_tokens else None
 
     @contextmanager
@@ -123,7 +125,10 @@ class Encoder:
         n_bytes = len(data)
         if n_bytes > SMALL or self._tables is None:
             return None, 0
-        worker = self._take()
+        try:  # as `_take`, without a call
+            worker = self._idle.pop()
+        except IndexError:
+            worker = _Worker(self._ranks, self._tie)
         worker.data[:n_bytes] = data
         return worker, encode_small(worker.memory, self._tables, n_bytes)
 
@@ -132,7 +137,7 @@ class Encoder:
         """Encode a text."""
         worker, n = self._encode_small(data)
         if worker is not None:
-            ids = worker.ids[:n].tolist()
+            ids = worker.few_ids[:n].tolist()
             self._idle.append(worker)
             return ids
         return self.encode_to_numpy(data).tolist()
@@ -157,7 +162,7 @@ class Encoder:
     def encode_segments(
         self, data: bytes | bytearray | np.ndarray, ends: np.ndarray, room: Room | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Encode texts in a row, each by itself."""
+        """Encode concatenated texts, each by itself."""
         ids, _, id_offsets = self._encode(data, _checked(ends, len(data)), room=room)
         return ids, _with_empty(id_offsets, len(ends))
 
@@ -171,14 +176,14 @@ class Encoder:
     def encode_with_lengths(
         self, data: bytes | np.ndarray, offsets: np.ndarray | None, ends: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Encode texts, or pieces that are cut already, and say how many bytes each id stands for."""
+        """Encode texts, or pieces that are cut already, and return how many bytes each id stands for, too."""
         symbols, _, id_offsets = self._encode(data, _checked(ends, len(data)), given=offsets, spelled=True)
         id_offsets = _with_empty(id_offsets, len(ends))
         lengths = self._symbols.lengths(symbols, self._lengths_of(symbols))
         return *self._symbols.ids(symbols, id_offsets), lengths
 
     def _lengths_of(self, symbols: np.ndarray) -> np.ndarray:
-        """Return how many bytes of a text tokens are; of symbols that are no tokens 0."""
+        """Return how many bytes of a text tokens are; of symbols that are not tokens 0."""
         bytes_of, suffix = self._vocabulary.bytes_of, self._suffix
         lengths = [
             len(token) - (len(suffix) - 1 if suffix and token.endswith(suffix) else 0)
@@ -202,7 +207,7 @@ class Encoder:
         spelled: bool = False,
         room: Room | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Encode texts in a row; return the ids, where the texts (or pieces) end, and where their ids end.
+        """Encode concatenated texts; return the ids, where texts (or pieces) end, and where their ids end.
 
         Texts that end at byte 0 are left out. The pieces begin at the `given` offsets, if there are any. If
         `spelled`, the symbols are returned, of which some may be no ids. `room` is as for

@@ -3,40 +3,48 @@
 ::
 
     vocabulary + pattern
-       |-- encoder         bytes -> ids            bpe.encoding.plain_encoder, then encoder_choice
+       |-- encoder         bytes -> ids            bpe.encoding.plain_encoder, then joining_encoders
        |-- cutter          where to cut a text     bpe.vocabulary.supermerges
        |-- table           ids -> bytes            bpe.encoding.decoding
        |-- merger          bytes -> ids, by chance bpe.encoding.dropout
        |-- default_rules   special tokens          bpe.splitting.specials
 
-:func:`bpe.pipeline.engine.engine_of` makes one.
+There are two kinds with the same methods: this one, for a text that is only cut by a pattern before it is
+merged, and :class:`bpe.pipeline.engine.PipelineEngine`, for the steps of a ``tokenizer.json``. The function
+:func:`bpe.pipeline.engine.engine_of` chooses one for a vocabulary; nobody asks later which one it is.
 
-The methods of :class:`bpe.Tokenizer` are a few lines each over functions that take an engine: those of this
-module for one text, of :mod:`bpe.encoding.batches` for many texts, of the other modules for all the rest.
+The methods of :class:`bpe.Tokenizer` are a few lines each over an engine and over functions that take one: of
+:mod:`bpe.encoding.batches` for many texts, of :mod:`bpe.encoding.streams` for parts of a text.
 """
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable, Sequence
-from itertools import chain
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Sequence
+from itertools import chain, pairwise
+from operator import index
+from typing import TYPE_CHECKING, Any, AnyStr, cast
 
 import numpy as np
 
 from bpe.encoding.decoding import TokenTable, checked_ids, join_tokens
+from bpe.encoding.offsets import length_in
+from bpe.encoding.plain_encoder import PlainEncoder
+from bpe.encoding.streams import Begins, Utf8Decoder, first_ids
+from bpe.encoding.symbols import BYTES, ModelOptions
+from bpe.splitting.boundaries import decided
 from bpe.splitting.pattern import Pattern
+from bpe.splitting.special_search import search_for
 from bpe.splitting.specials import (
     NO_TOKENS,
     NOTHING_AROUND,
     Around,
-    Ordinary,
     Rules,
     Specials,
     as_set,
     rules_of,
 )
+from bpe.support.text import ends_of, is_between_characters, utf8_of
+from bpe.support.threads import made_by_one, made_once
 from bpe.vocabulary.parts import Packed, packed, unpacked
 from bpe.vocabulary.supermerges import pattern_between, refuse_supermerges
 from bpe.vocabulary.vocabulary import Vocabulary
@@ -46,57 +54,41 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from bpe.encoding.encoder import Encoder
+    from bpe.corpus import CorpusLike
+    from bpe.encoding.encoder import Encoder, Room
     from bpe.encoding.kernels.merge_heap import Merger
-    from bpe.pipeline.decoders import DecoderStream
+    from bpe.encoding.streams import PartDecoder
+    from bpe.splitting.compiled.automaton import Automaton
 
-
+_BLOCK = 1 << 20  # bytes that are looked through at once
 _LONG_TAIL = 64  # bytes; for fewer, a loop is quicker than numpy
 
 
-class _MadeOnce:  # used as a decorator, like property
-    """A property that is computed at its first use, and an ordinary attribute from then on.
+class SpecialEncoder:
+    """Encodes texts that are not ordinary: that hold special tokens, or get ids around their own."""
 
-    There is no lock: two threads may both compute the value, and either will do.
-    """
+    def __init__(self, engine: Engine, rules: Rules, begins: Begins) -> None:
+        self._engine, self._rules, self._begins = engine, rules, begins
 
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        self._function, self._name = function, function.__name__
-        self.__doc__ = function.__doc__
+    def encode(self, data: bytes) -> list[int]:
+        """Encode a text."""
+        return self.encode_to_numpy(data).tolist()
 
-    def __get__(self, instance: object | None, owner: type) -> Any:
-        if instance is None:
-            return self
-        return instance.__dict__.setdefault(self._name, self._function(instance))
+    def encode_to_numpy(self, data: bytes) -> np.ndarray:
+        """Encode a text to an array."""
+        return self._engine.encode_special([data], self._rules, self._begins)[0]
 
+    def count(self, data: bytes) -> int:
+        """Return the number of ids of a text."""
+        return len(self.encode_to_numpy(data))
 
-class _MadeByOne(_MadeOnce):
-    """One that takes long to compute: a thread that wants it meanwhile waits. It is computed only once."""
-
-    def __get__(self, instance: object | None, owner: type) -> Any:
-        with _making:
-            if instance is not None and self._name in vars(instance):
-                return vars(instance)[self._name]
-            return super().__get__(instance, owner)
-
-
-_making = threading.RLock()  # held while one is computed
-
-
-def _make_lock() -> None:
-    """Replace the lock in a forked process: the thread that holds it may not be there."""
-    global _making
-    _making = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_make_lock)
-
-if not TYPE_CHECKING:
-    made_once, made_by_one = _MadeOnce, _MadeByOne
-else:
-    from functools import cached_property as made_by_one
-    from functools import cached_property as made_once
+    def encode_segments(
+        self, data: bytes | bytearray | np.ndarray, ends: np.ndarray, room: Room | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Encode concatenated texts, each by itself."""
+        row = bytes(data)
+        texts = [row[start:end] for start, end in pairwise([0, *ends.tolist()])]
+        return self._engine.encode_special(texts, self._rules, self._begins)
 
 
 class Engine:
@@ -105,8 +97,26 @@ class Engine:
     It never changes. Any number of threads may use one, and processes that fork while nothing is compiled.
     """
 
-    is_prepared = False
-    """Whether something is done to a text before it is merged, other than cutting it by the pattern."""
+    is_lossless = True
+    """Whether any bytes are decoded to themselves after encoding."""
+
+    splits_by_pattern = True
+    """Whether the pattern cuts texts into pieces."""
+
+    joins_bytes = True
+    """Whether ids are decoded to the bytes of their tokens, joined."""
+
+    small = 4096
+    """Bytes of a stream that are looked at every time, as that does not take long."""
+
+    rest_begins = Begins.TEXT
+    """What the rest of a text begins with, where nothing is known but its bytes."""
+
+    options: ModelOptions = BYTES
+    """What tokens stand for."""
+
+    around: Around = NOTHING_AROUND
+    """What ``add_special_tokens`` puts before and after the ids of a text."""
 
     allowed_special: Specials = NO_TOKENS
     """The special tokens that are allowed where a caller does not say which."""
@@ -127,23 +137,18 @@ class Engine:
             and mine.n_super == theirs.n_super
             and mine.bytes_of == theirs.bytes_of
             and mine.id_of == theirs.id_of
-            and self.is_prepared == other.is_prepared
+            and self.is_lossless == other.is_lossless
             and self._allowed_tokens() == other._allowed_tokens()
-            and self._post_processor() == other._post_processor()
-            and mine.whole_ids == theirs.whole_ids
+            and self._comparable_around() == other._comparable_around()
+            and mine.atomic_ids == theirs.atomic_ids
         )
 
     def __hash__(self) -> int:
-        words = self.vocabulary
-        return hash((self.pattern, words.size, len(words.pairs), self.special_tokens))
+        vocabulary = self.vocabulary
+        return hash((self.pattern, vocabulary.size, len(vocabulary.pairs), self.special_tokens))
 
     def __reduce__(self) -> Any:
         return _unpacked, (packed(self.vocabulary), self.pattern, self.allowed_special)
-
-    @property
-    def joins_bytes(self) -> bool:
-        """Whether ids are decoded to the bytes of their tokens, joined."""
-        return True
 
     def allowing(self, allowed_special: Specials) -> Self:
         """Return this engine with special tokens that are allowed by default; it shares all that is made."""
@@ -164,9 +169,7 @@ class Engine:
     @made_once
     def encoder(self) -> Encoder:
         """The encoder of ordinary text; of the first texts, one that needs nothing compiled."""
-        from bpe.encoding.plain_encoder import first_texts_of
-
-        plain = first_texts_of(self.vocabulary, self.pattern, lambda: self._compiled_encoder)
+        plain = PlainEncoder.of(self.vocabulary, self.pattern, lambda: self._compiled_encoder)
         return self._compiled_encoder if plain is None else cast("Encoder", plain)
 
     @made_by_one
@@ -208,73 +211,67 @@ class Engine:
         """The ids of special and added tokens, by their UTF-8."""
         return {token.encode(): number for token, number in self.vocabulary.cut_tokens.items()}
 
-    @made_once
-    def around(self) -> Around:
-        """What ``add_special_tokens`` puts before and after the ids of a text."""
-        from bpe.pipeline.post_processors import PostProcessor
-
-        post = PostProcessor.of(self._post_processor_entry())
-        return post.before, post.after
-
-    def _post_processor_entry(self) -> Any:
-        from bpe.vocabulary.extras import from_text
-
-        return from_text(self.vocabulary.kept)["document"].get("post_processor")
-
-    def _post_processor(self) -> Any:
-        """Return what is put around ids, or the entry where it cannot be read, to be compared."""
-        try:
-            return self.around
-        except ValueError:
-            return self._post_processor_entry()
+    def _comparable_around(self) -> Any:
+        return self.around
 
     @made_once
     def default_rules(self) -> Rules:
         """The rules without options: special tokens that are not allowed by default are an error."""
-        return self._rules(self.allowed_special, "all", None)
+        return self._rules(self.allowed_special, "all")
 
     @made_once
     def ordinary_rules(self) -> Rules:
         """The rules of ordinary text: only added tokens are tokens."""
-        return self._rules(NO_TOKENS, "all", "ordinary")
+        return self._rules(NO_TOKENS, NO_TOKENS)
 
     def rules_of(
         self,
         allowed_special: Specials | None = None,
         disallowed_special: Specials = "all",
-        specials: Ordinary = None,
         add_special_tokens: bool = False,
     ) -> Rules:
         """Return the rules that the options of a public method stand for."""
         # The defaults are recognised by identity and by a short str, which is quick.
-        is_default = allowed_special is None and specials is None and disallowed_special == "all"
-        if is_default and not add_special_tokens:
-            return self.default_rules
         if allowed_special is None:
-            allowed_special = self.allowed_special if specials is None else NO_TOKENS
-        options = allowed_special, disallowed_special, specials
-        return self._rules(*options, self.around if add_special_tokens else NOTHING_AROUND)
+            if disallowed_special == "all" and not add_special_tokens:
+                return self.default_rules
+            allowed_special = self.allowed_special
+        around = self.around if add_special_tokens else NOTHING_AROUND
+        return self._rules(allowed_special, disallowed_special, around)
 
     def _rules(
         self,
         allowed_special: Specials,
         disallowed_special: Specials,
-        specials: Ordinary,
         around: Around = NOTHING_AROUND,
     ) -> Rules:
-        options = allowed_special, disallowed_special, specials
-        return rules_of(self.special_tokens, *options, self.added_tokens, around, self.is_prepared)
+        return rules_of(self.special_tokens, allowed_special, disallowed_special, self.added_tokens, around)
 
-    def encode(self, data: bytes, given: str | bytes, rules: Rules, what: str = "text") -> np.ndarray:
-        """Encode a text by some rules."""
-        for needle in rules.needles:
-            if needle in data:
-                rules.refuse(given, what)
-                return self.encode_special([data], rules)[0]
-        return self.encoder.encode_to_numpy(data)
+    # ------------------------------------------------------------------------------------------ encoding
+    def encoder_for(
+        self,
+        data: bytes | bytearray | np.ndarray,
+        rules: Rules,
+        given: str | bytes = b"",
+        what: str = "text",
+        begins: Begins = Begins.TEXT,
+    ) -> Encoder | SpecialEncoder:
+        """Return what encodes a text by some rules; it is an error if `given` holds what these disallow."""
+        if type(data) is bytes:
+            for needle in rules.needles:  # quicker than any()
+                if needle in data:
+                    break
+            else:
+                return self.encoder
+        elif not _holds_any(data, rules.needles):
+            return self.encoder
+        rules.refuse(given, what)
+        return SpecialEncoder(self, rules, begins)
 
-    def encode_special(self, texts: Sequence[bytes], rules: Rules) -> tuple[np.ndarray, np.ndarray]:
-        """Encode texts that are not ordinary: that hold special tokens, or get some around them.
+    def encode_special(
+        self, texts: Sequence[bytes], rules: Rules, begins: Begins = Begins.TEXT
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Encode texts that are not ordinary; `begins`: what each of them begins with.
 
         The texts between special tokens are encoded in one call, and the ids of the tokens put in.
         """
@@ -289,6 +286,47 @@ class Engine:
         text_offsets = np.zeros(len(texts) + 1, np.int64)
         text_offsets[1:] = offsets[last_segment + 1] + np.cumsum(followed)[last_segment]
         return put_around(ids, text_offsets, rules.around)
+
+    def encode_with_origins(
+        self, text: str | bytes, rules: Rules
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Encode a text; return where in its UTF-8 each token begins and ends, too. Nothing is put around."""
+        data = utf8_of(text)
+        ids = self.encoder_for(data, rules.alone(), text).encode_to_numpy(data)
+        lengths = self.table.lengths(ids)
+        ends = np.cumsum(lengths)
+        return ids, ends - lengths, ends
+
+    # ----------------------------------------------------------------------------------- parts of texts
+    def decided(
+        self, data: bytes, begins: Begins, rules: Rules, *, only_inside: bool = False
+    ) -> tuple[int, int, Begins]:
+        """Return how far the ids of a text are known that may continue; `begins`: what it begins with.
+
+        Returned are how many bytes these ids are of, how many it takes to encode them, and what the rest
+        begins with. No special token lies across. If `only_inside`, the rest begins with
+        :attr:`rest_begins`.
+        """
+        search = rules.allowed
+        if rules.disallowed.tokens:
+            search = search_for(search.tokens | rules.disallowed.tokens)
+        return *decided(data, self.cutter, search), begins
+
+    def ordinary_cuts(self, data: bytes) -> np.ndarray:
+        """Return places where any part of a text can be cut, in which special tokens are ordinary."""
+        cuts = self.cutter.cuts(data)
+        return cuts[~self.ordinary_rules.allowed.crossed(data)[cuts]]
+
+    @made_once
+    def piece_automaton(self) -> Automaton | None:
+        """What tells where a piece ends from its bytes alone, read once; None if nothing does."""
+        scanner = None if self.vocabulary.n_super else self.pattern.scanner
+        automaton = scanner.only_automaton if scanner and scanner.covers else None
+        return None if automaton is None or automaton.looks_behind else automaton
+
+    def normalized(self, corpus: CorpusLike) -> CorpusLike:
+        """Return the texts of a corpus after all steps before the merges, but for cutting by the pattern."""
+        return corpus
 
     def n_ids_of_tail(self, ids: Sequence[int] | np.ndarray, n_bytes: int) -> int:
         """Return how many of the last ids stand for the last `n_bytes` bytes of a text.
@@ -305,18 +343,54 @@ class Engine:
             n_bytes -= len(self.vocabulary.bytes_of[int(ids[-n])])
         return n
 
+    # --------------------------------------------------------------------------------------- token budget
+    def count(self, text: str | bytes, limit: int | None, rules: Rules) -> int:
+        """Return the number of tokens of a text; ``limit + 1`` where it has more than `limit`."""
+        if limit is not None:
+            return min(len(first_ids(self, text, _not_negative(limit, "limit") + 1, rules)), limit + 1)
+        data = utf8_of(text)
+        return self.encoder_for(data, rules, text).count(data)
+
+    def truncate(self, text: AnyStr, max_tokens: int, rules: Rules) -> AnyStr:
+        """Return the longest beginning of a text that ``Tokenizer.truncate`` promises."""
+        most = max(_not_negative(max_tokens, "max_tokens") - sum(map(len, rules.around)), 0)
+        return self._beginning(text, most, rules.alone())
+
+    def _beginning(self, text: AnyStr, most: int, rules: Rules) -> AnyStr:
+        """Return the longest beginning of a text whose ids are the first ones, at most so many."""
+        ids = first_ids(self, text, most + 1, rules)
+        if len(ids) <= most:
+            return text
+        ids = ids[:most]
+        ends = np.cumsum(self.table.lengths(ids))
+        # No text has fewer bytes than characters; some more are needed to see whether the last is complete.
+        data = utf8_of(text[: int(ends[-1]) + 4 if most else 0])
+        for k in range(most, 0, -1):
+            end = int(ends[k - 1])
+            if is_between_characters(data, end):
+                # A piece can change by what no longer follows it, but none before a place to cut.
+                place = self.cutter.last_cut(data, 0, end - 1)
+                first = int(np.searchsorted(ends, place, side="right"))
+                if place and ends[first - 1] != place:  # inside a special token
+                    place = first = 0
+                again = self.encode_special([data[place:end]], rules)[0]
+                if np.array_equal(again, ids[first:k]):
+                    return text[: length_in(text, data[:end])]
+        return text[:0]
+
+    # ------------------------------------------------------------------------------------------ decoding
     def without_special(self, ids: Iterable[int] | np.ndarray) -> list[int]:
         """Return ids without those of special tokens; added tokens stay."""
         special = {*self.vocabulary.special_tokens.values()}
         return [number for number in checked_ids(self.vocabulary, ids) if number not in special]
 
-    def decoder_stream(self) -> DecoderStream | None:
-        """Return what decodes the texts of tokens that come one after the other; None: bytes are joined."""
-        return None
-
     def decode(self, ids: Iterable[int] | np.ndarray) -> bytes:
         """Return the bytes of ids, joined."""
         return join_tokens(self.vocabulary, ids, self.table)
+
+    def part_decoder(self, errors: str) -> PartDecoder:
+        """Return what decodes ids that come in parts."""
+        return Utf8Decoder(self, errors)
 
 
 def _unpacked(parts: Packed, pattern: Pattern, allowed_special: Specials = NO_TOKENS) -> Engine:
@@ -338,6 +412,15 @@ def put_around(ids: np.ndarray, offsets: np.ndarray, around: Around) -> tuple[np
     )
 
 
-def ends_of(texts: Sequence[str | bytes | np.ndarray]) -> np.ndarray:
-    """Return where each text ends when they stand in a row."""
-    return np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+def _holds_any(data: bytes | bytearray | np.ndarray, needles: tuple[bytes, ...]) -> bool:
+    """Return whether a text holds one of some strings; a mebibyte is copied at a time."""
+    reach = max(map(len, needles), default=0)
+    starts = range(0, len(data) + 1, _BLOCK) if needles else ()
+    blocks = (bytes(data[start : start + _BLOCK + reach]) for start in starts)
+    return any(needle in block for block in blocks for needle in needles)
+
+
+def _not_negative(number: int, name: str) -> int:
+    if index(number) < 0:
+        raise ValueError(f"{name} must be at least 0, not {number}")
+    return index(number)

@@ -1,8 +1,8 @@
 """Numbers of tokens of parts of one text.
 
 Most patterns have places where a text can be cut in two without a change to any piece, whatever part of the
-text is looked at (:meth:`bpe.splitting.pattern.Pattern.cuts`). The tokens up to each place are counted once. Then only
-the ends of a part are encoded::
+text is looked at (:meth:`bpe.splitting.pattern.Pattern.cuts`). The tokens up to each place are counted once.
+Then only the ends of a part are encoded::
 
     text        The quick brown fox jumps
     places         |     |     |   |
@@ -11,12 +11,14 @@ the ends of a part are encoded::
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bpe.encoding.engine import Engine, ends_of
-from bpe.support.text import as_text, code_points, utf8_of, widths_of
+from bpe.support.text import as_text, begins_character, code_points, ends_of, utf8_of, widths_of
+
+if TYPE_CHECKING:
+    from bpe.encoding.engine import Engine
 
 
 class IntervalCounter:
@@ -50,17 +52,16 @@ class IntervalCounter:
         self._edges: np.ndarray | None = None  # where characters begin and end, if a part may cut them
         self._is_odd = False
         if isinstance(text, str) and len(data) != len(text):
-            starts = np.flatnonzero((np.frombuffer(data, np.uint8) & 0xC0) != 0x80)
+            starts = np.flatnonzero(begins_character(data))
             self._byte_of = np.append(starts, len(data))
             # A part of a str may begin or end within a surrogate pair.
             self._is_odd = not _is_clean(text)
         elif not data.isascii():
             self._edges = np.cumsum([0, *widths_of(code_points(as_text(data)))])
-        if not self._is_odd and not engine.is_prepared:
-            cuts = engine.cutter.cuts(data)
-            self._cuts = cuts[~engine.ordinary_rules.allowed.crossed(data)[cuts]]
+        if not self._is_odd:
+            self._cuts = engine.ordinary_cuts(data)
         if len(self._cuts):
-            ends = np.cumsum(engine.table.lengths(engine.encode(data, data, engine.ordinary_rules)))
+            _, _, ends = engine.encode_with_origins(data, engine.ordinary_rules)
             self._n_before = np.searchsorted(ends, self._cuts, side="right")
 
     def __len__(self) -> int:
@@ -160,10 +161,9 @@ class IntervalCounter:
 
     def _n_ids(self, parts: list[bytes]) -> np.ndarray:
         """Return how many ids there are up to the end of each part, after a 0."""
-        row, rules = bytearray().join(parts), self._engine.ordinary_rules
-        if any(needle in row for needle in rules.needles):
-            return self._engine.encode_special(parts, rules)[1]
-        return self._engine.encoder.encode_segments(row, ends_of(parts))[1]
+        row = bytearray().join(parts)
+        encoder = self._engine.encoder_for(row, self._engine.ordinary_rules)
+        return encoder.encode_segments(row, ends_of(parts))[1]
 
 
 def _is_clean(text: str) -> bool:

@@ -1,30 +1,29 @@
-"""``WideEncoder``: encodes wide pieces, such as whole sentences, in two steps.
+"""Encoders with two steps: pieces are merged to tokens, then :mod:`bpe.encoding.kernels.joining` joins these.
 
-A piece of many words is seldom met again, and to merge it from its bytes takes long. But the first merges of
-SuperBPE stay inside words. So a wide piece is cut at every place that none of these merges crosses; what lies
-between is a word or less, and remembered. Then the others join the tokens::
+Which encoder a vocabulary needs, :func:`encoder_of` says.
+
+``RunEncoder`` encodes with supermerges: the pieces first, then the runs of them::
+
+    bytes     of the sea, of course
+    pieces    of| the| sea|,| of| course        encoded by :mod:`bpe.encoding.encoder`
+    ids       7 | 12 | 31 | 9 | 7 | 40 41       a piece of two tokens is in no run
+    runs      7   12   31 | 9 | 7 | 40 | 41     joined
+
+``WideEncoder`` encodes wide pieces, such as whole sentences. A piece of many words is seldom met again, and
+to merge it from its bytes takes long. But the first merges of SuperBPE stay inside words. So a wide piece is
+cut at every place that none of these merges crosses; what lies between is a word or less, and remembered.
+Then the other merges join the tokens::
 
     bytes        by the way, by the sea
     cut          by| the| way|,| by| the| sea        no first merge joins "y" to " "
     ids          7 | 12 | 31 |9| 15 | 12 | 44        encoded by :mod:`bpe.encoding.encoder`
-    joined       900      31  9  901      44         joined by :mod:`bpe.encoding.kernels.joining`
+    joined       900      31  9  901      44
 
 ``FinerEncoder`` is the first step alone, which is all there is to encode by merges that stay inside words.
 
 The first merges are those before many join a word to a space after it. (A few do in every vocabulary: they
 join kinds of spaces.) This is exact for merges that are in order, wherever the line is drawn: all first
 merges are done before any of the others.
-
-Which encoder of ordinary text a vocabulary needs.
-
-``RunEncoder``: encodes text with supermerges: the pieces first, then the runs of them.
-
-::
-
-    bytes     of the sea, of course
-    pieces    of| the| sea|,| of| course        encoded by :mod:`bpe.encoding.encoder`
-    ids       7 | 12 | 31 | 9 | 7 | 40 41       a piece of two tokens is in no run
-    runs      7   12   31 | 9 | 7 | 40 | 41     joined by :mod:`bpe.encoding.kernels.joining`
 """
 
 from __future__ import annotations
@@ -43,7 +42,45 @@ from bpe.vocabulary.vocabulary import NO_ID, Vocabulary
 from structures import kernel
 from structures.kernels import BYTE_LANES, count_lanes, inner, lowest_lane, pointer_to, smaller
 
+Encode: TypeAlias = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
+_SPACE = 0x20
+_AT_ONCE = 16
+_LEAST_SHARE = 8  # one merge in so many must be a first one; later, one in so many joins words
+_NEXT = 256  # merges that are looked at to see that
+
+
+def encoder_of(vocabulary: Vocabulary, pattern: Pattern) -> Encoder:
+    """Return the encoder of a vocabulary: one that joins words in a second step, if merges join them."""
+    if vocabulary.n_super:
+        return RunEncoder(vocabulary, pattern)
+    joined = bytes_joined_by(vocabulary)
+    n_first = 0 if joined is None else n_first_merges(joined)
+    if joined is not None and n_first:
+        return WideEncoder(vocabulary, pattern, joined, n_first)
+    return Encoder(vocabulary, pattern)
+
+
+def encoder_by_piece(vocabulary: Vocabulary, pattern: Pattern) -> Encode:
+    """Return what encodes wide pieces, and says where the ids of each end."""
+    joined = bytes_joined_by(vocabulary)
+    n_first = 0 if joined is None else n_first_merges(joined)
+    if joined is None:
+        encoder = Encoder(vocabulary, pattern)
+    elif n_first:
+        encoder = WideEncoder(vocabulary, pattern, joined, n_first)
+    else:
+        encoder = FinerEncoder(vocabulary, pattern, joined)
+
+    def encode(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        data = data[: offsets[-1]]
+        ids, id_offsets = encoder.encode_pieces(data, offsets.astype(np.int32, copy=False), offsets[1:])
+        return ids, id_offsets[1:]
+
+    return encode
+
+
+# --------------------------------------------------------------------------------------------- runs of pieces
 class RunEncoder(Encoder):
     """Encodes ordinary text, with merges that join pieces."""
 
@@ -76,26 +113,46 @@ class RunEncoder(Encoder):
         return joined, ends, joined_ends
 
 
-Encode: TypeAlias = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+# ------------------------------------------------------------------------------------------------ wide pieces
+class FinerEncoder(Encoder):
+    """Encodes wide pieces, cut where no merge crosses: what lies between is short, and remembered."""
 
-_SPACE = 0x20
-_AT_ONCE = 16
-_LEAST_SHARE = 8  # one merge in so many must be a first one; later, one in so many joins words
-_NEXT = 256  # merges that are looked at to see that
+    def __init__(self, vocabulary: Vocabulary, pattern: Pattern, joined: np.ndarray) -> None:
+        super().__init__(vocabulary, pattern)
+        self._tables = None  # no text is encoded in one call
+        self._is_cut = np.ones(1 << 16, np.int8)
+        self._is_cut[joined[:, 0] << 8 | joined[:, 1]] = 0
+
+    def _finer(self, data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Cut wide pieces where no merge crosses."""
+        out = np.empty(int(offsets[-1] - offsets[0]) + 1, np.int32)
+        return out[: cut_finer(data, offsets, self._is_cut, out) + 1]
 
 
-@kernel(quiet=True)
-def edges_of_merges(pairs, made, edges, bytes_joined):
-    """Write the two bytes that each merge joins; return whether all parts are bytes or made before."""
-    for rank in range(made.size):
-        left, right = pairs[rank, 0], pairs[rank, 1]
-        if edges[1, left] < 0 or edges[0, right] < 0:
-            return False
-        bytes_joined[rank, 0] = edges[1, left]
-        bytes_joined[rank, 1] = edges[0, right]
-        edges[0, made[rank]] = edges[0, left]
-        edges[1, made[rank]] = edges[1, right]
-    return True
+class WideEncoder(FinerEncoder):
+    """Encodes ordinary text by the first merges, then by the others."""
+
+    def __init__(self, vocabulary: Vocabulary, pattern: Pattern, joined: np.ndarray, n_first: int) -> None:
+        super().__init__(with_first_merges(vocabulary, n_first), pattern, joined[:n_first])
+        self._joiner = Joiner(vocabulary, len(vocabulary.pairs) - n_first)
+
+    def _encode(
+        self,
+        data: bytes | bytearray | np.ndarray,
+        ends: np.ndarray,
+        *,
+        by_piece: bool = False,
+        given: np.ndarray | None = None,
+        spelled: bool = False,
+        room: Room | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Do as :class:`Encoder`."""
+        ends = ends[np.searchsorted(ends, 0, side="right") :].astype(np.int32)
+        ids, piece_ends, id_ends = super()._encode(data, ends, by_piece=True, given=given, spelled=spelled)
+        joined, joined_ends = self._joiner.joined(ids, id_ends)
+        if by_piece:
+            return joined, piece_ends, joined_ends
+        return joined, ends, joined_ends[np.searchsorted(piece_ends, ends)] if len(ends) else joined_ends[:0]
 
 
 @inner
@@ -146,11 +203,12 @@ def cut_finer(data, offsets, is_cut, out):
     return n - 1
 
 
+# ----------------------------------------------------------------------------------------------- first merges
 def bytes_joined_by(vocabulary: Vocabulary) -> np.ndarray | None:
     """Return the two bytes that each merge joins; None where the two steps would not be exact."""
     pairs, made, byte_ids = vocabulary.pairs, vocabulary.made, vocabulary.byte_ids
     n = len(pairs)
-    if NO_ID in byte_ids or vocabulary.whole_ids:
+    if NO_ID in byte_ids or vocabulary.atomic_ids:
         return None
     if vocabulary.size > min(4 * n + (1 << 16), MOST_IDS):
         return None
@@ -175,72 +233,15 @@ def n_first_merges(joined: np.ndarray) -> int:
     return first if are_many[first] and first * _LEAST_SHARE >= n else 0
 
 
-class FinerEncoder(Encoder):
-    """Encodes wide pieces, cut where no merge crosses: what lies between is short, and remembered."""
-
-    def __init__(self, vocabulary: Vocabulary, pattern: Pattern, joined: np.ndarray) -> None:
-        super().__init__(vocabulary, pattern)
-        self._tables = None  # no text is encoded in one call
-        self._is_cut = np.ones(1 << 16, np.int8)
-        self._is_cut[joined[:, 0] << 8 | joined[:, 1]] = 0
-
-    def _finer(self, data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Cut wide pieces where no merge crosses."""
-        out = np.empty(int(offsets[-1] - offsets[0]) + 1, np.int32)
-        return out[: cut_finer(data, offsets, self._is_cut, out) + 1]
-
-
-class WideEncoder(FinerEncoder):
-    """Encodes ordinary text by the first merges, then by the others."""
-
-    def __init__(self, vocabulary: Vocabulary, pattern: Pattern, joined: np.ndarray, n_first: int) -> None:
-        super().__init__(with_first_merges(vocabulary, n_first), pattern, joined[:n_first])
-        self._joiner = Joiner(vocabulary, len(vocabulary.pairs) - n_first)
-
-    def _encode(
-        self,
-        data: bytes | bytearray | np.ndarray,
-        ends: np.ndarray,
-        *,
-        by_piece: bool = False,
-        given: np.ndarray | None = None,
-        spelled: bool = False,
-        room: Room | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Do as :class:`Encoder`."""
-        ends = ends[np.searchsorted(ends, 0, side="right") :].astype(np.int32)
-        ids, piece_ends, id_ends = super()._encode(data, ends, by_piece=True, given=given, spelled=spelled)
-        joined, joined_ends = self._joiner.joined(ids, id_ends)
-        if by_piece:
-            return joined, piece_ends, joined_ends
-        return joined, ends, joined_ends[np.searchsorted(piece_ends, ends)] if len(ends) else joined_ends[:0]
-
-
-def encoder_by_piece(vocabulary: Vocabulary, pattern: Pattern) -> Encode:
-    """Return what encodes wide pieces, and says where the ids of each end."""
-    joined = bytes_joined_by(vocabulary)
-    n_first = 0 if joined is None else n_first_merges(joined)
-    if joined is None:
-        encoder = Encoder(vocabulary, pattern)
-    elif n_first:
-        encoder = WideEncoder(vocabulary, pattern, joined, n_first)
-    else:
-        encoder = FinerEncoder(vocabulary, pattern, joined)
-
-    def encode(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        data = data[: offsets[-1]]
-        ids, id_offsets = encoder.encode_pieces(data, offsets.astype(np.int32, copy=False), offsets[1:])
-        return ids, id_offsets[1:]
-
-    return encode
-
-
-def encoder_of(vocabulary: Vocabulary, pattern: Pattern) -> Encoder:
-    """Return the encoder of a vocabulary: one that joins words in a second step, if merges join them."""
-    if vocabulary.n_super:
-        return RunEncoder(vocabulary, pattern)
-    joined = bytes_joined_by(vocabulary)
-    n_first = 0 if joined is None else n_first_merges(joined)
-    if joined is not None and n_first:
-        return WideEncoder(vocabulary, pattern, joined, n_first)
-    return Encoder(vocabulary, pattern)
+@kernel(quiet=True)
+def edges_of_merges(pairs, made, edges, bytes_joined):
+    """Write the two bytes that each merge joins; return whether all parts are bytes or made before."""
+    for rank in range(made.size):
+        left, right = pairs[rank, 0], pairs[rank, 1]
+        if edges[1, left] < 0 or edges[0, right] < 0:
+            return False
+        bytes_joined[rank, 0] = edges[1, left]
+        bytes_joined[rank, 1] = edges[0, right]
+        edges[0, made[rank]] = edges[0, left]
+        edges[1, made[rank]] = edges[1, right]
+    return True

@@ -13,42 +13,28 @@ Where a step changes the text before it is merged, each character of the result 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bpe.encoding.decoding import checked_ids
-from bpe.encoding.engine import Engine
 from bpe.splitting.specials import Rules
-from bpe.support.text import utf8_of
+from bpe.support.text import begins_character, utf8_of
 
 if TYPE_CHECKING:
-    from bpe.pipeline.engine import PreparedEngine
+    from bpe.encoding.engine import Engine
 
 
 def encode_with_offsets(
     engine: Engine, text: str | bytes, rules: Rules
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the ids of a text, and where each token begins and ends, in characters or bytes."""
-    data = utf8_of(text)
-    if engine.is_prepared:
-        rules.refuse(text)
-        ids, starts, ends = cast("PreparedEngine", engine).encode_with_origins(data, rules)
-        if isinstance(text, bytes):
-            byte_of = np.append(np.flatnonzero(_begins_character(data)), len(data))
-            starts, ends = byte_of[starts], byte_of[ends]
-        elif len(text) and len(data) != len(text):
-            position_of = _positions(text, int(np.count_nonzero(_begins_character(data))))
-            starts, ends = position_of[starts], position_of[ends]
-    else:
-        ids = engine.encode(data, text, rules.alone())
-        lengths = engine.table.lengths(ids)
-        ends = np.cumsum(lengths)
-        starts = ends - lengths
-        if isinstance(text, str) and len(data) != len(text):
-            n_begun = np.cumsum(_begins_character(data))  # characters that begin up to each byte
-            position_of = _positions(text, int(n_begun[-1]))
-            starts, ends = position_of[n_begun[starts] - 1], position_of[n_begun[ends - 1]]
+    ids, starts, ends = engine.encode_with_origins(text, rules)
+    if isinstance(text, str) and not text.isascii():
+        # Before each byte, how many characters begin; an empty token may be at the end.
+        n_begun = np.cumsum(np.concatenate([[0], begins_character(utf8_of(text)), [1]]))
+        position_of = _positions(text, int(n_begun[-2]))
+        starts, ends = position_of[n_begun[starts + 1] - 1], position_of[n_begun[ends]]
     before, after = rules.around
     return (
         np.concatenate([np.array(before, np.uint32), ids, np.array(after, np.uint32)]),
@@ -69,7 +55,7 @@ def decode_with_offsets(engine: Engine, ids: Iterable[int] | np.ndarray) -> tupl
     text = data.decode()
     lengths = engine.table.lengths(np.array(numbers, np.int64))
     starts = np.cumsum(lengths) - lengths
-    n_begun = np.append(np.cumsum(_begins_character(data)) - 1, len(text))  # an empty token begins at the end
+    n_begun = np.append(np.cumsum(begins_character(data)) - 1, len(text))  # an empty token begins at the end
     return text, n_begun[starts].tolist()
 
 
@@ -77,16 +63,11 @@ def length_in(text: str | bytes, data: bytes) -> int:
     """Return how many characters, or bytes, of a text as it was given have `data` as their UTF-8."""
     if not isinstance(text, str):
         return len(data)
-    n_characters = int(np.count_nonzero(_begins_character(data)))
+    n_characters = int(np.count_nonzero(begins_character(data)))
     if text[:n_characters].encode("utf-8", "replace") == data:
         return n_characters
     given = text[: 2 * n_characters]
     return int(_positions(given, -1)[n_characters])
-
-
-def _begins_character(data: bytes) -> np.ndarray:
-    """Return for each byte whether a character begins there."""
-    return (np.frombuffer(data, np.uint8) & 0xC0) != 0x80
 
 
 def _positions(text: str, n_characters: int) -> np.ndarray:

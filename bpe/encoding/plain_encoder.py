@@ -1,4 +1,4 @@
-"""``FirstTexts``: the first texts of a process, encoded in plain Python, while nothing is compiled or loaded.
+"""``PlainEncoder``: encodes the first texts of a process in plain Python, while nothing is compiled.
 
 To compile an encoder takes seconds, and to load it from disk tenths of a second. In less time, a few short
 texts are encoded by a dict and the slow twins of :mod:`bpe.reference`::
@@ -8,7 +8,7 @@ texts are encoded by a dict and the slow twins of :mod:`bpe.reference`::
 
 What plain Python does is counted as *work*, for the whole process: a byte of a text is 1, and a piece that
 was not met before the square of its length. When :data:`MOST_WORK` is done, which takes some tenths of a
-second, compiled code goes on. So whoever sends hard texts gains nothing.
+second, compiled code takes over. So hard texts gain nothing.
 """
 
 from __future__ import annotations
@@ -34,18 +34,7 @@ LONGEST_PIECE = 64  # bytes
 _done = 0  # how much work this process has done
 
 
-def first_texts_of(
-    vocabulary: Vocabulary, pattern: Pattern, make_encoder: Callable[[], Encoder]
-) -> FirstTexts | None:
-    """Return what encodes the first texts, or None if compiled code has to encode all of them."""
-    split = plain_splitter(pattern)
-    is_large = vocabulary.is_found("pairs") and len(vocabulary.pairs) > MOST_MERGES
-    if split is None or _done >= MOST_WORK or is_large or vocabulary.n_super or NO_ID in vocabulary.byte_ids:
-        return None
-    return FirstTexts(vocabulary, split, make_encoder)
-
-
-class FirstTexts:
+class PlainEncoder:
     """An encoder that begins in plain Python, and has the methods of the compiled one from some text on."""
 
     def __init__(
@@ -58,6 +47,19 @@ class FirstTexts:
         self._ids_of: dict[bytes, list[int]] = {}  # of pieces that were met
         self._vocabulary: Vocabulary | None = vocabulary  # None: compiled code has taken over
         self._merge: Callable[[bytes], list[int]] | None = None  # made for the first text that is short
+
+    @classmethod
+    def of(
+        cls, vocabulary: Vocabulary, pattern: Pattern, make_encoder: Callable[[], Encoder]
+    ) -> PlainEncoder | None:
+        """Return what encodes the first texts, or None if compiled code has to encode all of them."""
+        split = plain_splitter(pattern)
+        is_large = "pairs" not in vocabulary.lazy and len(vocabulary.pairs) > MOST_MERGES
+        if split is None or _done >= MOST_WORK or is_large:
+            return None
+        if vocabulary.n_super or NO_ID in vocabulary.byte_ids:
+            return None
+        return cls(vocabulary, split, make_encoder)
 
     def encode(self, data: bytes) -> list[int]:
         """Encode a text, as :meth:`bpe.encoding.encoder.Encoder.encode`."""
@@ -77,7 +79,7 @@ class FirstTexts:
     def encode_segments(
         self, data: bytes | bytearray | np.ndarray, ends: np.ndarray, room: Room | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Encode texts in a row, each by itself."""
+        """Encode concatenated texts, each by itself."""
         edges, offsets, all_ids = [0, *ends.tolist()], [0], list[int]()
         if edges != sorted(edges) or edges[-1] != len(data) or len(data) > LONGEST_TEXT:
             return self._compiled().encode_segments(data, ends, room)
@@ -129,7 +131,7 @@ class FirstTexts:
 
 def _merger_of(vocabulary: Vocabulary) -> Callable[[bytes], list[int]]:
     """Return what encodes a piece."""
-    if not vocabulary.is_found("pairs"):  # ranks alone encode it
+    if "pairs" in vocabulary.lazy:  # ranks alone encode it
         rank_of = vocabulary.id_of
 
         def by_ranks(piece: bytes) -> list[int]:
@@ -140,13 +142,13 @@ def _merger_of(vocabulary: Vocabulary) -> Callable[[bytes], list[int]]:
     merges = list(zip(*vocabulary.pairs.T.tolist(), strict=True))
     ranks = dict(zip(merges, range(len(merges)), strict=True))
     ids = {"byte_ids": vocabulary.byte_ids, "new_ids": vocabulary.made.tolist()}
-    if vocabulary.is_found("whole_ids"):
-        whole = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
-    else:  # those that merges do not reach; all others become what they are by their merges
-        whole = vocabulary.id_of
+    if "atomic_ids" in vocabulary.lazy:  # those that merges do not reach; others are merged to what they are
+        atomic = vocabulary.id_of
+    else:
+        atomic = {vocabulary.bytes_of[number]: number for number in vocabulary.atomic_ids}
 
     def by_pairs(piece: bytes) -> list[int]:
-        number = whole.get(piece)
+        number = atomic.get(piece)
         return encode_by_rank(piece, ranks, **ids) if number is None else [number]
 
     return by_pairs

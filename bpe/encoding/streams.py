@@ -9,39 +9,63 @@
 What is held is encoded again when more has come. If nothing can be decided, it is looked at again only after
 it has grown by half, so that the work stays linear. Every compiled pattern decides all but a piece or two, so
 that no more is held. A pattern that looks behind, or that is not compiled, decides nothing before the next
-special token, or the end. Where a tokenizer with steps can be cut, :mod:`bpe.pipeline.cuts` says.
+special token, or the end. The engine says where a text can be cut.
 """
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from bpe.encoding.engine import Engine
-from bpe.pipeline.added_tokens import Begins
-from bpe.splitting.boundaries import decided
+from bpe.encoding.decoding import join_tokens
 from bpe.splitting.special_search import SpecialSearch
 from bpe.splitting.specials import NO_TOKENS, Rules, refusal
 from bpe.support.text import utf8_of
 
 if TYPE_CHECKING:
-    from bpe.pipeline.engine import PreparedEngine
+    from bpe.encoding.engine import Engine
 
-_SMALL, _SMALL_WITH_STEPS = 4096, 256  # bytes that are looked at every time
 _BLOCK = 1 << 16  # characters or bytes that are fed at once
+_FIRST_BLOCK = 4096
+_END = object()  # in place of ids: none follow
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def two_threads(shared: object) -> RuntimeError:
-    """Return the error of a call that comes while another thread's call of the same object runs.
+class Begins(Enum):
+    """What a part of a text begins with; only steps of a ``tokenizer.json`` ask for it."""
+
+    TEXT = "the given text"
+    SEGMENT = "what follows an added token"
+    INSIDE = "the rest of a segment"
+
+
+def one_thread(method: Method) -> Method:
+    """Make a method of one argument an error while another thread's call of the same object runs.
 
     Each call that runs has an item in the object's list ``_running``. A lock would take longer, and neither
     copies nor a forked process could use it. The item is put there inside ``try``, for interrupts.
     """
-    name = type(shared).__name__
-    return RuntimeError(f"two threads use one {name} at once: make one for each thread, or use a lock")
+
+    @wraps(method)
+    def guarded(self: Any, given: Any) -> Any:
+        running = self._running
+        try:
+            running.append(None)
+            if len(running) > 1:
+                name = type(self).__name__
+                raise RuntimeError(
+                    f"two threads use one {name} at once: make one for each thread, or use a lock"
+                )
+            return method(self, given)
+        finally:
+            running.pop()
+
+    return guarded  # type: ignore[return-value]
 
 
 class StreamEncoder:
@@ -74,7 +98,6 @@ class StreamEncoder:
         self._held = bytearray()  # nothing of it is decided, but for what was not looked at
         self._n_looked = 0
         self._surrogate = ""  # the first half of a pair, at the end of the last str
-        self._partial = b""  # a character that is not complete, at the end of the last bytes
         self._last = b""  # the last bytes that were fed: a disallowed token may begin there
         self._n_fed = 0
         self._begins = Begins.TEXT  # what is held begins with it
@@ -109,14 +132,7 @@ class StreamEncoder:
         >>> bpe.train(["low lower"], vocab_size=258, progress=False).stream_encoder().feed("low lower l")
         [257, 32, 257, 101, 114]
         """
-        running = self._running
-        try:
-            running.append(None)
-            if len(running) > 1:
-                raise two_threads(self)
-            return self._feed(text)
-        finally:
-            running.pop()
+        return self._feed(text)
 
     def finish(self) -> list[int]:
         """Return the ids of what is left, and begin a new text.
@@ -128,7 +144,7 @@ class StreamEncoder:
         >>> stream.feed("low"), stream.finish(), stream.finish()
         ([], [257], [])
         """
-        return self._end(is_last=True)
+        return self._end(True)
 
     def rest(self) -> list[int]:
         """Return the ids of what is left if nothing follows; more may be fed afterwards.
@@ -140,16 +156,24 @@ class StreamEncoder:
         >>> stream.feed("low"), stream.rest(), stream.feed("er"), stream.rest()
         ([], [257], [], [257, 101, 114])
         """
-        return self._end(is_last=False)
+        return self._end(False)
 
     # ------------------------------------------------------------------------------------------ parts
+    @one_thread
     def _feed(self, text: str | bytes) -> list[int]:
         self._take(text)
         n_held = len(self._held)
-        small = _SMALL_WITH_STEPS if self._rules.always else _SMALL
-        if n_held > small and 2 * n_held < 3 * self._n_looked:
+        if n_held > self._engine.small and 2 * n_held < 3 * self._n_looked:
             return []
         return self._look()
+
+    @one_thread
+    def _end(self, is_last: bool) -> list[int]:
+        ids = self._ids_of(bytes(self._held) + utf8_of(self._surrogate))
+        ids = [*self._before_all, *ids, *self._rules.around[1]]
+        if is_last:
+            self._begin()
+        return ids
 
     def _look(self) -> list[int]:
         """Return the ids that are known now, and hold the rest."""
@@ -160,29 +184,12 @@ class StreamEncoder:
             ids, self._before_all = self._before_all + ids, []
         return ids
 
-    def _rest(self) -> list[int]:
-        ids = self._ids_of(bytes(self._held) + self._partial + utf8_of(self._surrogate))
-        return [*self._before_all, *ids, *self._rules.around[1]]
-
-    def _end(self, is_last: bool) -> list[int]:
-        running = self._running
-        try:
-            running.append(None)
-            if len(running) > 1:
-                raise two_threads(self)
-            ids = self._rest()
-            if is_last:
-                self._begin()
-            return ids
-        finally:
-            running.pop()
-
     def _take(self, text: str | bytes) -> None:
         more, surrogate = self._bytes_of(text)
         self._refuse(more)
         self._surrogate = surrogate
         self._n_fed += len(more)
-        self._held += self._characters_of(more) if self._rules.always else more
+        self._held += more
 
     def _bytes_of(self, text: str | bytes) -> tuple[bytes, str]:
         """Return bytes, and the first half of a surrogate pair if it is the last character."""
@@ -192,13 +199,6 @@ class StreamEncoder:
             return utf8_of(text[:-1] if is_half else text), text[-1] if is_half else ""
         data = utf8_of(text)
         return (utf8_of(self._surrogate) + data, "") if data else (b"", self._surrogate)
-
-    def _characters_of(self, more: bytes) -> bytes:
-        """Return UTF-8 of whole characters: steps are made for these."""
-        more = self._partial + more
-        text, n_taken = codecs.utf_8_decode(more, "replace", False)
-        self._partial = more[n_taken:]
-        return text.encode()
 
     def _refuse(self, more: bytes) -> None:
         search = self._rules.disallowed
@@ -212,26 +212,33 @@ class StreamEncoder:
         self._last = text[max(len(text) - search.reach + 1, 0) :]
 
     def _ids_of(self, data: bytes) -> list[int]:
-        if self._rules.always:
-            engine = cast("PreparedEngine", self._engine)
-            return engine.encode_special([data], self._inside, self._begins)[0].tolist()
-        if any(needle in data for needle in self._inside.needles):
-            return self._engine.encode_special([data], self._inside)[0].tolist()
-        return self._engine.encoder.encode(data)
+        return self._engine.encoder_for(data, self._inside, begins=self._begins).encode(data)
 
     def _known_ids(self) -> tuple[list[int], int]:
         """Return the ids that no longer change, and of how many bytes they are."""
         data = bytes(self._held)
-        if self._rules.always:
-            engine, text = cast("PreparedEngine", self._engine), data.decode()
-            place, begins = engine.last_cut(text, self._begins, self._rules)
-            n_decided = len(text[:place].encode())
-            ids = self._ids_of(data[:n_decided]) if place else []
-            self._begins = begins
-            return ids, n_decided
-        n_decided, end = decided(data, self._engine.cutter, self._rules.allowed)
+        n_decided, end, begins = self._engine.decided(data, self._begins, self._inside)
         ids = self._ids_of(data[:end]) if end else []
+        self._begins = begins
         return ids[: len(ids) - self._engine.n_ids_of_tail(ids, end - n_decided)], n_decided
+
+
+def first_ids(engine: Engine, text: str | bytes, n: int, rules: Rules) -> np.ndarray:
+    """Return the ids of a text: all of them, or the first `n` and some more."""
+    size = max(_FIRST_BLOCK, 8 * n)
+    if len(text) <= size:
+        data = utf8_of(text)
+        return engine.encoder_for(data, rules, text).encode_to_numpy(data)
+    stream, place = StreamEncoder(engine, rules, "text"), 0
+    ids: list[int] = []
+    while len(ids) < n:
+        block = text[place : place + size]
+        if not block:
+            ids += stream.finish()
+            break
+        ids += stream.feed(block)
+        place, size = place + size, 2 * size
+    return np.array(ids, np.uint32)
 
 
 def encode_blocks(
@@ -241,7 +248,7 @@ def encode_blocks(
 
     A disallowed special token is a ValueError: the same one that is found in the whole.
     """
-    stream = StreamEncoder(engine, Rules(rules.allowed.tokens, NO_TOKENS, rules.around, rules.always))
+    stream = StreamEncoder(engine, Rules(rules.allowed.tokens, NO_TOKENS, rules.around))
     last = b""
     for block in _checked(blocks, rules.disallowed, what):
         if last:
@@ -304,6 +311,28 @@ def _refuse_before(horizon: int, text: bytes, search: SpecialSearch, n_done: int
             break
 
 
+class PartDecoder(Protocol):
+    """Decodes ids that come in parts."""
+
+    def decode(self, ids: Iterable[int] | np.ndarray, is_last: bool) -> str:
+        """Take more ids; return the characters that no later id can change."""
+
+
+class Utf8Decoder:
+    """Decodes ids that stand for bytes."""
+
+    def __init__(self, engine: Engine, errors: str) -> None:
+        self._engine, self._errors = engine, errors
+        self._partial = b""  # a character that is not complete
+
+    def decode(self, ids: Iterable[int] | np.ndarray, is_last: bool) -> str:
+        """Take more ids; return the characters that are complete now."""
+        data = self._partial + join_tokens(self._engine.vocabulary, ids, self._engine.table)
+        text, n_taken = codecs.utf_8_decode(data, self._errors, is_last)
+        self._partial = data[n_taken:]
+        return text
+
+
 class StreamDecoder:
     r"""Decodes ids that come one after the other; made by ``Tokenizer.stream_decoder``.
 
@@ -325,10 +354,7 @@ class StreamDecoder:
 
     def __init__(self, engine: Engine, errors: str) -> None:
         codecs.lookup_error(errors)
-        self._engine = engine
-        self._errors = errors
-        self._partial = b""  # a character that is not complete
-        self._tokens = engine.decoder_stream()
+        self._decoder = engine.part_decoder(errors)
         self._running: list[None] = []
 
     def feed(self, ids: int | Iterable[int] | np.ndarray) -> str:
@@ -357,10 +383,7 @@ class StreamDecoder:
         >>> bpe.train(["low"], vocab_size=256, progress=False).stream_decoder().feed([104, 105])
         'hi'
         """
-        one = [ids] if isinstance(ids, (int, np.integer)) else ids
-        if self._tokens is not None:
-            return self._decode(cast("PreparedEngine", self._engine).texts_of(one), False)
-        return self._decode(self._engine.decode(one), False)
+        return self._decode([ids] if isinstance(ids, (int, np.integer)) else ids)
 
     def finish(self) -> str:
         r"""Return what an incomplete character at the end stands for, and begin a new text.
@@ -377,20 +400,8 @@ class StreamDecoder:
         >>> stream.feed(0xC3), stream.finish()
         ('', '\ufffd')
         """
-        return self._decode(b"", True)
+        return self._decode(_END)
 
-    def _decode(self, given: Any, is_last: bool) -> str:
-        """Decode the bytes of tokens, or their texts where the decoder needs these."""
-        running = self._running
-        try:
-            running.append(None)
-            if len(running) > 1:
-                raise two_threads(self)
-            if self._tokens is not None:
-                return self._tokens.finish() if is_last else self._tokens.feed(given)
-            data = self._partial + given
-            text, n_taken = codecs.utf_8_decode(data, self._errors, is_last)
-            self._partial = data[n_taken:]
-            return text
-        finally:
-            running.pop()
+    @one_thread
+    def _decode(self, ids: Any) -> str:
+        return self._decoder.decode((), True) if ids is _END else self._decoder.decode(ids, False)

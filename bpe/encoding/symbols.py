@@ -3,10 +3,10 @@
 Merging begins with a symbol for each byte, which most vocabularies have a token for. Others need more:
 
 =================================  ======================================================================
-a byte has no token                the symbol of the byte is no token: an error, if a text has the byte
+a byte has no token                the symbol of the byte is not a token: an error, if a text has the byte
 tokens are texts (SentencePiece)   *spelling merges*, before all others, join the bytes of each character that
                                    is a token
-such a character is no token       its bytes become byte tokens (``byte_fallback``), or the token for what is
+such a character is not a token    its bytes become byte tokens (``byte_fallback``), or the token for what is
                                    unknown (``unk_token``)
 ``end_of_word_suffix`` (CLIP)      a byte :data:`END` after each piece; a spelling merge joins it with the
                                    last character
@@ -20,7 +20,7 @@ such a character is no token       its bytes become byte tokens (``byte_fallback
     symbols       300 C3 A8        the last two are numbered after all tokens
     ids           300 198 171
 
-So all encoders merge in one way, and a symbol that is no token becomes ids at the end.
+So all encoders merge in one way, and a symbol that is not a token becomes ids at the end.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ END = b"\xff"  # a byte that UTF-8 never has
 
 
 class ModelOptions(NamedTuple):
-    """How a vocabulary of texts, not bytes, spells what is no token."""
+    """How a vocabulary of texts, not bytes, spells what is not a token."""
 
     unk_id: int | None = None
     fuse_unk: bool = False
@@ -49,7 +49,7 @@ BYTES = ModelOptions()
 
 
 class Symbols(NamedTuple):
-    r"""Merges from bytes on, and what symbols stand for that are no tokens."""
+    r"""Merges from bytes on, and what symbols that are not tokens stand for."""
 
     pairs: np.ndarray
     made: np.ndarray
@@ -69,7 +69,7 @@ class Symbols(NamedTuple):
         return not self.spelled
 
     def ids(self, symbols: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Replace symbols that are no tokens."""
+        """Replace symbols that are not tokens."""
         places = np.flatnonzero(symbols >= self.first)
         if not len(places):
             return symbols, offsets

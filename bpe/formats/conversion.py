@@ -41,7 +41,7 @@ from typing import Any
 from bpe.encoding.engine import Engine
 from bpe.formats.limits import check_longest
 from bpe.formats.model_folder import TOKENIZER, is_folder, warn_without_folder, with_files, write_files
-from bpe.pipeline.engine import changes_text, engine_of
+from bpe.pipeline.engine import engine_of, has_pipeline
 from bpe.splitting.pattern import Dialect, Pattern
 from bpe.support.files import atomic_write
 from bpe.support.json_text import read_json
@@ -102,8 +102,8 @@ def read(
         return of_content([*map(read_bytes, _files_of_gpt2(path, merges))], format, **given)
     is_model = format == "huggingface" and Path(path).is_dir()
     data = read_bytes(Path(path, TOKENIZER) if is_model else path)
-    words, pattern = of_content(read_json(data) if format in JSON else data, format, **given)
-    return (with_files(words, path) if is_model else words), pattern
+    vocabulary, pattern = of_content(read_json(data) if format in JSON else data, format, **given)
+    return (with_files(vocabulary, path) if is_model else vocabulary), pattern
 
 
 def of_content(
@@ -130,7 +130,7 @@ def of_content(
         module = _module_of(format)
         vocabulary, own = (module.of_document if format in JSON else module.parse)(content)
     check_longest(vocabulary.cut_tokens, "a special token")
-    if compiled_only and vocabulary.kept:
+    if compiled_only and vocabulary.extras:
         _refuse_expressions(vocabulary)
     if vocabulary.size >= _LARGE:
         trim_memory()
@@ -192,7 +192,7 @@ def write(vocabulary: Vocabulary, pattern: Pattern, path: str | os.PathLike[str]
     if format != "native":
         refuse_supermerges(vocabulary, f"the format {format}")
     check_longest(vocabulary.bytes_of.values())
-    if format not in ("native", "huggingface") and changes_text(vocabulary):
+    if format not in ("native", "huggingface") and has_pipeline(vocabulary):
         raise ValueError(
             f"the format {format} has no place for what this tokenizer does to a text besides splitting and "
             "merging it: ids or decoded texts would change. A tokenizer.json can hold it"
@@ -270,4 +270,5 @@ def differences(
 
 
 def _encode(engine: Engine, text: str) -> list[int]:
-    return engine.encode(text.encode(), text, engine.rules_of("all")).tolist()
+    data = text.encode()
+    return engine.encoder_for(data, engine.rules_of("all"), text).encode(data)

@@ -54,7 +54,7 @@ def with_files(vocabulary: Vocabulary, folder: str | os.PathLike[str]) -> Vocabu
     files = {name: content for name in FILES if (content := _read(Path(folder, name))) is not None}
     if not files:
         return vocabulary
-    return vocabulary.keeping(to_text(from_text(vocabulary.kept) | {"files": files}))
+    return vocabulary.replace(extras=to_text(from_text(vocabulary.extras) | {"files": files}))
 
 
 def _read(path: Path) -> Any:
@@ -79,7 +79,7 @@ def _read(path: Path) -> Any:
 
 def write_files(vocabulary: Vocabulary, folder: str | os.PathLike[str], tokenizer_json: bytes) -> None:
     """Write the folder of a model, which is made if there is none."""
-    files = _USUAL | from_text(vocabulary.kept)["files"]
+    files = _USUAL | from_text(vocabulary.extras)["files"]
     if files[CONFIG].pop("auto_map", None) is not None:
         files[CONFIG]["tokenizer_class"] = _USUAL[CONFIG]["tokenizer_class"]
         warnings.warn(
@@ -96,7 +96,7 @@ def write_files(vocabulary: Vocabulary, folder: str | os.PathLike[str], tokenize
 
 def warn_without_folder(vocabulary: Vocabulary) -> None:
     """Warn that a single file does not hold the files of a folder."""
-    if names := [*from_text(vocabulary.kept)["files"]]:
+    if names := [*from_text(vocabulary.extras)["files"]]:
         warnings.warn(
             f"a tokenizer.json alone does not hold {', '.join(names)}: a folder does",
             UserWarning,

@@ -16,7 +16,7 @@
     "whole_tokens": [700],                    looked up before anything is merged; absent if there are none
     "added_tokens": {"<think>": 513},         absent if there are none
     "idle_tokens": {"": 514},                 that no text is encoded to; absent if there are none
-    "kept": {...},                            of a tokenizer.json (bpe.vocabulary.extras); absent if there is none
+    "kept": {...},                            of a tokenizer.json (bpe.vocabulary.extras); absent for nothing
     "crc32": 123456789                        of all the above; optional in a file written by hand
     }
 
@@ -39,7 +39,7 @@ from typing import Any
 import numpy as np
 
 from bpe.formats.limits import check_lengths, check_longest
-from bpe.pipeline.engine import changes_text
+from bpe.pipeline.engine import has_pipeline
 from bpe.splitting.pattern import Pattern
 from bpe.support.json_text import need, read_json
 from bpe.vocabulary.extras import to_text
@@ -73,24 +73,24 @@ def document_of(vocabulary: Vocabulary, pattern: Pattern) -> dict[str, Any]:
         document["merged_ids"] = _text_of(parts.made)
     if parts.others:
         document["other_tokens"] = {
-            str(number): base64.b64encode(token).decode() for number, token in parts.others.items()
+            str(token_id): base64.b64encode(token).decode() for token_id, token in parts.others.items()
         }
-    if parts.whole_ids:
-        document["whole_tokens"] = [*parts.whole_ids]
+    if parts.atomic_ids:
+        document["whole_tokens"] = [*parts.atomic_ids]
     if parts.added_tokens:
         document["added_tokens"] = parts.added_tokens
     if parts.idle_tokens:
         document["idle_tokens"] = parts.idle_tokens
-    if parts.kept:
-        document["kept"] = json.loads(parts.kept)
+    if parts.extras:
+        document["kept"] = json.loads(parts.extras)
     if parts.n_super:
         document["supermerges"] = parts.n_super
     document["version"] = max(_SINCE.get(key, 1) for key in document)
-    kept = document.get("kept", {})
+    extras = document.get("kept", {})
     # Earlier releases refuse the first two, and would leave out the steps.
-    if NO_ID in vocabulary.byte_ids or "files" in kept or changes_text(vocabulary):
+    if NO_ID in vocabulary.byte_ids or "files" in extras or has_pipeline(vocabulary):
         document["version"] = max(3, document["version"])
-    if "decoder" in kept:
+    if "decoder" in extras:
         document["version"] = 5
     return document
 
@@ -115,16 +115,16 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
     if made is not None and len(made) != len(pairs):
         raise ValueError(f'{len(pairs)} "merges" but {len(made)} "merged_ids"')
     for key in ("byte_ids", "whole_tokens"):
-        for i, number in enumerate(document.get(key, ())):
-            is_none = key == "byte_ids" and number == NO_ID
-            need(is_none or _is_id(number), f'"{key}"[{i}] is not an id: {number!r:.50}')
+        for i, token_id in enumerate(document.get(key, ())):
+            is_none = key == "byte_ids" and token_id == NO_ID
+            need(is_none or _is_id(token_id), f'"{key}"[{i}] is not an id: {token_id!r:.50}')
     for key in ("special_tokens", "added_tokens", "idle_tokens"):
-        for token, number in document.get(key, {}).items():
-            need(_is_id(number), f'"{key}"[{token!r}] is not an id: {number!r:.50}')
+        for token, token_id in document.get(key, {}).items():
+            need(_is_id(token_id), f'"{key}"[{token!r}] is not an id: {token_id!r:.50}')
     n_super = document.get("supermerges", 0)
     need(n_super <= len(pairs), f'"supermerges" is {n_super}, of {len(pairs)} "merges"')
     try:
-        kept = to_text(document.get("kept", {}))
+        extras = to_text(document.get("kept", {}))
     except ValueError as error:
         raise ValueError(f'"kept": {error}') from None
     parts = VocabularyParts(
@@ -135,7 +135,7 @@ def parts_of(document: Any) -> tuple[Vocabulary, Pattern]:
         document["special_tokens"],
         tuple(document.get("whole_tokens", ())),
         document.get("added_tokens", {}),
-        kept,
+        extras,
         document.get("idle_tokens", {}),
         n_super,
     )
@@ -162,17 +162,17 @@ def _numbers_of(document: dict[str, Any], key: str, n_columns: int) -> np.ndarra
 
 def _other_tokens(texts: dict[str, str]) -> dict[int, bytes]:
     others = {}
-    for number, text in texts.items():
+    for token_id, text in texts.items():
         need(
-            number.isascii() and number.isdecimal() and len(number) < 12,
-            f'"other_tokens": {number!r} is no id',
+            token_id.isascii() and token_id.isdecimal() and len(token_id) < 12,
+            f'"other_tokens": {token_id!r} is no id',
         )
         try:
             token = base64.b64decode(text, validate=True)
         except (TypeError, ValueError, binascii.Error):
-            raise ValueError(f'"other_tokens"[{number!r}] is not base64') from None
-        check_longest([token], f'"other_tokens"[{number!r}]')
-        others[int(number)] = token
+            raise ValueError(f'"other_tokens"[{token_id!r}] is not base64') from None
+        check_longest([token], f'"other_tokens"[{token_id!r}]')
+        others[int(token_id)] = token
     return others
 
 

@@ -45,14 +45,14 @@ def of_document(document: Any) -> tuple[Vocabulary, Pattern]:
     except ValueError as error:
         raise ValueError(f"pat_str: {error}") from None
     try:
-        words = parse(_lines_of(ranks), special_tokens)
+        vocabulary = parse(_lines_of(ranks), special_tokens)
     except ValueError as error:
         raise ValueError(f"bpe_ranks: {error}") from None
     if special_tokens == _OF_CLAUDE:  # special tokens are looked for after this step, too
         normalized = {token: {"normalized": True} for token in special_tokens}
         steps = {"document": {"normalizer": {"type": "NFKC"}}, "added_tokens": normalized}
-        words = words.keeping(to_text(steps))
-    return words, pattern
+        vocabulary = vocabulary.replace(extras=to_text(steps))
+    return vocabulary, pattern
 
 
 def _lines_of(ranks: str) -> bytes:

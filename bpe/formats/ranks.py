@@ -8,7 +8,7 @@ depends only on these bytes, until the token itself is made. So:
    the one merge that makes the token: no other two parts of it ever become neighbours. Then its bytes merge
    to the token, and it makes no difference whether the piece is looked up first.
 2. If more parts are left, no merge ever makes the token. Only a piece with exactly its bytes is encoded to
-   it: the token is taken whole (:meth:`bpe.vocabulary.vocabulary.Vocabulary.taking_whole`).
+   it: the token is taken whole (:attr:`bpe.vocabulary.vocabulary.Vocabulary.atomic_ids`).
 3. So the pairs, in the order of the ranks, and the tokens taken whole encode every piece as the ranks do.
 
 Compiled code (:mod:`bpe.formats.rank_kernels`) merges all tokens in one call, shorter ones first.
@@ -27,20 +27,19 @@ if TYPE_CHECKING:
     from bpe.encoding.kernels.linked_pieces import LinkedPieces, Ranks
 
 
-def merges_of(token_bytes: Mapping[int, bytes]) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Return the merges that follow from the ranks of tokens."""
+def merges_of(id_of: Mapping[bytes, int]) -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
+    """Return the merges that follow from the ranks of tokens, what they make, and the tokens taken whole."""
     from bpe.encoding.kernels.linked_pieces import Ranks
     from bpe.formats.rank_kernels import find_merges  # loads the compiler
 
-    made, tokens = np.fromiter(token_bytes, np.int64, len(token_bytes)), list(token_bytes.values())
+    _check_bytes(id_of)
+    made, tokens = np.fromiter(id_of.values(), np.int64, len(id_of)), list(id_of)
     if (made[1:] <= made[:-1]).any():
-        made.sort()
-        tokens = list(map(token_bytes.__getitem__, made.tolist()))
+        by_rank = np.argsort(made)
+        made, tokens = made[by_rank], list(map(tokens.__getitem__, by_rank.tolist()))
     lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
-    number_of = {tokens[i]: int(made[i]) for i in np.flatnonzero(lengths == 1).tolist()}
-    _check_bytes(number_of)
     order = np.argsort(lengths, kind="stable")
-    byte_ids = [number_of[bytes([value])] for value in range(256)]
+    byte_ids = [id_of[bytes([value])] for value in range(256)]
     ranks = Ranks.of(np.empty((0, 2), np.int64), made, byte_ids)  # no merges are known yet
     in_turn = list(map(tokens.__getitem__, order.tolist()))
     pieces, data, offsets = _pieces_of(in_turn, lengths[order], ranks)
@@ -49,34 +48,26 @@ def merges_of(token_bytes: Mapping[int, bytes]) -> tuple[np.ndarray, np.ndarray,
         raise MemoryError(f"no memory for the merges of {len(tokens)} tokens")
     parts, n_parts_of = np.empty_like(found), np.empty_like(n_found)
     parts[order], n_parts_of[order] = found, n_found
-    return parts[n_parts_of == 2], made[n_parts_of == 2], made[n_parts_of > 2].tolist()
+    return parts[n_parts_of == 2], made[n_parts_of == 2], tuple(made[n_parts_of > 2].tolist())
+
+
+def _check_bytes(id_of: Mapping[bytes, int]) -> None:
+    for value in range(256):
+        if bytes([value]) not in id_of:
+            raise ValueError(f"byte {value} has no token: a vocabulary holds every single byte")
 
 
 def vocabulary_of_ranks(
-    token_bytes: dict[int, bytes], ids: dict[bytes, int], special_tokens: Mapping[str, int]
+    bytes_of: dict[int, bytes], id_of: dict[bytes, int], special_tokens: Mapping[str, int]
 ) -> Vocabulary:
     """Return the vocabulary of tokens and their ranks, which are their ids.
 
     The merges are found when somebody asks for them: some texts can be encoded without.
     """
-    _check_bytes(ids)
+    _check_bytes(id_of)
     no_merges = np.empty((0, 2), np.int64), np.empty(0, np.int64)
-    words = Vocabulary.of_parts(token_bytes, ids, *no_merges, special_tokens)
-    return words.finding(_find_merges, "pairs", "made", "whole_ids")
-
-
-def _check_bytes(ids: Mapping[bytes, int]) -> None:
-    for value in range(256):
-        if bytes([value]) not in ids:
-            raise ValueError(f"byte {value} has no token: a vocabulary holds every single byte")
-
-
-def _find_merges(words: Vocabulary) -> None:
-    pairs, made, whole = merges_of({number: token for token, number in words.id_of.items()})
-    words.pairs, words.made, words.whole_ids = pairs, made, tuple(whole)
-    if not whole and Vocabulary.of_merges(pairs, {}, words.byte_ids, made) is not None:
-        # Bytes of tokens follow from the merges by now. They take much memory, and few ask for them.
-        words.forget_tokens()
+    vocabulary = Vocabulary.of_tokens(bytes_of, id_of, *no_merges, special_tokens)
+    return vocabulary.finding(("pairs", "made", "atomic_ids"), lambda vocabulary: merges_of(vocabulary.id_of))
 
 
 def unreached(vocabulary: Vocabulary) -> list[int]:
@@ -93,12 +84,12 @@ def unreached(vocabulary: Vocabulary) -> list[int]:
     return sorted(vocabulary.id_of[tokens[i]] for i in np.flatnonzero(n_parts_of > 1).tolist())
 
 
-def find_unreached(vocabulary: Vocabulary) -> None:
-    """Set the tokens that are taken whole to those that merges do not reach, as ``ignore_merges`` asks.
+def with_atomic_ids(vocabulary: Vocabulary) -> Vocabulary:
+    """Return a vocabulary that takes whole all tokens that merges do not reach, as ``ignore_merges`` asks.
 
-    For :meth:`bpe.vocabulary.vocabulary.Vocabulary.finding`; see :func:`unreached`.
+    They are found when somebody asks for them.
     """
-    vocabulary.whole_ids = tuple(unreached(vocabulary))
+    return vocabulary.finding(("atomic_ids",), lambda vocabulary: (tuple(unreached(vocabulary)),))
 
 
 def _pieces_of(
@@ -115,34 +106,34 @@ def _pieces_of(
 
 def check_merges_alone(vocabulary: Vocabulary, what: str) -> None:
     """Raise an error if some tokens are taken whole."""
-    for number in vocabulary.whole_ids[:1]:
+    for token_id in vocabulary.atomic_ids[:1]:
         raise ValueError(
-            f"{what} goes by merges alone, and id {number}, {vocabulary.bytes_of[number]!r:.80}, is taken "
-            "whole: no merges lead to it. A tokenizer.json holds such tokens"
+            f"{what} goes by merges alone, and id {token_id}, {vocabulary.bytes_of[token_id]!r:.80}, is "
+            "taken whole: no merges lead to it. A tokenizer.json holds such tokens"
         )
 
 
 def check_no_added(vocabulary: Vocabulary, what: str) -> None:
     """Raise an error if some tokens are added ones, which a format cannot tell from special ones."""
-    for token, number in [*vocabulary.added_tokens.items()][:1]:
+    for token, token_id in [*vocabulary.added_tokens.items()][:1]:
         raise ValueError(
-            f"{what} cannot say that id {number}, {token!r:.80}, is an added token and no special one. "
+            f"{what} cannot say that id {token_id}, {token!r:.80}, is an added token and no special one. "
             "A tokenizer.json can"
         )
 
 
 def check_no_idle(vocabulary: Vocabulary, what: str, but: Collection[str] = ()) -> None:
     """Raise an error if there are tokens that no text is encoded to, which a format has no place for."""
-    for token, number in [item for item in vocabulary.idle_tokens.items() if item[0] not in but][:1]:
+    for token, token_id in [item for item in vocabulary.idle_tokens.items() if item[0] not in but][:1]:
         raise ValueError(
-            f"{what} has no place for id {number}, {token!r:.80}, which no text is encoded to. "
+            f"{what} has no place for id {token_id}, {token!r:.80}, which no text is encoded to. "
             "A tokenizer.json can hold it"
         )
 
 
 def check_ranks(vocabulary: Vocabulary, needed_by: str) -> None:
     """Raise an error unless the merges of a vocabulary follow from its ids as ranks."""
-    pairs, _, whole = merges_of({i: token for token, i in vocabulary.id_of.items()})
+    pairs, _, whole = merges_of(vocabulary.id_of)
     ours, n = vocabulary.pairs, min(len(vocabulary.pairs), len(pairs))
     for rank in np.flatnonzero((ours[:n] != pairs[:n]).any(axis=1))[:1]:
         raise ValueError(
@@ -154,9 +145,9 @@ def check_ranks(vocabulary: Vocabulary, needed_by: str) -> None:
             f"{needed_by} keeps the ranks of tokens, not merges: {len(ours)} merges would "
             f"become {len(pairs)}. A tokenizer.json keeps merges"
         )
-    for number in sorted({*whole} ^ {*vocabulary.whole_ids})[:1]:
+    for token_id in sorted({*whole} ^ {*vocabulary.atomic_ids})[:1]:
         raise ValueError(
             f"{needed_by} keeps the ranks of tokens, not merges, and would "
-            f"{'' if number in whole else 'not '}take pieces that are id {number}, "
-            f"{vocabulary.bytes_of[number]!r:.80}, whole. A tokenizer.json keeps merges"
+            f"{'' if token_id in whole else 'not '}take pieces that are id {token_id}, "
+            f"{vocabulary.bytes_of[token_id]!r:.80}, whole. A tokenizer.json keeps merges"
         )

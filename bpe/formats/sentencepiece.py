@@ -19,8 +19,8 @@ user-defined symbols            added tokens, which are looked for after the nor
 
 The decoders of a ``tokenizer.json`` do not do all that SentencePiece does. One byte that is not UTF-8
 makes a run of byte pieces U+FFFD, and the first space is dropped whichever piece brings it. So a decoder
-that does as SentencePiece does is kept too (:mod:`bpe.vocabulary.extras`), for use here and in native files. A
-``tokenizer.json`` that is written has the others alone.
+that does as SentencePiece does is kept too (:mod:`bpe.vocabulary.extras`), for use here and in native files.
+A ``tokenizer.json`` that is written has the others alone.
 
 SentencePiece cuts a text nowhere but at user-defined symbols. The ids are the same as its ids, except:
 
@@ -124,14 +124,14 @@ class _Piece(NamedTuple):
 def parse(data: bytes) -> tuple[Vocabulary, Pattern]:
     r"""Read a ``.model`` file of SentencePiece."""
     pieces, trainer, normalizer = _parts_of(data)
-    words, pattern = of_document(_document_of(pieces, trainer, normalizer))
-    kept = from_text(words.kept) | {"decoder": _decoder(pieces, trainer, normalizer)}
-    return words.keeping(to_text(kept)), pattern
+    vocabulary, pattern = of_document(_document_of(pieces, trainer, normalizer))
+    extras = from_text(vocabulary.extras) | {"decoder": _decoder(pieces, trainer, normalizer)}
+    return vocabulary.replace(extras=to_text(extras)), pattern
 
 
 def _document_of(pieces: list[_Piece], trainer: dict[str, Any], normalizer: dict[str, Any]) -> dict[str, Any]:
     """Return what a file says as the entries of a ``tokenizer.json``."""
-    vocab = {piece.text: number for number, piece in enumerate(pieces)}
+    vocab = {piece.text: token_id for token_id, piece in enumerate(pieces)}
     unknown, surface = _unknown(pieces, trainer)
     symbols = [piece.text for piece in pieces if piece.kind == _USER_DEFINED]
     steps = _normalizers(normalizer, symbols)
@@ -155,10 +155,10 @@ def _document_of(pieces: list[_Piece], trainer: dict[str, Any], normalizer: dict
         "truncation": None,
         "padding": None,
         "added_tokens": [
-            {"id": number, "content": piece.text}
+            {"id": token_id, "content": piece.text}
             | _FLAGS
             | {"normalized": piece.kind == _USER_DEFINED, "special": piece.kind != _USER_DEFINED}
-            for number, piece in enumerate(pieces)
+            for token_id, piece in enumerate(pieces)
             if piece.kind in (_UNKNOWN, _CONTROL, _USER_DEFINED)
         ],
         "normalizer": {"type": "Sequence", "normalizers": steps} if steps else None,

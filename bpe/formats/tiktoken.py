@@ -174,9 +174,10 @@ def _warn_without_special_tokens() -> None:
     """Warn once in a process."""
     warnings.warn(
         "a rank file holds no special tokens, and none were given: strings such as <|endoftext|> are "
-        "ordinary text. Pass special_tokens={token: id} (bpe convert: --special), or {} if there are none",
+        "ordinary text. Pass special_tokens={token: id} (bpe convert: --special-token), or {} "
+        "if there are none",
         UserWarning,
-        stacklevel=6,  # the caller of Tokenizer.open
+        stacklevel=6,  # the caller of Tokenizer.load
     )
 
 
@@ -186,8 +187,8 @@ def parse(data: bytes, special_tokens: Mapping[str, int] = MappingProxyType({}))
     check_longest(ids)
     empty = ids.pop(b"", NO_ID)  # Whisper has one, which nothing is encoded to
     token_bytes.pop(empty, None)
-    words = vocabulary_of_ranks(token_bytes, ids, special_tokens)
-    return words if empty == NO_ID else words.with_idle_tokens({"": empty})
+    vocabulary = vocabulary_of_ranks(token_bytes, ids, special_tokens)
+    return vocabulary.replace(idle_tokens={} if empty == NO_ID else {"": empty})
 
 
 def _read_at_once(data: bytes) -> tuple[dict[int, bytes], dict[bytes, int]] | None:
@@ -259,7 +260,7 @@ def _ranks_of(vocabulary: Vocabulary, what: str) -> dict[bytes, int]:
     """Return the ranks of tokens; raise, or warn, if that is not all that a vocabulary holds."""
     check_ranks(vocabulary, what)
     check_no_idle(vocabulary, what, but=("",))
-    warn_lost(vocabulary.kept, what)
+    warn_lost(vocabulary.extras, what)
     return {**vocabulary.id_of, **{token.encode(): rank for token, rank in vocabulary.idle_tokens.items()}}
 
 

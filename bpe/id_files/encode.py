@@ -9,39 +9,31 @@
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import os
 import time
 import zlib
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bpe.corpus.sources import Corpus, CorpusLike
-from bpe.encoding.batches import encode_stretches, joined
+from bpe.encoding.batches import encode_groups, joined
 from bpe.encoding.engine import Engine
+from bpe.encoding.streams import Begins
 from bpe.formats import native
 from bpe.id_files.checkpoint import State
 from bpe.id_files.formats import IdFormat, Target
 from bpe.id_files.output import ASIDE, Output, files_of, part_of
 from bpe.id_files.tables import origins_path, save_origins
-from bpe.pipeline.added_tokens import Begins
-from bpe.splitting.boundaries import decided
-from bpe.splitting.pattern import Pattern
-from bpe.splitting.special_search import SpecialSearch, search_for
 from bpe.splitting.specials import NOTHING_AROUND, Rules
 from bpe.support.files import resolve_links
 from bpe.support.progress import Progress, progress_bar
 from bpe.support.threads import map_in_threads, n_threads
-
-if TYPE_CHECKING:
-    from bpe.pipeline.engine import PreparedEngine
 
 BATCH_BYTES = 4 << 20
 """Bytes that each thread gets at a time."""
@@ -55,7 +47,24 @@ READING_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class EncodedFiles:
-    """What ``Tokenizer.encode_files`` has written."""
+    """What ``Tokenizer.encode_files`` has written.
+
+    Attributes
+    ----------
+    ids, offsets : Path
+        The files. Of Megatron, `offsets` is the .idx; a table is both.
+    dtype : numpy.dtype
+        Of the ids.
+    n_documents, n_bytes, n_tokens : int
+        Bytes are those of the text.
+    is_resumed : bool
+        Whether an earlier run had done some of it.
+
+    Examples
+    --------
+    >>> EncodedFiles(Path("a.bin"), Path("a.offsets.npy"), np.dtype("<u2"), 1, 8, 3, False).n_tokens
+    3
+    """
 
     __module__ = "bpe"  # the name in pickles
     ids: Path
@@ -145,12 +154,8 @@ def _write(
     rest = _rest_of(corpus.documents(advance), output.state)
     if rules.around != NOTHING_AROUND:
         stretches = _whole_documents(rest)
-    elif rules.always:
-        is_rest = output.state.document_bytes > 0
-        stretches = _prepared_stretches(rest, cast("PreparedEngine", engine), rules, is_rest)
     else:
-        search = search_for(rules.allowed.tokens | rules.disallowed.tokens)
-        stretches = _stretches(rest, engine.cutter, search)
+        stretches = _stretches(rest, engine, rules, output.state.document_bytes > 0)
     saved = time.monotonic()
     for batch in _batches(stretches, threads * BATCH_BYTES):
         _write_batch(engine, output, batch, rules, end_id, threads, corpus)
@@ -239,12 +244,11 @@ def _encoded(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ids of stretches, and where those of each begin."""
     if all(stretch.begins is Begins.TEXT for stretch in batch):
-        return joined(*encode_stretches(engine, [stretch.data for stretch in batch], threads, rules))
-    prepared = cast("PreparedEngine", engine)
+        return joined(*encode_groups(engine, [stretch.data for stretch in batch], threads, rules))
 
     def encode(stretch: _Stretch) -> tuple[np.ndarray, np.ndarray]:
         rules.refuse(stretch.data)
-        return prepared.encode_special([stretch.data], rules, stretch.begins)
+        return engine.encode_special([stretch.data], rules, stretch.begins)
 
     n_bytes = sum(len(stretch.data) for stretch in batch)
     return joined(n_bytes, map_in_threads(encode, batch, min(threads, len(batch))))
@@ -270,24 +274,29 @@ def _whole_documents(documents: Iterable[Iterable[bytes]]) -> Iterator[_Stretch]
         yield _Stretch(data, len(data), True)
 
 
-def _stretches_of(
-    blocks: Iterable[bytes],
-    begins: Begins,
-    rest_begins: Begins,
-    cut: Callable[[bytes, Begins], tuple[int, int]],
+def _stretches(
+    documents: Iterable[Iterable[bytes]], engine: Engine, rules: Rules, is_rest: bool
 ) -> Iterator[_Stretch]:
-    """Cut a document into stretches of a block or more; the last has the rest, which may be empty.
+    """Cut documents where their ids do not change; the first of them may be the rest of one.
 
-    `cut` is given bytes and what they begin with. It returns how many are done (0 if there is no place) and
-    how many are needed to encode these.
+    The state of the work does not say what a rest begins with: it is always the same.
     """
+    for blocks in documents:
+        begins, is_rest = engine.rest_begins if is_rest else Begins.TEXT, False
+        yield from _stretches_of(blocks, engine, rules, begins)
+
+
+def _stretches_of(
+    blocks: Iterable[bytes], engine: Engine, rules: Rules, begins: Begins
+) -> Iterator[_Stretch]:
+    """Cut a document into stretches of a block or more; the last has the rest, which may be empty."""
     parts: list[bytes] = []
     n_held = n_fresh = 0
     for block in blocks:
         # What had no place to cut is looked at again only after it has doubled.
         if n_fresh and n_fresh >= n_held:
             data = b"".join(parts)
-            place, end = cut(data, begins)
+            place, end, rest_begins = engine.decided(data, begins, rules, only_inside=True)
             if place:
                 yield _Stretch(data[:end], place, False, begins)
                 begins = rest_begins
@@ -296,55 +305,6 @@ def _stretches_of(
         n_fresh += len(block)
     data = b"".join(parts)
     yield _Stretch(data, len(data), True, begins)
-
-
-def _stretches(
-    documents: Iterable[Iterable[bytes]], pattern: Pattern, search: SpecialSearch
-) -> Iterator[_Stretch]:
-    """Cut documents by a pattern."""
-    for blocks in documents:
-        yield from _stretches_of(
-            blocks, Begins.TEXT, Begins.TEXT, lambda data, _: decided(data, pattern, search)
-        )
-
-
-def _prepared_stretches(
-    documents: Iterable[Iterable[bytes]], engine: PreparedEngine, rules: Rules, is_rest: bool
-) -> Iterator[_Stretch]:
-    """Cut documents for a tokenizer with steps; the first of them may be the rest of one.
-
-    The saved progress does not say what a rest begins with: it is always inside a stretch.
-    """
-
-    def cut(data: bytes, begins: Begins) -> tuple[int, int]:
-        place = _cut_inside(data, engine, rules, begins)
-        return place, place
-
-    for blocks in documents:
-        begins, is_rest = Begins.INSIDE if is_rest else Begins.TEXT, False
-        yield from _stretches_of(blocks, begins, Begins.INSIDE, cut)
-
-
-def _cut_inside(data: bytes, engine: PreparedEngine, rules: Rules, begins: Begins) -> int:
-    """Return where bytes can be cut inside a stretch; 0 where no place is known."""
-    search = rules.disallowed
-    # So far from the end that every disallowed token across the place is seen.
-    text, _ = codecs.utf_8_decode(data[: max(len(data) - search.reach, 0)], "replace", False)
-    n_characters, _ = engine.last_cut(text, begins, rules, only_inside=True)
-    if not n_characters:
-        return 0
-    place = len(text[:n_characters].encode())
-    if "\ufffd" in text:  # that of bytes which are not UTF-8 is longer than these
-        place = bisect_left(range(len(data)), n_characters, key=lambda n: _n_characters(data[:n]))
-        # Bytes that are not a character may only be known by the byte after them.
-        place -= len(data[:place].decode(errors="replace")) != n_characters
-    around = data[max(place - search.reach, 0) : place + search.reach]
-    return 0 if search.crossed(around)[min(place, search.reach)] else place
-
-
-def _n_characters(data: bytes) -> int:
-    """Return how many characters are complete."""
-    return len(codecs.utf_8_decode(data, "replace", False)[0])
 
 
 def _batches(stretches: Iterable[_Stretch], n_bytes: int) -> Iterator[list[_Stretch]]:

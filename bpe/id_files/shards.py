@@ -159,7 +159,26 @@ _READING = ("field", "errors", "max_record_bytes", "format")
 
 @dataclass(frozen=True)
 class EncodedShards:
-    """What ``Tokenizer.encode_shards`` has written."""
+    """What ``Tokenizer.encode_shards`` has written.
+
+    Attributes
+    ----------
+    folder, manifest : Path
+        Where the shards are, and the list of those that are complete.
+    dtype : numpy.dtype
+        Of the ids.
+    n_shards, n_documents, n_bytes, n_tokens : int
+        Of all of them; bytes are those of the text.
+    n_skipped : int
+        How many were complete before.
+    n_again : int
+        How many were encoded again, as their sources had changed or their outputs were gone.
+
+    Examples
+    --------
+    >>> EncodedShards(Path("ids"), Path("ids/shards.jsonl"), np.dtype("<u2"), 3, 3, 24, 9, 2, 0).n_skipped
+    2
+    """
 
     __module__ = "bpe"  # the name in pickles
     folder: Path

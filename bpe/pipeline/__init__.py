@@ -15,5 +15,6 @@ Each is made from its entry of the file, any JSON value, by ``of``, and does wha
 same entry. :mod:`bpe.pipeline.tracked` knows where each character came from, and
 :mod:`bpe.pipeline.entries` reads entries.
 
-Nothing here knows vocabularies, engines or files.
+:mod:`bpe.pipeline.preparation` reads all of them from a vocabulary, and :mod:`bpe.pipeline.engine` applies
+them; :mod:`bpe.pipeline.cuts` says where a text may be cut before that.
 """

@@ -1,10 +1,10 @@
 r"""Added tokens with flags: where they are in a text, by the rules of ``tokenizers``.
 
 A text is searched twice: first for the tokens that are not normalized, in the text as it was given; then for
-the others, in the normalized stretches between those. The others are normalized themselves before they are
+the others, in the normalized segments between those. The others are normalized themselves before they are
 looked for. :func:`two_searches` makes both searches.
 
-One search goes from left to right. Where several tokens begin, it takes the longest, and goes on after its
+One search goes from left to right. Where several tokens begin, it takes the longest, and continues after its
 end. A special token that is to be text is passed over: no token that begins inside of it is found. Then the
 flags of the token count:
 
@@ -20,9 +20,7 @@ flags of the token count:
 Which characters are letters or marks, the tables of the ``regex`` package say; those of ``tokenizers`` may be
 older or newer.
 
-``TokenCuts``: where the beginning of a text can be cut, as far as added tokens are concerned.
-
-::
+Where the beginning of a text can be cut, as far as added tokens are concerned (:class:`TokenCuts`)::
 
     known so far    one <end> two <e         more may follow: <end>, or <edge>
     parts           one | <end> | two        up to the last place from which no token can change
@@ -38,7 +36,6 @@ import functools
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Set
-from enum import Enum
 from typing import NamedTuple
 
 from bpe.pipeline.text_changes import WHITE_SPACE
@@ -50,6 +47,8 @@ _WORD_CHARACTER = lazy_regex(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]
 _NOT_SPACE = re.compile(f"[^{WHITE_SPACE}]")
 
 MOST_COMPARED = 1 << 28  # characters, by :func:`overlap`
+MOST_PLACES = 1024
+"""How many places of a text are looked at, from its end; those of ordinary text are found at once."""
 
 
 class AddedToken(NamedTuple):
@@ -63,7 +62,7 @@ class AddedToken(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A stretch of a text: characters `start` to `end`, and which token they are; None for text."""
+    """A segment of a text: characters `start` to `end`, and which token they are; None for text."""
 
     start: int
     end: int
@@ -142,7 +141,7 @@ class AddedTokens:
 
 
 def _is_in_word(text: str, start: int, end: int) -> bool:
-    """Say whether a word character is right before or after a stretch of a text."""
+    """Return whether a word character is right before or after a segment of a text."""
     before, after = text[start - 1 : start], text[end : end + 1]  # the first is empty where start is 0
     return _has_word_character(before) or _has_word_character(after)
 
@@ -155,7 +154,7 @@ def _has_word_character(text: str) -> bool:
 def two_searches(
     tokens: Iterable[AddedToken], normalize: Callable[[str], str], passed: Set[str] = NO_TOKENS
 ) -> tuple[AddedTokens, AddedTokens]:
-    """Return the search in the given text, and the one in the normalized stretches."""
+    """Return the search in the given text, and the one in the normalized segments."""
     given = tuple(tokens)
     return (
         AddedTokens((token for token in given if not token.normalized), None, passed),
@@ -164,7 +163,7 @@ def two_searches(
 
 
 def overlap(tokens: Iterable[AddedToken]) -> bool:
-    """Say whether a token of the first search can begin inside one of the second.
+    """Return whether a token of the first search can begin inside one of the second.
 
     If none can, one search for all tokens finds the same as two, where no normalizer changes the text.
     """
@@ -202,18 +201,6 @@ def hides(outer: Collection[str], inner: Collection[str]) -> bool:
     return False
 
 
-MOST_PLACES = 1024
-"""How many places of a text are looked at, from its end; those of ordinary text are found at once."""
-
-
-class Begins(Enum):
-    """What a part of a text begins with."""
-
-    TEXT = "the given text"
-    STRETCH = "what follows an added token"
-    INSIDE = "the rest of a stretch"
-
-
 class TokenCuts:
     """The places where a text can be cut that more may follow."""
 
@@ -235,8 +222,8 @@ class TokenCuts:
                 self.parts.append(part._replace(end=min(part.end, end)))
             elif part.token is not None and part.end <= end:
                 self.parts.append(part)
-        self._stretches = [part for part in self.parts if part.token is None]
-        self._ends = [part.end for part in self._stretches]
+        self._segments = [part for part in self.parts if part.token is None]
+        self._ends = [part.end for part in self._segments]
 
     def _last_certain(self) -> int:
         """Return the last token before `lowest` whose end does not depend on those before it; 0 for none."""
@@ -251,7 +238,7 @@ class TokenCuts:
         return self._search.is_rejected(self._text, *self._spans[i])
 
     def is_free(self, place: int) -> bool:
-        """Say whether both sides of a place have the tokens of the whole; the place is inside no part."""
+        """Return whether both sides of a place have the tokens of the whole; the place is inside no part."""
         first = bisect_left(self._starts, place) - 1
         for i in (first, first + 1):  # the last that begins before the place, and one that may begin there
             if 0 <= i < len(self._spans):
@@ -260,7 +247,7 @@ class TokenCuts:
                     return False
         return True
 
-    def is_in_stretch(self, place: int) -> bool:
-        """Say whether a place is free and in a stretch that is no token: after its beginning."""
+    def is_in_segment(self, place: int) -> bool:
+        """Return whether a place is free and in a segment that is no token: after its beginning."""
         i = bisect_left(self._ends, place)
-        return i < len(self._ends) and self._stretches[i].start < place and self.is_free(place)
+        return i < len(self._ends) and self._segments[i].start < place and self.is_free(place)

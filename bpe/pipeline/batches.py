@@ -1,13 +1,13 @@
-r"""Texts cut at added tokens, all stretches in one array: no Python object is made for a stretch.
+r"""Texts cut at added tokens, all segments in one array: no Python object is made for a segment.
 
 ::
 
     texts         one<a>two | three            two texts, and a token
-    marked        one#two#three                # is a boundary: U+FFFF, after a stretch that is not the last
+    marked        one#two#three                # is a boundary: U+FFFF, after a segment that is not the last
     normalized    \u2581one#two#\u2581three          all at once, by a normalizer that is local
-    stretches     \u2581onetwo\u2581three            in a row, and where each of them ends
+    segments     \u2581onetwo\u2581three            concatenated, and where each of them ends
 
-Stretches may be empty. There are as many as texts and tokens together.
+Segments may be empty. There are as many as texts and tokens together.
 """
 
 from __future__ import annotations
@@ -17,17 +17,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bpe.encoding.engine import ends_of
 from bpe.pipeline.normalizers import BOUNDARY
 from bpe.splitting.special_search import SpecialSearch
-from bpe.support.text import as_array
+from bpe.support.text import as_array, ends_of
 from structures.kernels import inner, pointer_to, quiet
 
 _MARK = BOUNDARY.encode()
 
 
-class Stretches(NamedTuple):
-    """Normalized texts in a row, without their tokens."""
+class Segments(NamedTuple):
+    """Normalized texts concatenated, without their tokens."""
 
     data: np.ndarray
     ends: np.ndarray
@@ -58,7 +57,7 @@ def mark_tokens(data, starts, ends, out):
 
 @quiet
 def take_marks(data, out, ends):
-    """Copy a text without its boundaries; write where each stretch ends; return the number of bytes."""
+    """Copy a text without its boundaries; write where each segment ends; return the number of bytes."""
     text = pointer_to(data, 0)
     n = n_ends = start = place = 0
     while place < data.size:
@@ -75,9 +74,9 @@ def take_marks(data, out, ends):
     return n
 
 
-def stretches_of(
+def segments_of(
     texts: Sequence[bytes], search: SpecialSearch, normalizer: Callable[[str], str]
-) -> Stretches | None:
+) -> Segments | None:
     r"""Cut texts at tokens, and normalize what is between them."""
     n_texts = len(texts)
     data = texts[0] if n_texts == 1 else _MARK.join(texts)
@@ -93,14 +92,14 @@ def stretches_of(
         marked = np.empty(len(data) + len(_MARK) * len(starts), np.uint8)
         data = marked[: mark_tokens(as_array(data), starts, ends, marked)].tobytes()
     normalized = normalizer(data.decode(errors="replace")).encode()
-    out, stretch_ends = as_array(normalized), np.array([len(normalized)])
+    out, segment_ends = as_array(normalized), np.array([len(normalized)])
     n_marks = n_texts - 1 + len(starts)
     if n_marks:
-        given, out, stretch_ends = out, np.empty(len(normalized), np.uint8), np.empty(n_marks + 1, np.int64)
-        out = out[: take_marks(given, out, stretch_ends)]
-    return Stretches(
+        given, out, segment_ends = out, np.empty(len(normalized), np.uint8), np.empty(n_marks + 1, np.int64)
+        out = out[: take_marks(given, out, segment_ends)]
+    return Segments(
         out,
-        stretch_ends,
+        segment_ends,
         numbers,
         np.arange(len(starts)) + after,
         np.arange(n_texts + 1) + np.searchsorted(starts, text_starts),

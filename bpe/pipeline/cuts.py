@@ -1,4 +1,4 @@
-r"""``PreparedCuts``: where a text can be cut that a :class:`bpe.pipeline.engine.PreparedEngine` encodes.
+r"""Where a text can be cut that a :class:`bpe.pipeline.engine.PipelineEngine` encodes.
 
 Both parts of the text, encoded each by itself, have the ids of the whole, whatever comes after them. A text
 is cut right after an added token, or where all of these allow it:
@@ -8,23 +8,23 @@ added tokens     none is across the place (:mod:`bpe.pipeline.added_tokens`), as
 normalizer       the parts are normalized as the whole is (``Normalizer.last_cut``)
 pre-tokenizer    a piece ends there, whatever is around the two characters: the tables of compiled patterns
                  tell this of each step that cuts
-tokens           or no piece ends there, but no token has both characters (:mod:`bpe.pipeline.cuts`)
+tokens           or no piece ends there, but no token has both characters (:class:`CrossedPairs`)
 ===============  ====================================================================================
 
 ::
 
     given         ab abé<end>ab c          a token, and text after it
-    cut           ab abé<end>|ab| c        the rest begins as :attr:`Begins.STRETCH`, or :attr:`Begins.INSIDE`
+    cut           ab abé<end>|ab| c        the rest begins as :attr:`Begins.SEGMENT`, or :attr:`Begins.INSIDE`
 
-What a step puts before a stretch, it does not put before a rest that begins inside. So a text is cut there
-only after the first character that is left of the stretch.
+What a step puts before a segment, it does not put before a rest that begins inside. So a text is cut there
+only after the first character that is left of the segment.
 
-No place is known inside a stretch with a normalizer that strips white space at the end, with a ``Replace`` of
+No place is known inside a segment with a normalizer that strips white space at the end, with a ``Replace`` of
 most expressions, or where the pre-tokenizer is ``FixedLength`` alone, or a ``Split`` whose expression is not
 compiled.
 
-Places that no token crosses: a long piece is cut there, and its ids do not change.
-
+Pairs of characters that tokens cross
+-------------------------------------
 SentencePiece's tokenizers do not split a text into pieces: it is one piece, whatever its length. But merges
 only make tokens of the vocabulary. If no token has the character x followed by the character y, no merge ever
 joins what is on both sides of a place between x and y. So the piece may be cut there::
@@ -43,7 +43,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from bpe.pipeline.added_tokens import AddedTokens, Begins, Part, TokenCuts
+from bpe.encoding.streams import Begins
+from bpe.pipeline.added_tokens import AddedTokens, Part, TokenCuts
 from bpe.pipeline.patterns import source_like
 from bpe.pipeline.pre_tokenizers import Cut, CutByLength, Put, Replace, WriteBytes
 from bpe.pipeline.preparation import Preparation
@@ -55,6 +56,7 @@ from bpe.vocabulary.byte_level import text_of
 from bpe.vocabulary.vocabulary import NO_ID, Vocabulary
 from structures.kernels import inner, pointer_to, quiet
 
+_MOST_KNOWN = 10_000  # pairs of characters of which it is remembered whether a text can be cut between
 _BITS_A_PAIR = 16
 _FEWEST_BITS = 1 << 12
 _CHARACTER_BITS = 21
@@ -62,7 +64,139 @@ _MULTIPLIER = 0x9E3779B1
 _LAST = 0x1F, 0x0F, 0x07  # the bits of a first byte that are the character's, of 2, 3, 4 bytes
 
 
-class Crossings:
+class PipelineCuts:
+    """Finds places where texts can be cut."""
+
+    def __init__(
+        self,
+        preparation: Preparation,
+        pattern: Pattern,
+        vocabulary: Vocabulary,
+        crossed_pairs: CrossedPairs | None,
+    ) -> None:
+        self._normalizer, self._pattern = preparation.normalizer, pattern
+        self._crossed_pairs, self._vocabulary, self._options = crossed_pairs, vocabulary, preparation.options
+        pre_tokenizer = preparation.pre_tokenizer
+        self._operations = None if pre_tokenizer is None else pre_tokenizer.operations
+        self._is_cut: dict[tuple[str, str], bool] = {}
+
+    def last_cut(
+        self,
+        text: str,
+        begins: Begins,
+        searches: tuple[AddedTokens, AddedTokens],
+        only_inside: bool = False,
+    ) -> tuple[int, Begins]:
+        """Return the last place that is known where a text can be cut, and what the rest begins with."""
+        cuts = TokenCuts(searches[0], text)
+        following = len(text)
+        for part in reversed(cuts.parts):
+            if part.token is None:
+                is_inside = begins is Begins.INSIDE and part.start == 0
+                found = self._last_cut_in(text, part, is_inside, cuts, searches[1])
+                if found:
+                    return part.start + found, Begins.INSIDE
+            elif not only_inside and part.end <= following and cuts.is_free(part.end):  # two may overlap
+                return part.end, Begins.SEGMENT
+            following = part.start
+        return 0, begins
+
+    def _last_cut_in(
+        self, whole: str, part: Part, is_inside: bool, given: TokenCuts, search: AddedTokens
+    ) -> int:
+        """Return how far a segment can be cut from its beginning, or the rest of one that begins inside."""
+        text = whole[part.start : part.end]
+        first, later = self._normalizer, self._normalizer.later
+        stop = later.last_cut(text)
+        size, cuts = 0, None  # of what is normalized
+        if search.token_of:
+            normalized = (later if is_inside else first)(text[:stop])
+            size, cuts = len(normalized), TokenCuts(search, normalized)
+        after = ""
+        while stop > max(0, given.lowest - part.start):
+            start = later.last_cut(text, stop - 1)
+            piece = (first if start == 0 and not is_inside else later)(text[start:stop])
+            if (
+                piece
+                and after
+                and self._can_cut(piece[-1], after)
+                and given.is_free(part.start + stop)
+                and (cuts is None or cuts.is_in_segment(size))
+            ):
+                return stop if is_inside or first.last_cut(text, stop) == stop else 0
+            after, size, stop = piece[:1] or after, size - len(piece), start
+        return 0
+
+    def _can_cut(self, before: str, after: str) -> bool:
+        """Return whether all normalized texts can be cut between two characters."""
+        pair = before, after
+        if pair not in self._is_cut:
+            if len(self._is_cut) >= _MOST_KNOWN:
+                self._is_cut.clear()
+            self._is_cut[pair] = self._is_cut_between(before, after)
+        return self._is_cut[pair]
+
+    def _is_cut_between(self, before: str, after: str) -> bool:
+        if self._operations is None:
+            return len(self._pattern.cuts(before + after)) > 0
+        n_cuts = 0
+        for operation in self._operations:
+            match operation:
+                case Replace(old, new):
+                    before, after = before.replace(old, new), after.replace(old, new)
+                case WriteBytes():
+                    before, after = text_of(before.encode())[-1], text_of(after.encode())[0]
+                case CutByLength():
+                    return False
+                case Put() if n_cuts:  # the first piece after the place may be another one
+                    return False
+                case Cut(split):
+                    if _between(source_like(split), before, after):
+                        return True
+                    # The matches are the same on both sides: the piece is cut in two, if there is one.
+                    ends = _between(split.source, before, after)
+                    if ends is None or (ends and split.rule in ("Removed", "Kept")):
+                        return ends is not None
+                    n_cuts += 1
+        return self._is_between_tokens(before, after)
+
+    def _is_between_tokens(self, before: str, after: str) -> bool:
+        """Return whether a word can be cut between two characters."""
+        if self._crossed_pairs is None:
+            return False
+        data = (before + after).encode()
+        if len(self._crossed_pairs.cut(data, np.array([len(data)]))) == 2:
+            return False
+        # What is unknown on both sides has one id together.
+        return not self._options.fuse_unk or self._is_known(before, -1) or self._is_known(after, 0)
+
+    def _is_known(self, character: str, place: int) -> bool:
+        """Return whether a token that has a character at a place is never that for what is unknown."""
+        options, vocabulary = self._options, self._vocabulary
+        unknown = vocabulary.bytes_of.get(options.unk_id) if options.unk_id is not None else None
+        if unknown and unknown.decode(errors="replace")[place] == character:
+            return False
+        has_bytes = bool(options.byte_ids) and not {NO_ID, options.unk_id} & {*options.byte_ids}
+        return has_bytes or character.encode() in vocabulary.id_of
+
+
+def _between(source: str, before: str, after: str) -> bool | None:
+    """Return whether an expression ends a piece between two characters, as ``Cuts.between``."""
+    cuts = _cuts_of(source)
+    return None if cuts is None else cuts.between(before, after)
+
+
+@functools.lru_cache(maxsize=64)
+def _cuts_of(source: str) -> Cuts | None:
+    """Return where an expression cuts; None if it is not known."""
+    try:
+        return scanner_of((source,)).cuts if source else None
+    except UnsupportedError:
+        return None
+
+
+# ---------------------------------------------------------------------- pairs that tokens cross
+class CrossedPairs:
     """The pairs of characters that tokens cross."""
 
     def __init__(self, tokens: Iterable[str]) -> None:
@@ -75,7 +209,7 @@ class Crossings:
         while n_bits < _BITS_A_PAIR * len(pairs):
             n_bits *= 2
         self._crossed = np.zeros(n_bits >> 6, np.int64)
-        note_pairs(self._crossed, pairs)
+        set_bits(self._crossed, pairs)
 
     def cut(self, data: bytes | bytearray | np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Return where the pieces of texts begin, and where the last one ends."""
@@ -92,7 +226,7 @@ def bit_of(pair, n_words):
 
 
 @quiet
-def note_pairs(crossed, pairs):
+def set_bits(crossed, pairs):
     """Set the bits of pairs."""
     for pair in pairs:
         bit = bit_of(pair, crossed.size)
@@ -136,133 +270,3 @@ def cut_pieces(crossed, data, ends, offsets):
             place += n
     out[n_pieces] = place
     return n_pieces + 1
-
-
-_MOST_KNOWN = 10_000
-
-
-class PreparedCuts:
-    """Finds places where texts can be cut."""
-
-    def __init__(
-        self, preparation: Preparation, pattern: Pattern, vocabulary: Vocabulary, crossings: Crossings | None
-    ) -> None:
-        self._normalizer, self._pattern = preparation.normalizer, pattern
-        self._crossings, self._vocabulary, self._options = crossings, vocabulary, preparation.options
-        pre_tokenizer = preparation.pre_tokenizer
-        self._operations = None if pre_tokenizer is None else pre_tokenizer.operations
-        self._is_cut: dict[tuple[str, str], bool] = {}
-
-    def last_cut(
-        self,
-        text: str,
-        begins: Begins,
-        searches: tuple[AddedTokens, AddedTokens],
-        only_inside: bool = False,
-    ) -> tuple[int, Begins]:
-        """Return the last place that is known where a text can be cut, and what the rest begins with."""
-        cuts = TokenCuts(searches[0], text)
-        following = len(text)
-        for part in reversed(cuts.parts):
-            if part.token is None:
-                is_inside = begins is Begins.INSIDE and part.start == 0
-                found = self._last_cut_in(text, part, is_inside, cuts, searches[1])
-                if found:
-                    return part.start + found, Begins.INSIDE
-            elif not only_inside and part.end <= following and cuts.is_free(part.end):  # two may overlap
-                return part.end, Begins.STRETCH
-            following = part.start
-        return 0, begins
-
-    def _last_cut_in(
-        self, whole: str, part: Part, is_inside: bool, given: TokenCuts, search: AddedTokens
-    ) -> int:
-        """Return how far a stretch can be cut from its beginning, or the rest of one that begins inside."""
-        text = whole[part.start : part.end]
-        first, later = self._normalizer, self._normalizer.later
-        stop = later.last_cut(text)
-        size, cuts = 0, None  # of what is normalized
-        if search.token_of:
-            normalized = (later if is_inside else first)(text[:stop])
-            size, cuts = len(normalized), TokenCuts(search, normalized)
-        after = ""
-        while stop > max(0, given.lowest - part.start):
-            start = later.last_cut(text, stop - 1)
-            piece = (first if start == 0 and not is_inside else later)(text[start:stop])
-            if (
-                piece
-                and after
-                and self._can_cut(piece[-1], after)
-                and given.is_free(part.start + stop)
-                and (cuts is None or cuts.is_in_stretch(size))
-            ):
-                return stop if is_inside or first.last_cut(text, stop) == stop else 0
-            after, size, stop = piece[:1] or after, size - len(piece), start
-        return 0
-
-    def _can_cut(self, before: str, after: str) -> bool:
-        """Say whether all normalized texts can be cut between two characters."""
-        pair = before, after
-        if pair not in self._is_cut:
-            if len(self._is_cut) >= _MOST_KNOWN:
-                self._is_cut.clear()
-            self._is_cut[pair] = self._is_cut_between(before, after)
-        return self._is_cut[pair]
-
-    def _is_cut_between(self, before: str, after: str) -> bool:
-        if self._operations is None:
-            return len(self._pattern.cuts(before + after)) > 0
-        n_cuts = 0
-        for operation in self._operations:
-            match operation:
-                case Replace(old, new):
-                    before, after = before.replace(old, new), after.replace(old, new)
-                case WriteBytes():
-                    before, after = text_of(before.encode())[-1], text_of(after.encode())[0]
-                case CutByLength():
-                    return False
-                case Put() if n_cuts:  # the first piece after the place may be another one
-                    return False
-                case Cut(split):
-                    if _between(source_like(split), before, after):
-                        return True
-                    # The matches are the same on both sides: the piece is cut in two, if there is one.
-                    ends = _between(split.source, before, after)
-                    if ends is None or (ends and split.rule in ("Removed", "Kept")):
-                        return ends is not None
-                    n_cuts += 1
-        return self._is_between_tokens(before, after)
-
-    def _is_between_tokens(self, before: str, after: str) -> bool:
-        """Say whether a word can be cut between two characters."""
-        if self._crossings is None:
-            return False
-        data = (before + after).encode()
-        if len(self._crossings.cut(data, np.array([len(data)]))) == 2:
-            return False
-        # What is unknown on both sides has one id together.
-        return not self._options.fuse_unk or self._is_known(before, -1) or self._is_known(after, 0)
-
-    def _is_known(self, character: str, place: int) -> bool:
-        """Say whether a token that has a character at a place is never that for what is unknown."""
-        options, words = self._options, self._vocabulary
-        unknown = words.bytes_of.get(options.unk_id) if options.unk_id is not None else None
-        if unknown and unknown.decode(errors="replace")[place] == character:
-            return False
-        has_bytes = bool(options.byte_ids) and not {NO_ID, options.unk_id} & {*options.byte_ids}
-        return has_bytes or character.encode() in words.id_of
-
-
-def _between(source: str, before: str, after: str) -> bool | None:
-    """Say whether an expression ends a piece between two characters, as ``Cuts.between``."""
-    cuts = _cuts_of(source)
-    return None if cuts is None else cuts.between(before, after)
-
-
-@functools.lru_cache(maxsize=64)
-def _cuts_of(source: str) -> Cuts | None:
-    """Return where an expression cuts; None if it is not known."""
-    try:
-        return scanner_of((source,)).cuts if source else None
-    except UnsupportedError:
-        return None

@@ -197,7 +197,7 @@ class BPEDecoder(EachToken):
 
 @dataclass(frozen=True)
 class WordPiece(EachToken):
-    """Puts a space before each token that does not go on with a word; drops spaces of written English."""
+    """Puts a space before each token that does not continue a word; drops spaces of written English."""
 
     prefix: str
     cleans_up: bool
@@ -339,7 +339,7 @@ class Fuse(Step):
 
 @dataclass(frozen=True)
 class ByteLevel(Step):
-    """Joins the bytes that the characters of all tokens stand for; what is no UTF-8 becomes U+FFFD."""
+    """Joins the bytes that the characters of all tokens stand for; what is not UTF-8 becomes U+FFFD."""
 
     @classmethod
     def read(cls, entry: Entry, where: str) -> ByteLevel:

@@ -11,9 +11,8 @@ Then the bytes of every token are made in advance, and decoding is to join them 
 is right for byte tokens, too: all bytes together are UTF-8 where each run of byte tokens is, because every
 other token ends with the end of a character. Where they are not, the slow way says what becomes of the run.
 
-Decoding tokens that come one after the other: all text comes out that no later token can change.
-
-What is held back, until it is certain:
+Of tokens that come one after the other (:class:`DecoderStream`), all text comes out that no later token can
+change. Held back, until it is certain, are:
 
 * bytes at the end that begin a character
 * a run of byte tokens at the end: one more can make all of it U+FFFD
@@ -79,7 +78,7 @@ class Decoder(FromEntry):
         self._take_apart()
 
     def _take_apart(self) -> None:
-        """Say what are head, join and tail."""
+        """Set head, join and tail."""
         steps = self._steps
         n_head = next((i for i, step in enumerate(steps) if not isinstance(step, EachToken)), len(steps))
         self.head = tuple(step for step in steps[:n_head] if isinstance(step, EachToken))
@@ -157,7 +156,7 @@ class DecoderTable:
         data = b"".join(parts)
         try:
             text = data.decode(errors="replace" if self._is_byte_level else "strict")
-        except UnicodeDecodeError:  # runs of byte tokens that are no UTF-8
+        except UnicodeDecodeError:  # runs of byte tokens that are not UTF-8
             return self._decoder([self._tokens[number] for number in numbers])
         return self._decoder.finished(text)
 

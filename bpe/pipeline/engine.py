@@ -1,4 +1,4 @@
-r"""``PreparedEngine``: an engine that does something to a text before it merges.
+r"""``PipelineEngine``: an engine that does something to a text before it merges.
 
 ::
 
@@ -11,25 +11,29 @@ r"""``PreparedEngine``: an engine that does something to a text before it merges
 
 Bytes that are not UTF-8 are U+FFFD here, as steps are made for characters. Where tokens are texts, a word may
 be as long as the text: it is cut where no token crosses (:mod:`bpe.pipeline.cuts`).
-
-Which engine a vocabulary needs: an ordinary one, or one that does something to a text before.
 """
 
 from __future__ import annotations
 
+import codecs
 import functools
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, AnyStr, NamedTuple
 
 import numpy as np
 
+from bpe.corpus import Corpus, CorpusLike
 from bpe.encoding.decoding import checked_ids
-from bpe.encoding.engine import Engine, ends_of, made_by_one, made_once, put_around
+from bpe.encoding.engine import Engine, SpecialEncoder, put_around
+from bpe.encoding.offsets import encode_with_offsets
+from bpe.encoding.streams import Begins, PartDecoder
 from bpe.encoding.symbols import END
-from bpe.pipeline.added_tokens import AddedTokens, Begins, two_searches
+from bpe.pipeline.added_tokens import AddedTokens, two_searches
 from bpe.pipeline.decoders import DecoderStream, DecoderTable
 from bpe.pipeline.normalizers import BOUNDARY
+from bpe.pipeline.post_processors import PostProcessor
 from bpe.pipeline.pre_tokenizers import TrackedPiece
 from bpe.pipeline.preparation import Preparation
 from bpe.pipeline.text_changes import check_size, most_of
@@ -37,40 +41,60 @@ from bpe.pipeline.tracked import Tracked
 from bpe.splitting.pattern import Pattern
 from bpe.splitting.regex_engine import shared_deadline
 from bpe.splitting.special_search import search_for
-from bpe.splitting.specials import Rules, Specials
+from bpe.splitting.specials import Around, Rules, Specials
+from bpe.support.text import begins_character, ends_of, utf8_of
+from bpe.support.threads import made_by_one, made_once
 from bpe.vocabulary.byte_level import text_of
+from bpe.vocabulary.extras import from_text
 from bpe.vocabulary.parts import Packed, packed, unpacked
 from bpe.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from bpe.encoding.encoder import Encoder
-    from bpe.pipeline.cuts import Crossings, PreparedCuts
+    from bpe.encoding.kernels.merge_heap import Merger
+    from bpe.pipeline.cuts import CrossedPairs, PipelineCuts
 
 
 def engine_of(vocabulary: Vocabulary, pattern: Pattern) -> Engine:
-    """Return the engine of a vocabulary: a prepared one, if it keeps steps that change a text."""
-    if vocabulary.kept or vocabulary.added_tokens:
-        from bpe.pipeline.preparation import Preparation
-
-        preparation = Preparation.of(vocabulary)
-        if preparation is not None:
-            return PreparedEngine(vocabulary, pattern, preparation)
-    return Engine(vocabulary, pattern)
+    """Return the engine of a vocabulary, which does to a text what the file says that it came from."""
+    preparation = Preparation.of(vocabulary)
+    if preparation is not None:
+        return PipelineEngine(vocabulary, pattern, preparation)
+    return FileEngine(vocabulary, pattern) if vocabulary.extras else Engine(vocabulary, pattern)
 
 
-def changes_text(vocabulary: Vocabulary) -> bool:
-    """Say whether a vocabulary keeps steps that change a text."""
-    if not vocabulary.kept and not vocabulary.added_tokens:
-        return False
-    from bpe.pipeline.preparation import Preparation
-
+def has_pipeline(vocabulary: Vocabulary) -> bool:
+    """Return whether a tokenizer.json gave this vocabulary steps that change a text."""
     return Preparation.of(vocabulary) is not None
+
+
+class FileEngine(Engine):
+    """The engine of a tokenizer.json that only cuts a text, and may put ids around its own."""
+
+    def __reduce__(self) -> Any:
+        return _unpacked, (packed(self.vocabulary), self.pattern, self.allowed_special)
+
+    @made_once
+    def around(self) -> Around:  # type: ignore[override]
+        """Return what ``add_special_tokens`` puts before and after the ids of a text."""
+        post = PostProcessor.of(self._post_processor_entry())
+        return post.before, post.after
+
+    def _post_processor_entry(self) -> Any:
+        return from_text(self.vocabulary.extras)["document"].get("post_processor")
+
+    def _comparable_around(self) -> Any:
+        """Return what is put around ids, or the entry where it cannot be read."""
+        try:
+            return self.around
+        except ValueError:
+            return self._post_processor_entry()
 
 
 class _Cut(NamedTuple):
     """What texts are cut into: words, and tokens between them."""
 
-    data: bytes | np.ndarray  # the words in a row
+    data: bytes | np.ndarray  # all words, concatenated
     ends: np.ndarray  # where each of them ends
     tokens: np.ndarray  # the ids of tokens that are cut out
     n_before: np.ndarray  # how many words are before each of them
@@ -92,14 +116,19 @@ class _Found(NamedTuple):
         return _Cut(b"".join(self.words), ends_of(self.words), tokens, n_before, *counts)
 
 
-class PreparedEngine(Engine):
-    """Encodes bytes and decodes ids, as :class:`Engine` does."""
+class PipelineEngine(FileEngine):
+    """Encodes bytes and decodes ids, as :class:`Engine` does, by the steps of a tokenizer.json."""
 
-    is_prepared = True
+    is_lossless = False
+    small = 256
+    rest_begins = Begins.INSIDE
+    piece_automaton = None
 
     def __init__(self, vocabulary: Vocabulary, pattern: Pattern, preparation: Preparation) -> None:
         super().__init__(vocabulary, pattern)
         self.preparation = preparation
+        self.options, self.splits_by_pattern = preparation.options, preparation.pre_tokenizer is None
+        self.joins_bytes = preparation.decoder is None  # else a decoder makes text of the texts of tokens
         self._searches = functools.lru_cache(maxsize=8)(self._searches_for)
         self._ids_of = functools.lru_cache(maxsize=8)(self._numbered_ids)
 
@@ -108,24 +137,29 @@ class PreparedEngine(Engine):
         """Return the encoder of words; it loads the compiler, which decoding does not need."""
         from bpe.encoding.encoder import Encoder
 
-        return Encoder(self.vocabulary, self.pattern, self.preparation.options)
+        return Encoder(self.vocabulary, self.pattern, self.options)
+
+    @property
+    def merger(self) -> Merger:
+        """Not there: merges left out by chance are for texts that are only split."""
+        raise ValueError("dropout is only for tokenizers that do nothing to a text but split it")
 
     @made_once
-    def _crossings(self) -> Crossings | None:
-        """Where long words are cut; None if they are not."""
-        from bpe.pipeline.cuts import Crossings
+    def _crossed_pairs(self) -> CrossedPairs | None:
+        """Where long words are not cut; None if no word is cut."""
+        from bpe.pipeline.cuts import CrossedPairs
 
-        options, words = self.preparation.options, self.vocabulary
-        if not options.is_text or options.suffix or words.whole_ids:
+        options, vocabulary = self.options, self.vocabulary
+        if not options.is_text or options.suffix or vocabulary.atomic_ids:
             return None
-        return Crossings(token.decode(errors="replace") for token in words.id_of)
+        return CrossedPairs(token.decode(errors="replace") for token in vocabulary.id_of)
 
     @made_once
-    def _cuts(self) -> PreparedCuts:
+    def _cuts(self) -> PipelineCuts:
         """Where texts can be cut; it loads the compiler."""
-        from bpe.pipeline.cuts import PreparedCuts
+        from bpe.pipeline.cuts import PipelineCuts
 
-        return PreparedCuts(self.preparation, self.pattern, self.vocabulary, self._crossings)
+        return PipelineCuts(self.preparation, self.pattern, self.vocabulary, self._crossed_pairs)
 
     def _searches_for(self, tokens: frozenset[str]) -> tuple[AddedTokens, AddedTokens]:
         steps = self.preparation
@@ -139,36 +173,40 @@ class PreparedEngine(Engine):
 
     def __eq__(self, other: object) -> bool:
         same = super().__eq__(other)
-        return same and isinstance(other, PreparedEngine) and self.preparation == other.preparation
+        return same and isinstance(other, PipelineEngine) and self.preparation == other.preparation
 
     __hash__ = Engine.__hash__
 
-    def __reduce__(self) -> Any:
-        return _unpacked, (packed(self.vocabulary), self.pattern, self.allowed_special)
-
     # ------------------------------------------------------------------------------------------ encoding
-    def last_cut(
-        self, text: str, begins: Begins, rules: Rules, *, only_inside: bool = False
-    ) -> tuple[int, Begins]:
-        """Return the last place where a text that may continue can be cut, and what the rest begins with."""
-        with shared_deadline(len(text)):
-            return self._cuts.last_cut(text, begins, self._searches(rules.allowed.tokens), only_inside)
+    def encoder_for(
+        self,
+        data: bytes | bytearray | np.ndarray,
+        rules: Rules,
+        given: str | bytes = b"",
+        what: str = "text",
+        begins: Begins = Begins.TEXT,
+    ) -> SpecialEncoder:
+        """Return what encodes any text by some rules; as that of :class:`Engine`."""
+        rules.refuse(given, what)
+        return SpecialEncoder(self, rules, begins)
 
     def encode_special(
         self, texts: Sequence[bytes], rules: Rules, begins: Begins = Begins.TEXT
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Encode texts of any kind; as that of :class:`Engine`. `begins`: what each of them begins with."""
+        """Encode texts of any kind; as that of :class:`Engine`."""
         found = self._cut(texts, rules, begins)
         ids, offsets, _ = self._encode_words(found.data, found.ends)
         if len(found.tokens):
             ids = np.insert(ids, offsets[found.n_before], found.tokens)
         return put_around(ids, offsets[found.n_words] + found.n_tokens, rules.around)
 
-    def words_of(self, data: bytes, rules: Rules) -> list[bytes]:
-        """Return what a text is cut into after its steps, without tokens: words, or what the pattern cuts."""
-        found = self._cut([data], rules, Begins.TEXT)
-        words, starts = bytes(found.data), [0, *found.ends.tolist()]
-        return [words[start:end] for start, end in pairwise(starts) if start < end]
+    def normalized(self, corpus: CorpusLike) -> Iterator[bytes]:
+        """Yield what the steps make of texts, without tokens: words, or what the pattern cuts."""
+        rules = self.rules_of("all")
+        for blocks in Corpus.of(corpus).documents():
+            found = self._cut([b"".join(blocks)], rules, Begins.TEXT)
+            words, starts = bytes(found.data), [0, *found.ends.tolist()]
+            yield from (words[start:end] for start, end in pairwise(starts) if start < end)
 
     def _cut(self, texts: Sequence[bytes], rules: Rules, begins: Begins) -> _Cut:
         first_search, _ = self._searches(rules.allowed.tokens)
@@ -188,15 +226,15 @@ class PreparedEngine(Engine):
         return found.cut()
 
     def _cut_together(self, texts: Sequence[bytes], rules: Rules) -> _Cut | None:
-        """Cut texts whose tokens have no flags, and whose stretches are words; None if they may be none."""
+        """Cut texts whose tokens have no flags, and whose segments are words; None if they may be none."""
         normalizer, step = self.preparation.normalizer, self.preparation.pre_tokenizer
         cuts = step is not None and not step.is_nothing
         needle = (step.needle or "").encode() if step is not None and cuts else b""
-        if (cuts and not needle) or self.preparation.options.suffix or not normalizer.is_local:
+        if (cuts and not needle) or self.options.suffix or not normalizer.is_local:
             return None
-        from bpe.pipeline.batches import stretches_of  # loads the compiler
+        from bpe.pipeline.batches import segments_of  # loads the compiler
 
-        found = stretches_of(texts, rules.allowed, normalizer)
+        found = segments_of(texts, rules.allowed, normalizer)
         if found is None or (needle and needle in found.data.tobytes()):
             return None
         tokens = self._ids_of(rules.allowed.tokens)[found.numbers]
@@ -204,7 +242,7 @@ class PreparedEngine(Engine):
         return _Cut(found.data, found.ends, tokens, found.n_before, found.text_ends, n_tokens)
 
     def _cut_by_flags(self, text: str, rules: Rules, found: _Found, begins: Begins) -> None:
-        """Cut a text whose tokens may have flags, or that is the rest of a stretch."""
+        """Cut a text whose tokens may have flags, or that is the rest of a segment."""
         first_search, second_search = self._searches(rules.allowed.tokens)
         normalizer, id_of = self.preparation.normalizer, self.vocabulary.cut_tokens
         n_normalized, most = 0, most_of(len(text))
@@ -224,8 +262,8 @@ class PreparedEngine(Engine):
                     found.tokens.append(id_of[inner.token])
                     found.n_before.append(len(found.words))
                 else:
-                    stretch, n_left = normalized[inner.start : inner.end], max(n_first - inner.start, 0)
-                    found.words.extend(self._words_of(stretch, n_left, is_rest and inner.start == 0))
+                    segment, n_left = normalized[inner.start : inner.end], max(n_first - inner.start, 0)
+                    found.words.extend(self._words_of(segment, n_left, is_rest and inner.start == 0))
 
     def _cut_plainly(self, data: bytes, rules: Rules, found: _Found, is_text: bool) -> None:
         """Cut a text whose tokens have no flags."""
@@ -253,7 +291,7 @@ class PreparedEngine(Engine):
         return self.preparation.normalizer(together.decode(errors="replace")) if is_safe else None
 
     def _is_a_word(self, text: str) -> bool:
-        """Say whether a text, and each part of it, is a single word for the pre-tokenizer."""
+        """Return whether a text, and each part of it, is a single word for the pre-tokenizer."""
         step = self.preparation.pre_tokenizer
         return step is None or step.is_nothing or (step.needle is not None and step.needle not in text)
 
@@ -277,7 +315,7 @@ class PreparedEngine(Engine):
 
         The last is left out, and empty, if it is not to be `measured`.
         """
-        options = self.preparation.options
+        options = self.options
         if options.suffix:
             words = [bytes(data[start:end]) + END for start, end in pairwise([0, *ends.tolist()])]
             data, ends = b"".join(words), ends_of(words)
@@ -302,14 +340,18 @@ class PreparedEngine(Engine):
         """Return where the pieces of words begin, and where the last one ends; None if the pattern cuts."""
         if self.preparation.pre_tokenizer is None:
             return None
-        if self._crossings is None:
+        if self._crossed_pairs is None:
             edges = np.append(0, ends)
             return edges[np.diff(edges, prepend=-1) > 0].astype(np.int32)  # no word is empty
-        return self._crossings.cut(data, ends)
+        return self._crossed_pairs.cut(data, ends)
 
     # ------------------------------------------------------------------------------------------- origins
-    def encode_with_origins(self, data: bytes, rules: Rules) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Encode a text, and say which characters each id came from; nothing is put around it."""
+    def encode_with_origins(
+        self, text: str | bytes, rules: Rules
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Encode a text; return which bytes of its UTF-8 each id came from, too. Nothing is put around."""
+        data = utf8_of(text)
+        rules.refuse(text)
         try:
             given = Tracked.of(data.decode())
         except UnicodeDecodeError as error:
@@ -336,7 +378,8 @@ class PreparedEngine(Engine):
             for column, values in zip(columns, new, strict=True):
                 column.append(values)
         all_ids, starts, ends = (np.concatenate([np.empty(0, np.int64), *column]) for column in columns)
-        return all_ids.astype(np.uint32), starts, ends
+        byte_of = np.append(np.flatnonzero(begins_character(data)), len(data))
+        return all_ids.astype(np.uint32), byte_of[starts], byte_of[ends]
 
     def _cut_tracked(self, given: Tracked, rules: Rules) -> list[TrackedPiece | tuple[int, int, int]]:
         """Cut a text into words and tokens; those are an id, and where they begin and end."""
@@ -352,11 +395,11 @@ class PreparedEngine(Engine):
             n_normalized += len(text)
             check_size(n_normalized, most)
             for inner in second_search.split(text.text):
-                stretch = text[inner.start : inner.end]
+                segment = text[inner.start : inner.end]
                 if inner.token is not None:
-                    found.append((id_of[inner.token], int(stretch.starts[0]), int(stretch.ends[-1])))
+                    found.append((id_of[inner.token], int(segment.starts[0]), int(segment.ends[-1])))
                 else:
-                    found += self._tracked_words_of(stretch, len(stretch) > 0 and stretch.starts[0] == 0)
+                    found += self._tracked_words_of(segment, len(segment) > 0 and segment.starts[0] == 0)
         return found
 
     def _tracked_words_of(self, text: Tracked, is_first: bool) -> list[TrackedPiece]:
@@ -367,21 +410,60 @@ class PreparedEngine(Engine):
         starts, ends = np.repeat(text.starts, n_bytes), np.repeat(text.ends, n_bytes)
         return [TrackedPiece(text.text.encode(), starts, ends)]
 
-    # ------------------------------------------------------------------------------------------ decoding
-    @property
-    def joins_bytes(self) -> bool:
-        """Whether ids are decoded to the bytes of their tokens, joined: not by a decoder of texts."""
-        return self.preparation.decoder is None
+    # ----------------------------------------------------------------------------------- parts of texts
+    def decided(
+        self, data: bytes, begins: Begins, rules: Rules, *, only_inside: bool = False
+    ) -> tuple[int, int, Begins]:
+        """Return how far the ids of a text are known that may continue; as that of :class:`Engine`."""
+        search, searches = rules.disallowed, self._searches(rules.allowed.tokens)
+        # So far from the end that every disallowed token across the place is seen.
+        text, _ = codecs.utf_8_decode(data[: max(len(data) - search.reach, 0)], "replace", False)
+        with shared_deadline(len(text)):
+            n_characters, rest_begins = self._cuts.last_cut(text, begins, searches, only_inside)
+        place = len(text[:n_characters].encode())
+        if "\ufffd" in text[:n_characters]:  # that of bytes which are not UTF-8 is longer than these
+            place = bisect_left(range(len(data)), n_characters, key=lambda n: _n_characters(data[:n]))
+            # Bytes that are not a character may only be known by the byte after them.
+            place -= len(data[:place].decode(errors="replace")) != n_characters
+        around = data[max(place - search.reach, 0) : place + search.reach] if search.tokens else b""
+        if around and search.crossed(around)[min(place, search.reach)]:
+            return 0, 0, begins
+        return place, place, rest_begins
 
+    def ordinary_cuts(self, data: bytes) -> np.ndarray:
+        """Return no place: steps may look at a whole text."""
+        return np.empty(0, np.int64)
+
+    def _beginning(self, text: AnyStr, most: int, rules: Rules) -> AnyStr:
+        """Return a beginning of a text that has the first ids: not the longest, if steps look far ahead.
+
+        Each try takes as long as encoding the text, so that the steps become larger after some.
+        """
+        ids, _, ends = encode_with_offsets(self, text, rules)
+        if len(ids) <= most:
+            return text
+        n, n_tries = most, 0
+        while n > 0:
+            part = text[: int(ends[n - 1])]
+            data = utf8_of(part)
+            again = self.encoder_for(data, rules, part).encode_to_numpy(data)
+            if len(again) <= most and np.array_equal(again, ids[: len(again)]):
+                return part
+            n, n_tries = n - (1 << (n_tries >> 3)), n_tries + 1
+        return text[:0]
+
+    # ------------------------------------------------------------------------------------------ decoding
     @made_once
     def token_texts(self) -> dict[int, str]:
         """Return the text of each id, as a decoder takes it."""
-        words, steps = self.vocabulary, self.preparation
+        vocabulary, steps = self.vocabulary, self.preparation
         spelled = bytes.decode if steps.options.is_text else text_of
-        texts = {number: spelled(token) for token, number in words.id_of.items()}
-        texts |= {number: token for token, number in {**words.idle_tokens, **words.cut_tokens}.items()}
+        texts = {number: spelled(token) for token, number in vocabulary.id_of.items()}
+        texts |= {
+            number: token for token, number in {**vocabulary.idle_tokens, **vocabulary.cut_tokens}.items()
+        }
         normalized = [token.content for token in steps.added if token.normalized]
-        return texts | {words.cut_tokens[token]: steps.normalizer(token) for token in normalized}
+        return texts | {vocabulary.cut_tokens[token]: steps.normalizer(token) for token in normalized}
 
     def without_special(self, ids: Iterable[int] | np.ndarray) -> list[int]:
         """Return ids without those of special tokens; as tokenizers, by the texts that are decoded."""
@@ -406,18 +488,33 @@ class PreparedEngine(Engine):
             return decoder(list(map(self.token_texts.__getitem__, numbers))).encode()
         return table(list(map(place_of.__getitem__, numbers))).encode()
 
-    def decoder_stream(self) -> DecoderStream | None:
-        """Return what decodes tokens that come one after the other; None if their bytes are joined."""
+    def part_decoder(self, errors: str) -> PartDecoder:
+        """Return what decodes ids that come in parts."""
         decoder = self.preparation.decoder
-        return None if decoder is None else DecoderStream(decoder)
+        return super().part_decoder(errors) if decoder is None else _TextDecoder(self, DecoderStream(decoder))
 
-    def texts_of(self, ids: Iterable[int] | np.ndarray) -> list[str]:
-        """Return the texts of tokens, as a decoder takes them."""
-        return list(map(self.token_texts.__getitem__, checked_ids(self.vocabulary, ids)))
+
+class _TextDecoder:
+    """Decodes ids that stand for texts, by a decoder."""
+
+    def __init__(self, engine: PipelineEngine, stream: DecoderStream) -> None:
+        self._engine, self._stream = engine, stream
+
+    def decode(self, ids: Iterable[int] | np.ndarray, is_last: bool) -> str:
+        """Take more ids; return the characters that no later id can change."""
+        texts = self._engine.token_texts
+        numbers = checked_ids(self._engine.vocabulary, ids)
+        text = self._stream.feed([texts[number] for number in numbers])
+        return text + self._stream.finish() if is_last else text
+
+
+def _n_characters(data: bytes) -> int:
+    """Return how many characters are complete."""
+    return len(codecs.utf_8_decode(data, "replace", False)[0])
 
 
 def _kept(ids: np.ndarray, offsets: np.ndarray, unk_id: int | None) -> np.ndarray:
-    """Say for each id whether it stays: not that of what is unknown, after another one in the same word."""
+    """Return for each id whether it stays: not that of what is unknown, after another in the same word."""
     is_unknown = ids == unk_id
     is_kept = ~is_unknown
     is_kept[1:] |= ~is_unknown[:-1]
@@ -426,7 +523,4 @@ def _kept(ids: np.ndarray, offsets: np.ndarray, unk_id: int | None) -> np.ndarra
 
 
 def _unpacked(parts: Packed, pattern: Pattern, allowed_special: Specials) -> Engine:
-    words = unpacked(parts)
-    preparation = Preparation.of(words)
-    assert preparation is not None  # as it was when it was packed
-    return PreparedEngine(words, pattern, preparation).allowing(allowed_special)
+    return engine_of(unpacked(parts), pattern).allowing(allowed_special)

@@ -161,7 +161,7 @@ class Normalizer(FromEntry):
         return 0
 
     def _can_cut(self, before: str, after: str) -> bool:
-        """Say whether all texts can be cut between two characters, the second of which may be unknown."""
+        """Return whether all texts can be cut between two characters, the second of which may be unknown."""
         heads = {after}
         for change in self._changes:
             found = [change.heads(before, head) for head in heads]
@@ -172,7 +172,7 @@ class Normalizer(FromEntry):
         return True
 
     def _begins_in(self, text: str) -> bool:
-        """Say whether what changes the beginning has text to change, and leaves some."""
+        """Return whether what changes the beginning has text to change, and leaves some."""
         most = most_of(len(text))
         for i, change in enumerate(self._changes):
             if not any(each.is_at_beginning for each in self._changes[i:]):

@@ -13,12 +13,12 @@ A pre-tokenizer can do more than a pattern: it drops parts of a text, and change
 ``Sequence``                                 one after the other, ``ByteLevel`` last
 ===========================================  ==========================================================
 
-Regular expressions in the dialects of other engines.
-
+Expressions in the dialects of other engines
+--------------------------------------------
 The expressions of a pattern are written for the ``regex`` package. Other engines read the same signs in other
 ways: ``.``, ``$``, ``\w``, ``\s``, ``(?s)`` and the content of a set differ from engine to engine. So the
-expression is parsed (:mod:`bpe.splitting.compiled.syntax`) and written again with signs that all engines read alike. A
-class of characters that no property of Unicode names is written as ranges.
+expression is parsed (:mod:`bpe.splitting.compiled.syntax`) and written again with signs that all engines read
+alike. A class of characters that no property of Unicode names is written as ranges.
 
 ===========  ==========================================================================
 oniguruma    ``tokenizers`` (with ``Regex``)
@@ -57,6 +57,124 @@ from bpe.splitting.compiled.syntax import (
 from bpe.splitting.pattern import READ_ALIKE, Pattern
 from bpe.splitting.regex_engine import check_expressions
 
+_HINT = "bpe splits by patterns only: train a new tokenizer with one (--pattern)"
+
+
+def pre_tokenizer_of(pattern: Pattern) -> dict[str, Any]:
+    """Return the pre-tokenizer of a pattern, as written in a ``tokenizer.json``."""
+    if pattern.name == "gpt2":
+        return byte_level(use_regex=True)
+    if pattern.name == "none":
+        return byte_level(use_regex=False)
+    splits = [
+        {
+            "type": "Split",
+            "pattern": {"Regex": render(source, "oniguruma")},
+            "behavior": "Isolated",
+            "invert": False,
+        }
+        for source in pattern.sources
+    ]
+    return {"type": "Sequence", "pretokenizers": [*splits, byte_level(use_regex=False)]}
+
+
+def byte_level(*, use_regex: bool) -> dict[str, Any]:
+    """Return the step that writes bytes as characters and, if `use_regex`, splits as GPT-2 does."""
+    return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
+
+
+def pattern_of(pre_tokenizer: Any) -> Pattern:
+    """Return the pattern of a pre-tokenizer with ``ByteLevel``."""
+    read = PreTokenizer.of(pre_tokenizer)
+    pattern = _pattern(read)
+    if not read.is_byte_level:
+        raise ValueError(
+            "pre_tokenizer has no ByteLevel: its tokens are characters, and those of bpe are bytes"
+        )
+    return pattern
+
+
+def pattern_like(pre_tokenizer: PreTokenizer) -> Pattern | None:
+    r"""Return the pattern that cuts every text like a pre-tokenizer."""
+    try:
+        return _pattern(pre_tokenizer)
+    except ValueError:
+        return None
+
+
+def _pattern(pre_tokenizer: PreTokenizer) -> Pattern:
+    """Return the pattern that cuts like a pre-tokenizer; raise if there is none."""
+    sources: list[str] = []
+    last: Step | None = None
+    for step in pre_tokenizer.steps:
+        if last and last.type == "ByteLevel":
+            raise ValueError(f"{step.where} comes after ByteLevel, which leaves bytes, not text. {_HINT}")
+        sources += [source for operation in step.operations for source in _sources(operation, step)]
+        last = step
+    check_expressions(sources)
+    return Pattern.of(sources or "none")
+
+
+def _sources(operation: Operation, step: Step) -> list[str]:
+    """Return the expressions that cut as an operation does."""
+    match operation:
+        case WriteBytes():
+            return []
+        case Put() if step.type == "ByteLevel":
+            raise ValueError(
+                f"{step.where}: add_prefix_space puts a space before every text, which bpe never does. "
+                "Set it to false, and put the space into the text"
+            )
+        case Cut(split) if step.type in ("ByteLevel", "Split", "Punctuation", "Digits"):
+            if source := source_like(split):
+                return [source]
+            raise ValueError(
+                f"{step.where}: {step.type} with behavior {split.behavior!r}"
+                f"{' and invert' if split.invert else ''} is no pattern: it does not keep every piece as it "
+                f"is. {_HINT}"
+            )
+    raise ValueError(f"{step.where}: {step.type!r} is no pattern. {_HINT}")
+
+
+def source_like(split: Split) -> str:
+    """Return the expression that cuts every text like a split; empty if there is none."""
+    source = split.source
+    match split.rule:
+        case "Isolated" | "Contiguous":
+            return source
+        case "Kept" if _covers(source):
+            return source
+        case "MergedWithPrevious" if _is_one_character(source):
+            return f"{_but(source)}*{source}|{_but(source)}+"
+        case "MergedWithNext" if _is_one_character(source):
+            return f"{source}{_but(source)}*|{_but(source)}+"
+    return ""
+
+
+def _but(source: str) -> str:
+    """Return an expression of the characters that another one of one character does not match."""
+    return rf"(?:(?!{source})[\s\S])"
+
+
+def _is_one_character(source: str) -> bool:
+    """Return whether each match of an expression is one character, and depends on no other."""
+    try:
+        return isinstance(parse(source), Chars)
+    except UnsupportedError:
+        return False
+
+
+def _covers(source: str) -> bool:
+    """Return whether it is certain that the matches of an expression cover every text."""
+    from bpe.splitting.compiled.automaton import compile_automaton  # loads numpy
+
+    try:
+        return compile_automaton(source).covers
+    except UnsupportedError:
+        return False
+
+
+# ----------------------------------------------------------------------- dialects of other engines
 # The general categories of Unicode: all engines know these names.
 _CATEGORY = re.compile(r"\\([pP])\{?(LC|L[ultmo]?|M[nce]?|N[dlo]?|P[cdseifo]?|S[mcko]?|Z[slp]?|C[cfno]?)\}?")
 _SPACE = r"[\t-\r\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"  # the members of \s
@@ -85,7 +203,6 @@ DIALECTS = {
 }
 
 
-# ---------------------------------------------------------------------------------------------- writing
 def render(source: str, dialect: str) -> str:
     r"""Write an expression in another dialect."""
     if dialect in ("oniguruma", "rust") and source in READ_ALIKE:
@@ -210,123 +327,3 @@ class _Writer:
 
 _NAMES = {9: r"\t", 10: r"\n", 11: r"\v", 12: r"\f", 13: r"\r"}
 _ONE_CLASS = r"\\s|\\[pP]\{\w+\}"
-
-
-_HINT = "bpe splits by patterns only: train a new tokenizer with one (--pattern)"
-
-
-def pre_tokenizer_of(pattern: Pattern) -> dict[str, Any]:
-    """Return the pre-tokenizer of a pattern, as written in a ``tokenizer.json``."""
-    if pattern.name == "gpt2":
-        return byte_level(use_regex=True)
-    if pattern.name == "none":
-        return byte_level(use_regex=False)
-    splits = [
-        {
-            "type": "Split",
-            "pattern": {"Regex": render(source, "oniguruma")},
-            "behavior": "Isolated",
-            "invert": False,
-        }
-        for source in pattern.sources
-    ]
-    return {"type": "Sequence", "pretokenizers": [*splits, byte_level(use_regex=False)]}
-
-
-def byte_level(*, use_regex: bool) -> dict[str, Any]:
-    """Return the step that writes bytes as characters and, if `use_regex`, splits as GPT-2 does."""
-    return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
-
-
-def pattern_of(pre_tokenizer: Any) -> Pattern:
-    """Return the pattern of a pre-tokenizer with ``ByteLevel``."""
-    read = PreTokenizer.of(pre_tokenizer)
-    pattern = _pattern(read)
-    if not read.is_byte_level:
-        raise ValueError(
-            "pre_tokenizer has no ByteLevel: its tokens are characters, and those of bpe are bytes"
-        )
-    return pattern
-
-
-def pattern_like(pre_tokenizer: PreTokenizer) -> Pattern | None:
-    r"""Return the pattern that cuts every text like a pre-tokenizer."""
-    try:
-        return _pattern(pre_tokenizer)
-    except ValueError:
-        return None
-
-
-def _pattern(pre_tokenizer: PreTokenizer) -> Pattern:
-    """Return the pattern that cuts like a pre-tokenizer; raise if there is none."""
-    sources: list[str] = []
-    last: Step | None = None
-    for step in pre_tokenizer.steps:
-        if last and last.type == "ByteLevel":
-            raise ValueError(f"{step.where} comes after ByteLevel, which leaves bytes, not text. {_HINT}")
-        sources += [source for operation in step.operations for source in _sources(operation, step)]
-        last = step
-    check_expressions(sources)
-    return Pattern.of(sources or "none")
-
-
-def _sources(operation: Operation, step: Step) -> list[str]:
-    """Return the expressions that cut as an operation does."""
-    match operation:
-        case WriteBytes():
-            return []
-        case Put() if step.type == "ByteLevel":
-            raise ValueError(
-                f"{step.where}: add_prefix_space puts a space before every text, which bpe never does. "
-                "Set it to false, and put the space into the text"
-            )
-        case Cut(split) if step.type in ("ByteLevel", "Split", "Punctuation", "Digits"):
-            if source := source_like(split):
-                return [source]
-            raise ValueError(
-                f"{step.where}: {step.type} with behavior {split.behavior!r}"
-                f"{' and invert' if split.invert else ''} is no pattern: it does not keep every piece as it "
-                f"is. {_HINT}"
-            )
-    raise ValueError(f"{step.where}: {step.type!r} is no pattern. {_HINT}")
-
-
-def source_like(split: Split) -> str:
-    """Return the expression that cuts every text like a split; empty if there is none."""
-    source = split.source
-    match split.rule:
-        case "Isolated" | "Contiguous":
-            return source
-        case "Kept" if _covers(source):
-            return source
-        case "MergedWithPrevious" if _is_one_character(source):
-            return f"{_but(source)}*{source}|{_but(source)}+"
-        case "MergedWithNext" if _is_one_character(source):
-            return f"{source}{_but(source)}*|{_but(source)}+"
-    return ""
-
-
-def _but(source: str) -> str:
-    """Return an expression of the characters that another one of one character does not match."""
-    return rf"(?:(?!{source})[\s\S])"
-
-
-def _is_one_character(source: str) -> bool:
-    """Whether each match of an expression is one character, and depends on no other."""
-    from bpe.splitting.compiled.syntax import Chars, UnsupportedError, parse
-
-    try:
-        return isinstance(parse(source), Chars)
-    except UnsupportedError:
-        return False
-
-
-def _covers(source: str) -> bool:
-    """Whether it is certain that the matches of an expression cover every text."""
-    from bpe.splitting.compiled.automaton import compile_automaton
-    from bpe.splitting.compiled.syntax import UnsupportedError
-
-    try:
-        return compile_automaton(source).covers
-    except UnsupportedError:
-        return False

@@ -261,7 +261,7 @@ _READERS: dict[str, Callable[[dict[str, Any], str], list[Operation]]] = {
 
 
 class Step(NamedTuple):
-    """A step of a pre-tokenizer that is no Sequence."""
+    """A step of a pre-tokenizer that is not a Sequence."""
 
     where: str
     """Where its entry is."""

@@ -3,12 +3,13 @@ r"""The changes that normalizers are made of.
 Each :class:`TextChange` changes a text in two ways, which give the same text: :meth:`TextChange.plain` is
 fast, and :meth:`TextChange.tracked` keeps where each character came from.
 
-Each also says where a text can be cut: :meth:`TextChange.heads` is asked about a cut before a character c.
-If changing both parts is the same as changing the whole, whatever else is before and after, it answers with
-what the second part may begin with, after the change. Otherwise it answers None. What a part begins with is a
-character, or ``""``: anything, or nothing at all. So the cut goes through several changes in a row.
+Each also says where a text can be cut: :meth:`TextChange.heads` is asked about a cut before a character c. If
+changing both parts is the same as changing the whole, whatever else is before and after, it answers with what
+the second part may begin with, after the change. Otherwise it answers None. What a part begins with is a
+character, or ``""``: anything, or nothing at all. So the cut goes through several changes, one after the
+other.
 
-Unicode's normal forms: NFC, NFD, NFKC and NFKD, by the tables of Python.
+The normal forms of Unicode, NFC, NFD, NFKC and NFKD, are by the tables of Python.
 
 But: ``tokenizers`` has tables of its own, which are those of Unicode 9. It takes a mark that is newer for a
 letter, and leaves a character as it is that has a newer decomposition.
@@ -41,7 +42,7 @@ WHITE_SPACE = (
 
 
 def most_of(n_characters: int) -> int:
-    """Return how many characters may be made of a text that is not empty, all its stretches together."""
+    """Return how many characters may be made of a text that is not empty, all its segments together."""
     return MAX_GROWTH * n_characters + MAX_CONTENT
 
 
@@ -279,7 +280,7 @@ class UnicodeForm(TextChange):
         return frozenset({after}) if after in _ALONE else ANYTHING
 
     def _is_boundary(self, after: str) -> bool:
-        """Say whether a character neither moves nor combines with any before it.
+        """Return whether a character neither moves nor combines with any before it.
 
         Not all such characters are known: what is not of the Basic Multilingual Plane counts as if it did.
         """

@@ -40,27 +40,27 @@ def figures_of(tokenizer: Tokenizer, data: bytes, progress: Progress = False) ->
         raise ValueError(f"the greatest id is {tokenizer.vocab_size - 1}: a report has ids below {MOST_IDS}")
     with progress_bar(progress, len(data), "B", "measuring") as advance:
         audit = _audited(tokenizer, data, advance)
-    words = tokenizer.engine.vocabulary
+    vocabulary = tokenizer.engine.vocabulary
     uses, measured = audit.uses, audit.texts[0]
-    times = times_of_merges(uses, words.merges, words.merged_ids)
-    known = sorted(words.bytes_of)
-    specials = set(words.cut_tokens.values())
+    times = times_of_merges(uses, vocabulary.merges, vocabulary.merged_ids)
+    known = sorted(vocabulary.bytes_of)
+    specials = set(vocabulary.cut_tokens.values())
     ordinary = [number for number in known if number not in specials]
-    lengths = Counter(len(words.bytes_of[number]) for number in ordinary)
-    longest = sorted(ordinary, key=lambda number: (-len(words.bytes_of[number]), number))
+    lengths = Counter(len(vocabulary.bytes_of[number]) for number in ordinary)
+    longest = sorted(ordinary, key=lambda number: (-len(vocabulary.bytes_of[number]), number))
     unused = [number for number in ordinary if not uses[number]]
     return {
         "n_bytes": len(data),
         "n_tokens": measured.n_tokens,
         "n_words": measured.n_words,
         "n_ids": len(known),
-        "n_merges": len(words.merges),
+        "n_merges": len(vocabulary.merges),
         "n_special": len(specials),
         "pattern": tokenizer.pattern.spec,
-        "sizes": sizes_of(times, measured.n_tokens, len(ordinary) - len(words.merges)),
+        "sizes": sizes_of(times, measured.n_tokens, len(ordinary) - len(vocabulary.merges)),
         "times": [[int(rank) + 1, int(times[rank])] for rank in _points(len(times), geometric=True)],
         "lengths": sorted(lengths.items()),
-        "categories": categories_of([words.bytes_of[number] for number in ordinary]),
+        "categories": categories_of([vocabulary.bytes_of[number] for number in ordinary]),
         "statuses": audit.n_by_status,
         "not_live": [number for number, status in audit.status_of.items() if status != "live"][:100],
         "efficiency": audit.renyi_efficiency,

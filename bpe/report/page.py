@@ -44,19 +44,23 @@ def page_of(
 
 def _vocabulary(tokenizer: Tokenizer) -> dict[str, Any]:
     """Return the data for the encoder of the page; the bytes of tokens are written as characters."""
-    words = tokenizer.engine.vocabulary
+    vocabulary = tokenizer.engine.vocabulary
     try:
         expressions: list[str] | None = [render(source, "javascript") for source in tokenizer.pattern.sources]
     except ValueError:
         expressions = None
-    if words.n_super:  # the encoder of the page merges inside pieces only
+    if vocabulary.n_super:  # the encoder of the page merges inside pieces only
         expressions = None
     return {
-        "tokens": {number: text_of(token) for number, token in sorted(words.bytes_of.items())},
-        "merges": [number for pair in words.merges for number in pair],
-        "merged": words.merged_ids,
-        "whole": {token: number for number in words.whole_ids if (token := _typed(words.bytes_of[number]))},
-        "special": words.cut_tokens,
+        "tokens": {number: text_of(token) for number, token in sorted(vocabulary.bytes_of.items())},
+        "merges": [number for pair in vocabulary.merges for number in pair],
+        "merged": vocabulary.merged_ids,
+        "whole": {
+            token: number
+            for number in vocabulary.atomic_ids
+            if (token := _typed(vocabulary.bytes_of[number]))
+        },
+        "special": vocabulary.cut_tokens,
         "pattern": expressions,
     }
 

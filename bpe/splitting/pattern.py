@@ -514,6 +514,10 @@ def everything_compiled() -> Iterator[None]:
     that takes less time than to load compiled code. The results are the same. Use it where you measure, and
     to load, or compile, in advance what later work needs. It may be nested, and be a decorator.
 
+    Yields
+    ------
+    None
+
     Complexity
     ----------
     O(1).

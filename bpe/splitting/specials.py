@@ -3,20 +3,17 @@
 Where several special tokens begin at the same place, the longest is taken; the search continues after it.
 Added tokens are found in the same search, and need not be allowed.
 
-* :func:`check_specials`: the special tokens of a vocabulary
-* :class:`Rules`, :func:`rules_of`: which tokens are allowed, which are an error
+:class:`Rules` say which tokens are allowed, and which are an error.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Literal, TypeAlias, TypedDict
 
 from bpe.splitting.special_search import cached_by_size, exact_bytes, search_for
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
-Ordinary: TypeAlias = Literal["ordinary"] | None
 Around: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # ids put before and after those of a text
 NO_TOKENS: frozenset[str] = frozenset()
 NOTHING_AROUND: Around = ((), ())
@@ -27,29 +24,7 @@ class SpecialOptions(TypedDict, total=False):
 
     allowed_special: Specials | None
     disallowed_special: Specials
-    specials: Ordinary
     add_special_tokens: bool
-
-
-def check_specials(special_tokens: Iterable[str]) -> tuple[str, ...]:
-    """Return special tokens as a tuple; raise if one is not a str with UTF-8, is empty or a duplicate."""
-    if isinstance(special_tokens, (str, bytes)):
-        raise TypeError(f"special tokens must be in a list: write [{special_tokens!r}]")
-    tokens = tuple(special_tokens)
-    for i, token in enumerate(tokens):
-        if not isinstance(token, str):
-            raise TypeError(f"special token {i} must be str, not {type(token).__name__}")
-        if not token:
-            raise ValueError(f"special token {i} is empty")
-        try:
-            token.encode()
-        except UnicodeEncodeError:
-            raise ValueError(
-                f"special token {i}, {token!r}, contains a surrogate, which has no UTF-8"
-            ) from None
-    if len(set(tokens)) < len(tokens):
-        raise ValueError(f"duplicate special token {Counter(tokens).most_common(1)[0][0]!r}")
-    return tokens
 
 
 class Rules:
@@ -63,24 +38,21 @@ class Rules:
         allowed: frozenset[str],
         disallowed: frozenset[str],
         around: Around = NOTHING_AROUND,
-        always: bool = False,
     ) -> None:
-        self.allowed, self.disallowed = search_for(allowed), search_for(disallowed)
-        self.around, self.always = around, always
-        is_ordinary = not always and around == NOTHING_AROUND
-        # A text with none of the former is ordinary text; with none of the latter, it has no error, either.
-        self.cut_needles = self.allowed.needles if is_ordinary else (b"",)
-        self.needles = tuple({*self.cut_needles, *self.disallowed.needles})
+        self.allowed, self.disallowed, self.around = search_for(allowed), search_for(disallowed), around
+        # A text with none of these is ordinary text, without an error.
+        needles = self.allowed.needles if around == NOTHING_AROUND else (b"",)
+        self.needles = tuple({*needles, *self.disallowed.needles})
 
     def within(self) -> Rules:
         """Return the rules for a part of a text: nothing is put around it, and errors were looked for."""
-        return Rules(self.allowed.tokens, NO_TOKENS, NOTHING_AROUND, self.always)
+        return Rules(self.allowed.tokens, NO_TOKENS)
 
     def alone(self) -> Rules:
         """Return the rules that put nothing around a text."""
         if self.around == NOTHING_AROUND:
             return self
-        return Rules(self.allowed.tokens, self.disallowed.tokens, NOTHING_AROUND, self.always)
+        return Rules(self.allowed.tokens, self.disallowed.tokens)
 
     def refuse(self, given: str | bytes, what: str = "text") -> None:
         """Raise if a text has a disallowed token; the place is counted as the text was given."""
@@ -109,34 +81,25 @@ def _rules(
     disallowed: Specials,
     added_tokens: frozenset[str],
     around: Around,
-    always: bool,
 ) -> Rules:
     """Return the rules of checked options: each is a frozenset, or "all"."""
     permitted = special_tokens if allowed == "all" else special_tokens.intersection(allowed)
     refused = special_tokens - permitted if disallowed == "all" else frozenset(disallowed)
-    return Rules(permitted | added_tokens if added_tokens else permitted, refused, around, always)
+    return Rules(permitted | added_tokens if added_tokens else permitted, refused, around)
 
 
 def rules_of(
     special_tokens: frozenset[str],
     allowed: Specials,
     disallowed: Specials,
-    specials: Ordinary = None,
     added_tokens: frozenset[str] = NO_TOKENS,
     around: Around = NOTHING_AROUND,
-    always: bool = False,
 ) -> Rules:
     """Return the rules that the options of a public method stand for."""
-    if specials is not None:
-        if specials != "ordinary":
-            raise ValueError(f"specials must be 'ordinary' or None, not {specials!r}")
-        if allowed or disallowed not in ("all", ()):
-            raise ValueError("specials='ordinary' goes with neither allowed_special nor disallowed_special")
-        return _rules(NO_TOKENS, NO_TOKENS, NO_TOKENS, added_tokens, around, always)
     # As they were given: sets of all tokens are made once, and their hashes are kept.
     options = {"allowed_special": allowed, "disallowed_special": disallowed}
     given = (each if each == "all" else as_set(each, name) for name, each in options.items())
-    return _rules(special_tokens, *given, added_tokens, around, always)
+    return _rules(special_tokens, *given, added_tokens, around)
 
 
 def as_set(tokens: Specials, name: str) -> frozenset[str]:

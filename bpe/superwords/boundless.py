@@ -33,8 +33,7 @@ from bpe.training.merging import discard, narrow
 from bpe.training.options import Options
 from bpe.training.selection import best_of_front, make_front, merge_with_front
 from bpe.training.start import Start, fresh_start
-from bpe.training.state import LENGTH, Runs, fill_queue, in_order, new_state, runs_of, spelled
-from bpe.vocabulary.supermerges import with_supermerges
+from bpe.training.state import LENGTH, Runs, State, fill_queue, in_order, runs_of, spelled
 from bpe.vocabulary.vocabulary import Vocabulary
 from structures import ByteCounter, IntMap, MaxHeap, PairIndex, TokenList, kernel, unpack_pair
 
@@ -97,7 +96,7 @@ class Supermerges:
         text, of_token = spelled(bytes_of, next_id + most)
         self.front = make_front(False, -1, IntMap(), text, True)
         log, numbers = np.zeros((1, 4), np.int64), np.array([1, longest, 0, len(tokens)])
-        self.state = new_state(
+        self.state = State(
             self.tokens, self.index, self.queue, runs_of(offsets, counts), of_token, log, numbers
         )
         pairs, pair_counts = self.queue.to_arrays()
@@ -157,49 +156,11 @@ def learn_boundless(
     unit: int = 1,
     progress: Progress = False,
 ) -> Vocabulary:
-    """Learn merges in words, then supermerges in the runs of them; `rows_of` known pieces finds these."""
+    """Learn merges in words, then supermerges in runs; `rows_of` the pieces of one token finds these."""
     training = Training(words, start, options, unit)
     training.run(n_merges, progress)
     log = training.log
     del training  # its memory is needed
-    return joined(how, words, rows_of, start, log, n_merges, options, unit, progress)
-
-
-def learn_from_runs(
-    how: Boundless,
-    source: RunCounts | Mapping[str, RunCounts],
-    weights: Mapping[str, float] | None,
-    vocab_size: int,
-    options: Options,
-    progress: Progress,
-) -> Vocabulary:
-    """Learn merges and supermerges from counts of runs."""
-    sources = source if isinstance(source, Mapping) else {"": source}
-    check_rules(sources)
-    parts = next(iter(sources.values())).parts
-    if how.parts not in (None, parts):
-        raise ValueError(f"the runs were counted with parts={parts!r}: leave out the parts of superwords")
-    start = fresh_start(next(iter(sources.values())).special_tokens, options)
-    n_merges = start.n_new(vocab_size)
-    all_words = {name: counts.words for name, counts in sources.items()}
-    words, unit = weigh(all_words if isinstance(source, Mapping) else all_words[""], weights)
-    factors = dict.fromkeys(sources, 1) if weights is None else factors_of(all_words, weights)
-    rows_of = partial(joined_rows, sources, factors)
-    return learn_boundless(Boundless(parts), words, rows_of, start, n_merges, options, unit, progress)
-
-
-def joined(
-    how: Boundless,
-    words: WordCounts,
-    rows_of: Callable[[ByteCounter], Runs],
-    start: Start,
-    log: np.ndarray,
-    n_merges: int,
-    options: Options,
-    unit: int = 1,
-    progress: Progress = False,
-) -> Vocabulary:
-    """Return the vocabulary that phase 2 makes of the merges of phase 1."""
     whole = start.vocabulary(log)
     is_full = 0 < len(log) == n_merges
     least = max(options.least(unit), int(log[-1, 3]) + 1 if is_full else 1)
@@ -224,4 +185,27 @@ def joined(
     pairs = rows[:, :2] - n_dropped * (rows[:, :2] >= start.next_id + len(log))
     made = start.next_id + n_first + np.arange(len(rows))
     rows = np.column_stack([pairs, made, rows[:, 2]])
-    return with_supermerges(start.vocabulary(np.concatenate([log[:n_first], rows])), len(rows))
+    return start.vocabulary(np.concatenate([log[:n_first], rows])).replace(n_super=len(rows))
+
+
+def learn_from_runs(
+    how: Boundless,
+    source: RunCounts | Mapping[str, RunCounts],
+    weights: Mapping[str, float] | None,
+    vocab_size: int,
+    options: Options,
+    progress: Progress,
+) -> Vocabulary:
+    """Learn merges and supermerges from counts of runs."""
+    sources = source if isinstance(source, Mapping) else {"": source}
+    check_rules(sources)
+    parts = next(iter(sources.values())).parts
+    if how.parts not in (None, parts):
+        raise ValueError(f"the runs were counted with parts={parts!r}: leave out the parts of superwords")
+    start = fresh_start(next(iter(sources.values())).special_tokens, options)
+    n_merges = start.n_new(vocab_size)
+    all_words = {name: counts.words for name, counts in sources.items()}
+    words, unit = weigh(all_words if isinstance(source, Mapping) else all_words[""], weights)
+    factors = dict.fromkeys(sources, 1) if weights is None else factors_of(all_words, weights)
+    rows_of = partial(joined_rows, sources, factors)
+    return learn_boundless(Boundless(parts), words, rows_of, start, n_merges, options, unit, progress)

@@ -28,7 +28,6 @@ from bpe.counting.clusters import Plan, on_cluster, teller
 from bpe.counting.pieces import must_hold_text
 from bpe.counting.word_counts import INT64_MAX, WordCounts
 from bpe.splitting.pattern import Pattern
-from bpe.splitting.specials import check_specials
 from bpe.superwords import runs_file
 from bpe.superwords.piece_ids import GAP, rows_of_ids
 from bpe.superwords.run_counts import (
@@ -45,6 +44,7 @@ from bpe.support.files import atomic_write
 from bpe.support.memory import free_memory_kept
 from bpe.support.progress import Progress, progress_bar
 from bpe.training.state import Runs
+from bpe.vocabulary.vocabulary import check_specials
 from structures import ByteCounter, kernel
 
 
@@ -72,7 +72,7 @@ class _Counter:
 
     def ids_of(self, data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """Count words; return their ids, and a gap for each that is not joined."""
-        self.words.update_many(data, offsets)
+        self.words.add_many(data, offsets)
         ids = _ids_in(self.words, data, offsets)
         new = range(len(self._joins), len(self.words))
         self._joins = np.append(self._joins, [self._may_join(self.words.word(i)) for i in new]).astype(bool)
@@ -248,7 +248,7 @@ class RunCounts:
         tokens, offsets, counts = other.rows()
         data, starts, _ = other._words.to_arrays()
         tokens = _ids_in(words._counter, data, starts)[tokens]
-        counter.update_many(tokens.view(np.uint8), offsets * ID_BYTES, counts)
+        counter.add_many(tokens.view(np.uint8), offsets * ID_BYTES, counts)
 
     def __iadd__(self, other: RunCounts) -> RunCounts:
         if not isinstance(other, RunCounts):

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from operator import index as as_index
+from typing import cast
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class SuperBPE:
     ----------
     first_merges : int
         How many merges are learned inside words; a ValueError if the text gives fewer.
-    pattern : str, iterable of str or Pattern
+    pattern : str, iterable of str or Pattern, optional
         By default the one that the authors of SuperBPE have published. What lies between its matches is a
         piece, too.
 
@@ -68,11 +69,12 @@ class SuperBPE:
     __module__ = "bpe"  # as for all that is imported from there
 
     first_merges: int
-    pattern: str | Iterable[str] | Pattern = WIDE_PATTERN
+    pattern: str | Iterable[str] | Pattern | None = None
 
     def __post_init__(self) -> None:
         as_index(self.first_merges)
-        object.__setattr__(self, "pattern", Pattern.of(self.pattern))
+        wide = WIDE_PATTERN if self.pattern is None else self.pattern
+        object.__setattr__(self, "pattern", Pattern.of(wide))
 
 
 def check_first_merges(how: SuperBPE, n_merges: int) -> None:
@@ -143,7 +145,7 @@ def superbpe_training(
     progress: Progress = False,
 ) -> WideTraining:
     """Return a training that has done the first merges, and goes on with wide pieces."""
-    wide = Pattern.of(how.pattern)
+    wide = cast("Pattern", how.pattern)
 
     def read(vocabulary: Vocabulary) -> np.ndarray:
         encode = encoder_by_piece(vocabulary, wide)

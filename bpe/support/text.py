@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -94,3 +94,28 @@ def widths_of(characters: np.ndarray) -> np.ndarray:
     widths = 1 + (characters >= 0x80).astype(np.int64) + (characters >= 0x800) + (characters >= 0x10000)
     widths[(characters >= 0xDC80) & (characters < 0xDD00)] = 1
     return widths
+
+
+def ends_of(texts: Sequence[str | bytes | np.ndarray]) -> np.ndarray:
+    """Return where each text ends in the concatenation of all."""
+    return np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+
+
+def begins_character(data: bytes) -> np.ndarray:
+    """Return for each byte whether a character begins there."""
+    return (np.frombuffer(data, np.uint8) & 0xC0) != 0x80
+
+
+def is_between_characters(data: bytes, place: int) -> bool:
+    """Return whether a place cuts no character; bytes that are not valid UTF-8 are characters."""
+    for start in range(place - 1, max(place - 4, -1), -1):
+        if data[start] & 0xC0 != 0x80:
+            size = 1 if data[start] < 0xC0 else 2 if data[start] < 0xE0 else 3 if data[start] < 0xF0 else 4
+            if start + size <= place:
+                return True
+            try:
+                data[start : start + size].decode()
+            except UnicodeDecodeError:
+                return True
+            return len(data) < start + size
+    return True

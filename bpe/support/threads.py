@@ -3,6 +3,8 @@
 Python handles Ctrl-C between two steps of the main thread, and a kernel is one step. While the main thread
 waits for another one, it handles Ctrl-C at once. The other thread continues to the end of its kernel: what it
 works on is not used any more, or the next use waits for it.
+
+Attributes that are computed at their first use, by any thread.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -144,3 +146,50 @@ def gc_paused() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+# ---------------------------------------------------------------------------------------- at first use
+class _MadeOnce:  # used as a decorator, like property
+    """A property that is computed at its first use, and an ordinary attribute from then on.
+
+    There is no lock: two threads may both compute the value, and either will do.
+    """
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self._function, self._name = function, function.__name__
+        self.__doc__ = function.__doc__
+
+    def __get__(self, instance: object | None, owner: type) -> Any:
+        if instance is None:
+            return self
+        return instance.__dict__.setdefault(self._name, self._function(instance))
+
+
+class _MadeByOne(_MadeOnce):
+    """One that takes long to compute: a thread that wants it meanwhile waits. It is computed only once."""
+
+    def __get__(self, instance: object | None, owner: type) -> Any:
+        with _making:
+            if instance is not None and self._name in vars(instance):
+                return vars(instance)[self._name]
+            return super().__get__(instance, owner)
+
+
+_making = threading.RLock()  # held while one is computed
+
+
+def _make_lock() -> None:
+    """Replace the lock in a forked process: the thread that holds it may not be there."""
+    global _making
+    _making = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_make_lock)
+
+if TYPE_CHECKING:
+    from functools import cached_property
+
+    made_once = made_by_one = cached_property
+else:
+    made_once, made_by_one = _MadeOnce, _MadeByOne

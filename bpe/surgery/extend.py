@@ -11,13 +11,12 @@ here around it:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from operator import index
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bpe.corpus import Corpus, CorpusLike
+from bpe.corpus import CorpusLike
 from bpe.counting.word_counts import WordCounts
 from bpe.encoding.symbols import BYTES
 from bpe.splitting.pattern import Pattern
@@ -30,57 +29,51 @@ from bpe.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from bpe.encoding.engine import Engine
-    from bpe.pipeline.engine import PreparedEngine
 
 
 def extended(
     engine: Engine, corpus: CorpusLike | WordCounts, n: int, options: Options, **counting: Any
 ) -> tuple[Vocabulary, np.ndarray]:
     """Learn more tokens from a corpus."""
-    words, pattern, n = engine.vocabulary, engine.pattern, index(n)
+    vocabulary, pattern, n = engine.vocabulary, engine.pattern, index(n)
     if n < 0:
         raise ValueError(f"n must be at least 0, not {n}")
-    refuse_supermerges(words, "extend")
-    new_id_of = id_map(words)
+    refuse_supermerges(vocabulary, "extend")
+    new_id_of = id_map(vocabulary)
     progress = counting.get("progress", False)
     counts = corpus if isinstance(corpus, WordCounts) else _counted(engine, corpus, counting)
-    whole = {words.bytes_of[number] for number in words.whole_ids}
+    whole = {vocabulary.bytes_of[number] for number in vocabulary.atomic_ids}
     if whole:
         counts = counts.filter(lambda word, count: word not in whole)
-    plain = words.keeping("").taking_whole(()).with_added_tokens(())
+    plain = vocabulary.replace(extras="", atomic_ids=(), added_tokens=())
     training = Training(counts, start_from(plain, pattern, counts, keep_ids=True), options)
-    training.run(len(words.pairs) + n, progress)
-    n_learned = training.n_done - len(words.pairs)
+    training.run(len(vocabulary.pairs) + n, progress)
+    n_learned = training.n_done - len(vocabulary.pairs)
     if n_learned < n:
         raise ValueError(f"the text gives {n_learned} more tokens, not {n}: ask for fewer, or give more text")
     more = training.vocabulary()
-    more = more.with_idle_tokens(words.idle_tokens).with_added_tokens(words.added_tokens)
-    return more.keeping(words.kept).taking_whole(words.whole_ids), new_id_of
+    more = more.replace(
+        added_tokens=vocabulary.added_tokens,
+        idle_tokens=vocabulary.idle_tokens,
+        atomic_ids=vocabulary.atomic_ids,
+        extras=vocabulary.extras,
+    )
+    return more, new_id_of
 
 
 def _counted(engine: Engine, corpus: CorpusLike, counting: dict[str, Any]) -> WordCounts:
     """Count the pieces of a corpus after the steps of the tokenizer."""
     specials = [*engine.vocabulary.cut_tokens]
-    if not engine.is_prepared:
-        return WordCounts.from_corpus(corpus, engine.pattern, specials, **counting)
-    prepared = cast("PreparedEngine", engine)
-    if prepared.preparation.options != BYTES:
+    if engine.options != BYTES:
         raise ValueError(
             "a tokenizer can be extended if its tokens are bytes: those of this one are texts, or stand for "
             "the end of a word, as in files of SentencePiece"
         )
-    stretches = _prepared(prepared, Corpus.of(corpus))
-    if prepared.preparation.pre_tokenizer is None:
-        return WordCounts.from_corpus(stretches, engine.pattern, specials, **counting)
-    words = Counter(stretches)
+    texts: Any = engine.normalized(corpus)
+    if engine.splits_by_pattern:
+        return WordCounts.from_corpus(texts, engine.pattern, specials, **counting)
+    words = Counter(texts)
     held = WordCounts.from_corpus(words, Pattern.of("none"), specials)  # without what holds a special token
     return WordCounts(
         {word: words[word] for word in held if word in words}, pattern=engine.pattern, special_tokens=specials
     )
-
-
-def _prepared(engine: PreparedEngine, corpus: Corpus) -> Iterator[bytes]:
-    """Yield what the steps make of documents: words, or stretches that the pattern cuts."""
-    rules = engine.rules_of("all")
-    for blocks in corpus.documents():
-        yield from engine.words_of(b"".join(blocks), rules)

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Mapping
 from heapq import heapify, heappop, heappush
 from operator import index
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from bpe.corpus import CorpusLike
     from bpe.counting.word_counts import WordCounts
     from bpe.encoding.engine import Engine
-    from bpe.pipeline.engine import PreparedEngine
 
 
 GONE = -1
@@ -53,18 +52,18 @@ MOST_IDS = 1 << 27
 """Of a vocabulary that changes: its map has a number for each."""
 
 
-def id_map(words: Vocabulary, removed: Container[int] | None = None) -> np.ndarray:
+def id_map(vocabulary: Vocabulary, removed: Container[int] | None = None) -> np.ndarray:
     """Return the new id of each old one."""
-    if words.size > MOST_IDS:
+    if vocabulary.size > MOST_IDS:
         raise ValueError(
-            f"the greatest id is {words.size - 1}: to change tokens, all ids must be below {MOST_IDS}"
+            f"the greatest id is {vocabulary.size - 1}: to change tokens, all ids must be below {MOST_IDS}"
         )
-    new_id_of = np.full(words.size, GONE, np.int64)
+    new_id_of = np.full(vocabulary.size, GONE, np.int64)
     if removed is None:
-        old = np.fromiter(words.bytes_of, np.int64, len(words.bytes_of))
+        old = np.fromiter(vocabulary.bytes_of, np.int64, len(vocabulary.bytes_of))
         new_id_of[old] = old
     else:
-        kept = [number for number in sorted(words.bytes_of) if number not in removed]
+        kept = [number for number in sorted(vocabulary.bytes_of) if number not in removed]
         new_id_of[kept] = np.arange(len(kept))
     return new_id_of
 
@@ -84,7 +83,7 @@ def uses_in_corpus(engine: Engine, corpus: CorpusLike) -> np.ndarray:
 
 def uses_in_words(engine: Engine, counts: WordCounts) -> np.ndarray:
     """Count the ids of words, each as often as the word; else as :func:`uses_in_corpus`."""
-    if engine.is_prepared:
+    if not engine.is_lossless:
         raise ValueError("the tokenizer changes a text before it splits it: give it text, not counts")
     if engine.pattern != counts.pattern:
         raise ValueError(
@@ -108,23 +107,23 @@ def pruned(
     **counting: Any,
 ) -> tuple[Vocabulary, np.ndarray]:
     """Remove the tokens that a corpus needs least."""
-    words = engine.vocabulary
-    refuse_supermerges(words, "prune")
-    n_tokens, least = _checked(len(words.bytes_of), vocab_size, min_count)
-    id_map(words)  # refuses ids that are too great
+    vocabulary = engine.vocabulary
+    refuse_supermerges(vocabulary, "prune")
+    n_tokens, least = _checked(len(vocabulary.bytes_of), vocab_size, min_count)
+    id_map(vocabulary)  # refuses ids that are too great
     uses = _uses(engine, corpus, counting)
     stays = _never_removed(engine)
-    removed = least_used(words, uses.tolist(), stays, len(words.bytes_of) - n_tokens, least)
-    if vocab_size is not None and least is None and len(words.bytes_of) - len(removed) > n_tokens:
+    removed = least_used(vocabulary, uses.tolist(), stays, len(vocabulary.bytes_of) - n_tokens, least)
+    if vocab_size is not None and least is None and len(vocabulary.bytes_of) - len(removed) > n_tokens:
         raise ValueError(
-            f"vocab_size must be at least {len(words.bytes_of) - len(removed)}, not {vocab_size}: "
+            f"vocab_size must be at least {len(vocabulary.bytes_of) - len(removed)}, not {vocab_size}: "
             "single bytes, special tokens and what the file names stay"
         )
-    return without(words, {*removed})
+    return without(vocabulary, {*removed})
 
 
 def _uses(engine: Engine, corpus: CorpusLike | WordCounts, counting: dict[str, Any]) -> np.ndarray:
-    if engine.is_prepared and not isinstance(corpus, WordCounts):
+    if not engine.is_lossless and not isinstance(corpus, WordCounts):
         return uses_in_corpus(engine, corpus)
     if not isinstance(corpus, WordCounts):
         specials = [*engine.vocabulary.cut_tokens]
@@ -148,27 +147,31 @@ def _checked(n_all: int, vocab_size: int | None, min_count: int | None) -> tuple
 
 def _never_removed(engine: Engine) -> set[int]:
     """Return the ids that stay, whatever a corpus says."""
-    words = engine.vocabulary
-    stays = {*words.byte_ids, *words.cut_tokens.values(), *words.idle_tokens.values(), *ids_in(words.kept)}
-    if engine.is_prepared:
-        options = cast("PreparedEngine", engine).preparation.options
-        stays |= {options.unk_id, *options.byte_ids} if options.unk_id is not None else {*options.byte_ids}
-        if options != BYTES:  # characters are spelled by tokens that no merge makes
-            stays |= words.other_tokens().keys()
+    vocabulary = engine.vocabulary
+    stays = {
+        *vocabulary.byte_ids,
+        *vocabulary.cut_tokens.values(),
+        *vocabulary.idle_tokens.values(),
+        *ids_in(vocabulary.extras),
+    }
+    options = engine.options
+    stays |= {options.unk_id, *options.byte_ids} if options.unk_id is not None else {*options.byte_ids}
+    if options != BYTES:  # characters are spelled by tokens that no merge makes
+        stays |= vocabulary.other_tokens().keys()
     return stays
 
 
 def least_used(
-    words: Vocabulary, uses: list[int], stays: Collection[int], most: int, min_count: int | None
+    vocabulary: Vocabulary, uses: list[int], stays: Collection[int], most: int, min_count: int | None
 ) -> list[int]:
     """Return the tokens to remove, in the order of their removal."""
     pairs_of: dict[int, list[tuple[int, int]]] = {}
-    n_needed = [0] * words.size  # merges that stay with this part
-    for pair, made in zip(words.merges, words.merged_ids, strict=True):
+    n_needed = [0] * vocabulary.size  # merges that stay with this part
+    for pair, made in zip(vocabulary.merges, vocabulary.merged_ids, strict=True):
         pairs_of.setdefault(made, []).append(pair)
         for part in pair:
             n_needed[part] += 1
-    leaves = [(uses[i], -i) for i in words.bytes_of if not n_needed[i] and i not in stays]
+    leaves = [(uses[i], -i) for i in vocabulary.bytes_of if not n_needed[i] and i not in stays]
     heapify(leaves)
     removed: list[int] = []
     while leaves and len(removed) < most:
@@ -192,24 +195,24 @@ def new_id(number: int, new_id_of: np.ndarray) -> int:
     return int(new_id_of[number]) if is_token else number
 
 
-def without(words: Vocabulary, removed: Collection[int]) -> tuple[Vocabulary, np.ndarray]:
+def without(vocabulary: Vocabulary, removed: Collection[int]) -> tuple[Vocabulary, np.ndarray]:
     """Return a vocabulary without some tokens, and the new id of each old one."""
-    new_id_of = id_map(words, removed)
-    parts = VocabularyParts.of(words)
-    stays = new_id_of[words.made] != GONE
+    new_id_of = id_map(vocabulary, removed)
+    parts = VocabularyParts.of(vocabulary)
+    stays = new_id_of[vocabulary.made] != GONE
 
     def moved(ids: Mapping[str, int]) -> dict[str, int]:
         return {token: int(new_id_of[number]) for token, number in ids.items()}
 
     changes: dict[str, Any] = {
-        "pairs": new_id_of[words.pairs[stays]],
-        "made": new_id_of[words.made[stays]],
-        "byte_ids": [NO_ID if number == NO_ID else int(new_id_of[number]) for number in words.byte_ids],
+        "pairs": new_id_of[vocabulary.pairs[stays]],
+        "made": new_id_of[vocabulary.made[stays]],
+        "byte_ids": [NO_ID if number == NO_ID else int(new_id_of[number]) for number in vocabulary.byte_ids],
         "others": {int(new_id_of[i]): token for i, token in parts.others.items() if new_id_of[i] != GONE},
         "special_tokens": moved(parts.special_tokens),
         "added_tokens": moved(parts.added_tokens),
         "idle_tokens": moved(parts.idle_tokens),
-        "whole_ids": tuple(int(new_id_of[i]) for i in parts.whole_ids if new_id_of[i] != GONE),
-        "kept": with_ids(parts.kept, lambda number: new_id(number, new_id_of)),
+        "atomic_ids": tuple(int(new_id_of[i]) for i in parts.atomic_ids if new_id_of[i] != GONE),
+        "extras": with_ids(parts.extras, lambda number: new_id(number, new_id_of)),
     }
     return parts._replace(**changes).vocabulary(), new_id_of

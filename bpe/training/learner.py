@@ -27,11 +27,11 @@ from bpe.training.state import (
     TOKEN_ROWS,
     WEIGHT,
     Runs,
+    State,
     count_pairs,
     fill_queue,
     in_order,
     leave_out,
-    new_state,
     runs_of,
     set_room,
     spelled,
@@ -142,7 +142,7 @@ class Learner:
         self.min_count, self._room = 1, 0
         self._fetching: Uninterrupted | None = None
         parts = self.tokens, self.index, self.queue, self.weights, self.of_token, self.log, self.numbers
-        self.state = new_state(*parts)
+        self.state = State(*parts)
 
     @property
     def n_done(self) -> int:

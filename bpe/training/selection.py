@@ -16,59 +16,33 @@ stays has lost none of its occurrences, so its first place stays as well.
 
 import numpy as np
 from numba import types
-from numba.experimental import structref
 
 from bpe.training.merging import merge_pair
 from bpe.training.state import DONE, LENGTH, START
-from structures import kernel, pack_pair, unpack_pair
-from structures.kernels import StructType, fields_of, int_map_type, new
+from structures import IntMap, kernel, pack_pair, unpack_pair
+from structures.kernels import Record, int_map_type
 
 LONG_LIST = 16  # postings
 
 
-@structref.register
-class FrontType(StructType):
-    """numba type of :class:`Front`."""
+class Front(
+    Record,
+    entries=types.int64[::1],
+    size=types.int64,  # how many entries there are
+    count=types.int64,  # of the pairs when they entered
+    by_place=types.boolean,  # the rule: "first", or else "lexicographic"
+    sign=types.int64,  # 1: the greatest bytes go first; -1: the smallest
+    n_stale=int_map_type,  # packed pair -> how many of its first postings are known to be stale
+    text=types.uint8[::1],  # START of a token is a place in it
+    used=types.int64,  # how many bytes of it are set
+    spells=types.boolean,  # whether new tokens are spelled at its end: places of the list are none of it
+):
+    """The pairs that are tied at the top count."""
 
 
-front_type = FrontType(
-    fields_of(
-        entries=types.int64[::1],
-        size=types.int64,  # how many entries there are
-        count=types.int64,  # of the pairs when they entered
-        by_place=types.boolean,  # the rule: "first", or else "lexicographic"
-        sign=types.int64,  # 1: the greatest bytes go first; -1: the smallest
-        n_stale=int_map_type,  # packed pair -> how many of its first postings are known to be stale
-        text=types.uint8[::1],  # START of a token is a place in it
-        used=types.int64,  # how many bytes of it are set
-        spells=types.boolean,  # whether new tokens are spelled at its end: places of the list are none of it
-    )
-)
-
-
-class Front(structref.StructRefProxy):
-    """Python's handle of the front: something to hand to kernels."""
-
-    __slots__ = ()
-
-
-structref.define_boxing(FrontType, Front)
-
-
-@kernel
-def make_front(by_place, sign, n_stale, text, spells):
+def make_front(by_place: bool, sign: int, n_stale: IntMap, text: np.ndarray, spells: bool) -> Front:
     """Return an empty front."""
-    self = new(front_type)
-    self.entries = np.empty(0, np.int64)
-    self.size = 0
-    self.count = 0
-    self.by_place = by_place
-    self.sign = sign
-    self.n_stale = n_stale
-    self.text = text
-    self.used = text.size
-    self.spells = spells
-    return self
+    return Front(np.empty(0, np.int64), 0, 0, by_place, sign, n_stale, text, text.size, spells)
 
 
 @kernel

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bpe.pipeline.engine import changes_text
+from bpe.pipeline.engine import has_pipeline
 from bpe.training.options import Options
 from bpe.vocabulary.extras import without_ids
-from bpe.vocabulary.vocabulary import ALPHABETS, NO_ID, Vocabulary
-from bpe.vocabulary_checks import MAX_ID
+from bpe.vocabulary.vocabulary import ALPHABETS, MAX_ID, NO_ID, Vocabulary
 
 if TYPE_CHECKING:
     from bpe.counting.word_counts import WordCounts
@@ -32,7 +31,7 @@ class Start(NamedTuple):
     special_tokens: dict[str, int]
     next_id: int
     added_tokens: Collection[str] = ()
-    kept: str = ""
+    extras: str = ""
     left_out: frozenset[int] = frozenset()
 
     def n_new(self, vocab_size: int) -> int:
@@ -63,8 +62,8 @@ class Start(NamedTuple):
         n_new = len(log) - len(self.merges)
         specials, byte_ids = self.special_tokens_after(n_new), self.byte_ids_after(n_new)
         pairs, made = log[:, :2].copy(), log[:, 2].copy()
-        words = Vocabulary.unfold(pairs, specials, byte_ids, made, self.other_tokens)
-        return words.with_added_tokens(self.added_tokens).keeping(self.kept)
+        vocabulary = Vocabulary.of_merges(pairs, specials, byte_ids, made, self.other_tokens)
+        return vocabulary.replace(added_tokens=self.added_tokens, extras=self.extras)
 
     def _after(self, number: int, n_new: int) -> int:
         return number + n_new if number >= self.next_id else number
@@ -93,14 +92,14 @@ def fresh_start(
 
 
 def start_from(
-    words: Vocabulary,
+    vocabulary: Vocabulary,
     pattern: Pattern,
     counts: WordCounts,
     keep_ids: bool,
     left_out: frozenset[int] = frozenset(),
 ) -> Start:
     """Return the vocabulary of a tokenizer, to resume from."""
-    if NO_ID in words.byte_ids or changes_text(words):
+    if NO_ID in vocabulary.byte_ids or has_pipeline(vocabulary):
         raise ValueError(
             "training goes on with tokenizers that have a token for every byte and do nothing to a text but "
             "split it: this one comes from a file of another kind"
@@ -110,49 +109,51 @@ def start_from(
             f"the tokenizer splits by {pattern.spec!r}, the counts are of {counts.pattern.spec!r}: "
             "count with the pattern of the tokenizer"
         )
-    if set(words.cut_tokens) != set(counts.special_tokens):
+    if set(vocabulary.cut_tokens) != set(counts.special_tokens):
         raise ValueError(
-            f"the tokenizer has the special tokens {sorted(words.cut_tokens)}, the counts "
+            f"the tokenizer has the special tokens {sorted(vocabulary.cut_tokens)}, the counts "
             f"{sorted(counts.special_tokens)}: count with those of the tokenizer"
         )
-    for number in words.whole_ids[:1]:
+    for number in vocabulary.atomic_ids[:1]:
         raise ValueError(
-            f"id {number}, {words.bytes_of[number]!r:.80}, is taken whole, as no merges make it: "
+            f"id {number}, {vocabulary.bytes_of[number]!r:.80}, is taken whole, as no merges make it: "
             "training cannot go on with such tokens"
         )
     rank_of: dict[int, int] = {}
-    for rank, number in enumerate(words.merged_ids):
+    for rank, number in enumerate(vocabulary.merged_ids):
         if number in rank_of:
             raise ValueError(f"merges {rank_of[number]} and {rank} make id {number}: training never does so")
         rank_of[number] = rank
-    for rank, pair in enumerate(words.merges):
+    for rank, pair in enumerate(vocabulary.merges):
         for number in pair:
             if rank_of.get(number, -1) >= rank:
                 raise ValueError(
                     f"merge {rank}, {pair}, uses id {number}, which merge {rank_of[number]} makes: "
                     "training never does so"
                 )
-    if words.size > MOST_IDS:
-        raise ValueError(f"the greatest id is {words.size - 1}: to train, all ids must be below {MOST_IDS}")
-    value_of = {words.byte_ids[value]: value for value in left_out}
-    for rank, pair in enumerate(words.merges):
+    if vocabulary.size > MOST_IDS:
+        raise ValueError(
+            f"the greatest id is {vocabulary.size - 1}: to train, all ids must be below {MOST_IDS}"
+        )
+    value_of = {vocabulary.byte_ids[value]: value for value in left_out}
+    for rank, pair in enumerate(vocabulary.merges):
         for number in value_of.keys() & pair:
             raise ValueError(
                 f"merge {rank}, {pair}, needs {bytes([value_of[number]])!r}, which the alphabet leaves out: "
                 "put it into initial_alphabet, or raise limit_alphabet"
             )
-    others = words.other_tokens()
-    letters = [number for number in words.byte_ids if number not in value_of]
-    last = max((*letters, *words.merged_ids, *others), default=-1)
-    moves = not keep_ids and max(words.cut_tokens.values(), default=-1) > last
+    others = vocabulary.other_tokens()
+    letters = [number for number in vocabulary.byte_ids if number not in value_of]
+    last = max((*letters, *vocabulary.merged_ids, *others), default=-1)
+    moves = not keep_ids and max(vocabulary.cut_tokens.values(), default=-1) > last
     return Start(
-        words.byte_ids,
-        words.merges,
-        words.merged_ids,
+        vocabulary.byte_ids,
+        vocabulary.merges,
+        vocabulary.merged_ids,
         others,
-        words.cut_tokens,
-        words.size if keep_ids else last + 1,
-        tuple(words.added_tokens),
-        without_ids(words.kept) if moves else words.kept,
+        vocabulary.cut_tokens,
+        vocabulary.size if keep_ids else last + 1,
+        tuple(vocabulary.added_tokens),
+        without_ids(vocabulary.extras) if moves else vocabulary.extras,
         left_out,
     )

@@ -38,12 +38,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import typeof, types
-from numba.experimental import structref
+from numba import types
 
 from bpe.training.options import ALL_BYTES, INT64_MAX, Options
-from structures import CountBuckets, IntMap, MaxHeap, PairIndex, TokenList, kernel, pack_pair
-from structures.kernels import StructType, fields_of, new
+from structures import IntMap, PairIndex, TokenList, kernel, pack_pair
+from structures.kernels import Record
 
 if TYPE_CHECKING:
     from bpe.counting.word_counts import WordCounts
@@ -181,30 +180,17 @@ TOKEN_ROWS = 4
 MIN_COUNT, MAX_LENGTH, DONE, N_TOKENS = range(4)  # numbers[...]
 
 
-@structref.register
-class StateType(StructType):
-    """numba type of :class:`State`."""
-
-
-class State(structref.StructRefProxy):
-    """Python's handle of the state: something to hand to kernels."""
-
-    __slots__ = ()
-
-
-structref.define_boxing(StateType, State)
-
-
-@kernel
-def make_state(kind, tokens, index, queue, weights, numbers):
-    """Return a state of type `kind`, of these parts; the others are missing."""
-    self = new(kind)
-    self.tokens = tokens
-    self.index = index
-    self.queue = queue
-    self.weights = weights
-    self.numbers = numbers
-    return self
+class State(
+    Record,
+    tokens=TokenList.type(),
+    index=PairIndex.type(),
+    queue=None,  # a MaxHeap, or CountBuckets
+    weights=types.int64[:, ::1],
+    of_token=types.int64[:, ::1],
+    log=types.int64[:, ::1],
+    numbers=types.int64[::1],
+):
+    """What training has come to, for kernels."""
 
 
 @kernel
@@ -225,29 +211,3 @@ def spelled(bytes_of: dict[int, bytes], n_tokens: int) -> tuple[np.ndarray, np.n
     of_token[START, used] = np.cumsum(lengths) - lengths
     of_token[LENGTH, used] = lengths
     return np.frombuffer(bytearray(b"".join(bytes_of.values())), np.uint8), of_token
-
-
-def new_state(
-    tokens: TokenList,
-    index: PairIndex,
-    queue: MaxHeap | CountBuckets,
-    weights: np.ndarray,
-    of_token: np.ndarray,
-    log: np.ndarray,
-    numbers: np.ndarray,
-) -> Any:
-    """Return a state of these parts, which it shares."""
-    kind = StateType(
-        fields_of(
-            tokens=typeof(tokens),
-            index=typeof(index),
-            queue=typeof(queue),
-            weights=types.int64[:, ::1],
-            of_token=types.int64[:, ::1],
-            log=types.int64[:, ::1],
-            numbers=types.int64[::1],
-        )
-    )
-    self = make_state(kind, tokens, index, queue, weights, numbers)
-    set_room(self, of_token, log)
-    return self

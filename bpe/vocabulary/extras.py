@@ -2,7 +2,7 @@
 
 Post-processor, decoder, truncation, padding, the flags of added tokens, entries that are not known: none of
 it changes the ids of a text here, but who else reads the file goes by it. So all that differs from what would
-be written anyway is kept, as one JSON text that nobody looks into (``Vocabulary.kept``)::
+be written anyway is kept, as one JSON text that nobody looks into (``Vocabulary.extras``)::
 
     {"document": {"post_processor": {...}},         entries of the file
      "model": {"unk_token": "<unk>"},               entries of its model
@@ -75,9 +75,9 @@ def _check_depth(value: Any, left: int) -> None:
         _check_depth(child, left - 1)
 
 
-def from_text(kept: str) -> dict[str, Any]:
+def from_text(extras: str) -> dict[str, Any]:
     """Return the parts of what is kept; the inverse of :func:`to_text`."""
-    return {key: kind() for key, kind in _PARTS.items()} | (json.loads(kept) if kept else {})
+    return {key: kind() for key, kind in _PARTS.items()} | (json.loads(extras) if extras else {})
 
 
 def different(entries: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,11 +94,11 @@ def _is_same(one: Any, other: Any) -> bool:
     return one == other and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-def with_ids(kept: str, new_id: Callable[[int], int]) -> str:
+def with_ids(extras: str, new_id: Callable[[int], int]) -> str:
     """Return what is kept, with other ids wherever a file names some."""
-    if not kept:
-        return kept
-    parts = from_text(kept)
+    if not extras:
+        return extras
+    parts = from_text(extras)
     document = parts["document"]
     padding = document.get("padding")
     if isinstance(padding, dict) and type(padding.get("pad_id")) is int:
@@ -113,12 +113,12 @@ def with_ids(kept: str, new_id: Callable[[int], int]) -> str:
     return to_text(parts)
 
 
-def with_special(kept: str, special_tokens: Mapping[str, int]) -> str:
+def with_special(extras: str, special_tokens: Mapping[str, int]) -> str:
     """Return what is kept, with special tokens in ``added_tokens_decoder``, too, where a file has that."""
-    parts = from_text(kept)
+    parts = from_text(extras)
     decoder = parts["files"].get("tokenizer_config.json", {}).get("added_tokens_decoder")
     if not isinstance(decoder, dict):
-        return kept
+        return extras
     flags = dict.fromkeys(("lstrip", "normalized", "rstrip", "single_word"), False)
     for token, number in special_tokens.items():
         entry = decoder.get(str(number))
@@ -142,7 +142,7 @@ def _renumbered(entry: Any, new_id: Callable[[int], int]) -> Any:
     }
 
 
-def ids_in(kept: str) -> set[int]:
+def ids_in(extras: str) -> set[int]:
     """Return the ids that a file names besides those of its tokens: in a post-processor, and for padding."""
     found: set[int] = set()
 
@@ -150,18 +150,18 @@ def ids_in(kept: str) -> set[int]:
         found.add(number)
         return number
 
-    with_ids(kept, note)
+    with_ids(extras, note)
     return found
 
 
-def without_ids(kept: str) -> str:
+def without_ids(extras: str) -> str:
     """Return what is still right after ids have changed; warn of the rest."""
-    parts = from_text(kept)
+    parts = from_text(extras)
     names = [key for key in ("padding", "post_processor") if parts["document"].pop(key, None) is not None]
     config = parts["files"].get("tokenizer_config.json", {})
     names += [key for key in ("added_tokens_decoder",) if config.pop(key, None) is not None]
     if not names:
-        return kept
+        return extras
     warnings.warn(
         f"{' and '.join(names)} of the tokenizer.json left out: ids of special tokens in them change",
         UserWarning,
@@ -170,9 +170,9 @@ def without_ids(kept: str) -> str:
     return to_text(parts)
 
 
-def warn_lost(kept: str, what: str) -> None:
+def warn_lost(extras: str, what: str) -> None:
     """Warn that a format does not hold what is kept, by name."""
-    parts = from_text(kept)
+    parts = from_text(extras)
     # What is taken whole is known apart from this, and is refused where a format cannot say it.
     names = [*parts["document"], *(f"model.{key}" for key in parts["model"] if key != "ignore_merges")]
     names += [f"{' and '.join(flags)} of {token!r:.50}" for token, flags in parts["added_tokens"].items()]

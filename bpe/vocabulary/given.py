@@ -12,11 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from bpe.splitting.specials import check_specials
 from bpe.vocabulary.extras import with_special
 from bpe.vocabulary.parts import VocabularyParts
-from bpe.vocabulary.vocabulary import Vocabulary
-from bpe.vocabulary_checks import check_id, check_tokens
+from bpe.vocabulary.vocabulary import Vocabulary, check_id, check_specials, check_tokens
 
 GivenTokens: TypeAlias = Sequence[bytes | None] | Mapping[int, bytes]
 GivenMerges: TypeAlias = Iterable[tuple[int, int]] | Iterable[tuple[bytes, bytes]]
@@ -31,19 +29,19 @@ def vocabulary_of(token_bytes: GivenTokens, merges: GivenMerges, special_tokens:
     """
     bytes_of = check_tokens(token_bytes)
     special = numbered(special_tokens, bytes_of)
-    shared = {number: token.encode() for token, number in special.items()}
-    shared = {number: token for number, token in shared.items() if bytes_of.get(number) == token}
+    shared = {token_id: token.encode() for token, token_id in special.items()}
+    shared = {token_id: token for token_id, token in shared.items() if bytes_of.get(token_id) == token}
     if not shared:
         return Vocabulary(bytes_of, merges, special)
-    ordinary = {number: token for number, token in bytes_of.items() if number not in shared}
+    ordinary = {token_id: token for token_id, token in bytes_of.items() if token_id not in shared}
     has_two_ids = {*ordinary.values()}
-    shared = {number: token for number, token in shared.items() if token not in has_two_ids}
-    words = Vocabulary({**ordinary, **shared}, merges, special)
-    needed = {*words.pairs.ravel().tolist(), *words.made.tolist(), *words.byte_ids}
+    shared = {token_id: token for token_id, token in shared.items() if token not in has_two_ids}
+    vocabulary = Vocabulary({**ordinary, **shared}, merges, special)
+    needed = {*vocabulary.pairs.ravel().tolist(), *vocabulary.made.tolist(), *vocabulary.byte_ids}
     if shared.keys() <= needed:
-        return words
-    ordinary.update((number, token) for number, token in shared.items() if number in needed)
-    return Vocabulary(ordinary, words.merges, special)
+        return vocabulary
+    ordinary.update((token_id, token) for token_id, token in shared.items() if token_id in needed)
+    return Vocabulary(ordinary, vocabulary.merges, special)
 
 
 def numbered(special_tokens: GivenSpecials, bytes_of: Mapping[int, bytes]) -> dict[str, int]:
@@ -54,39 +52,41 @@ def numbered(special_tokens: GivenSpecials, bytes_of: Mapping[int, bytes]) -> di
     tokens = check_specials(special_tokens)
     if isinstance(special_tokens, Mapping):
         items = special_tokens.items()
-        return {token: check_id(number, f"the id of special token {token!r}") for token, number in items}
+        return {token: check_id(token_id, f"the id of special token {token!r}") for token, token_id in items}
     if not tokens:
         return {}
-    id_of = {token: number for number, token in bytes_of.items()}
+    id_of = {token: token_id for token_id, token in bytes_of.items()}
     ids: dict[str, int] = {}
     next_id = max(bytes_of, default=-1) + 1
     for token in tokens:
-        number = id_of.get(token.encode(), next_id)
-        ids[token] = number
-        next_id += number == next_id
+        token_id = id_of.get(token.encode(), next_id)
+        ids[token] = token_id
+        next_id += token_id == next_id
     return ids
 
 
-def with_special_tokens(words: Vocabulary, tokens: GivenSpecials) -> Vocabulary:
+def with_special_tokens(vocabulary: Vocabulary, tokens: GivenSpecials) -> Vocabulary:
     """Return a vocabulary with more special tokens; ``Tokenizer.with_special_tokens`` says how."""
-    new = numbered(tokens, words.bytes_of)
-    for token, number in new.items():
-        old = words.special_tokens.get(token, number)
-        if old != number:
-            raise ValueError(f"special token {token!r:.80} has id {old} already, and cannot get id {number}")
+    new = numbered(tokens, vocabulary.bytes_of)
+    for token, token_id in new.items():
+        old = vocabulary.special_tokens.get(token, token_id)
+        if old != token_id:
+            raise ValueError(
+                f"special token {token!r:.80} has id {old} already, and cannot get id {token_id}"
+            )
     taken = {*new.values()}
-    parts = VocabularyParts.of(words)
+    parts = VocabularyParts.of(vocabulary)
     needed = {*parts.pairs.ravel().tolist()}
     more = parts._replace(
         # Characters stay tokens of ordinary text: where tokens are texts, merging begins with them.
         others={
-            number: token
-            for number, token in parts.others.items()
-            if number not in taken or number in needed or len(token.decode(errors="replace")) == 1
+            token_id: token
+            for token_id, token in parts.others.items()
+            if token_id not in taken or token_id in needed or len(token.decode(errors="replace")) == 1
         },
-        special_tokens={**words.special_tokens, **new},
-        idle_tokens={token: number for token, number in words.idle_tokens.items() if token not in new},
-        whole_ids=tuple(number for number in words.whole_ids if number not in taken),
-        kept=with_special(words.kept, new),
+        special_tokens={**parts.special_tokens, **new},
+        idle_tokens={token: token_id for token, token_id in parts.idle_tokens.items() if token not in new},
+        atomic_ids=tuple(token_id for token_id in parts.atomic_ids if token_id not in taken),
+        extras=with_special(parts.extras, new),
     )
     return more.vocabulary()

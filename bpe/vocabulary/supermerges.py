@@ -15,39 +15,21 @@ can be cut between two pieces only if no supermerge joins tokens with these two 
 
 from __future__ import annotations
 
-from copy import copy
-
 import numpy as np
 
 from bpe.splitting.pattern import Pattern
 from bpe.support.text import utf8_of
 from bpe.vocabulary.vocabulary import Vocabulary
 
-MOST_IDS = 1 << 24
-
 _WINDOW = 256  # bytes that are looked through first for the last cut
-
-
-def with_supermerges(vocabulary: Vocabulary, n: int) -> Vocabulary:
-    """Return a vocabulary whose last `n` merges join pieces."""
-    if not 0 <= n <= len(vocabulary.pairs):
-        raise ValueError(f"{n} of {len(vocabulary.pairs)} merges cannot be supermerges")
-    if vocabulary.size > MOST_IDS:
-        raise ValueError(
-            f"the greatest id is {vocabulary.size - 1}: with supermerges, all are below {MOST_IDS}"
-        )
-    words = copy(vocabulary)
-    words.n_super = n
-    return words
 
 
 def with_first_merges(vocabulary: Vocabulary, n: int) -> Vocabulary:
     """Return a vocabulary with the first `n` merges only; the tokens of the others have none."""
-    words = Vocabulary.of_parts(
+    first = Vocabulary.of_tokens(
         vocabulary.bytes_of, vocabulary.id_of, vocabulary.pairs[:n], vocabulary.made[:n], {}
     )
-    words.whole_ids = vocabulary.whole_ids
-    return words
+    return first.replace(atomic_ids=vocabulary.atomic_ids)
 
 
 def refuse_supermerges(vocabulary: Vocabulary, what: str) -> None:
@@ -60,7 +42,7 @@ def refuse_supermerges(vocabulary: Vocabulary, what: str) -> None:
 
 
 def joined_edges(vocabulary: Vocabulary) -> np.ndarray:
-    """Say for each two bytes whether a supermerge joins a token that ends with one to one that begins so."""
+    """Return for each two bytes whether a supermerge joins a token that ends so to one that begins so."""
     is_joined = np.zeros(1 << 16, bool)
     bytes_of = vocabulary.bytes_of
     for left, right in vocabulary.pairs[len(vocabulary.pairs) - vocabulary.n_super :].tolist():

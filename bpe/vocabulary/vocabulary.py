@@ -1,25 +1,34 @@
-"""The vocabulary of a tokenizer: bytes of ids, merges in the order of ranks, special and added tokens."""
+"""``Vocabulary``: the bytes of ids, merges in the order of their ranks, special and added tokens.
+
+What is given is checked here; a message names the id, token or merge that is wrong. Where merges are given
+without the tokens that they make, a quick check tells whether these are all different. It puts no bytes
+together: a hash of each token is enough, because it follows from the hashes of its two parts::
+
+    hash(left + right) = hash(left) * power(right) + hash(right)         power(token) = BASE ** len(token)
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from typing import Any, Literal, TypeAlias
+from itertools import chain
+from operator import index
+from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
 
-from bpe.unfolding import assemble, is_ordinary
-from bpe.vocabulary_checks import (
-    check_id,
-    check_merges,
-    check_special_tokens,
-    check_tokens,
-    report_same_bytes,
-)
+from bpe.support.threads import made_once
 
 DEFAULT_BYTE_IDS = list(range(256))
 NO_ID = -1
-_FOUND = ("pairs", "made", "whole_ids")
+MAX_ID = 2**31 - 1
+MOST_IDS = 1 << 24  # of a vocabulary with supermerges
+
+ORDINARY_BYTES = 1 << 26  # of all tokens
+ORDINARY_TOKEN = 1 << 20  # bytes of one
+ORDINARY_DEPTH = 64  # how many merges may follow from each other
+_BASE = 0x9E3779B97F4A7C15
 
 Alphabet: TypeAlias = Literal["bytes", "gpt2"]
 
@@ -39,20 +48,20 @@ class Vocabulary:
     There are three kinds of tokens: single bytes, tokens that merges make, and tokens that no merge makes. A
     merge makes the token whose bytes are those of its two parts together, so no two ids may have the same
     bytes; but a special token may have the id of the token with its bytes. A byte may have no token: a text
-    with it cannot be encoded then.
+    with it cannot be encoded then. Lists and dicts are made at their first use.
     """
 
-    assemble = staticmethod(assemble)
+    byte_ids: list[int]  # by value; NO_ID: no token
+    special_tokens: dict[str, int]
+    added_tokens: dict[str, int]  # need not be allowed
+    idle_tokens: dict[str, int]  # no text is encoded to them
+    size: int  # the greatest id plus 1
+    n_super = 0  # how many of the last merges join pieces
+    extras = ""  # what a file held besides
+    lazy: tuple[str, ...] = ()  # the attributes that :meth:`finding` finds at their first use
 
-    merges: list[tuple[int, int]]
-    merged_ids: list[int]
-    bytes_of: dict[int, bytes]
-    id_of: dict[bytes, int]
-    whole_ids: tuple[int, ...]
-    kept = ""
-    n_super = 0
-    _others: Mapping[int, bytes]  # to make `bytes_of` at its first use
-    _find: Callable[[Vocabulary], None]  # to make what `finding` has left out at its first use
+    _others: Mapping[int, bytes]  # of a vocabulary of merges: tokens that are no bytes, and made by no merge
+    _find: Callable[[Vocabulary], dict[str, Any]]
 
     def __init__(
         self,
@@ -61,66 +70,13 @@ class Vocabulary:
         special_tokens: Mapping[str, int],
     ) -> None:
         bytes_of = check_tokens(token_bytes)
-        id_of = {token: number for number, token in bytes_of.items()}
+        id_of = {token: token_id for token_id, token in bytes_of.items()}
         if len(id_of) < len(bytes_of):
-            report_same_bytes(bytes_of)
-        pairs, made = check_merges(merges, bytes_of, id_of)
-        self._set_whole(bytes_of, id_of, pairs, made, special_tokens)
-
-    def _set(
-        self, pairs: np.ndarray, made: np.ndarray, ids: np.ndarray, special_tokens: Mapping[str, int]
-    ) -> None:
-        """Set the attributes that are not made at their first use.
-
-        `ids` are those of all tokens except the special ones.
-        """
-        self.pairs, self.made, self.whole_ids = pairs, made, ()
-        self.added_tokens: dict[str, int] = {}
-        self.idle_tokens: dict[str, int] = {}
-        self.special_tokens: dict[str, int] = {}  # for an error message
-        self.special_tokens = check_special_tokens(special_tokens, ids, lambda number: self.bytes_of[number])
-        if "bytes_of" in vars(self):  # given, or made for the check
-            self.bytes_of.update((number, token.encode()) for token, number in self.special_tokens.items())
-        self.size = max(int(ids.max(initial=0)), *self.special_tokens.values(), 0) + 1
-
-    def _set_whole(
-        self,
-        bytes_of: dict[int, bytes],
-        id_of: dict[bytes, int],
-        pairs: np.ndarray,
-        made: np.ndarray,
-        special_tokens: Mapping[str, int],
-    ) -> None:
-        self.bytes_of, self.id_of = bytes_of, id_of
-        self.byte_ids = [id_of.get(bytes([value]), NO_ID) for value in range(256)]
-        self._set(pairs, made, np.fromiter(bytes_of, np.int64, len(bytes_of)), special_tokens)
-
-    def __getattr__(self, name: str) -> Any:
-        """Make the lists and dicts at their first use, in any thread."""
-        if name == "merges":
-            value: Any = list(zip(*self.pairs.T.tolist(), strict=True))
-        elif name == "merged_ids":
-            value = self.made.tolist()
-        elif name in _FOUND and "_find" in vars(self):
-            self._find(self)
-            value = vars(self)[name]
-        elif name in ("bytes_of", "id_of"):
-            bytes_of = {number: bytes([value]) for value, number in enumerate(self.byte_ids)}
-            bytes_of.update(self._others)
-            lefts, rights = self.pairs.T.tolist()
-            for left, right, number in zip(lefts, rights, self.made.tolist(), strict=True):
-                bytes_of[number] = bytes_of[left] + bytes_of[right]
-            self.__dict__.setdefault("id_of", {token: number for number, token in bytes_of.items()})
-            uncut = {**self.idle_tokens, **self.cut_tokens}
-            bytes_of.update((number, token.encode()) for token, number in uncut.items())
-            self.__dict__.setdefault("bytes_of", bytes_of)
-            value = self.__dict__[name]
-        else:
-            raise AttributeError(f"a Vocabulary has no attribute {name!r}")
-        return self.__dict__.setdefault(name, value)
+            _report_same_bytes(bytes_of)
+        self._set_tokens(bytes_of, id_of, *_check_merges(merges, bytes_of, id_of), special_tokens)
 
     @classmethod
-    def of_parts(
+    def of_tokens(
         cls,
         bytes_of: dict[int, bytes],
         id_of: dict[bytes, int],
@@ -130,7 +86,7 @@ class Vocabulary:
     ) -> Vocabulary:
         """Return a vocabulary of tokens and merges that are known to fit together."""
         self = cls.__new__(cls)
-        self._set_whole(bytes_of, id_of, pairs, made, special_tokens)
+        self._set_tokens(bytes_of, id_of, pairs, made, special_tokens)
         return self
 
     @classmethod
@@ -141,114 +97,372 @@ class Vocabulary:
         byte_ids: Sequence[int] = DEFAULT_BYTE_IDS,
         made: np.ndarray | None = None,
         others: Mapping[int, bytes] | None = None,
-    ) -> Vocabulary | None:
-        """Return the vocabulary that merges unfold to, quickly, if it is an ordinary one."""
+        check: Callable[..., None] | None = None,
+    ) -> Vocabulary:
+        """Return the vocabulary that merges lead to; `check` is called before long tokens are put together.
+
+        `made` are 256, 257, ... unless they are given; `others` are the tokens that no merge makes.
+        """
         made = np.arange(256, 256 + len(pairs)) if made is None else made
         others = others or {}
         ids = np.concatenate([np.array([*byte_ids, *others], np.int64), made])
-        if not is_ordinary(pairs, ids, [*(bytes([value]) for value in range(256)), *others.values()]):
-            return None
-        self = cls.__new__(cls)
-        self.byte_ids, self._others = [*byte_ids], others
-        self._set(pairs, made, ids, special_tokens)
-        return self
-
-    @classmethod
-    def unfold(
-        cls,
-        pairs: np.ndarray,
-        special_tokens: Mapping[str, int],
-        byte_ids: Sequence[int] = DEFAULT_BYTE_IDS,
-        made: np.ndarray | None = None,
-        others: Mapping[int, bytes] | None = None,
-        check: Callable[..., None] | None = None,
-    ) -> Vocabulary:
-        """Return the vocabulary that merges unfold to, ordinary or not."""
-        words = cls.of_merges(pairs, special_tokens, byte_ids, made, others)
-        if words is not None:
-            return words
-        merges = list(zip(*pairs.T.tolist(), strict=True))
-        recipe = (merges, byte_ids, None if made is None else made.tolist(), others)
+        if is_ordinary(pairs, ids, [*(bytes([value]) for value in range(256)), *others.values()]):
+            self = cls.__new__(cls)
+            self._others = others
+            self._set(pairs, made, [*byte_ids], ids, special_tokens)
+            return self
+        recipe = [(left, right) for left, right in pairs.tolist()], byte_ids, made.tolist(), others
         if check is not None:
             check(*recipe)
-        return cls(cls.assemble(*recipe), merges, special_tokens)
+        return cls(cls.assemble(*recipe), recipe[0], special_tokens)
+
+    def _set_tokens(
+        self,
+        bytes_of: dict[int, bytes],
+        id_of: dict[bytes, int],
+        pairs: np.ndarray,
+        made: np.ndarray,
+        special_tokens: Mapping[str, int],
+    ) -> None:
+        self.bytes_of, self.id_of = bytes_of, id_of
+        byte_ids = [id_of.get(bytes([value]), NO_ID) for value in range(256)]
+        self._set(pairs, made, byte_ids, np.fromiter(bytes_of, np.int64, len(bytes_of)), special_tokens)
+
+    def _set(
+        self,
+        pairs: np.ndarray,
+        made: np.ndarray,
+        byte_ids: list[int],
+        ids: np.ndarray,
+        special_tokens: Mapping[str, int],
+    ) -> None:
+        """Set all attributes but the tokens; `ids` are those of all tokens except the special ones."""
+        self.pairs, self.made, self.byte_ids, self.atomic_ids = pairs, made, byte_ids, ()
+        self.added_tokens, self.idle_tokens, self.special_tokens = {}, {}, {}
+        checked = _check_special_tokens(special_tokens, ids, lambda token_id: self.bytes_of[token_id])
+        self.special_tokens = checked
+        if "bytes_of" in vars(self):  # given, or made for the check
+            self.bytes_of.update((token_id, token.encode()) for token, token_id in checked.items())
+        self.size = max(int(ids.max(initial=0)), *checked.values(), 0) + 1
+
+    # --------------------------------------------------------------------------------------- first use
+    @made_once
+    def pairs(self) -> np.ndarray:
+        """``(n, 2) int64``: the ids that merges join, in the order of their ranks."""
+        return self._found["pairs"]
+
+    @made_once
+    def made(self) -> np.ndarray:
+        """``(n,) int64``: the ids that merges make."""
+        return self._found["made"]
+
+    @made_once
+    def atomic_ids(self) -> tuple[int, ...]:
+        """The tokens that are taken whole: a piece with their bytes is looked up before it is merged."""
+        return self._found["atomic_ids"]
+
+    @made_once
+    def _found(self) -> dict[str, Any]:
+        return self._find(self)
+
+    @made_once
+    def merges(self) -> list[tuple[int, int]]:
+        """:attr:`pairs` as a list."""
+        return list(zip(*self.pairs.T.tolist(), strict=True))
+
+    @made_once
+    def merged_ids(self) -> list[int]:
+        """:attr:`made` as a list."""
+        return self.made.tolist()
+
+    @made_once
+    def bytes_of(self) -> dict[int, bytes]:
+        """The bytes of all ids; of special, added and idle tokens their UTF-8."""
+        bytes_of = {token_id: bytes([value]) for value, token_id in enumerate(self.byte_ids)}
+        bytes_of.update(self._others)
+        for left, right, token_id in zip(*self.pairs.T.tolist(), self.made.tolist(), strict=True):
+            bytes_of[token_id] = bytes_of[left] + bytes_of[right]
+        vars(self).setdefault("id_of", {token: token_id for token_id, token in bytes_of.items()})
+        uncut = {**self.idle_tokens, **self.cut_tokens}
+        bytes_of.update((token_id, token.encode()) for token, token_id in uncut.items())
+        return bytes_of
+
+    @made_once
+    def id_of(self) -> dict[bytes, int]:
+        """The ids of all tokens but special, added and idle ones."""
+        _ = self.bytes_of  # makes both
+        return vars(self)["id_of"]
 
     @property
     def cut_tokens(self) -> dict[str, int]:
         """Special and added tokens -> their ids: what is no part of a piece."""
         return {**self.special_tokens, **self.added_tokens}
 
-    def with_added_tokens(self, tokens: Iterable[str]) -> Vocabulary:
-        """Return this vocabulary with some of the special tokens as added ones, which need not be allowed."""
-        added = {*tokens}
-        words = copy(self)
-        words.special_tokens = {t: i for t, i in self.cut_tokens.items() if t not in added}
-        words.added_tokens = {t: i for t, i in self.cut_tokens.items() if t in added}
-        return words
-
-    def with_idle_tokens(self, tokens: Mapping[str, int]) -> Vocabulary:
-        """Return this vocabulary with tokens that no text is encoded to: their ids can only be decoded.
-
-        Some files have such tokens: an empty one, or one whose bytes are those of another.
-        """
-        if not tokens:
-            return self
-        bytes_of = dict(self.bytes_of)
-        for token, number in tokens.items():
-            number = check_id(number, f"the id of {token!r:.80}")
-            if number in bytes_of:
-                raise ValueError(f"{token!r:.80} has id {number}, the id of token {bytes_of[number]!r:.80}")
-            bytes_of[number] = token.encode()
-        words = copy(self)
-        words.bytes_of, words.idle_tokens = bytes_of, {**self.idle_tokens, **tokens}
-        words.size = max(self.size, *(number + 1 for number in tokens.values()))
-        return words
-
-    def keeping(self, kept: str) -> Vocabulary:
-        """Return this vocabulary together with what a file held besides."""
-        words = copy(self)
-        words.kept = kept
-        return words
-
-    def taking_whole(self, ids: Iterable[int]) -> Vocabulary:
-        """Return this vocabulary with tokens that are taken whole: looked up before anything is merged.
-
-        A piece with exactly the bytes of such a token is encoded to it, whatever its merges make of it.
-        Inside a longer piece, only merges make tokens. tiktoken reaches tokens that no merge makes like this,
-        and so does Hugging Face with ``ignore_merges``.
-        """
-        whole_ids = tuple(sorted({*ids}))
-        for number in whole_ids:
-            if self.id_of.get(self.bytes_of.get(number, b"")) != number:
-                raise ValueError(f"id {number} is that of no token that could be looked up")
-        words = copy(self)
-        words.whole_ids = whole_ids
-        return words
-
-    def finding(self, find: Callable[[Vocabulary], None], *names: str) -> Vocabulary:
-        """Return this vocabulary with attributes that are found at their first use."""
-        words = copy(self)
-        words._find = find
-        for name in names:
-            delattr(words, name)
-        return words
-
-    def is_found(self, name: str) -> bool:
-        """Say whether an attribute is there, and is not one that :meth:`finding` finds at its first use."""
-        return name in vars(self)
-
-    def forget_tokens(self) -> None:
-        """Release the dicts of all tokens; they are made again of bytes and merges when needed."""
-        self._others = {}
-        for name in ("bytes_of", "id_of"):
-            vars(self).pop(name, None)
-
     def other_tokens(self) -> dict[int, bytes]:
         """Return the tokens that are not single bytes and that no merge makes before they are first used."""
         known = {*self.byte_ids}
         others: dict[int, bytes] = {}
         for pair, merged in zip(self.merges, self.merged_ids, strict=True):
-            others.update((number, self.bytes_of[number]) for number in pair if number not in known)
+            others.update((token_id, self.bytes_of[token_id]) for token_id in pair if token_id not in known)
             known.update((*pair, merged))
-        others.update((number, token) for token, number in self.id_of.items() if number not in known)
+        others.update((token_id, token) for token, token_id in self.id_of.items() if token_id not in known)
         return others
+
+    @staticmethod
+    def assemble(
+        merges: Sequence[tuple[int, int]],
+        byte_ids: Sequence[int] = DEFAULT_BYTE_IDS,
+        merged_ids: Sequence[int] | None = None,
+        others: Mapping[int, bytes] | None = None,
+    ) -> dict[int, bytes]:
+        """Return the bytes of every id that merges lead to."""
+        bytes_of = dict(others or {})
+
+        def put(token_id: int, token: bytes, what: str, which: int) -> None:
+            if bytes_of.setdefault(token_id, token) != token:
+                raise ValueError(
+                    f"{what} {which} makes id {token_id}, which is {bytes_of[token_id]!r} already"
+                )
+
+        for value, token_id in enumerate(byte_ids):
+            if token_id >= 0:
+                put(token_id, bytes([value]), "byte", value)
+        made = range(256, 256 + len(merges)) if merged_ids is None else merged_ids
+        for rank, ((left, right), token_id) in enumerate(zip(merges, made, strict=True)):
+            for part in (left, right):
+                if part not in bytes_of:
+                    raise ValueError(f"merge {rank}, {(left, right)}, names id {part}, which is no token yet")
+            put(token_id, bytes_of[left] + bytes_of[right], "merge", rank)
+        return bytes_of
+
+    # ------------------------------------------------------------------------------------------ others
+    def replace(
+        self,
+        *,
+        added_tokens: Iterable[str] | None = None,
+        idle_tokens: Mapping[str, int] | None = None,
+        atomic_ids: Iterable[int] | None = None,
+        n_super: int | None = None,
+        extras: str | None = None,
+    ) -> Vocabulary:
+        """Return this vocabulary with other attributes.
+
+        * `added_tokens`: those of the special and added tokens that are added ones; the rest are special.
+        * `idle_tokens`: tokens that no text is encoded to, whose ids can only be decoded. Some files have
+          such tokens: an empty one, or one whose bytes are those of another.
+        * `atomic_ids`: a piece with exactly the bytes of such a token is encoded to it, whatever its merges
+          make of it. Inside a longer piece, only merges make tokens. tiktoken reaches tokens that no merge
+          makes like this, and so does Hugging Face with ``ignore_merges``.
+        * `n_super`: how many of the last merges are supermerges (:mod:`bpe.vocabulary.supermerges`).
+        * `extras`: what a ``tokenizer.json`` held besides (:mod:`bpe.vocabulary.extras`).
+        """
+        other = copy(self)
+        if added_tokens is not None:
+            added = {*added_tokens}
+            other.special_tokens = {t: i for t, i in self.cut_tokens.items() if t not in added}
+            other.added_tokens = {t: i for t, i in self.cut_tokens.items() if t in added}
+        if idle_tokens is not None and idle_tokens != self.idle_tokens:
+            before = {*self.idle_tokens.values()}
+            bytes_of = {i: token for i, token in self.bytes_of.items() if i not in before}
+            for token, given in idle_tokens.items():
+                i = check_id(given, f"the id of {token!r:.80}")
+                if i in bytes_of:
+                    raise ValueError(f"{token!r:.80} has id {i}, the id of token {bytes_of[i]!r:.80}")
+                bytes_of[i] = token.encode()
+            other.idle_tokens, other.size = {**idle_tokens}, max(bytes_of) + 1
+            other.bytes_of, other.id_of = bytes_of, self.id_of
+        if atomic_ids is not None:
+            other.atomic_ids = tuple(sorted({*atomic_ids}))
+            other.lazy = tuple(name for name in self.lazy if name != "atomic_ids")
+            for token_id in other.atomic_ids:
+                if self.id_of.get(self.bytes_of.get(token_id, b"")) != token_id:
+                    raise ValueError(f"id {token_id} is that of no token that could be looked up")
+        if n_super is not None:
+            if not 0 <= n_super <= len(self.pairs):
+                raise ValueError(f"{n_super} of {len(self.pairs)} merges cannot be supermerges")
+            if n_super and other.size > MOST_IDS:
+                raise ValueError(
+                    f"the greatest id is {other.size - 1}: with supermerges, all are below {MOST_IDS}"
+                )
+            other.n_super = n_super
+        if extras is not None:
+            other.extras = extras
+        return other
+
+    def finding(self, names: tuple[str, ...], find: Callable[[Vocabulary], tuple[Any, ...]]) -> Vocabulary:
+        """Return this vocabulary with some of "pairs", "made" and "atomic_ids" found at their first use."""
+        other = copy(self)
+        other.lazy = names
+        other._find = lambda vocabulary: dict(zip(names, find(vocabulary), strict=True))
+        for name in names:
+            vars(other).pop(name, None)
+        return other
+
+
+def is_ordinary(pairs: np.ndarray, ids: np.ndarray, given: Sequence[bytes]) -> bool:
+    """Return whether merges make the last of `ids`, each from tokens before it, and all tokens differ."""
+    n, first = len(ids), len(given)
+    if not 0 <= ids.min() <= ids.max() < 16 * n or b"" in given:
+        return False
+    place_of = np.full(ids.max() + 1, n)
+    place_of[ids] = np.arange(n)
+    if not np.array_equal(place_of[ids], np.arange(n)):  # an id occurs twice
+        return False
+    if pairs.size and not 0 <= pairs.min() <= pairs.max() < len(place_of):
+        return False
+    left, right = np.ascontiguousarray(place_of[pairs].T)
+    if (np.maximum(left, right) >= np.arange(first, n)).any():  # a part is no token yet
+        return False
+    lengths, hashes, powers = np.ones(n), np.zeros(n, np.uint64), np.zeros(n, np.uint64)
+    lengths[:first] = list(map(len, given))
+    hashes[:first], powers[:first] = zip(*map(_hash_of, given), strict=True)
+    is_known = np.arange(n) < first
+    places = np.arange(first, n)
+    for _ in range(ORDINARY_DEPTH):
+        if not len(places):
+            break
+        is_ready = is_known[left] & is_known[right]
+        now, one, two = places[is_ready], left[is_ready], right[is_ready]
+        lengths[now] = lengths[one] + lengths[two]
+        hashes[now] = hashes[one] * powers[two] + hashes[two]
+        powers[now] = powers[one] * powers[two]
+        is_known[now] = True
+        places, left, right = (some[~is_ready] for some in (places, left, right))
+    in_order = np.sort(hashes)
+    is_short = lengths.sum() < ORDINARY_BYTES and lengths.max() <= ORDINARY_TOKEN
+    return not len(places) and bool(is_short and (in_order[1:] != in_order[:-1]).all())
+
+
+def _hash_of(token: bytes) -> tuple[int, int]:
+    """Return the hash of a token and its power."""
+    total = 0
+    for value in token:
+        total = (total * _BASE + value + 1) % 2**64
+    return total, pow(_BASE, len(token), 2**64)
+
+
+# ---------------------------------------------------------------------------------------------- checks
+def check_id(token_id: Any, what: str) -> int:
+    """Return an id as an int; a TypeError or ValueError names `what` it is."""
+    try:
+        token_id = index(token_id)
+    except TypeError:
+        raise TypeError(f"{what} must be an integer, not {type(token_id).__name__}") from None
+    if not 0 <= token_id <= MAX_ID:
+        raise ValueError(f"{what} must be in [0, 2**31), not {token_id}")
+    return token_id
+
+
+def check_tokens(token_bytes: Sequence[bytes | None] | Mapping[int, bytes]) -> dict[int, bytes]:
+    """Return the bytes of each id; an error names the id that is wrong."""
+    if isinstance(token_bytes, Mapping):
+        items: Iterable[tuple[int, bytes | None]] = token_bytes.items()
+    else:
+        items = ((token_id, token) for token_id, token in enumerate(token_bytes) if token is not None)
+    bytes_of: dict[int, bytes] = {}
+    for token_id, token in items:
+        token_id = check_id(token_id, "an id")
+        if not isinstance(token, bytes):
+            raise TypeError(f"the token of id {token_id} must be bytes, not {type(token).__name__}")
+        if not token:
+            raise ValueError(f"the token of id {token_id} is empty")
+        bytes_of[token_id] = token
+    return bytes_of
+
+
+def _check_merges(
+    merges: Iterable[tuple[int, int]] | Iterable[tuple[bytes, bytes]],
+    bytes_of: Mapping[int, bytes],
+    id_of: Mapping[bytes, int],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ids that merges join, and those that they make; an error names the merge that is wrong."""
+    pairs: dict[tuple[int, int], int] = {}
+    made = []
+    for rank, pair in enumerate(merges):
+        left, right = _ids_of_pair(pair, rank, id_of)
+        for token_id in (left, right):
+            if token_id not in bytes_of:
+                raise ValueError(f"merge {rank}, {(left, right)}, names id {token_id}, which is no token")
+        token = bytes_of[left] + bytes_of[right]
+        if token not in id_of:
+            raise ValueError(f"merge {rank}, {pair!r:.200}, makes {token!r:.200}, which is no token")
+        if (left, right) in pairs:
+            raise ValueError(f"merge {rank}, {pair!r:.200}, repeats merge {pairs[left, right]}")
+        pairs[left, right] = rank
+        made.append(id_of[token])
+    flat = np.fromiter(chain.from_iterable(pairs), np.int64, 2 * len(pairs))
+    return flat.reshape(-1, 2), np.array(made, np.int64)
+
+
+def _ids_of_pair(pair: Any, rank: int, id_of: Mapping[bytes, int]) -> tuple[int, int]:
+    """Return the two ids of a merge, which is a pair of ids or of tokens."""
+    try:
+        left, right = pair
+        if isinstance(left, bytes) and isinstance(right, bytes):
+            left, right = id_of[left], id_of[right]
+        return index(left), index(right)
+    except KeyError as error:
+        token = error.args[0]
+        raise ValueError(f"merge {rank}, {pair!r:.200}, names {token!r:.200}, which is no token") from None
+    except (TypeError, ValueError):
+        raise TypeError(f"merge {rank} must be a pair of integers, or of bytes, not {pair!r:.200}") from None
+
+
+def _check_special_tokens(
+    special_tokens: Mapping[str, int], ids: np.ndarray, bytes_of: Callable[[int], bytes]
+) -> dict[str, int]:
+    """Return special tokens and their ids; an error names the token that is wrong.
+
+    `ids` are those of all other tokens. A special token may have the id of the one with its bytes.
+    """
+    if not isinstance(special_tokens, Mapping):
+        raise TypeError(f"special_tokens must map str to id, not be {type(special_tokens).__name__}")
+    check_specials(special_tokens)
+    token_of: dict[int, str] = {}
+    taken = ids if len(special_tokens) < 100 else set(ids.tolist())
+    for token, token_id in special_tokens.items():
+        if type(token_id) is not int or not 0 <= token_id <= MAX_ID:  # the message takes time
+            token_id = check_id(token_id, f"the id of special token {token!r}")
+        if token_id in token_of:
+            raise ValueError(
+                f"special tokens {token_of[token_id]!r} and {token!r} have the same id {token_id}"
+            )
+        if token_id in taken and bytes_of(token_id) != token.encode():
+            raise ValueError(
+                f"special token {token!r} has id {token_id}, the id of token {bytes_of(token_id)!r}"
+            )
+        token_of[token_id] = token
+    return dict(zip(token_of.values(), token_of, strict=True))
+
+
+def _report_same_bytes(bytes_of: Mapping[int, bytes]) -> NoReturn:
+    """Raise the error about two ids of the same bytes."""
+    first_of: dict[bytes, int] = {}
+    for token_id, token in bytes_of.items():
+        if token in first_of:
+            raise ValueError(
+                f"ids {first_of[token]} and {token_id} are both {token!r}: give each token one id"
+            )
+        first_of[token] = token_id
+    raise AssertionError("unreachable")
+
+
+def check_specials(special_tokens: Iterable[str]) -> tuple[str, ...]:
+    """Return special tokens as a tuple; raise if one is not a str with UTF-8, is empty or a duplicate."""
+    if isinstance(special_tokens, (str, bytes)):
+        raise TypeError(f"special tokens must be in a list: write [{special_tokens!r}]")
+    tokens = tuple(special_tokens)
+    for i, token in enumerate(tokens):
+        if not isinstance(token, str):
+            raise TypeError(f"special token {i} must be str, not {type(token).__name__}")
+        if not token:
+            raise ValueError(f"special token {i} is empty")
+        try:
+            token.encode()
+        except UnicodeEncodeError:
+            raise ValueError(
+                f"special token {i}, {token!r}, contains a surrogate, which has no UTF-8"
+            ) from None
+    if len(set(tokens)) < len(tokens):
+        raise ValueError(f"duplicate special token {Counter(tokens).most_common(1)[0][0]!r}")
+    return tokens

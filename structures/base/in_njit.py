@@ -74,10 +74,15 @@ def _problem_of(scalar: Any, name: str, owner: Any) -> str:
     return ""
 
 
+RENAMED = {"update": "add_many", "update_many": "add_many"}
+"""Verbs of 0.1.0, and what they are called now in the containers that no longer have them."""
+
+
 def check_verb(owner: Any, name: str, verbs: Collection[str]) -> None:
     """Raise ``TypingError`` for a method that a container does not have in compiled code."""
     if not name.startswith("_"):
-        close = difflib.get_close_matches(name, verbs, 1)
+        renamed = RENAMED.get(name)
+        close = [renamed] if renamed in verbs else difflib.get_close_matches(name, verbs, 1)
         hint = f"do you mean {close[0]}?" if close else f"it has {', '.join(sorted(verbs))}"
         raise TypingError(f"{owner.label} has no {name} in compiled code: {hint}")
 
@@ -193,7 +198,8 @@ register_model(ClassType)(models.OpaqueModel)
 
 
 @functools.cache
-def _class_type(facade: Any) -> ClassType:
+def class_type(facade: Any) -> ClassType:
+    """Return the numba type of a class."""
     return ClassType(facade)
 
 
@@ -205,7 +211,7 @@ def _typeof_class(facade: Any, context: Any) -> ClassType:
     # The class may just have been imported, by the compiler that asks: what came with it is not known yet.
     cpu_target.typing_context.refresh()
     cpu_target.target_context.refresh()
-    return _class_type(facade)
+    return class_type(facade)
 
 
 def _known(argument: Any) -> Any:
@@ -237,12 +243,12 @@ def _with_known(overload_function: Callable[..., Any]) -> Callable[..., Any]:
 
 def constructor(facade: Any) -> Callable[[Any], Any]:
     """Let compiled code call a container class."""
-    return _overload(overload, _class_type(facade).constructor)
+    return _overload(overload, class_type(facade).constructor)
 
 
 def class_method(facade: Any, name: str) -> Callable[[Any], Any]:
     """Let compiled code call a class method; as :func:`constructor`, with the class as the first argument."""
-    return _overload(overload_method, _class_type(facade), name)
+    return _overload(overload_method, class_type(facade), name)
 
 
 def must_be_integer(argument: Any, name: str) -> None:

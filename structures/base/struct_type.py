@@ -18,7 +18,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Collection, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
@@ -49,16 +49,22 @@ from structures.compiling.without_jit import PlainContainer, give_compiled_verbs
 _CHANGING_VERBS = (
     *("add", "add_many", "assign", "clear", "compact", "discard", "drop", "improve", "merge", "pop"),
     *("pop_many", "pop_max", "pop_min", "push", "push_many", "rebuild", "remove", "remove_many"),
-    *("remove_range", "replace", "reserve", "set", "set_many", "setdefault", "sub", "update", "update_many"),
+    *("remove_range", "replace", "reserve", "set", "set_many", "setdefault", "sub", "update"),
 )
 
 
 # -------------------------------------------------------------------------------------------- types
+_CLASSES: dict[tuple[str, str], type[StructType]] = {}  # by module and name, for types that are unpickled
+
+
 class StructType(types.StructRef):
     """Base of the container types."""
 
     facade: Any = None  # the class in Python, set by bind; calls claim what has one
     also_claims: Sequence[str] = ()  # fields with containers that Python reaches otherwise: claimed as well
+
+    def __init_subclass__(cls) -> None:
+        _CLASSES[cls.__module__, cls.__qualname__] = cls
 
     def __init__(self, fields: Any) -> None:
         super().__init__(fields)
@@ -119,11 +125,10 @@ def _type_of(module: str, name: str, fields: Any) -> StructType:
     """Return a type that was pickled, maybe by another release."""
     if any(each.startswith("digest_") and each != _DIGEST_FIELD for each, _ in fields):
         return GoneType(fields)
-    try:
-        made_by = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError):
-        made_by = GoneType
-    return made_by(fields)
+    if (module, name) not in _CLASSES:
+        with suppress(ImportError):
+            importlib.import_module(module)
+    return _CLASSES.get((module, name), GoneType)(fields)
 
 
 def fields_of(**fields: Any) -> list[tuple[str, Any]]:

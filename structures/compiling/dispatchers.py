@@ -323,7 +323,7 @@ class Dispatcher(CPUDispatcher):
         return {"uuid": str(self._uuid), "py_func": self.py_func, "name": self.name}
 
     @classmethod
-    def _rebuild(cls, uuid: str, py_func: Any, name: str) -> Any:
+    def _rebuild(cls, uuid: str, py_func: Any, name: str = "plain inside", **earlier: Any) -> Any:
         if uuid not in cls._memo:
             dispatcher(py_func, name)._set_uuid(uuid)
         return cls._memo[uuid]
@@ -337,6 +337,13 @@ def dispatcher(function: Callable[..., Any], name: str) -> Any:
     made.name, made.kind = name, kind
     del made._cache  # numba's, which keeps nothing
     return made
+
+
+def __getattr__(name: str) -> Any:
+    """Return the class for a name that users' caches have: each kind had a class of its own."""
+    if name.endswith("Dispatcher"):
+        return Dispatcher
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 _remedies_given: set[str] = set()

@@ -95,6 +95,7 @@ NAMES: dict[str, str] = {
     "numba.core.runtime.nrtdynmod:_meminfo_struct_type": "the address of the fields, read once before a loop",
     "numba.core.runtime.context:NRTContext.meminfo_alloc_aligned": "arrays that start with a cache line",
     "numba.core.cgutils:_StructProxy._get_ptr_by_name": "the address of a field, for claims",
+    "numba.core.typing.context:BaseContext.can_convert": "whether a field can hold what a record is made of",
     # Loops of prange.
     "numba.core.rewrites:Rewrite": "sees a function when its types are known",
     "numba.core.rewrites:register_rewrite": "has it called",

@@ -27,6 +27,10 @@ class PlainContainer:
     def __init__(self, struct_type: Any) -> None:
         self.struct_type = struct_type
 
+    @property
+    def _numba_type_(self) -> Any:
+        return self.struct_type
+
     def __getattr__(self, name: str) -> Any:
         verb = self.struct_type.method(name)
         if verb is None:
@@ -116,7 +120,7 @@ class _Number(int):
 
 def _what_is_returned(name: str, arguments: Any) -> Any:
     """Return what the verb of compiled code returns where all went well, and that of Python returns None."""
-    if name == "update_many":
+    if name == "add_many":
         return 0, len(arguments[0])
     return True if name == "rebuild" else 0
 

@@ -11,10 +11,9 @@ The home bucket of a key is given by the top bits of its hash, times n. From the
 full buckets, around the end of the table. Deletion fills the hole with the last entry of the bucket, or with
 one that had to pass it. So there are no tombstones, and a search ends at the first bucket with an empty slot.
 
-A full table below 8 MB is made anew, twice as large, or four times from 64 KB on. A larger one becomes half
-as large again. What takes longest then is the first access to the new memory. So that no call takes long, the
-next table is allocated and emptied ahead, some KB with every 64 of the last keys that the table takes. As
-homes are top bits, the new table is read and written from left to right.
+A full table below 8 MB is made anew, twice as large, or four times from 64 KB on. A larger one is doubled,
+or becomes half as large again from 64 MB on. As homes are top bits, the new table is read and written from
+left to right.
 
 The hash depends on a secret of the process (:mod:`structures.primitives.hashing`), so that nobody can choose
 keys that collide. The order of iteration depends neither on it nor on the table: keys ascend. They are sorted
@@ -24,12 +23,10 @@ more for every search.
 Invariants
 ----------
 1. ``slots`` has eight words for each of n buckets and one more; the last three words are the secret.
-2. ``size`` is the number of occupied slots, at most ``due``, which is at most 5/8 of all slots (the spare
-   bucket not counted).
+2. ``size`` is the number of occupied slots, at most ``due``, 5/8 of all slots (the spare bucket not counted).
 3. Every key is found: no bucket from its home to the one before it has an empty slot.
 4. No key is there twice; the occupied slots of a bucket come first; the value of an empty slot is 0 (of those
    after the spare one, the secret).
-5. ``n_ready`` is not 0 only while a larger table is prepared, and is not more than its size.
 
 Complexity
 ----------
@@ -39,7 +36,7 @@ bulk forms                  O(1) expected an item
 reserve, copy               O(capacity)
 iteration, to_arrays        O(capacity), and O(n) for each byte that varies among the keys
 memory                      16 bytes a slot: 26 to 51 bytes a key, up to 102 in a table of 256 KB to 8 MB;
-                            26 to 38 in a larger one, and the next one while it is prepared
+                            26 to 51 in a larger one, 26 to 38 from 64 MB on
 ==========================  ==================================================
 
 Source: buckets and linear probing, deletion without marks, Knuth, The Art of Computer Programming, 6.4.
@@ -54,7 +51,7 @@ from numba import types
 
 from structures.base.container import named_by_package
 from structures.base.in_njit import class_method, constructor, must_be_entries, only_empty
-from structures.base.mapping import NOTHING, Keyed
+from structures.base.mapping import NOTHING, Map
 from structures.base.struct_type import bind
 from structures.hash_tables.int_map_kernels import IntMapType, map_of, map_type, new_map, state
 from structures.hash_tables.int_map_table import BUCKET, EMPTY, ROOM, capacity_of, locate
@@ -62,7 +59,7 @@ from structures.primitives.hashing import WORDS
 from structures.status import DTYPE_HINT, dtype_name, int64, int64_array
 
 
-class IntMap(Keyed):
+class IntMap(Map):
     """Hash map from int64 to int64, or to float64.
 
     Calls from several threads take turns (:mod:`structures.base.locks`). Inside ``@njit`` the same verbs are
@@ -81,7 +78,7 @@ class IntMap(Keyed):
 
     Methods for many keys:
 
-    * :meth:`from_arrays`, :meth:`update_many`, :meth:`set_many`, :meth:`get_many`
+    * :meth:`from_arrays`, :meth:`update`, :meth:`set_many`, :meth:`add_many`, :meth:`get_many`
     * :meth:`keys`, :meth:`values`, :meth:`items`, :meth:`to_arrays`
 
     Methods for the whole:
@@ -286,22 +283,20 @@ class IntMap(Keyed):
 
     def _check(self) -> None:
         """Assert the numbered invariants of the module docstring."""
-        slots, size, due, next_size, n_ready = state(self)
+        slots, size, due = state(self)
         keys, _ = self._kernels.to_arrays(self)
         buckets = slots.reshape(-1, 2, ROOM)
         is_empty = buckets[:, 0] == EMPTY
         assert slots.size % BUCKET == 0, "1: capacity"
         assert np.array_equal(slots[-WORDS.size :], WORDS), "1: the secret"
         assert size == np.count_nonzero(~is_empty) == keys.size, "2: size"
-        assert size <= due <= capacity_of(slots) <= 5 * ROOM * (len(buckets) - 1) // 8, "2: load"
+        assert size <= due == capacity_of(slots) <= 5 * ROOM * (len(buckets) - 1) // 8, "2: load"
         for key in keys.tolist():
             assert locate(slots, key) >= 0, f"3: {key} is not found"
         assert np.unique(keys).size == size, "4: a key is there twice"
         assert not np.any(is_empty[:, :-1] & ~is_empty[:, 1:]), "4: an empty slot before an occupied one"
         buckets[-1, 1, 1:] = 0
         assert not np.any(buckets[:, 1][is_empty]), "4: an empty slot has a value"
-        assert 0 <= n_ready <= next_size, "5: the next table"
-        assert n_ready == 0 or next_size > slots.size, "5: the next table is larger"
 
 
 bind(IntMapType, IntMap)

@@ -11,8 +11,7 @@ from numba import types
 from numba.experimental import structref
 
 from structures import status
-from structures.base.container import swap_fields
-from structures.base.mapping import KeyedType, check_sizes
+from structures.base.mapping import MapType, check_sizes
 from structures.base.struct_type import fields_of, method, new, new_like
 from structures.compiling.jit import inlined, inner, kernel, late, quiet
 from structures.hash_tables.int_map_table import (
@@ -33,19 +32,17 @@ from structures.hash_tables.int_map_table import (
     wipe,
     write,
 )
-from structures.primitives.memory import aligned_words, copy_prefix, new_words
+from structures.primitives.memory import copy_prefix, new_words
 from structures.primitives.priorities import as_count, sum_leaves_range
-from structures.primitives.simd import larger, pointer_to, prefetch, rarely, smaller
+from structures.primitives.simd import pointer_to, prefetch, rarely
 from structures.primitives.words import number_in, word_of
 
 _MEDIUM, _VAST = 1 << 13, 1 << 23  # words: 64 KB, 64 MB
-_LAST = 64  # for the last 1/64 of the keys that a large table takes, the next one is prepared
-_KEYS_A_STEP, _WORDS_A_STEP = 64, 64 * 64 * 7  # a table of n keys has 3.2 n words, the next one up to 6.4 n
 
 
 # ------------------------------------------------------------------------------------------------ type
 @structref.register
-class IntMapType(KeyedType):
+class IntMapType(MapType):
     """numba type of :class:`IntMap`: one concrete type per dtype of the values."""
 
     @cached_property
@@ -72,10 +69,8 @@ class IntMapType(KeyedType):
 def _fields(value_type: Any) -> list[tuple[str, Any]]:
     return fields_of(
         slots=types.int64[::1],  # slots[place] is a key, slots[place + VALUE] the bits of its value
-        next=types.int64[::1],  # the larger table that is being prepared, if any
-        n_ready=types.int64,  # words of `next` that are prepared
         size=types.int64,
-        due=types.int64,  # a new key that makes the map larger than this has to do some work first
+        due=types.int64,  # the number of keys from which on a new one needs a larger table
         zero=value_type,  # the value of a missing key; its type is that of the values
     )
 
@@ -115,8 +110,6 @@ def new_map(typ, zero):
     """Return an empty map of a type, with a zero of the type of its values."""
     self = new(typ)
     self.slots = empty_slots(FEWEST)
-    self.next = aligned_words(0)
-    self.n_ready = 0
     self.size = 0
     self.due = capacity_of(self.slots)
     self.zero = zero
@@ -130,79 +123,30 @@ def find(self, key):
     return pointer_to(self.slots, probe(self.slots, key))
 
 
-@inner
-def _plan(self):
-    """Prepare no larger table yet; see to it that the next one will be there in time."""
-    had_next = self.n_ready > 0
-    self.n_ready = 0
-    capacity = capacity_of(self.slots)
-    # Not less than the size: a key that is there needs no room.
-    self.due = capacity if self.slots.size < LARGE else larger(capacity - capacity // _LAST, self.size)
-    if had_next:
-        self.next = aligned_words(0)
-    return True
-
-
 @late
 def resize(self, n_buckets):
     """Make a table of so many buckets, and move everything."""
     slots = empty_slots(n_buckets)
     move_all(self.slots, slots)
     self.slots = slots
-    return _plan(self)
-
-
-@inner
-def _start_next(self):
-    """Allocate a table that is twice as large, or half as large again from 64 MB on."""
-    n_buckets = self.slots.size // BUCKET - 1
-    self.next = new_words(BUCKET * (n_buckets + n_buckets // (1 if self.slots.size < _VAST else 2) + 1))
+    self.due = capacity_of(slots)
     return True
 
 
 @inner
-def _prepare(self, n_words):
-    """Empty so many words more of the next table: the first access to memory takes longest."""
-    end = smaller(self.n_ready + n_words, self.next.size)
-    wipe(self.next, self.n_ready, end)
-    self.n_ready = end
-
-
-@late
-def _grow_large(self):
-    """Do the work that is due before one more key comes to a large table."""
-    capacity = capacity_of(self.slots)
-    has_next = self.n_ready > 0 or _start_next(self)
-    if self.size < capacity:
-        if has_next:
-            _prepare(self, _WORDS_A_STEP)
-        self.due = smaller(self.size + _KEYS_A_STEP, capacity) if has_next else capacity
-        return True
-    if has_next:
-        _prepare(self, self.next.size)
-        move_all(self.slots, self.next)
-        swap_fields(self, "slots", "next")
-        _plan(self)
-    return has_next
-
-
-@inner
 def make_room(self):
-    """Do the work that is due before one more key comes; False if there is no memory."""
-    if self.slots.size >= LARGE:
-        return _grow_large(self)
-    # Four times as large from 64 KB on: filling it again takes long, and it needs little memory.
-    n_buckets = self.slots.size // BUCKET - 1
-    return resize(self, n_buckets * (4 if self.slots.size >= _MEDIUM else 2))
+    """Make a larger table; False if there is no memory."""
+    n_buckets, n_words = self.slots.size // BUCKET - 1, self.slots.size
+    if n_words >= _VAST:
+        return resize(self, n_buckets + n_buckets // 2)
+    # Four times as large from 64 KB to 8 MB: filling it again takes long, and it needs little memory.
+    return resize(self, n_buckets * (4 if _MEDIUM <= n_words < LARGE else 2))
 
 
 @method(IntMapType, "reserve")
 @quiet
 def _reserve(self, n_keys):
-    n_buckets = buckets_for(n_keys)
-    if n_buckets * BUCKET >= LARGE:  # room for some more: else the last keys would prepare the next table
-        n_buckets += n_buckets // (_LAST - 1) + 1
-    if n_keys > capacity_of(self.slots) and not resize(self, n_buckets):
+    if n_keys > self.due and not resize(self, buckets_for(n_keys)):
         return status.NO_MEMORY
     return status.OK
 
@@ -311,7 +255,6 @@ def _to_arrays(self):
 def _clear(self):
     wipe(self.slots, 0, self.slots.size)
     self.size = 0
-    _plan(self)
     return status.OK
 
 
@@ -320,10 +263,8 @@ def _clear(self):
 def _copy(self):
     other = new_like(self)
     other.slots = self.slots.copy()
-    other.next = aligned_words(0)
-    other.n_ready = 0
     other.size = self.size
-    _plan(other)
+    other.due = self.due
     other.zero = self.zero
     return other
 
@@ -336,7 +277,8 @@ def _assign(self, other):
     copy_prefix(other.slots, other.slots.size, slots)
     self.slots = slots
     self.size = other.size
-    return _plan(self)
+    self.due = other.due
+    return True
 
 
 @method(IntMapType, "set_many")
@@ -369,10 +311,10 @@ def map_of(typ, zero, keys, values):
 @kernel
 def state(self):
     """Return what the invariants are about, for ``_check()``."""
-    return self.slots.copy(), self.size, self.due, self.next.size, self.n_ready
+    return self.slots.copy(), self.size, self.due
 
 
 @method(IntMapType, "nbytes")
 @quiet
 def _nbytes(self):
-    return self.slots.nbytes + (self.next.nbytes if self.n_ready > 0 else 0)
+    return self.slots.nbytes

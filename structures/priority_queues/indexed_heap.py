@@ -13,7 +13,7 @@ Complexity
 peek, get, ``in``                    O(1)
 set, add, sub, remove, pop, improve  O(log n), log32(n) levels; O(1) levels expected for a key
                                      that comes with a random count, or is not the top
-update_many, pop_many                O(log n) an item
+add_many, pop_many                O(log n) an item
 nlargest, nsmallest of k             O(k log n)
 ties                                 O(m log n) for m keys
 to_arrays, items                     O(m log n) for m keys
@@ -281,7 +281,7 @@ class IndexedMaxHeap(GreatestFirst, _IndexedHeap):
 
     Methods for many keys and the whole:
 
-    * :meth:`from_arrays`, :meth:`update_many`, :meth:`items`, :meth:`to_arrays`; iteration is in pop order
+    * :meth:`from_arrays`, :meth:`add_many`, :meth:`items`, :meth:`to_arrays`; iteration is in pop order
     * :meth:`copy`, :meth:`clear`, :attr:`nbytes`, :attr:`dtype`, :attr:`n_keys`; ``==``, pickle
 
     Parameters

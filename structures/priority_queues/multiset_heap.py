@@ -21,7 +21,7 @@ Complexity
 peek, get, ``in``                    O(1) expected
 set, add, sub, remove, pop           O(log n), log32(n) levels, amortised over growth; O(1)
                                      levels expected for a key that is not the top
-update_many, pop_many                O(log n) an item
+add_many, pop_many                O(log n) an item
 nlargest, nsmallest of k             O(k log n)
 ties                                 O(m log n) for m keys
 from_arrays, copy                    O(n)
@@ -202,7 +202,7 @@ class MaxHeap(GreatestFirst, _MultisetHeap):
 
     Methods for many keys and the whole:
 
-    * :meth:`from_arrays`, :meth:`update_many`, :meth:`items`, :meth:`to_arrays`; iteration is in pop order
+    * :meth:`from_arrays`, :meth:`add_many`, :meth:`items`, :meth:`to_arrays`; iteration is in pop order
     * :meth:`copy`, :meth:`clear`, :meth:`reserve`, :attr:`nbytes`, :attr:`dtype`; ``==``, pickle
 
     Parameters

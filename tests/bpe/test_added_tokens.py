@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe.cli import main
-from bpe.encoding import plain_encoder as first_texts
+from bpe.encoding import plain_encoder
 from bpe.formats import huggingface
 from bpe.formats.conversion import differences, write
 from bpe.vocabulary.byte_level import text_of
@@ -66,7 +66,7 @@ def test_every_way_of_encoding(both, tmp_path):
     wanted = peer.encode(TEXT).ids
     assert {260, 261, 262} <= {*wanted}
     assert 259 not in wanted
-    options = {"specials": "ordinary"}
+    options = {"disallowed_special": ()}
     assert tok.encode_ordinary(TEXT) == tok.encode(TEXT, **options) == wanted
     assert tok.encode(TEXT, disallowed_special=()) == tok.encode_ordinary(TEXT.encode()) == wanted
     assert tok.encode_to_numpy(TEXT, **options).tolist() == wanted
@@ -123,7 +123,7 @@ def test_tokens_that_overlap(seed, tmp_path):
         for _ in range(60):
             text = "".join(chance.choices("abx<> ", k=chance.randint(1, 15)))
             assert tok.encode(text, allowed_special="all") == peer.encode(text).ids, (text, entries)
-        n_prepared += tok.engine.is_prepared
+        n_prepared += not tok.is_lossless
     assert 5 < n_prepared < 35
 
 
@@ -170,7 +170,7 @@ def test_special_tokens_as_text(entries, texts, is_changed):
     for text in texts:
         wanted, stream = peer.encode(text).ids, tok.stream_encoder(disallowed_special=())
         assert tok.encode_ordinary(text) == wanted
-        assert tok.encode_with_offsets(text, specials="ordinary")[0].tolist() == wanted
+        assert tok.encode_with_offsets(text, disallowed_special=())[0].tolist() == wanted
         assert [*chain.from_iterable(map(stream.feed, text)), *stream.finish()] == wanted
 
 
@@ -188,7 +188,7 @@ def test_special_tokens_as_text(entries, texts, is_changed):
 def test_overlaps_of_two_searches(second, first, overlap, tmp_path):
     entries = entry(259, second, normalized=True), entry(260, first)
     tok, peer = loaded(tmp_path / "tokenizer.json", *entries)
-    assert tok.engine.is_prepared == overlap
+    assert tok.is_lossless != overlap
     for text in ("a<x>> <x>", "<xa<x>", "<x><x>>", "<x!><x"):
         assert tok.encode(text) == peer.encode(text).ids
 
@@ -203,7 +203,7 @@ def test_files_and_pickles(both, tmp_path):
         bpe.Tokenizer.from_huggingface(tmp_path / "again.hf.json"),
         pickle.loads(pickle.dumps(tok)),
         pickle.loads(pickle.dumps(tok.engine)),
-        tok.truncated(tok.vocab_size),
+        tok.with_vocab_size(tok.vocab_size),
     ):
         assert other == (tok if isinstance(other, bpe.Tokenizer) else tok.engine)
         vocabulary = getattr(other, "engine", other).vocabulary
@@ -211,13 +211,13 @@ def test_files_and_pickles(both, tmp_path):
     assert json.loads((tmp_path / "again.hf.json").read_text()) == json.loads(
         (tmp_path / "tokenizer.json").read_text()
     )
-    special = bpe.Tokenizer._of(tok.engine.vocabulary.with_added_tokens([]), tok.pattern)
+    special = bpe.Tokenizer._of(tok.engine.vocabulary.replace(added_tokens=[]), tok.pattern)
     assert special != tok
     assert special.special_tokens == {**tok.special_tokens, **tok.added_tokens}
     fast = transformers.PreTrainedTokenizerFast(tokenizer_file=str(tmp_path / "again.hf.json"))
     ids = fast.encode("ab</think>ab<|end|>")
     assert fast.decode(ids, skip_special_tokens=True) == "ab</think>ab"
-    smaller = tok.truncated(tok.vocab_size - 1)
+    smaller = tok.with_vocab_size(tok.vocab_size - 1)
     assert smaller.added_tokens == {token: number - 1 for token, number in tok.added_tokens.items()}
 
 
@@ -302,7 +302,7 @@ def test_damaged_native_files(both, tmp_path):
 def test_intervals_with_few_and_with_many_added_tokens(n):
     """The places that tokens cross are found in one search, whatever the number of tokens."""
     names = {f"<{number:b}>": 300 + number for number in range(n)}
-    words = Vocabulary([bytes([value]) for value in range(256)], [], names).with_added_tokens(names)
+    words = Vocabulary([bytes([value]) for value in range(256)], [], names).replace(added_tokens=names)
     tok = bpe.Tokenizer._of(words, bpe.Pattern.of("gpt2"))
     finder = type(tok.engine.ordinary_rules.allowed._finder).__name__
     assert finder == ("TokenExpression" if n == 3 else "TokenAutomaton")
@@ -371,12 +371,12 @@ def test_characters_that_are_added_tokens(is_compiled, case, folder):
     tok, peer = bpe.Tokenizer.from_huggingface(path), tokenizers.Tokenizer.from_file(str(path))
     tok.save(folder / "native.json")
     tok.save_huggingface(folder / "other.hf.json")
-    read = [bpe.Tokenizer.load(folder / "native.json"), bpe.Tokenizer.open(folder / "other.hf.json")]
+    read = [bpe.Tokenizer.load(folder / "native.json"), bpe.Tokenizer.load(folder / "other.hf.json")]
     assert read == [tok, tok]
     for each in (tok, *read, pickle.loads(pickle.dumps(tok))):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(first_texts, "_done", first_texts.MOST_WORK if is_compiled else 0)
-            for options, is_text in (({"allowed_special": "all"}, False), ({"specials": "ordinary"}, True)):
+            patch.setattr(plain_encoder, "_done", plain_encoder.MOST_WORK if is_compiled else 0)
+            for options, is_text in (({"allowed_special": "all"}, False), ({"disallowed_special": ()}, True)):
                 peer.encode_special_tokens = is_text
                 wanted = [peer.encode(text).ids for text in texts]
                 assert [each.encode(text, **options) for text in texts] == wanted

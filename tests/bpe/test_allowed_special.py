@@ -82,12 +82,12 @@ def test_every_method_allows_them(tokenizer, method, tmp_path):
     allowing = tokenizer.with_allowed_special("all")
     one = tokenizer.with_allowed_special({"<|end|>"})
     expected = ids(tokenizer, allowed_special="all")
-    ordinary = ids(tokenizer, specials="ordinary")
+    nothing = {"allowed_special": (), "disallowed_special": ()}
+    ordinary = ids(tokenizer, disallowed_special=())
     of_one = ids(tokenizer, allowed_special={"<|end|>"}, disallowed_special=())
     assert expected != ordinary
     assert ids(allowing) == ids(allowing, disallowed_special=()) == expected
-    assert ids(allowing, specials="ordinary") == ordinary
-    assert ids(allowing, allowed_special=(), disallowed_special=()) == ordinary
+    assert ids(allowing, **nothing) == ids(tokenizer, **nothing) == ordinary
     assert ids(allowing, allowed_special={"<|end|>"}, disallowed_special=()) == of_one
     assert ids(one, disallowed_special=()) == of_one
     for tok, special in ((tokenizer, {}), (allowing, {"allowed_special": ()}), (one, {})):
@@ -129,7 +129,7 @@ def test_equal_are_those_that_allow_the_same(tokenizer):
 def test_others_made_of_it_allow_the_same(tokenizer):
     allowing, one = tokenizer.with_allowed_special("all"), tokenizer.with_allowed_special(["<|end|>"])
     for tok in (allowing, one):
-        assert tok.truncated(400).allowed_special == tok.allowed_special
+        assert tok.with_vocab_size(400).allowed_special == tok.allowed_special
         assert tok.with_special_tokens(["<new>"]).allowed_special == tok.allowed_special
         assert pickle.loads(pickle.dumps(tok)) == tok
         assert pickle.loads(pickle.dumps(tok)).allowed_special == tok.allowed_special
@@ -165,7 +165,7 @@ def test_what_is_made_is_shared_and_attributes_stay(tokenizer):
 def test_of_a_tokenizer_that_changes_text():
     kept = '{"document": {"normalizer": {"type": "Lowercase"}, "pre_tokenizer": null}}'
     words = bpe.train(["low lower"], 258, special_tokens=["<|end|>"], progress=False).engine.vocabulary
-    tok = Tokenizer._of(words.keeping(kept), bpe.Pattern.of("gpt2"))
+    tok = Tokenizer._of(words.replace(extras=kept), bpe.Pattern.of("gpt2"))
     assert not tok.is_lossless
     allowing = tok.with_allowed_special("all")
     assert allowing.encode("LOW<|end|>") == tok.encode("low<|end|>", allowed_special="all")

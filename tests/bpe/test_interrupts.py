@@ -150,7 +150,7 @@ def test_while_training_begins(monkeypatch, book):
     counts = bpe.WordCounts.from_corpus([book[:5000]])
     endless = Endless(learner.count_pairs)
     monkeypatch.setattr(learner, "count_pairs", endless)
-    monkeypatch.setattr("bpe.trainer._FEW_WORDS", 0)  # as with many
+    monkeypatch.setattr("bpe.training.learner._FEW_WORDS", 0)  # as with many
     endless.interrupts(lambda: bpe.Trainer(counts))
     bpe.Trainer(counts).check()
 

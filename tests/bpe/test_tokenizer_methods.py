@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from bpe import reference
 from bpe.encoding import batches as encode_module
-from bpe.encoding import budget
+from bpe.encoding import streams
 from bpe.support.text import as_array, as_text
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary.vocabulary import Vocabulary
@@ -88,19 +88,14 @@ def test_the_engine_is_the_reference(any_tokenizer, data):
     ]
 
 
-def test_untrusted_text_in_one_word(tokenizer):
+def test_untrusted_text_is_ordinary_text(tokenizer):
     text = "the <|end|>"
     ordinary = tokenizer.encode_ordinary(text)
-    assert tokenizer.encode(text, specials="ordinary") == ordinary
-    assert tokenizer.encode_to_numpy(text, specials="ordinary").tolist() == ordinary
-    assert tokenizer.encode_batch([text], specials="ordinary") == [ordinary]
-    assert tokenizer.count(text, specials="ordinary") == len(ordinary)
-    assert tokenizer.stream_encoder(specials="ordinary").feed(text + " x")[:3] == ordinary[:3]
-    for wrong in ({"allowed_special": "all"}, {"disallowed_special": {"a"}}):
-        with pytest.raises(ValueError, match="goes with neither"):
-            tokenizer.encode(text, specials="ordinary", **wrong)
-    with pytest.raises(ValueError, match="specials must be 'ordinary' or None, not 'plain'"):
-        tokenizer.encode(text, specials="plain")
+    assert tokenizer.encode(text, disallowed_special=()) == ordinary
+    assert tokenizer.encode_to_numpy(text, disallowed_special=()).tolist() == ordinary
+    assert tokenizer.encode_batch([text], disallowed_special=()) == [ordinary]
+    assert tokenizer.count(text, disallowed_special=()) == len(ordinary)
+    assert tokenizer.stream_encoder(disallowed_special=()).feed(text + " x")[:3] == ordinary[:3]
 
 
 @settings(max_examples=150)
@@ -108,7 +103,7 @@ def test_untrusted_text_in_one_word(tokenizer):
 def test_a_batch_is_its_texts(tokenizer, batch, threads):
     for options in (
         ALLOWED,
-        {"specials": "ordinary"},
+        {"disallowed_special": ()},
         {"allowed_special": {"<|fim|>"}, "disallowed_special": ()},
     ):
         expected = [tokenizer.encode(text, **options) for text in batch]
@@ -119,7 +114,7 @@ def test_a_batch_is_its_texts(tokenizer, batch, threads):
         assert offsets.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
 
 
-def test_a_batch_in_stretches(tokenizer, book, monkeypatch):
+def test_a_batch_in_groups(tokenizer, book, monkeypatch):
     monkeypatch.setattr(encode_module, "LEAST_BYTES", 100)
     monkeypatch.setattr(encode_module, "MOST_BYTES", 1000)
     monkeypatch.setattr(encode_module, "LONG", 500)
@@ -136,7 +131,7 @@ def test_a_batch_in_stretches(tokenizer, book, monkeypatch):
         with pytest.raises(ValueError, match=rf"^text {len(batch) - 4} holds the special token '<\|fim\|>'"):
             tokenizer.encode_batch(batch, threads)
     assert len(rows) > 30
-    assert {row for row in rows if not row.isascii()} == {"é" * 900, "é\ud800" * 300}
+    assert {row for row in rows if not row.isascii()} == {"é" * 900, "é\ud800" * 300, "é<|fim|>" * 200}
 
 
 def test_one_thread_writes_ids_where_they_stay(tokenizer, book, monkeypatch):
@@ -237,7 +232,7 @@ def test_count(any_tokenizer, text, limit, block):
     exact = len(any_tokenizer.encode(text, **ALLOWED))
     assert any_tokenizer.count(text, **ALLOWED) == exact
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(budget, "_FIRST_BLOCK", block)
+        patch.setattr(streams, "_FIRST_BLOCK", block)
         assert any_tokenizer.count(text, limit, **ALLOWED) == min(exact, limit + 1)
 
 
@@ -245,7 +240,7 @@ def test_count(any_tokenizer, text, limit, block):
 @given(text=special_texts | odd_texts | datas, most=st.integers(0, 40), block=st.sampled_from([1, 7, 4096]))
 def test_truncate(any_tokenizer, text, most, block):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(budget, "_FIRST_BLOCK", block)
+        patch.setattr(streams, "_FIRST_BLOCK", block)
         result = any_tokenizer.truncate(text, most, **ALLOWED)
     ids = any_tokenizer.encode(text, **ALLOWED)
     kept = any_tokenizer.encode(result, **ALLOWED)
@@ -418,6 +413,8 @@ def test_options_that_there_are_not(tokenizer):
         tokenizer.encode_batch(["text"], num_threads=2)
     with pytest.raises(TypeError, match=r"count\(\) .* 'allow_special'\. Did you mean 'allowed_special'\?$"):
         tokenizer.count("text", allow_special="all")
+    with pytest.raises(TypeError, match=r"'specials'\. Did you mean 'disallowed_special'\?$"):
+        tokenizer.count("text", specials="ordinary")
 
 
 @pytest.mark.parametrize("pattern", ["gpt2", "cl100k", "none", r"\w+|\W"])
@@ -456,7 +453,7 @@ def test_what_surrogates_stand_for():
 
 def test_ids_of_a_tail(tokenizer, book):
     data = book[:3000].encode()
-    ids = tokenizer.encode_to_numpy(data, specials="ordinary")
+    ids = tokenizer.encode_to_numpy(data, disallowed_special=())
     lengths = [len(tokenizer.token_bytes(number)) for number in ids]
     for n in range(len(ids) + 1):
         n_bytes = sum(lengths[len(ids) - n :])
@@ -466,8 +463,8 @@ def test_ids_of_a_tail(tokenizer, book):
 
 def test_copies_and_pickles_of_what_methods_return(tokenizer):
     growing, stream = (
-        tokenizer.appendable_encoder(specials="ordinary"),
-        tokenizer.stream_encoder(specials="ordinary"),
+        tokenizer.appendable_encoder(disallowed_special=()),
+        tokenizer.stream_encoder(disallowed_special=()),
     )
     growing.append("hello wor")
     known = stream.feed("hello wor")

@@ -68,7 +68,7 @@ def a_tokenizer(chance: random.Random, pattern: Any = None) -> Tokenizer:
     given = vocabulary(chance)
     tok = Tokenizer(**{**given, "pattern": pattern or given["pattern"]})
     whole = chance.sample(sorted(given["token_bytes"]), chance.choice([0, 0, 3]))
-    return Tokenizer._of(tok.engine.vocabulary.taking_whole(whole), tok.pattern)
+    return Tokenizer._of(tok.engine.vocabulary.replace(atomic_ids=whole), tok.pattern)
 
 
 def check_tokenizer(chance: random.Random, note: Note, folder: Path) -> None:
@@ -220,7 +220,7 @@ def check_ids(chance: random.Random, note: Note, folder: Path) -> None:
     """Damage a file of ids, and decode it on the command line."""
     tok = a_tokenizer(chance)
     tok.save(folder / "tok.json")
-    ids = tok.encode(texts.text(chance, 100), specials="ordinary")
+    ids = tok.encode_ordinary(texts.text(chance, 100))
     dtype = chance.choice(["uint16", "uint32", "int64"])
     npy = io.BytesIO()
     np.save(npy, np.array(ids, dtype))

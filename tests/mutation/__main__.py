@@ -18,24 +18,23 @@ from tests.mutation.targets import TARGETS, Target, quick_of
 from tests.mutation.workshop import ROOT, Workshop
 
 EXPLAINED = Path(__file__).parent / "explained.json"
-KEY = ("path", "function", "line", "becomes", "nth")
 LEAST_CAUGHT = {"quick": 0.80, "all": 0.97}
 VERDICTS = ("caught", "hung", "survived")
 
 
 def chosen(size: int, seed: int, only: tuple[str, ...], is_quick: bool) -> list[tuple[Mutant, Target]]:
-    """Return the sample, an equal share from every area, with the tests that are to notice."""
+    """Return the sample, an equal share from every room, with the tests that are to notice."""
     mutants: dict[str, list[Mutant]] = {}
     target_of = {target.module: target for target in TARGETS}
     for target in TARGETS:
         source = (ROOT / target.module).read_bytes()
-        mutants.setdefault(target.area, []).extend(mutants_of(target.module, source))
+        mutants.setdefault(target.room, []).extend(mutants_of(target.module, source))
     sampled = []
     for i, each in enumerate(mutants.values()):
         sampled += sample(each, size // len(mutants) + (i < size % len(mutants)), seed)
     sampled.sort(key=lambda mutant: (list(target_of).index(mutant.path), mutant.start))
     pairs = [(mutant, target_of[mutant.path]) for mutant in sampled]
-    pairs = [pair for pair in pairs if not only or {pair[1].area, pair[1].module} & set(only)]
+    pairs = [pair for pair in pairs if not only or {pair[1].room, pair[1].module} & set(only)]
     return [(mutant, quick_of(target)) for mutant, target in pairs] if is_quick else pairs
 
 
@@ -45,12 +44,9 @@ def recorded(path: Path) -> dict[tuple, dict]:
     return {tuple(record["key"]): record for record in map(json.loads, lines)}
 
 
-def explanations() -> dict[tuple, str]:
-    """Return the reasons why mutants that survive are right, by key."""
-    return {
-        tuple(entry.get(name, 0) for name in KEY): entry["reason"]
-        for entry in json.loads(EXPLAINED.read_text("utf-8"))
-    }
+def explained() -> dict[str, dict[str, dict[str, str]]]:
+    """Return why mutants that survive are right: by module, function and change."""
+    return json.loads(EXPLAINED.read_text("utf-8"))
 
 
 def run_all(pairs: list[tuple[Mutant, Target]], folder: Path, workers: int, results: Path) -> None:
@@ -90,7 +86,7 @@ def described(mutant: Mutant) -> str:
 
 def report(pairs: list[tuple[Mutant, Target]], records: dict[tuple, dict], least: float) -> bool:
     """Print a table by module and what survived unexplained; return whether the tests are good enough."""
-    reasons = explanations()
+    reasons = explained()
     counts: dict[str, Counter[str]] = {}
     unexplained = []
     for mutant, target in pairs:
@@ -99,11 +95,12 @@ def report(pairs: list[tuple[Mutant, Target]], records: dict[tuple, dict], least
         if mutant.key in records:
             verdict = records[mutant.key]["verdict"]
             of_module[verdict] += 1
-            if verdict == "survived" and mutant.key in reasons:
+            is_explained = mutant.change in reasons.get(mutant.path, {}).get(mutant.function, {})
+            if verdict == "survived" and is_explained:
                 of_module["explained"] += 1
             elif verdict == "survived":
                 unexplained.append(mutant)
-            elif mutant.key in reasons:
+            elif is_explained:
                 click.echo(f"caught, but explained: {described(mutant)}")
     columns = ("sampled", *VERDICTS, "explained")
     click.echo(f"{'':42}" + "".join(f"{column:>11}" for column in columns))
@@ -118,14 +115,14 @@ def report(pairs: list[tuple[Mutant, Target]], records: dict[tuple, dict], least
     )
     for mutant in unexplained:
         click.echo(f"unexplained: {described(mutant)}")
-        entry = {**dict(zip(KEY, mutant.key, strict=True)), "reason": ""}
+        entry = {mutant.path: {mutant.function: {mutant.change: ""}}}
         click.echo(f"  for {EXPLAINED.name}: {json.dumps(entry, ensure_ascii=False)}")
     return share >= least and n_tested == total["sampled"]
 
 
 @click.command(context_settings={"show_default": True})
 @click.argument("only", nargs=-1)
-@click.option("--sample", "size", default=300, help="How many mutants to test, the same number of each area.")
+@click.option("--sample", "size", default=300, help="How many mutants to test, the same number of each room.")
 @click.option("--seed", default=0, help="Another seed is another sample.")
 @click.option("--workers", default=1, help="How many are tested at a time.")
 @click.option(
@@ -149,10 +146,10 @@ def main(
 ) -> None:
     """Change the code in small wrong ways, and see whether the tests notice.
 
-    ONLY names areas or modules, such as heaps or structures/base/mapping.py; all of them by default. What was
-    tested before is not tested again. Mutants that survive because they are right all the same are explained
-    in explained.json, and count as survivors. The exit code is 1 if fewer than 97 % of the sample are
-    caught, with --quick fewer than 80 %.
+    ONLY names rooms or modules, such as structures/base or bpe/training/merging.py; all of them by default.
+    What was tested before is not tested again. Mutants that survive because they are right all the same are
+    explained in explained.json, and count as survivors. The exit code is 1 if fewer than 97 % of the sample
+    are caught, with --quick fewer than 80 %.
     """
     folder.mkdir(parents=True, exist_ok=True)
     tests = "quick" if quick else "all"

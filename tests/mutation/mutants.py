@@ -83,6 +83,11 @@ class Mutant(NamedTuple):
         """What tells the change from all others, as long as its line stays."""
         return self[:5]
 
+    @property
+    def change(self) -> str:
+        """The change in a line, which names it within its function."""
+        return f"without {self.line}" if self.becomes == "pass" else self.becomes
+
     def apply(self, source: bytes) -> bytes:
         """Return the changed file."""
         return source[: self.start] + self.text.encode() + source[self.end :]

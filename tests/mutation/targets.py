@@ -1,9 +1,90 @@
-"""What is mutated, and which tests are to notice. When modules move, this table is all there is to update."""
+"""What is mutated, and which tests are to notice.
+
+Those of ``structures/tokens/pair_index_kernels.py`` are ``tests/structures/tokens/test_pair_index.py``: they
+have the name of the module, or one that it begins with. Where there are none, the tables below name them, or
+they have the name of the room.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+from itertools import chain
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
+
+from tests.structures.test_kernels_without_jit import TESTS
+
+ROOT = Path(__file__).parents[2]
+
+# Every room has an equal share of the sample.
+MODULES = {
+    "structures/base": "mapping queue",
+    "structures/hash_tables": "int_map_table int_map_kernels int_set_kernels byte_counter_kernels",
+    "structures/priority_queues": """
+        tournament_layout tournament_kernels multiset_heap_kernels indexed_heap_kernels count_buckets_cells
+        count_buckets_kernels""",
+    "structures/sorted_maps": "sorted_map_layout sorted_map_kernels",
+    "structures/neighbours": "k_best_layout k_best_kernels",
+    "structures/tokens": "token_list_kernels pair_index_kernels",
+    "bpe/splitting": "specials special_search special_trie special_automaton",
+    "bpe/splitting/compiled": "windows cuts bulk matching cutting",
+    "bpe/vocabulary": "supermerges",
+    "bpe/encoding": "streams symbols joining_encoders",
+    "bpe/encoding/kernels": "linked_pieces merge_rounds merge_heap memory piece_table joining",
+    "bpe/counting": "batching pieces",
+    "bpe/pipeline": """
+        added_tokens charsmap cuts decoder_steps decoders engine entries normalizers post_processors
+        pre_tokenizers preparation splits text_changes tracked""",
+    "bpe/training": "start state merging selection parity_turns",
+    "bpe/auditing": "audit measures proofs witnesses",
+    "bpe/superwords": "superbpe boundless run_counts counted_runs runs_file piece_ids pair_sketch",
+    "bpe/surgery": "extend prune",
+}
+# For modules without tests of their name.
+FOCUSED = {
+    "structures/base": """
+        structures/hash_tables/test_int_map.py structures/priority_queues/test_multiset_heap.py
+        structures/priority_queues/test_count_buckets.py""",
+    "structures/priority_queues": """
+        structures/priority_queues/test_indexed_heap.py structures/priority_queues/test_multiset_heap.py""",
+    "bpe/splitting": """
+        bpe/splitting/test_special_search.py bpe/encoding/test_streams.py bpe/counting/test_word_counts.py""",
+    "bpe/splitting/compiled": """
+        bpe/splitting/compiled/test_scanner.py bpe/splitting/compiled/test_prefilter.py""",
+    "bpe/vocabulary": "bpe/superwords/test_superwords.py",
+    "bpe/encoding": "bpe/pipeline/test_engine.py bpe/superwords/test_superwords.py",
+    "bpe/encoding/kernels": "bpe/encoding/test_encoder.py bpe/encoding/test_dropout.py",
+    "bpe/counting": "bpe/counting/test_word_counts.py",
+    "bpe/pipeline": """
+        bpe/pipeline/test_normalizers.py bpe/pipeline/test_pre_tokenizers.py bpe/pipeline/test_decoders.py
+        bpe/pipeline/test_engine.py""",
+    "bpe/training": """
+        bpe/training/test_learner.py bpe/training/test_resume.py bpe/training/test_limited_alphabets.py""",
+    "bpe/auditing": "bpe/auditing/test_audit.py",
+    "bpe/superwords": "bpe/superwords/test_superwords.py bpe/superwords/test_counted_runs.py",
+}
+# These need no compiler, and are run first: they take seconds.
+PLAIN = {
+    "structures": "without_jit/test_containers.py",
+    "bpe/splitting": "bpe/splitting/test_specials.py without_jit/test_special_automaton.py",
+    "bpe/splitting/compiled": "without_jit/test_scanning.py",
+    "bpe/encoding/kernels": "without_jit/test_encoding.py",
+    "bpe/counting": "bpe/counting/test_batching.py",
+    "bpe/training": "without_jit/test_training.py",
+}
+# For what survives, in a room and the rooms in it.
+OTHERS = {
+    "structures": "structures/test_contract.py structures/test_no_leaks.py examples",
+    "structures/priority_queues": "structures/priority_queues/test_first_come.py",
+    "bpe/splitting": """
+        bpe/splitting/test_pattern.py bpe/encoding/test_streams.py bpe/test_tokenizer.py
+        bpe/counting/test_word_counts.py bpe/corpus/test_sources.py""",
+    "bpe/encoding": """
+        bpe/encoding/test_encoder.py bpe/test_tokenizer_methods.py bpe/encoding/test_streams.py
+        bpe/test_tokenizer.py bpe/superwords/test_superwords.py""",
+    "bpe/encoding/kernels": "bpe/encoding/test_dropout.py bpe/formats/test_formats.py",
+    "bpe/counting": "bpe/counting/test_word_counts.py bpe/counting/test_clusters.py",
+    "bpe/pipeline": "bpe/pipeline/test_engine.py bpe/pipeline/test_streams.py",
+}
 
 
 class Target(NamedTuple):
@@ -11,317 +92,52 @@ class Target(NamedTuple):
 
     Attributes
     ----------
-    area : str
-        Every area has an equal share of the sample.
+    room : str
+        Every room has an equal share of the sample.
     module : str
         Path from the root of the project.
     focused : tuple of str
         Tests of the module itself, run for every mutant.
     plain : tuple of str
-        Tests that need no compiler, run before: they take seconds.
-    others : tuple of str
-        More tests for what survives these.
+        Tests that need no compiler, run before.
+    wide : tuple of str
+        Run for what survives these: the other tests, and the examples in the docstrings of the module. It
+        comes last: pytest would import a second copy of it if its package were not imported yet.
     """
 
-    area: str
+    room: str
     module: str
     focused: tuple[str, ...]
-    plain: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
-
-    @property
-    def wide(self) -> tuple[str, ...]:
-        """The other tests, and the examples in the docstrings of the module.
-
-        The module comes last: pytest would import a second copy of it if its package were not imported yet.
-        """
-        return (*self.others, self.module) if self.others else (*self.focused, self.module)
+    plain: tuple[str, ...]
+    wide: tuple[str, ...]
 
 
-class QuickTarget(Target):
-    """A module and the quick core: those of its tests that are in it, then all."""
+def target_of(room: str, name: str) -> Target:
+    """Return a module with its tests."""
+    parts = name.split("_")
+    names = ["_".join(parts[:n]) for n in range(len(parts), 0, -1)]
+    focused = [test for each in names if (ROOT / (test := f"tests/{room}/test_{each}.py")).exists()]
+    focused = focused or in_tests(FOCUSED.get(room, f"{room}/test_{PurePosixPath(room).name}.py"))
+    plain = in_tests(PLAIN.get(room) or PLAIN.get(room.partition("/")[0], ""))
+    listed = [f"tests/structures/{test}" for test in TESTS]
+    plain += [test for test in listed if test.startswith(tuple(focused))]
+    around = [str(folder) for folder in (PurePosixPath(room), *PurePosixPath(room).parents)]
+    others = [*chain.from_iterable(in_tests(OTHERS.get(folder, "")) for folder in around)]
+    module = f"{room}/{name}.py"
+    return Target(room, module, tuple(focused), tuple(plain), (*(others or focused), module))
 
-    @property
-    def wide(self) -> tuple[str, ...]:
-        """The whole quick core."""
-        return self.others
+
+def in_tests(names: str) -> list[str]:
+    return [f"tests/{name}" for name in names.split()]
 
 
-def quick_of(target: Target) -> QuickTarget:
-    """Return a module with the quick core as its tests."""
-    lines = (Path(__file__).parents[1] / "quick.txt").read_text("utf-8").splitlines()
+def quick_of(target: Target) -> Target:
+    """Return a module with the quick core as its tests: those of its own that are in it, then all."""
+    lines = (ROOT / "tests/quick.txt").read_text("utf-8").splitlines()
     quick = tuple(line for line in lines if line.startswith("tests/"))
-    named = {test.partition("::")[0] for test in (*target.plain, *target.focused, *target.others)}
+    named = {test.partition("::")[0] for test in (*target.plain, *target.focused, *target.wide)}
     near = tuple(test for test in quick if test.partition("::")[0] in named)
-    return QuickTarget(target.area, target.module, near, (), quick)
+    return target._replace(focused=near, plain=(), wide=quick)
 
 
-S, B = "tests/structures/", "tests/bpe/"
-PLAIN = ("tests/without_jit/test_containers.py",)
-PLAIN_ENCODING = ("tests/without_jit/test_encoding.py",)
-PLAIN_TRAINING = ("tests/without_jit/test_training.py",)
-PLAIN_SCANNING = ("tests/without_jit/test_scanning.py",)
-CONTAINERS = (S + "test_contract.py", "tests/examples")
-HEAPS = (S + "test_multiset_heap.py", S + "test_first_come.py")
-TRAINING = (B + "test_training.py", B + "test_resume.py")
-TOKENIZER = (B + "test_tokenizer_methods.py", B + "test_streams.py", B + "test_tokenizer.py")
-SPLITTING = (B + "test_pattern.py", *TOKENIZER)
-
-TARGETS = [
-    Target(
-        "heaps",
-        "structures/priority_queues/tournament_layout.py",
-        (S + "test_indexed_heap.py",),
-        (*PLAIN, S + "test_indexed_heap.py::test_kernels_against_a_list"),
-        CONTAINERS,
-    ),
-    Target(
-        "heaps",
-        "structures/priority_queues/tournament_kernels.py",
-        (S + "test_indexed_heap.py", *HEAPS),
-        PLAIN,
-        CONTAINERS,
-    ),
-    Target("heaps", "structures/priority_queues/multiset_heap_kernels.py", HEAPS, PLAIN, CONTAINERS),
-    Target(
-        "heaps",
-        "structures/priority_queues/count_buckets_cells.py",
-        (S + "test_count_buckets.py",),
-        PLAIN,
-        CONTAINERS,
-    ),
-    Target(
-        "heaps",
-        "structures/priority_queues/count_buckets_kernels.py",
-        (S + "test_count_buckets.py",),
-        PLAIN,
-        CONTAINERS,
-    ),
-    Target(
-        "heaps",
-        "structures/base/queue.py",
-        (S + "test_multiset_heap.py", S + "test_count_buckets.py"),
-        PLAIN,
-        CONTAINERS,
-    ),
-    Target(
-        "maps",
-        "structures/hash_tables/int_map_table.py",
-        (S + "test_int_map.py",),
-        (*PLAIN, S + "test_int_map.py::test_kernels_against_a_dict", S + "test_int_map.py::test_buckets"),
-        CONTAINERS,
-    ),
-    Target("maps", "structures/hash_tables/int_map_kernels.py", (S + "test_int_map.py",), PLAIN, CONTAINERS),
-    Target(
-        "maps",
-        "structures/sorted_maps/sorted_map_layout.py",
-        (S + "test_sorted_map.py",),
-        (*PLAIN, S + "test_sorted_map.py::test_kernels_against_a_list"),
-        CONTAINERS,
-    ),
-    Target(
-        "maps", "structures/sorted_maps/sorted_map_kernels.py", (S + "test_sorted_map.py",), PLAIN, CONTAINERS
-    ),
-    Target(
-        "maps",
-        "structures/hash_tables/byte_counter_kernels.py",
-        (S + "test_byte_counter.py",),
-        (S + "test_byte_counter.py::test_kernels_against_a_dict",),
-    ),
-    Target(
-        "maps",
-        "structures/base/mapping.py",
-        (S + "test_int_map.py", S + "test_count_buckets.py"),
-        PLAIN,
-        CONTAINERS,
-    ),
-    Target(
-        "lists",
-        "structures/tokens/token_list_kernels.py",
-        (S + "test_token_list.py",),
-        (*PLAIN, S + "test_token_list.py::test_kernels_against_a_list"),
-        (S + "test_pair_index.py", *CONTAINERS),
-    ),
-    Target(
-        "index", "structures/tokens/pair_index_kernels.py", (S + "test_pair_index.py",), PLAIN, CONTAINERS
-    ),
-    Target(
-        "maps",
-        "structures/hash_tables/int_set_kernels.py",
-        (S + "test_int_set.py",),
-        PLAIN,
-        (S + "test_no_leaks.py",),
-    ),
-    Target(
-        "dense",
-        "structures/priority_queues/indexed_heap_kernels.py",
-        (S + "test_indexed_heap.py",),
-        PLAIN,
-        CONTAINERS,
-    ),
-    Target(
-        "rows",
-        "structures/neighbours/k_best_kernels.py",
-        (S + "test_k_best.py",),
-        PLAIN,
-        (S + "test_no_leaks.py",),
-    ),
-    Target(
-        "rows",
-        "structures/neighbours/k_best_layout.py",
-        (S + "test_k_best_layout.py", S + "test_k_best.py"),
-        PLAIN,
-    ),
-    Target("merging", "bpe/training/merging.py", TRAINING, PLAIN_TRAINING),
-    Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
-    Target("selection", "bpe/training/selection.py", TRAINING, PLAIN_TRAINING),
-    Target("selection", "bpe/training/parity_turns.py", (B + "test_parity.py",), PLAIN_TRAINING),
-    Target("merging", "bpe/training/state.py", TRAINING, PLAIN_TRAINING),
-    *(
-        Target("superwords", f"bpe/{module}.py", (B + "test_superwords.py",))
-        for module in (
-            "counting/pair_sketch",
-            "counting/piece_ids",
-            "counting/run_counts",
-            "supermerges",
-            "training/boundless",
-            "training/superbpe",
-        )
-    ),
-    *(
-        Target("superwords", f"bpe/counting/{module}.py", (B + "test_run_counts.py",))
-        for module in ("counted_runs", "run_edges", "runs_file")
-    ),
-    *(
-        Target("superwords", f"bpe/encoding/{module}.py", (B + "test_joints.py", B + "test_superwords.py"))
-        for module in ("joining", "joints", "wide_encoder")
-    ),
-    *(
-        Target("vocabularies", f"bpe/{module}.py", (B + "test_surgery.py",))
-        for module in ("surgery/extend", "surgery/prune", "surgery/id_maps", "encoding/uses")
-    ),
-    *(
-        Target("auditing", f"bpe/auditing/{module}.py", (B + "test_audit.py",))
-        for module in ("proofs", "witnesses", "measures", "audit")
-    ),
-    Target("merging", "bpe/training/start.py", (B + "test_limited_alphabets.py",), PLAIN_TRAINING),
-    Target(
-        "rounds",
-        "bpe/encoding/kernels/linked_pieces.py",
-        (B + "test_encoding.py",),
-        PLAIN_ENCODING,
-        TOKENIZER,
-    ),
-    Target(
-        "rounds", "bpe/encoding/kernels/merge_rounds.py", (B + "test_encoding.py",), PLAIN_ENCODING, TOKENIZER
-    ),
-    Target("rounds", "bpe/encoding/kernels/merge_rounds.py", (B + "test_long_pieces.py",), (), TOKENIZER),
-    Target(
-        "rounds",
-        "bpe/encoding/kernels/merge_heap.py",
-        (B + "test_encoding.py", B + "test_dropout.py"),
-        PLAIN_ENCODING,
-        (*TOKENIZER, B + "test_formats.py"),
-    ),
-    Target(
-        "rounds",
-        "bpe/encoding/kernels/memory.py",
-        (B + "test_encoding.py", B + "test_encoder_memory.py"),
-        (),
-        TOKENIZER,
-    ),
-    Target(
-        "rounds",
-        "bpe/encoding/kernels/piece_table.py",
-        (B + "test_short_pieces.py",),
-        (),
-        (B + "test_encoding.py",),
-    ),
-    Target("streams", "bpe/encoding/streams.py", (B + "test_streams.py",), (), TOKENIZER),
-    Target(
-        "windows", "bpe/splitting/compiled/windows.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING
-    ),
-    Target(
-        "windows",
-        "bpe/splitting/compiled/cuts.py",
-        (B + "test_pattern.py",),
-        (),
-        (B + "test_corpus.py", *TOKENIZER),
-    ),
-    Target("windows", "bpe/splitting/compiled/bulk.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING),
-    Target(
-        "windows", "bpe/splitting/compiled/matching.py", (B + "test_scanning.py",), PLAIN_SCANNING, SPLITTING
-    ),
-    Target("windows", "bpe/splitting/compiled/windows.py", (B + "test_prefilter.py",)),
-    Target(
-        "windows",
-        "bpe/splitting/compiled/cutting.py",
-        (B + "test_scanning.py", B + "test_prefilter.py"),
-        PLAIN_SCANNING,
-        SPLITTING,
-    ),
-    Target(
-        "specials",
-        "bpe/splitting/special_search.py",
-        (B + "test_special_search.py", B + "test_streams.py", B + "test_counts.py"),
-        (
-            B + "test_specials.py",
-            B + "test_counts.py::test_wrong_specials",
-            B + "test_counts.py::test_longest_special_first",
-            B + "test_counts.py::test_special_tokens_are_found_as_the_slow_search_finds_them",
-        ),
-        (*TOKENIZER, B + "test_corpus.py", B + "test_training.py", B + "test_pattern.py"),
-    ),
-    Target(
-        "specials",
-        "bpe/splitting/specials.py",
-        (B + "test_special_search.py", B + "test_streams.py", B + "test_counts.py"),
-        (
-            B + "test_specials.py",
-            B + "test_counts.py::test_wrong_specials",
-            B + "test_counts.py::test_longest_special_first",
-            B + "test_counts.py::test_special_tokens_are_found_as_the_slow_search_finds_them",
-        ),
-        (*TOKENIZER, B + "test_corpus.py", B + "test_training.py", B + "test_pattern.py"),
-    ),
-    Target("specials", "bpe/splitting/special_trie.py", (B + "test_special_search.py",)),
-    Target(
-        "specials",
-        "bpe/splitting/special_automaton.py",
-        (B + "test_special_search.py",),
-        ("tests/without_jit/test_special_automaton.py",),
-    ),
-    *(
-        Target("steps", f"bpe/pipeline/{name}.py", (B + f"test_{name}.py", B + "test_prepared.py"))
-        for name in ("decoders", "normalizers", "post_processors", "pre_tokenizers")
-    ),
-    Target("steps", "bpe/pipeline/decoder_steps.py", (B + "test_decoders.py", B + "test_prepared.py")),
-    Target("steps", "bpe/pipeline/decoders.py", (B + "test_decoder_streams.py", B + "test_prepared.py")),
-    *(
-        Target(
-            "steps", f"bpe/pipeline/{name}.py", (B + "test_normalizers.py",), (), (B + "test_prepared.py",)
-        )
-        for name in ("precompiled", "text_changes", "tracked", "unicode_forms")
-    ),
-    Target("steps", "bpe/pipeline/splits.py", (B + "test_pre_tokenizers.py",), (), (B + "test_prepared.py",)),
-    Target("steps", "bpe/pipeline/entries.py", (B + "test_normalizers.py", B + "test_pre_tokenizers.py")),
-    Target(
-        "steps", "bpe/pipeline/added_tokens.py", (B + "test_added_token_flags.py", B + "test_prepared.py")
-    ),
-    *(
-        Target("prepared", f"bpe/{name}.py", (B + "test_prepared.py",), (), (B + "test_prepared_streams.py",))
-        for name in ("encoding/symbols", "encoding/crossings", "encoding/prepared", "encoding/preparation")
-    ),
-    *(
-        Target("prepared", f"bpe/{name}.py", (B + "test_prepared_streams.py",))
-        for name in ("encoding/prepared_cuts", "pipeline/token_cuts")
-    ),
-    Target(
-        "counting",
-        "bpe/counting/batching.py",
-        (B + "test_counts.py",),
-        (B + "test_batching.py",),
-        (B + "test_clusters.py",),
-    ),
-    Target("counting", "bpe/counting/pieces.py", (B + "test_counts.py",), (), (B + "test_clusters.py",)),
-]
+TARGETS = [target_of(room, name) for room, names in MODULES.items() for name in names.split()]

@@ -11,6 +11,7 @@ from tests.mutation.mutants import Mutant, mutants_of, sample
 from tests.mutation.targets import TARGETS, quick_of
 from tests.mutation.workshop import ROOT, _frozen, _imported
 
+ROOM = "structures/priority_queues"
 TOY = '''"""Toys: 1 + 1."""
 LEFT_ALONE = 1 + 2
 
@@ -130,7 +131,10 @@ def test_the_files_of_the_table_are_there():
 
 def test_the_quick_core_of_a_module():
     quick = quick_of(next(target for target in TARGETS if target.module.endswith("training/merging.py")))
-    assert quick.focused == ("tests/bpe/test_training.py",)
+    assert quick.focused == (
+        "tests/bpe/training/test_learner.py",
+        "tests/bpe/training/test_limited_alphabets.py",
+    )
     assert {*quick.focused, "tests/test_readme.py"} < {*quick.wide}
     assert all((ROOT / path.partition("::")[0]).exists() for path in quick.wide)
 
@@ -152,30 +156,36 @@ def test_the_digest_is_a_constant_in_the_copy():
 
 
 def test_explanations_are_of_mutants_there_are():
-    keys = {
-        mutant.key
+    changes = {
+        (target.module, mutant.function, mutant.change)
         for target in TARGETS
         for mutant in mutants_of(target.module, (ROOT / target.module).read_bytes())
     }
-    assert [key for key in command.explanations() if key not in keys] == []
+    explained = {
+        (module, function, change)
+        for module, functions in command.explained().items()
+        for function, reasons in functions.items()
+        for change in reasons
+    }
+    assert explained - changes == set()
 
 
 def test_the_table(tmp_path, monkeypatch):
     explained = tmp_path / "explained.json"
     monkeypatch.setattr(command, "EXPLAINED", explained)
-    explained.write_text("[]")
-    pairs = command.chosen(22, 0, ("heaps",), False)
+    explained.write_text("{}")
+    pairs = command.chosen(34, 0, (ROOM,), False)
     (survivor, _), *others = pairs
     assert len(pairs) == 2
     records = [{"key": survivor.key, "verdict": "survived"}]
     records += [{"key": mutant.key, "verdict": "hung"} for mutant, _ in others]
     (tmp_path / "all.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-    run = CliRunner().invoke(command.main, ["heaps", "--sample", "22", "--table", "--folder", str(tmp_path)])
+    run = CliRunner().invoke(command.main, [ROOM, "--sample", "34", "--table", "--folder", str(tmp_path)])
     assert run.exit_code == 1
     assert f"unexplained: {survivor.path}" in run.output
     assert "caught: 50.0% of 2; survived, and explained: 0" in run.output
-    entry = run.output[run.output.index("{") : run.output.index("}\n") + 1]
-    explained.write_text(f"[{entry}]")
-    run = CliRunner().invoke(command.main, ["heaps", "--sample", "22", "--table", "--folder", str(tmp_path)])
+    entry = run.output[run.output.index("{") : run.output.index("}\n", run.output.index("{")) + 1]
+    explained.write_text(entry)
+    run = CliRunner().invoke(command.main, [ROOM, "--sample", "34", "--table", "--folder", str(tmp_path)])
     assert "caught: 50.0% of 2; survived, and explained: 1" in run.output
     assert "unexplained" not in run.output

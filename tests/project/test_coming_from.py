@@ -81,9 +81,3 @@ def test_calls_of_containers_run(package):
         exec(call, names)
         if "heap" in names and not names["heap"]:  # its last entry was popped
             names["heap"][8] = 3
-
-
-def test_no_row_is_left_out():
-    for page, n_others in ((PAGE, 1), (CONTAINERS, 0)):  # dropout, which not all tokenizers have
-        n_rows = page.count("\n   * - ") - page.count(":header-rows: 1")
-        assert n_rows == sum(map(len, calls_of(page).values())) + n_others

@@ -119,10 +119,3 @@ def test_examples_of_pages(page):
     done = doctest.testfile(str(page), module_relative=False)
     assert done.attempted > 0
     assert done.failed == 0
-
-
-def test_every_example_is_in_the_gallery():
-    gallery = (ROOT / "docs" / "structures" / "gallery.rst").read_text()
-    for example in (ROOT / "tests" / "examples").glob("*.py"):
-        if not example.stem.startswith(("test_", "conftest")) and not example.stem.endswith("_reference"):
-            assert f"examples/{example.name}" in gallery or example.stem == "disjoint_sets"

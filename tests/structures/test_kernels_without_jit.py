@@ -4,22 +4,22 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 TESTS = [
-    "test_byte_counter.py::test_kernels_against_a_dict",
-    "test_hashing.py::test_pairs_round_trip",
-    "test_hashing.py::test_homes_are_in_the_table",
-    "test_hashing.py::test_mixing_is_a_folded_product_times_a_factor",
-    "test_hashing.py::test_mixing_of_two_words",
-    "test_indexed_heap.py::test_kernels_against_a_list",
-    "test_int_map.py::test_kernels_against_a_dict",
-    "test_int_map.py::test_buckets",
-    "test_lines.py",
-    "test_priorities.py",
-    "test_simd.py",
-    "test_k_best_layout.py",
-    "test_sorted_map.py::test_kernels_against_a_list",
-    "test_sorting.py",
-    "test_token_list.py::test_kernels_against_a_list",
-    "test_token_list.py::test_a_run_has_a_greatest_length",
+    "hash_tables/test_byte_counter.py::test_kernels_against_a_dict",
+    "primitives/test_hashing.py::test_pairs_round_trip",
+    "primitives/test_hashing.py::test_homes_are_in_the_table",
+    "primitives/test_hashing.py::test_mixing_is_a_folded_product_times_a_factor",
+    "primitives/test_hashing.py::test_mixing_of_two_words",
+    "priority_queues/test_indexed_heap.py::test_kernels_against_a_list",
+    "hash_tables/test_int_map.py::test_kernels_against_a_dict",
+    "hash_tables/test_int_map.py::test_buckets",
+    "primitives/test_lines.py",
+    "primitives/test_priorities.py",
+    "primitives/test_simd.py",
+    "neighbours/test_k_best_layout.py",
+    "sorted_maps/test_sorted_map.py::test_kernels_against_a_list",
+    "primitives/test_sorting.py",
+    "tokens/test_token_list.py::test_kernels_against_a_list",
+    "tokens/test_token_list.py::test_a_run_has_a_greatest_length",
 ]
 
 

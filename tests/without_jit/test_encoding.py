@@ -9,7 +9,7 @@ from bpe import reference
 from bpe.encoding.kernels import linked_pieces as linked
 from bpe.encoding.kernels.merge_heap import merge_by_heap
 from bpe.encoding.kernels.merge_rounds import merge_in_rounds
-from bpe.encoding.kernels.merge_short import MOST_BYTES, merge_in_turns
+from bpe.encoding.kernels.merge_short import MOST_BYTES, merge_interleaved
 from bpe.encoding.kernels.pair_ranks import NO_RANK, pack_ranks, ranks_of_all
 from structures import pack_pair
 from structures.hash_tables.byte_counter_kernels import new_byte_counter
@@ -24,7 +24,7 @@ def packed_ranks_of(merges, made):
     tables = ranks.tables
     rest = tables.rank_of_bytes, tables.id_of_rank, tables.id_of_byte, tables.whole
     lines = pack_ranks(np.array(merges, np.int64).reshape(-1, 2))
-    return ranks._replace(tables=linked.make_tables(lines, new_map(int_map_type, 0), *rest))
+    return ranks._replace(tables=linked.RankTables(lines, new_map(int_map_type, 0), *rest))
 
 
 def ranks_of(merges, made):
@@ -36,7 +36,7 @@ def ranks_of(merges, made):
             rank_of_bytes[left << 8 | right] = rank
     pairs = np.array(merges, np.int64).reshape(-1, 2)
     in_order = linked.are_in_order(pairs, made)
-    tables = linked.make_tables(
+    tables = linked.RankTables(
         NO_LINES, rank_of_pair, rank_of_bytes, made, np.arange(256), new_byte_counter()
     )
     return linked.Ranks(tables, len(made), in_order)
@@ -96,7 +96,7 @@ def test_turns():
         short = [piece[:MOST_BYTES] for piece in pieces]
         offsets = np.cumsum([0, *map(len, short)], dtype=np.int32)
         numbers, data = np.arange(len(short)), np.frombuffer(b"".join(short), np.uint8)
-        merge_in_turns(room, data, offsets, numbers, MOST_BYTES * numbers, len(short))
+        merge_interleaved(room, data, offsets, numbers, MOST_BYTES * numbers, len(short))
         tokens, next_of, *_ = linked.state(room)
         ranks = reference.rank_pairs(merges)
         for number, piece in enumerate(short):

@@ -99,7 +99,7 @@ def test_pipelines(tokenizer, expected, tmp_path):
     document = json.loads((tmp_path / "tokenizer.json").read_text("utf-8"))
     document["normalizer"] = {"type": "Replace", "pattern": {"String": "z"}, "content": "The"}
     (tmp_path / "tokenizer.json").write_text(json.dumps(document), "utf-8")
-    assert bpe.Tokenizer.open(tmp_path).encode(TEXT.replace("The", "z")) == expected
+    assert bpe.Tokenizer.load(tmp_path).encode(TEXT.replace("The", "z")) == expected
 
 
 def test_commands(tmp_path, monkeypatch, expected):

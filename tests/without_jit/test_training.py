@@ -5,12 +5,13 @@ import zlib
 import numpy as np
 import pytest
 
-from bpe import trainer as module
+import bpe
 from bpe.reference import IndexedPieces, alphabet_of, learn, leave_out, train_indexed, train_parity
 from bpe.training import learner
-from bpe.training import start as letters
+from bpe.training.options import Options
 from bpe.training.parity import Languages
 from bpe.training.start import fresh_start
+from bpe.training.state import bytes_left_out
 
 
 class Counts:
@@ -39,11 +40,11 @@ def plain_trainer(monkeypatch):
     monkeypatch.setattr(learner, "DIVISOR", 2)
 
 
-def trainer_of(words, ties, selection="heap", min_count=1, max_token_length=None, keep=None, start=None):
-    trainer = module.Trainer.__new__(module.Trainer)
-    longest = learner.longest_token(max_token_length, "at_most")
-    start = start or fresh_start([])
-    trainer._begin(Counts(words), start, ties, selection, min_count, longest, keep)
+def trainer_of(words, ties, start=None, **options):
+    trainer = bpe.Trainer.__new__(bpe.Trainer)
+    trainer._training = learner.Training(
+        Counts(words), start or fresh_start([]), Options(ties=ties, **options)
+    )
     return trainer
 
 
@@ -61,7 +62,7 @@ def test_merges(ties, selection):
     for n, words in enumerate(corpora()):
         limits = {"min_count": 1 + n % 2, "max_token_length": [None, 3, 6][n % 3]}
         expected = [tuple(merge) for merge in train_indexed(words, 10_000, ties=ties, **limits)]
-        trainer = trainer_of(words, ties, selection, **limits)
+        trainer = trainer_of(words, ties, selection=selection, **limits)
         trainer.run(256 + len(expected) // 2)
         trainer.run(10_000)
         assert [tuple(merge) for merge in trainer.merges] == expected
@@ -91,12 +92,13 @@ def test_vetoes(ties):
 def test_limited_alphabets(ties):
     for n, words in enumerate(corpora()):
         alphabet = alphabet_of(words.items(), b"z", 2 + n % 4)
-        left_out = letters.bytes_left_out(Counts(words), b"z", 2 + n % 4)
+        options = Options(initial_alphabet=b"z", limit_alphabet=2 + n % 4)
+        left_out = bytes_left_out(Counts(words), options)
         assert sorted({*range(256)} - left_out) == alphabet
         trainer = trainer_of(words, ties, start=fresh_start([], left_out=left_out))
         trainer.run(10_000)
-        trainer._name_tokens()
-        learned = [trainer._bytes_of[merge.new_id] for merge in trainer.merges]
+        trainer._training._name_tokens()
+        learned = [trainer._training._bytes_of[merge.new_id] for merge in trainer.merges]
         pieces = IndexedPieces(leave_out(words.items(), alphabet))
         learn(pieces, 10_000, ties=ties)
         assert learned == pieces.token_bytes[256:]
@@ -121,7 +123,7 @@ def test_turns(ties):
     texts = list(corpora())
     for n in range(0, 20, 2):
         languages, dev = texts[n : n + 1 + n % 3], texts[n + 1 : n + 2 + n % 3] if n % 4 else []
-        rules = {"ties": ties, "alpha": 0.5 + n % 3, "min_count": 1 + n % 2}
+        rules, alpha = {"ties": ties, "min_count": 1 + n % 2}, 0.5 + n % 3
         ratios = [] if dev else [0.5, 1.0, 2.0][: len(languages)]
         learned = Languages(
             [Counts(words) for words in languages],
@@ -129,11 +131,11 @@ def test_turns(ties):
             [Counts(words) for words in dev],
             ratios=ratios,
             window=n,
-            longest=learner.LONGEST,
-            **rules,
+            alpha=alpha,
+            options=Options(**rules),
         )
         expected = train_parity(
-            languages, 10_000, dev=dev or None, ratios=ratios or None, window=n or None, **rules
+            languages, 10_000, dev=dev or None, ratios=ratios or None, window=n or None, alpha=alpha, **rules
         )
         learned.make_room(len(expected) + 9)
         learned.run(len(expected) + 9)

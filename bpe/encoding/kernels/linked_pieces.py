@@ -3,9 +3,9 @@
 All merging follows one rule: among the adjacent pairs of a piece, merge the one with the lowest rank; if
 several have it, the leftmost. Repeat until no pair has a rank. Three kernels do this, for the same arrays:
 
-* :func:`bpe.encoding.kernels.merge_short.merge_in_turns`: many short pieces at once, for merges in any order;
-* :func:`bpe.encoding.kernels.merge_rounds.merge_in_rounds`: many pieces at once, for merges that are in order;
-* :func:`bpe.encoding.kernels.merge_heap.merge_by_heap`: one piece, for merges in any order, with or without dropout.
+* :mod:`bpe.encoding.kernels.merge_short`: many short pieces at once, for merges in any order;
+* :mod:`bpe.encoding.kernels.merge_rounds`: many pieces at once, for merges that are in order;
+* :mod:`bpe.encoding.kernels.merge_heap`: one piece, for merges in any order, with or without dropout.
 
 ::
 
@@ -34,14 +34,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
-from numba.experimental import structref
 
 from bpe.encoding.kernels.pair_ranks import LINE, NO_RANK, has_lines, pack_ranks, rank_in, table_of
 from structures import ByteCounter, IntMap, kernel, pack_pair
 from structures.kernels import (
-    StructType,
+    Record,
     byte_counter_type,
-    fields_of,
     inner,
     int_map_type,
     new,
@@ -55,7 +53,7 @@ _MOST_PLACES = (2**31 - 1) // 3  # entries are counted in int32
 
 
 def are_in_order(pairs: np.ndarray, made: np.ndarray) -> bool:
-    """Tell whether each merge joins tokens that no later merge makes, nor the merge itself."""
+    """Return whether each merge joins tokens that no later merge makes, nor the merge itself."""
     n, n_numbers = len(made), max(pairs.max(initial=0), made.max(initial=0)) + 1
     if n_numbers > 16 * n:  # far apart: number them from 0
         numbers = np.unique(np.append(pairs, made), return_inverse=True)[1]
@@ -79,7 +77,7 @@ class Ranks(NamedTuple):
         pairs: np.ndarray,
         made: np.ndarray,
         byte_ids: Sequence[int],
-        whole: Mapping[bytes, int] = MappingProxyType({}),
+        atomic: Mapping[bytes, int] = MappingProxyType({}),
     ) -> Ranks:
         """Return the ranks of merges."""
         packed, rank_of_pair, rank_of_bytes = pack_ranks(pairs), IntMap(), np.empty(1 << 16, np.int64)
@@ -87,7 +85,7 @@ class Ranks(NamedTuple):
         keys = pairs[:0, 0] if packed.size > LINE else pairs[:, 0] << 32 | pairs[:, 1]
         if rank_pairs(packed, rank_of_pair, rank_of_bytes, keys, id_of_byte) < 0:
             raise MemoryError(f"no memory for {len(pairs)} merges")
-        tables = make_tables(packed, rank_of_pair, rank_of_bytes, made, id_of_byte, ByteCounter(whole))
+        tables = RankTables(packed, rank_of_pair, rank_of_bytes, made, id_of_byte, ByteCounter(atomic))
         return cls(tables, len(made), are_in_order(pairs, made[: len(pairs)]))
 
 
@@ -113,70 +111,47 @@ def rank_of(table, rank_of_pair, left, right):
 
 
 # ------------------------------------------------------------------------------------------------- type
-@structref.register
-class RankTablesType(StructType):
-    """numba type of :class:`RankTables`."""
-
-
 _RANKS = {
     "packed_ranks": types.int64[::1],  # as in `packed_ranks`
     "rank_of_pair": int_map_type,  # pair -> rank, where pairs do not fit there, or come later
     "rank_of_bytes": types.int64[::1],  # at the first byte times 256 plus the second; `NO_RANK` for none
     "id_of_rank": types.int64[::1],  # the id that each merge makes
     "id_of_byte": types.int64[::1],
-    "whole": byte_counter_type,  # token that is looked up before merging (`ignore_merges`) -> its id
+    "atomic": byte_counter_type,  # token that is looked up before merging (`ignore_merges`) -> its id
 }
 
-rank_tables_type = RankTablesType(fields_of(**_RANKS))
 
+class RankTables(Record, **_RANKS):
+    """The tables that kernels read. Threads share it.
 
-class RankTables(structref.StructRefProxy):
-    """Python's handle of the tables that kernels read.
-
-    Threads share it. At the tables themselves, calls would take turns, and after a fork in the middle of one
-    the child could not use them.
+    At the tables themselves, calls would take turns, and after a fork in the middle of one the child could
+    not use them.
     """
 
-    __slots__ = ()
+
+class LinkedPieces(
+    Record,
+    tokens=types.uint32[::1],  # by place
+    next_of=types.int32[::1],
+    prev_of=types.int32[::1],
+    ranks=types.int32[::1],
+    entries=types.int64[::1],  # three a place: the lists of the rounds, or the heap
+    # For the rounds:
+    marked=types.int64[::1],  # a bit for each place, zero except while places are sorted
+    n_entries=types.int64[::1],  # one number
+    first_of=types.int32[::1],  # by rank
+    waiting=types.int64[::1],
+    somewhere=types.int64[::1],
+    # For the heap:
+    dropout=types.float64,  # the probability that a pair is skipped
+    random=types.uint64[::1],  # one number, the state of the random generator
+    in_order=types.boolean,
+    **_RANKS,
+):
+    """Pieces that are merged."""
 
 
-structref.define_boxing(RankTablesType, RankTables)
-
-
-@structref.register
-class LinkedPiecesType(StructType):
-    """numba type of :class:`LinkedPieces`."""
-
-
-linked_pieces_type = LinkedPiecesType(
-    fields_of(
-        tokens=types.uint32[::1],  # by place
-        next_of=types.int32[::1],
-        prev_of=types.int32[::1],
-        ranks=types.int32[::1],
-        entries=types.int64[::1],  # three a place: the lists of the rounds, or the heap
-        # For the rounds:
-        marked=types.int64[::1],  # a bit for each place, zero except while places are sorted
-        n_entries=types.int64[::1],  # one number
-        first_of=types.int32[::1],  # by rank
-        waiting=types.int64[::1],
-        somewhere=types.int64[::1],
-        # For the heap:
-        dropout=types.float64,  # the probability that a pair is skipped
-        random=types.uint64[::1],  # one number, the state of the random generator
-        in_order=types.boolean,
-        **_RANKS,
-    )
-)
-
-
-class LinkedPieces(structref.StructRefProxy):
-    """Python's handle of pieces that are merged: something to pass to kernels."""
-
-    __slots__ = ()
-
-
-structref.define_boxing(LinkedPiecesType, LinkedPieces)
+_TYPE = LinkedPieces.type()
 
 
 class View(NamedTuple):
@@ -220,22 +195,9 @@ def set_arrays(self, arrays):
 
 
 @kernel
-def make_tables(packed_ranks, rank_of_pair, rank_of_bytes, id_of_rank, id_of_byte, whole):
-    """Return the tables as one object."""
-    self = new(rank_tables_type)
-    self.packed_ranks = packed_ranks
-    self.rank_of_pair = rank_of_pair
-    self.rank_of_bytes = rank_of_bytes
-    self.id_of_rank = id_of_rank
-    self.id_of_byte = id_of_byte
-    self.whole = whole
-    return self
-
-
-@kernel
 def make_pieces(arrays, lists, chance, tables, in_order):
     """Return room for pieces, made of these parts."""
-    self = new(linked_pieces_type)
+    self = new(_TYPE)
     set_arrays(self, arrays)
     self.n_entries, self.first_of, self.waiting, self.somewhere = lists
     self.dropout, self.random = chance
@@ -244,7 +206,7 @@ def make_pieces(arrays, lists, chance, tables, in_order):
     self.rank_of_bytes = tables.rank_of_bytes
     self.id_of_rank = tables.id_of_rank
     self.id_of_byte = tables.id_of_byte
-    self.whole = tables.whole
+    self.atomic = tables.atomic
     self.in_order = in_order
     return self
 

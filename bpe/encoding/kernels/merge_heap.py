@@ -1,6 +1,4 @@
-"""The compiled half of :mod:`bpe.encoding.dropout`: pieces merged one after the other.
-
-One piece merged by a heap: for merges in any order, and with dropout.
+"""One piece merged by a heap: for merges in any order, and with dropout (:mod:`bpe.encoding.dropout`).
 
 The heap holds an entry for each pair that has a rank: the rank in the upper half, the place in the lower one.
 So the smallest entry is the pair to merge next: the lowest rank, then the leftmost place::
@@ -125,18 +123,18 @@ class Merger:
     def __init__(self, vocabulary: Vocabulary) -> None:
         ranks = Ranks.of(vocabulary.pairs, vocabulary.made, vocabulary.byte_ids)
         self._ranks = ranks._replace(in_order=False)  # no rounds
-        self._whole = {vocabulary.bytes_of[number]: number for number in vocabulary.whole_ids}
+        self._atomic = {vocabulary.bytes_of[number]: number for number in vocabulary.atomic_ids}
 
     def merge(self, pieces: list[bytes], dropout: float, state: np.ndarray) -> list[int]:
-        """Return the ids of pieces in a row.
+        """Return the ids of all pieces, one after the other.
 
-        A piece that is a token taken whole is looked up before it is merged. Dropout may skip the look-up
+        A piece that is an atomic token is looked up before it is merged. Dropout may skip the look-up
         too.
         """
         ids: list[int] = []
         waiting: list[bytes] = []
         for piece in pieces:
-            number = self._whole.get(piece)
+            number = self._atomic.get(piece)
             if number is None or next_random(state) < dropout:
                 waiting.append(piece)
                 continue

@@ -1,4 +1,4 @@
-"""Rounds: many pieces merged at once, one rank after the other.
+"""Many pieces merged in rounds, one rank after the other; long pieces in windows, each by rounds.
 
 For merges that are in order, as all learned ones are: each joins tokens that earlier merges make. Then a
 merge makes only pairs of higher rank. So a *round* merges all places of one rank, in any order; the next
@@ -23,8 +23,8 @@ Invariants, before and after every merge
    ``waiting`` that is not zero.
 3. There are at most 3 entries for each place: one for each pair of bytes, and two for each merge.
 
-Long pieces: merged in windows that fit into the processor's cache, with the ids of the whole piece.
-
+Windows of long pieces
+----------------------
 Merging a piece of a mebibyte at once takes five times as long a byte as one of some kilobytes: its lists do
 not fit into the cache. So a window is merged by itself, and the next one begins at a token near its end::
 
@@ -32,11 +32,11 @@ not fit into the cache. So a window is merged by itself, and the next one begins
     window     ab cde fg hi jk l                      all but the last tokens are right, probably
     next                    jk lm nop q               begins at `jk`; its first token is `jk`, too: certainly
 
-Why that is certain. Let merges be in order, as in :mod:`bpe.encoding.kernels.merge_rounds`. What happens inside a token,
-before it is made, depends on its bytes alone, as no merge crosses its ends. In the first window ``hi`` and
-``jk`` stand side by side, and no merge has joined a part of one with a part of the other. If ``jk`` is a
-token of the next window, too, the parts at the join are the same at every rank in both, and in the whole
-piece. So no merge crosses the join there, either.
+Why that is certain: merges are in order. What happens inside a token, before it is made, depends on its bytes
+alone, as no merge crosses its ends. In the first window ``hi`` and ``jk`` stand side by side, and no merge
+has joined a part of one with a part of the other. If ``jk`` is a token of the next window, too, the parts at
+the join are the same at every rank in both, and in the whole piece. So no merge crosses the join there,
+either.
 
 If the next window begins with another token, the window before it is merged again, twice as large. If that
 one does not begin with the token that it has to, the end of a window has changed what is far before it; then
@@ -49,7 +49,15 @@ from bpe.encoding.kernels.linked_pieces import LOW_HALF, merge_at, put_piece, vi
 from bpe.encoding.kernels.pair_ranks import NO_RANK
 from structures.kernels import inner, lowest_lane, pointer_to, quiet, smaller
 
+WINDOW = 4096
+"""Bytes of a window; a shorter piece is merged as a whole."""
+
+BYTES_A_TOKEN_BACK = 512
+"""A window of so many bytes goes back by one token; a larger one by more."""
+
+NO_ROOM = -1
 _NOWHERE = -1
+_ANY = -1
 
 
 @inner
@@ -132,16 +140,7 @@ def merge_in_rounds(self, n_places):
     view.n_entries[0] = 0
 
 
-WINDOW = 4096
-"""Bytes of a window; a shorter piece is merged as a whole."""
-
-BYTES_A_TOKEN_BACK = 512
-"""A window of so many bytes goes back by one token; a larger one by more."""
-
-NO_ROOM = -1
-_ANY = -1
-
-
+# ---------------------------------------------------------------------------------------------- windows
 @inner
 def write_window(self, ids, n):
     """Write the ids of the piece at the first places; return the last place, and the new `n`."""
@@ -156,9 +155,9 @@ def write_window(self, ids, n):
 
 @inner
 def merge_windows(self, data, start, end, ids, n):
-    """Merge ``data[start:end]``, and write its ids from index `n` on.
+    """Merge ``data[start:end]`` in windows, and write its ids from index `n` on.
 
-    O(bytes), if windows settle; as :func:`bpe.encoding.kernels.merge_rounds.merge_in_rounds` where they do not.
+    O(bytes), if windows settle; as :func:`merge_in_rounds` where they do not.
     """
     view, whole = view_of(self), (start, n, _ANY)
     size, wanted = WINDOW, _ANY  # the first token that the window has to have

@@ -1,8 +1,7 @@
-"""Turns: short pieces that are merged in one line of the cache each, many at a time.
+"""Short pieces, merged in one line of the cache each, many interleaved.
 
-A merge waits for two look-ups of pairs, which wait for the merge before. So the pieces take turns: each makes
-one merge, then the next piece. The processor begins the look-ups of the next pieces while it waits for those
-of this one::
+A merge waits for two look-ups of pairs, which wait for the merge before. So each piece makes one merge, then
+the next piece. The processor begins the look-ups of the next pieces while it waits for those of this one::
 
     place     0  1  2  3  4
     tokens    t  h  e  r  e           of one piece
@@ -12,10 +11,10 @@ of this one::
     merge 1   t  he .  r  e           `he` keeps the place of its left token; the bit of the right one goes
     ranks     7  -  -  5  -  -  ...   of the pairs that `he` is in now: two look-ups
 
-Of the pairs with the lowest rank the leftmost is merged, as in :mod:`bpe.encoding.kernels.linked_pieces`; so the
-merges may be in any order. No step has a branch that depends on the text.
+Of the pairs with the lowest rank the leftmost is merged, as in :mod:`bpe.encoding.kernels.linked_pieces`; so
+the merges may be in any order. No step has a branch that depends on the text.
 
-A piece that no merge is left for leaves the turns, and goes to its places among the linked pieces, where all
+A piece without a merge left is finished. Its tokens go to its places among the linked pieces, where all
 pieces are read from.
 """
 
@@ -39,10 +38,10 @@ from structures.kernels import (
 )
 
 MOST_BYTES = SIXTEEN
-"""The longest piece that is merged in turns."""
+"""The longest piece that is merged so."""
 
 AT_ONCE = 64
-"""How many pieces take turns."""
+"""How many pieces are interleaved."""
 
 _ROOM = AT_ONCE * SIXTEEN
 _NOWHERE = -1
@@ -90,13 +89,13 @@ def end(view, tokens, alive, place):
 
 
 @inner
-def merge_in_turns(self, data, offsets, pieces, places, n):
+def merge_interleaved(self, data, offsets, pieces, places, n):
     """Merge pieces of at most :data:`MOST_BYTES` bytes until no pair has a rank."""
     all_tokens, all_ranks = local_words(_ROOM), local_numbers(_ROOM)
-    alive_of, turns, next_merges = local_words(AT_ONCE), local_words(AT_ONCE), local_words(AT_ONCE)
+    alive_of, unfinished, next_merges = local_words(AT_ONCE), local_words(AT_ONCE), local_words(AT_ONCE)
     view, id_of_rank = view_of(self), pointer_to(self.id_of_rank, 0)
     for first in range(0, n, AT_ONCE):
-        n_here, n_turns = smaller(AT_ONCE, n - first), 0
+        n_here, n_unfinished = smaller(AT_ONCE, n - first), 0
         for k in range(n_here):
             start, stop = np.int64(offsets[pieces[first + k]]), np.int64(offsets[pieces[first + k] + 1])
             ranks = after(all_ranks, k * SIXTEEN)
@@ -104,19 +103,19 @@ def merge_in_turns(self, data, offsets, pieces, places, n):
             alive_of[k] = (_ONE << (stop - start)) - 1
         for k in range(n_here):
             least, lanes = least_of_sixteen(all_ranks, k * SIXTEEN)
-            turns[n_turns], next_merges[n_turns] = k, least << SIXTEEN | lanes
-            n_turns += least != NO_RANK
-        while n_turns > 0:
+            unfinished[n_unfinished], next_merges[n_unfinished] = k, least << SIXTEEN | lanes
+            n_unfinished += least != NO_RANK
+        while n_unfinished > 0:
             n_left = 0
-            for turn in range(n_turns):
-                k, merge = turns[turn], next_merges[turn]
+            for i in range(n_unfinished):
+                k, merge = unfinished[i], next_merges[i]
                 tokens, ranks = after(all_tokens, k * SIXTEEN), after(all_ranks, k * SIXTEEN)
                 new_id = id_of_rank[merge >> SIXTEEN]
                 place, alive = lowest_lane(merge), alive_of[k]
                 alive_of[k] = merge_once(view.table, new_id, place, alive, tokens, ranks)
                 least, lanes = least_of_sixteen(ranks, 0)
-                turns[n_left], next_merges[n_left] = k, least << SIXTEEN | lanes
+                unfinished[n_left], next_merges[n_left] = k, least << SIXTEEN | lanes
                 n_left += least != NO_RANK
-            n_turns = n_left
+            n_unfinished = n_left
         for k in range(n_here):
             end(view, after(all_tokens, k * SIXTEEN), alive_of[k], places[first + k])

@@ -4,7 +4,7 @@
 
     piece      _  s  o  m  e  t  h  i    n  g  .  .  .  .  .  10
     words      first                     second                      its bytes, and their number: the key
-    home       the top bits of what the words and the secret are mixed to
+    slot       where the search for a piece begins: the top bits of what the words and the seed are mixed to
     slots      first | second | ids | more || first | second | ids | more || ... || the last rows
 
 A row has four words: the key, and two words for the ids, which are the business of whoever puts them there.
@@ -17,10 +17,10 @@ send the search to these rows. So one loop without a branch reads what is known 
 Invariants
 ----------
 1. The rows of the table are ``2**(64 - shift)``, at most half of them occupied.
-2. No row is empty from the home of a key to its row.
+2. No row is empty from the slot of a key to its row.
 3. An empty row holds zeros; the key of each of the last rows is 0 and :data:`NO_WORD`.
 
-The secret is random: whoever writes texts cannot choose pieces that share a home.
+The seed is random: whoever writes texts cannot choose pieces that share a slot.
 """
 
 import secrets
@@ -59,7 +59,7 @@ _MASKS = np.array([*map(_masks_of, range(SHORT + 2))]).ravel()
 """Four words for each length up to one that is too long."""
 
 
-def new_secret() -> tuple[int, int, int]:
+def new_seed() -> tuple[int, int, int]:
     """Return three random words, different for each table; the last one is odd."""
     first, second, factor = (secrets.randbits(64) - 2**63 for _ in range(3))
     return first, second, factor | 1
@@ -110,16 +110,16 @@ def words_at(text, start, length):
 
 
 @inner
-def home_of(first, second, secret, shift):
+def first_slot(first, second, seed, shift):
     """Return the index of the row where the search for a key begins."""
-    return ROW * mix_words(first, second, *secret, shift)
+    return ROW * mix_words(first, second, *seed, shift)
 
 
 @inner
-def find(slots, first, second, home):
+def find(slots, first, second, slot):
     """Return the index of the row of a key, or of the empty row where it belongs."""
     keys = pointer_to(slots, 0)
-    after, at = slots.size - LAST_WORDS, home
+    after, at = slots.size - LAST_WORDS, slot
     while keys[at + 1] != 0 and (keys[at] != first or keys[at + 1] != second):
         at = at + ROW if at + ROW < after else 0
     return at
@@ -132,10 +132,10 @@ def put_row(slots, at, row):
 
 
 @inner
-def move_all(older, slots, secret, shift):
+def move_all(older, slots, seed, shift):
     """Insert every entry of `older` into the larger table `slots`, which is empty."""
     for i in range(0, older.size - LAST_WORDS, ROW):
         first, second = older[i], older[i + 1]
         if second != 0:
-            at = find(slots, first, second, home_of(first, second, secret, shift))
+            at = find(slots, first, second, first_slot(first, second, seed, shift))
             put_row(slots, at, (first, second, older[i + 2], older[i + 3]))

@@ -200,20 +200,21 @@ def decide(steps, text, places, at, stop, found, undecided):
 
 
 @inner
-def put_ends(places, word, found, has_room, ends, n):
-    """Write the ends of pieces at the places of a bit set to `ends`, from index `n` on; return the new `n`.
+def put_ends(places, c, found, has_room, ends, n):
+    """Write the ends of pieces to `ends`, from index `n` on; return the new `n`.
 
-    Where there is room, :data:`_AT_ONCE` are written in any case, so that the processor need not guess how
-    many there are. The surplus is overwritten later.
+    A piece ends at each place from character `c` on that is set in `found`. Where there is room,
+    :data:`_AT_ONCE` are written in any case, so that the processor need not guess how many there are; the
+    surplus is overwritten later.
     """
     k, n_found = 0, count_lanes(found)
     if has_room:
         for k in range(_AT_ONCE):
-            ends[n + k] = places[word + lowest_lane(found)]
+            ends[n + k] = places[c + lowest_lane(found)]
             found &= found - 1
         k = _AT_ONCE
     while k < n_found:
-        ends[n + k] = places[word + lowest_lane(found)]
+        ends[n + k] = places[c + lowest_lane(found)]
         found &= found - 1
         k += 1
     return n + n_found

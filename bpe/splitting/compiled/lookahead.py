@@ -98,12 +98,12 @@ def _may_meet(automaton: Automaton, endless: np.ndarray, budget: StepBudget) -> 
         return True
     follower, delay_of, alive = automaton.next_state[:, symbols], automaton.delay_of, automaton.alive
     known = np.zeros((n, n), np.bool_)
-    own = StepBudget(min(_PAIR_STEPS, budget.limit - budget.spent))
+    pair_budget = StepBudget(min(_PAIR_STEPS, budget.limit - budget.spent))
 
     def step(pairs: np.ndarray) -> np.ndarray:
         """Return the pairs of live states after each symbol."""
         budget.spend(len(pairs) * (1 + automaton.n_symbols // _ENTRIES))
-        own.spend(len(pairs) * (1 + automaton.n_symbols // _ENTRIES))
+        pair_budget.spend(len(pairs) * (1 + automaton.n_symbols // _ENTRIES))
         after = np.stack([follower[pairs[:, 0]].ravel(), follower[pairs[:, 1]].ravel()], axis=1)
         return np.unique(after[alive[after].all(axis=1)], axis=0)
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
-from numba.experimental import structref
 
 from bpe.splitting.compiled.automaton import Automaton
 from bpe.splitting.compiled.lookahead import Lookahead
 from bpe.splitting.compiled.windows import PLACES, PREFIX, Prefilter, Windows, as_constants, ranges_of_groups
-from structures.kernels import Constant, StructType, fields_of, inner, kernel, new, part_or, pointer_to
+from structures.kernels import Constant, Record, inner, part_or, pointer_to
 
 # An entry of the transition table has three parts: the row of the next state from bit 4 on, whether it is
 # alive, and the delay of its match + 1.
@@ -23,58 +21,29 @@ DELAY_MASK = 7
 BUCKET_SHIFT = 3  # eight bytes are a bucket
 
 
-@structref.register
-class TablesType(StructType):
-    """numba type of :class:`Tables`."""
-
-
-@functools.lru_cache(maxsize=64)
-def tables_type(constants_type: Any) -> TablesType:
-    """Return the numba type of tables; kernels are compiled for each type, with its windows as constants."""
-    fields = fields_of(
-        symbol_of=types.uint8[::1],  # by character
-        next_entry=types.int32[::1],  # by row + symbol
-        start_entry_of=types.int64[::1],  # by the symbol before
-        start_entry_not_empty_of=types.int64[::1],
-        n_symbols=types.int64,
-        looks_behind=types.boolean,
-        group_of=types.uint8[::1],  # by symbol: the bit of its group
-        # Bytes, each repeated four times in an int32:
-        range_starts=types.int32[::1],  # where the group changes, by ASCII character
-        range_changes=types.int32[::1],  # exclusive or of the groups before and after
-        n_ranges=types.int64,  # 0: neither windows nor a prefilter
-        # One element for each place: of the windows' ends, then the open ones; or of the prefilter.
-        products=types.int32[::1],
-        n_ends=types.int64,
-        n_products=types.int64,
-        n_prefilter=types.int64,  # products; 0: windows, if anything
-        constants=constants_type,  # the windows as constants (`windows.as_constants`), or None
-        endless_of=types.int16[::1],  # by row: the number of an endless state; -1 of others
-        set_bytes=types.int64,  # of a set of endless states, a bit each; 0: nothing is memoized
-    )
-    return TablesType(fields)
-
-
-class Tables(structref.StructRefProxy):
-    """Handle of the tables in Python; it is passed to kernels."""
-
-    __slots__ = ()
-
-
-structref.define_boxing(TablesType, Tables)
-
-
-@kernel
-def _new_tables(typ, of_automaton, of_windows, of_lookahead, constants):
-    self = new(typ)
-    self.symbol_of, self.next_entry, starts, self.n_symbols, self.looks_behind = of_automaton
-    self.start_entry_of, self.start_entry_not_empty_of = starts
-    self.group_of, self.range_starts, self.range_changes, self.products, numbers = of_windows
-    self.n_ranges = self.range_starts.size
-    self.n_ends, self.n_products, self.n_prefilter = numbers
-    self.endless_of, self.set_bytes = of_lookahead
-    self.constants = constants
-    return self
+class Tables(
+    Record,
+    symbol_of=types.uint8[::1],  # by character
+    next_entry=types.int32[::1],  # by row + symbol
+    start_entry_of=types.int64[::1],  # by the symbol before
+    start_entry_not_empty_of=types.int64[::1],
+    n_symbols=types.int64,
+    looks_behind=types.boolean,
+    group_of=types.uint8[::1],  # by symbol: the bit of its group
+    # Bytes, each repeated four times in an int32:
+    range_starts=types.int32[::1],  # where the group changes, by ASCII character
+    range_changes=types.int32[::1],  # exclusive or of the groups before and after
+    n_ranges=types.int64,  # 0: neither windows nor a prefilter
+    # One element for each place: of the windows' ends, then the open ones; or of the prefilter.
+    products=types.int32[::1],
+    n_ends=types.int64,
+    n_products=types.int64,
+    n_prefilter=types.int64,  # products; 0: windows, if anything
+    constants=None,  # the windows as a constant (`windows.as_constants`), or None
+    endless_of=types.int16[::1],  # by row: the number of an endless state; -1 of others
+    set_bytes=types.int64,  # of a set of endless states, a bit each; 0: nothing is memoized
+):
+    """An automaton, its windows and its lookahead, for kernels."""
 
 
 class AutomatonView(NamedTuple):
@@ -167,31 +136,35 @@ def tables_of(
     width = automaton.n_symbols + 1
     row_of = np.arange(len(automaton.delay_of)) * width
     entry_of = row_of << ROW_SHIFT | np.where(automaton.alive, ALIVE, 0) | (automaton.delay_of + 1)
-    of_automaton = (
-        automaton.symbol_of,
-        entry_of[automaton.next_state].ravel().astype(np.int32),
-        (entry_of[automaton.start_of], entry_of[automaton.start_not_empty_of]),
-        automaton.n_symbols,
-        automaton.looks_behind,
-    )
     group_of = prefilter.group_of if prefilter else np.empty(0, np.uint8)
     ends = open_ = np.empty((0, PLACES), np.uint8)
     prefixes = prefilter.products if prefilter else np.empty((0, PREFIX), np.uint8)
     if windows:
         group_of, ends, open_, prefixes = windows.group_of, windows.ends, windows.open, prefixes[:0]
-    of_windows = (
-        group_of,
-        *map(_four_times, ranges_of_groups(automaton, group_of)),
-        _four_times(np.concatenate([each.ravel() for each in (ends, open_, prefixes)])),
-        (len(ends), len(ends) + len(open_), len(prefixes)),
-    )
-    constants = Constant(as_constants(automaton, windows)) if windows and specialized else None
+    range_starts, range_changes = map(_four_times, ranges_of_groups(automaton, group_of))
     set_bytes = lookahead.set_bytes if lookahead else 0
     endless_of = np.full(len(row_of) * width if set_bytes else 0, -1, np.int16)
     if lookahead and set_bytes:
         endless_of[row_of[lookahead.endless]] = np.arange(len(lookahead.endless))
-    typ = tables_type(types.none if constants is None else constants.numba_type)
-    return _new_tables(typ, of_automaton, of_windows, (endless_of, set_bytes), constants)
+    return Tables(
+        symbol_of=automaton.symbol_of,
+        next_entry=entry_of[automaton.next_state].ravel().astype(np.int32),
+        start_entry_of=entry_of[automaton.start_of],
+        start_entry_not_empty_of=entry_of[automaton.start_not_empty_of],
+        n_symbols=automaton.n_symbols,
+        looks_behind=automaton.looks_behind,
+        group_of=group_of,
+        range_starts=range_starts,
+        range_changes=range_changes,
+        n_ranges=range_starts.size,
+        products=_four_times(np.concatenate([each.ravel() for each in (ends, open_, prefixes)])),
+        n_ends=len(ends),
+        n_products=len(ends) + len(open_),
+        n_prefilter=len(prefixes),
+        constants=Constant(as_constants(automaton, windows)) if windows and specialized else None,
+        endless_of=endless_of,
+        set_bytes=set_bytes,
+    )
 
 
 def _four_times(array: np.ndarray) -> np.ndarray:

@@ -1,0 +1,114 @@
+"""``Record``: a struct for kernels, from the names of its fields and their types."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from numba import config, typeof, types
+from numba.core.errors import TypingError
+from numba.experimental import structref
+from numba.extending import overload
+
+from structures.base.in_njit import ContainerClass, class_type
+from structures.base.struct_type import StructType, fields_of, new
+from structures.compiling.jit import kernel
+from structures.compiling.numba_private import cpu_target
+
+
+class Record(structref.StructRefProxy, metaclass=ContainerClass):
+    """Base of classes of records, which kernels get as one argument.
+
+    The fields are given with the base, by their numba types. The class is called with all of them, by
+    position or by name, in Python and in compiled code. There, fields are read and assigned; arrays and
+    containers are shared. Python only holds a record. Calls from several threads do not take turns at it.
+
+    A field of the type None has any type, that of its argument. Kernels are compiled for each.
+
+    Complexity
+    ----------
+    A call from Python: some 30 us, and what a kernel's call takes. Compiled once, and kept on disk beside
+    the code of the module that defines the class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from numba import njit, types
+    >>> class Window(Record, words=types.int64[::1], start=types.int64):
+    ...     pass
+    >>> @njit
+    ... def shift(window, n):
+    ...     window.start += n
+    ...     return window.words[window.start]
+    >>> window = Window(np.arange(5) ** 2, start=1)
+    >>> shift(window, 1), shift(window, 2)
+    (4, 16)
+    """
+
+    __slots__ = ()
+
+    fields: ClassVar[dict[str, Any]]
+    struct_type: ClassVar[type[StructType]]
+    _signature: ClassVar[inspect.Signature]
+    _make: ClassVar[Any]
+
+    def __init_subclass__(cls, **fields: Any) -> None:
+        if not fields:  # a copy that numba makes of a class in a script, to find the original
+            return
+        cls.fields = fields
+        names = {"__module__": cls.__module__, "__qualname__": f"{cls.__qualname__}.struct_type"}
+        cls.struct_type = structref.register(type(cls.__name__, (StructType,), names))
+        structref.define_boxing(cls.struct_type, cls)
+        kinds = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in fields]
+        cls._signature = inspect.Signature(kinds)
+        cls._make = staticmethod(kernel(_maker(cls)))
+        if not config.DISABLE_JIT:
+            _let_compiled_code_call(cls)
+
+    def __new__(cls, *values: Any, **named: Any) -> Any:
+        values = cls._signature.bind(*values, **named).args
+        return cls._make(cls._type_for(map(typeof, values)), *values)
+
+    @classmethod
+    def type(cls, **types_of_others: Any) -> Any:
+        """Return the numba type of these records, given the types of the fields that may have any."""
+        return cls.struct_type(fields_of(**{**cls.fields, **types_of_others}))
+
+    @classmethod
+    def _type_for(cls, given: Iterable[Any]) -> Any:
+        """Return the type of a record of arguments of these types, or raise."""
+        of_others = {}
+        for (name, declared), typ in zip(cls.fields.items(), given, strict=True):
+            if declared is None:
+                of_others[name] = typ
+            elif cpu_target.typing_context.can_convert(typ, declared) is None:
+                raise TypingError(f"{name} of a {cls.__name__} is {typ}, but must be {declared}")
+        return cls.type(**of_others)
+
+
+def _maker(cls: type[Record]) -> Any:
+    """Return the function that makes a record of a type; its cache is that of the module of the class."""
+    lines = [f"def make(kind, {', '.join(cls.fields)}):", "    self = new(kind)"]
+    lines += [f"    self.{name} = {name}" for name in cls.fields]
+    source = "\n".join([*lines, "    return self"])
+    variables = {"new": new, "__name__": cls.__module__}
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None) or "<record>"
+    exec(compile(source, file, "exec"), variables)
+    make: Any = variables["make"]
+    make.__qualname__ = f"{cls.__qualname__}.make"
+    return make
+
+
+def _let_compiled_code_call(cls: type[Record]) -> None:
+    names = ", ".join(cls.fields)
+
+    def overloaded(*given, **named):
+        bound = cls._signature.bind(*given, **named)
+        variables = {"make": cls._make, "kind": cls._type_for(map(types.unliteral, bound.args))}
+        exec(f"def code({names}): return make(kind, {names})", variables)
+        return variables["code"]
+
+    overloaded.__signature__ = cls._signature  # type: ignore[attr-defined]
+    overload(class_type(cls).constructor, strict=False)(overloaded)
