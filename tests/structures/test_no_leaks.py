@@ -202,7 +202,7 @@ def test_growth_without_memory_changes_nothing(python):
         makers = st.IntMap, st.MaxHeap, st.CountBuckets, st.SortedMap
         for make in makers:
             made = make()
-            made.add_many([1], [1])
+            made.add_many(range(2000), range(1, 2001))  # compiles what is compiled when it is reached
             fill(made, 10**9, 1)
             made.to_arrays(), made.copy()._check()
         for make in makers:
@@ -253,13 +253,11 @@ def test_a_full_container_without_memory_takes_what_has_a_place(python):
             refused = [outcome(heap.add, -2, 5), outcome(table.add, -1)]
             return refused + [outcome(verb, [9, -1], [9, 9]) for verb in (table.add_many, table.set_many)]
 
-        n_full, n_made = 665_765, 655_360  # room is made for some more
-        heap, table = st.MaxHeap.from_arrays(range(n_made), range(n_made)), st.IntMap()  # rows that are full
-        table.set_many(range(n_made), range(n_made))
-        table.add_many(range(n_made, n_full), range(n_made, n_full))
-        table = table.copy()  # without the larger one that is being prepared
+        n_full = 655_360  # a number of whole rows, and all that a table of so many keys takes
+        heap, table = st.MaxHeap.from_arrays(range(n_full), range(n_full)), st.IntMap()
+        table.set_many(range(n_full), range(n_full))
         small = st.MaxHeap({1: 2})
-        small.add_many(range(99), range(99))  # compiles what is compiled when it is reached
+        small.add_many(range(99), range(99))  # compiles what is reached
         for key in range(99, 400):
             small.add(key), small.pop()
         write(small, st.IntMap())
@@ -267,7 +265,7 @@ def test_a_full_container_without_memory_takes_what_has_a_place(python):
         refused = write(heap, table)
         resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
         assert refused == [MemoryError] * 4, refused
-        assert (len(heap), heap[-1], -2 in heap, n_made - 1 in heap) == (n_made, 5, False, False)
+        assert (len(heap), heap[-1], -2 in heap, n_full - 1 in heap) == (n_full, 5, False, False)
         assert [table[key] for key in (5, 6, 7, 8, 9)] == [6, 60, 70, 88, 9]
         assert (len(table), -1 in table) == (n_full, False)
     """
