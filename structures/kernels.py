@@ -78,7 +78,7 @@ from structures.primitives.simd import (
     smaller,
 )
 from structures.priority_queues.count_buckets_kernels import count_buckets_type
-from structures.priority_queues.indexed_heap_type import indexed_heap_type
+from structures.priority_queues.indexed_heap_kernels import indexed_heap_type
 from structures.priority_queues.multiset_heap_kernels import heap_type
 from structures.sorted_maps.sorted_map_kernels import sorted_map_type
 from structures.status import int64, int64_array

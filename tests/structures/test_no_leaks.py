@@ -202,7 +202,7 @@ def test_growth_without_memory_changes_nothing(python):
         makers = st.IntMap, st.MaxHeap, st.CountBuckets, st.SortedMap
         for make in makers:
             made = make()
-            made.add_many([1], [1])
+            made.add_many(range(2000), range(1, 2001))  # compiles what is compiled when it is reached
             fill(made, 10**9, 1)
             made.to_arrays(), made.copy()._check()
         for make in makers:
@@ -253,14 +253,12 @@ def test_a_full_container_without_memory_takes_what_has_a_place(python):
             refused = [outcome(heap.add, -2, 5), outcome(table.add, -1)]
             return refused + [outcome(verb, [9, -1], [9, 9]) for verb in (table.add_many, table.set_many)]
 
-        n_full, n_made = 665_765, 655_360  # room is made for some more
-        heap, table = st.MaxHeap.from_arrays(range(n_made), range(n_made)), st.IntMap()
-        table.set_many(range(n_made), range(n_made))
-        for each in (heap, table):
-            each.add_many(range(n_made, n_full), range(n_made, n_full))
-        heap, table = heap.copy(), table.copy()  # without the larger tables that are being prepared
+        n_full = 655_360  # a number of whole rows, and all that a table of so many keys takes
+        heap, table = st.MaxHeap.from_arrays(range(n_full), range(n_full)), st.IntMap()
+        table.set_many(range(n_full), range(n_full))
         small = st.MaxHeap({1: 2})
-        for key in range(99):  # compiles what is compiled when it is reached
+        small.add_many(range(99), range(99))  # compiles what is reached
+        for key in range(99, 400):
             small.add(key), small.pop()
         write(small, st.IntMap())
         limit(2)

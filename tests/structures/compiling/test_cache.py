@@ -229,13 +229,12 @@ def test_callers_that_make_their_containers_are_never_stale(python, installation
 
     assert run() == "3 3 3 6 3 0 0 0 0 0\n"
     assert run() == "3 3 3 6 3 1 1 1 1 1\n"
-    kernels = installation / "structures" / "priority_queues" / "multiset_heap_kernels.py"
-    change(kernels, "slot, count + delta, sum", "slot, count + 3 * delta, sum")
+    kernels = installation / "structures" / "priority_queues" / "tournament_kernels.py"
+    change(kernels, "key, count + delta, sum", "key, count + 3 * delta, sum")
     assert run() == "9 9 9 18 3 0 0 0 0 0\n"
     assert run() == "9 9 9 18 3 1 1 1 1 1\n"
     # A changed layout, whose fields older code would read at the wrong places.
-    layout = installation / "structures" / "priority_queues" / "multiset_heap_type.py"
-    change(layout, "    return fields_of(\n", "    return fields_of(\n        padding=types.int64,\n")
+    change(kernels, "    return fields_of(\n", "    return fields_of(\n        padding=types.int64,\n")
     # And a function that takes numbers and returns one.
     change(
         installation / "structures" / "primitives" / "hashing.py",
@@ -325,7 +324,7 @@ def dispatcher(function, name, make=dispatcher):
 def test_a_type_of_another_release():
     """A cache names it; the class of today may not know its fields."""
     old = _type_of(
-        "structures.priority_queues.multiset_heap_type",
+        "structures.priority_queues.multiset_heap_kernels",
         "MaxHeapType",
         [("n", types.int64), ("digest_0", types.int8)],
     )
@@ -505,11 +504,11 @@ def test_inner_code_is_read_as_it_was_written(python, tmp_path):
     code = """
         from numba import njit
         from structures import MaxHeap
-        from structures.priority_queues.multiset_heap_blocks import sift_down
+        from structures.priority_queues.tournament_layout import settle
         njit(lambda h: h.{verb})(MaxHeap({{1: 2, 3: 4}}))
-        (overload,) = sift_down.overloads.values()
+        (overload,) = settle.overloads.values()
         code = overload.library.get_llvm_str()
-        print(len(sift_down.stats.cache_hits), "call void @llvm.prefetch" in code)
+        print(len(settle.stats.cache_hits), "@llvm.vector.reduce.smin" in code)
     """
     for verb, result in {"pop()": "0 True", "set(1, 1)": "1 True"}.items():
         assert python(textwrap.dedent(code).format(verb=verb), NUMBA_CACHE_DIR=str(tmp_path)) == f"{result}\n"
@@ -521,10 +520,10 @@ def test_inner_kernels_serve_callers_of_later_processes(python, tmp_path):
         from numba import njit
         from structures import MaxHeap
         from structures.hash_tables import int_map_table
-        from structures.priority_queues import multiset_heap_kernels
+        from structures.priority_queues import tournament_kernels
         heap = MaxHeap()
         {use}
-        print(*heap.peek(), sum(multiset_heap_kernels._become.stats.cache_hits.values()))
+        print(*heap.peek(), sum(tournament_kernels._become.stats.cache_hits.values()))
     """
     results = {
         "heap.add(7)": "7 1 0",

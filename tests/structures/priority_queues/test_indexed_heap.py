@@ -12,8 +12,8 @@ from numba.core.errors import TypingError
 from structures import IndexedMaxHeap, IndexedMinHeap, kernel
 from structures.primitives.memory import new_words
 from structures.primitives.simd import ROW
-from structures.priority_queues import indexed_heap_tree as module
-from structures.priority_queues.indexed_heap_tree import ABSENT
+from structures.priority_queues import tournament_layout as module
+from structures.priority_queues.tournament_layout import ABSENT
 from structures.status import INT64_MAX, INT64_MIN, NEGATIVE, NO_MEMORY, NOT_A_NUMBER, OK, OUT_OF_RANGE
 from structures.testing import LANGUAGES, IndexedHeapMachine, IndexedHeapModel, check_program, random_program
 
@@ -507,18 +507,15 @@ def test_kernels_against_a_list(rng, n_keys, with_ages):
         first = min(entries, key=entries.get)
         assert (winners[-1], ranks[-1]) == (first, entries[first][0])
         tied = sorted(key for key, (rank, _) in entries.items() if rank == ranks[-1])
-        assert module.tied_keys(ranks, winners, ages).tolist() == tied
+        assert module.ids_up_to(ranks, winners, ages, ranks[-1]).tolist() == tied
         key = first if step % 3 == 0 else int(rng.integers(0, n_keys))
         assert module.is_present(ranks, ages, key) == (key in entries)
         entry = (int(rng.integers(0, 5)), int(rng.integers(0, 10**9)) if with_ages else key)
         if step % 3 == 0 and len(entries) > 1:
             module.settle(ranks, winners, ages, key, ABSENT, ABSENT)
             del entries[key]
-        elif entry < entries.get(key, (ABSENT, 0)):
-            module.rise(ranks, winners, ages, key, *entry)
-            entries[key] = entry
         else:
-            module.settle(ranks, winners, ages, key, *entry)
+            module.place(ranks, winners, ages, key, *entry)
             entries[key] = entry
         for row in range(0, n_leaves, ROW):
             inside = [entries[key] for key in range(row, row + ROW) if key in entries]
