@@ -62,7 +62,8 @@ def test_nothing_leaks(python):
                     real.pop_many(5), real.ties(), real.pop(), real.peek()
                     outcome(container().pop), outcome(container().peek)
                 errors_inside(real, np.array([1, 10**6]), np.array([1, -5]))
-                loops(real.copy(), real), loops(container.from_arrays([], []), container.from_arrays([], []))
+                loops(real.copy(), real), real.clear(), loops(real.copy(), real)
+                container.from_arrays([], np.empty(0, dtype), *ties.values())
 
         def ordered(real):
             real.set_many(np.arange(900.0), np.ones(900)), real.set_many([0.5], [2])

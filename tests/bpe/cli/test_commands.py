@@ -38,23 +38,46 @@ def fails(result, message):
     assert result.stderr.count("\n") == 1, "one line"
 
 
-@pytest.fixture
-def folder(tokenizer, book, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    tokenizer.save("tok.json")
+@pytest.fixture(scope="module")
+def prepared(tokenizer, book, tmp_path_factory):
+    """A folder with what the examples read."""
+    folder = tmp_path_factory.mktemp("prepared")
+    tokenizer.save(folder / "tok.json")
     plain = Tokenizer(
         token_bytes={number: token for token, number in tokenizer.engine.vocabulary.id_of.items()},
         merges=tokenizer.merges,
         pattern="gpt2",
         special_tokens={"<|end|>": 600},
     )
-    plain.save("plain.json")
-    plain.save_huggingface("tokenizer.json")
+    plain.save(folder / "plain.json")
+    plain.save_huggingface(folder / "tokenizer.json")
     for name in ("cl100k_base", "mine"):
-        plain.save_tiktoken(f"{name}.tiktoken")
+        plain.save_tiktoken(folder / f"{name}.tiktoken")
     for name in ("corpus.txt", "letter.txt"):
-        (tmp_path / name).write_text(book[:20_000], "utf-8")
-    return tmp_path
+        (folder / name).write_text(book[:20_000], "utf-8")
+    for name in ("books", "corpus"):
+        (folder / name).mkdir()
+        (folder / name / "one.txt").write_text(book[:9000], "utf-8")
+    (folder / "wiki").mkdir()
+    (folder / "wiki" / "a.jsonl.gz").write_bytes(gzip.compress(json.dumps({"body": book[:9000]}).encode()))
+    counts, runs = bpe.count_words([book[:9000]], progress=False), bpe.count_runs([book[:9000]])
+    for name in ("books", "more", "all"):
+        counts.save(folder / f"{name}.counts")
+    for name in ("books", "more"):
+        runs.save(folder / f"{name}.runs")
+    (folder / "ids.txt").write_text("1 2 3")
+    (folder / "ids.bin").write_bytes(b"1\0" * 3)
+    (folder / "bin").mkdir()
+    program = folder / "bin" / "bpe"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m bpe.cli "$@"\n')
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    return folder
+
+
+@pytest.fixture
+def folder(prepared, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return Path(shutil.copytree(prepared, tmp_path, dirs_exist_ok=True))
 
 
 # ---------------------------------------------------------------------------------------------- examples
@@ -67,18 +90,7 @@ def examples():
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash, which the examples are written for")
 @pytest.mark.parametrize("line", list(examples()))
-def test_examples(line, folder, book):
-    for name in ("books", "corpus"):
-        (folder / name).mkdir()
-        (folder / name / "one.txt").write_text(book[:9000], "utf-8")
-    (folder / "wiki").mkdir()
-    (folder / "wiki" / "a.jsonl.gz").write_bytes(gzip.compress(json.dumps({"body": book[:9000]}).encode()))
-    for name in ("books.counts", "more.counts", "all.counts"):
-        bpe.WordCounts.from_corpus([book[:9000]], progress=False).save(name)
-    for name in ("books.runs", "more.runs"):
-        bpe.count_runs([book[:9000]]).save(name)
-    (folder / "ids.txt").write_text("1 2 3")
-    (folder / "ids.bin").write_bytes(b"1\0" * 3)
+def test_examples(line, folder):
     os.rename("tokenizer.json", "t.hf.json")
     if "bpe convert tokenizer.json" in line:
         os.rename("t.hf.json", "tokenizer.json")
@@ -87,10 +99,6 @@ def test_examples(line, folder, book):
     line = re.sub(r"--first-merges \d+", "--first-merges 30", line)
     if "cl100k_base.tiktoken" in line:  # the file of this test is not the published one
         line += " --pattern cl100k"
-    (folder / "bin").mkdir()
-    program = folder / "bin" / "bpe"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m bpe.cli "$@"\n')
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
     environment = {
         **os.environ,
         "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
