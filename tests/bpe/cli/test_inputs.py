@@ -88,9 +88,6 @@ def test_the_format_of_a_corpus(folder):
         bpe.Corpus(Path("sea.txt"), format="csv")
     corpus = bpe.Corpus([Path("lines.txt"), Path("sea.txt")], format="text")
     assert [b"".join(document) for document in corpus.documents()] == [LINES, b"the sea"]
-    old = bpe.Corpus.__new__(bpe.Corpus)
-    old.__setstate__({"field": "text", "errors": "keep", "_name": "old", "_items": []})
-    assert list(old.documents()) == []
 
 
 # ----------------------------------------------------------------------------------------- the first bytes

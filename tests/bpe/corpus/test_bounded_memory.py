@@ -70,14 +70,6 @@ def test_a_line_that_is_too_long(tmp_path, suffix):
         bpe.Corpus(path, max_record_bytes=0)
 
 
-def test_a_corpus_that_an_earlier_release_pickled_has_the_limit():
-    corpus = bpe.Corpus(["the sea"])
-    state = {name: value for name, value in vars(corpus).items() if name != "max_record_bytes"}
-    old = bpe.Corpus.__new__(bpe.Corpus)
-    old.__setstate__(state)
-    assert vars(old) == vars(corpus)
-
-
 def compressed(data, suffix):
     if suffix == ".zst":
         return required("zstandard").ZstdCompressor(level=19).compress(data)

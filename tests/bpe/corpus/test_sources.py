@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import bpe
 from bpe.corpus import STDIN, Corpus
 from bpe.corpus.validity import clean_blocks, clean_document
-from bpe.splitting import boundaries as cutting
+from bpe.splitting import boundaries
 from bpe.splitting.special_search import SpecialSearch
 from bpe.support.text import as_bytes, as_text
 from tests.optional import optional
@@ -77,10 +77,10 @@ ODD = [r"[a-z]+(?=1)|\s", r"(?<=a)b|\w", r"(\w)\1|\w+"]  # the last two are deci
 def test_block_size_changes_nothing(name, tail_bytes, specials, text, size):
     pattern, data, search = bpe.Pattern.of(name), as_bytes(text), SpecialSearch(specials)
     together, held = [], b""
-    with mock.patch.object(cutting, "_TAIL_BYTES", tail_bytes):
+    with mock.patch.object(boundaries, "_LAST_BYTES", tail_bytes):
         for block in blocks_of(data, size):
             held += block
-            place, end = cutting.decided(held, pattern, search)
+            place, end = boundaries.decided(held, pattern, search)
             assert 0 <= place <= end <= len(held)
             known = pieces_of(as_text(held[:end]), pattern, specials)
             while place > 0:
