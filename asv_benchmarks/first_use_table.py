@@ -33,7 +33,7 @@ def f(x):
 """
 NUMBA = {"numba by itself": "import one_line; one_line.f(1)"}
 
-KEYED = "; c[8] = 3; c.get(7); len(c); c.update_many([7, 9], [1, 2]); c.to_arrays()"
+KEYED = "; c[8] = 3; c.get(7); len(c); c.add_many([7, 9], [1, 2]); c.to_arrays()"
 COUNTED = f"{KEYED}; c.sub(7); c.peek()"
 USES = {  # what a first program does, and what a longer one does, too
     "IntMap": ("IntMap(); c.add(7, 2); c.get(7)", KEYED),
@@ -44,7 +44,7 @@ USES = {  # what a first program does, and what a longer one does, too
     "IndexedMinHeap": ("IndexedMinHeap(10); c.add(7, 2); c.pop()", COUNTED),
     "SortedMap": ("SortedMap(); c.add(7, 2); c.floor(9)", f"{KEYED}; c.rank(8); c.select(0)"),
     "KBest": ("KBest(9, 3); c.push(1, 0.5, 7); c.row(1)", "; c.to_arrays()"),
-    "ByteCounter": ("ByteCounter(); c.update([b'a', b'b']); c[b'a']", "; c.most_common(1)"),
+    "ByteCounter": ("ByteCounter(); c.add_many([b'a', b'b']); c[b'a']", "; c.most_common(1)"),
     "TokenList": ("TokenList([1, 2, 1, 2]); c.merge(0, 3)", "; list(c)"),
     "PairIndex": ("PairIndex.build(st.TokenList([1, 2, 1, 2]))", "; c.postings(1, 2)"),
 }

@@ -78,7 +78,7 @@ def chosen_keys(n: int) -> np.ndarray:
 
 def adding(make: Any, keys: np.ndarray) -> Run:
     ones = np.ones(keys.size, np.int64)
-    return lambda: make().update_many(keys, ones)
+    return lambda: make().add_many(keys, ones)
 
 
 def out_of_a_table(make: Any, n: int) -> tuple[Run, Run]:

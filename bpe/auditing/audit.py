@@ -217,7 +217,7 @@ def _proved(engine: Engine, left: list[int]) -> dict[int, Status]:
     by_ranks, by_pattern = _possible_proofs(engine)
     # A token that merges do not lead to occurs in a piece of exactly its bytes, or never.
     not_merged = {*unreached(vocabulary)} if left and by_ranks else set()
-    never = (not_merged - {*vocabulary.whole_ids}) | {*vocabulary.idle_tokens.values()}
+    never = (not_merged - {*vocabulary.atomic_ids}) | {*vocabulary.idle_tokens.values()}
     dead: dict[int, Status] = {token_id: "rank-dead" for token_id in left if token_id in never}
     if by_pattern and len(dead) < len(left):
         pieces = Pieces(engine.pattern)

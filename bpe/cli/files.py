@@ -169,7 +169,9 @@ def convert(
 
     watch = Stopwatch()
     with naming(source):
-        words, split_by = _parts_of(source, source_format, pattern, dict(map(_special, specials)), dialect)
+        vocabulary, split_by = _parts_of(
+            source, source_format, pattern, dict(map(_special, specials)), dialect
+        )
     with naming(output):
         try:
             write_as = output_format or guess_format(output)
@@ -183,31 +185,33 @@ def convert(
         keep_tokenizer(source, Path(output, names[write_as]) if is_folder else output)
     with naming(output), tempfile.TemporaryDirectory() as folder:
         trial = Path(folder, "trial" if is_folder else "trial.json")
-        write(words, split_by, trial, write_as)
-        if problem := differences(words, split_by, trial, write_as):
+        write(vocabulary, split_by, trial, write_as)
+        if problem := differences(vocabulary, split_by, trial, write_as):
             raise ValueError(f"{problem}. Nothing was written")
         if output == STDOUT:
             sys.stdout.buffer.write(trial.read_bytes())
         else:
-            write(words, split_by, output, write_as)
+            write(vocabulary, split_by, output, write_as)
     if as_json:
-        click.echo(json.dumps(_summary(source, output, write_as, words, watch)))
+        click.echo(json.dumps(_summary(source, output, write_as, vocabulary, watch)))
         return
-    click.echo(f"{name_of_output(output)}: {words.size} tokens as {write_as}, checked", err=True)
+    click.echo(f"{name_of_output(output)}: {vocabulary.size} tokens as {write_as}, checked", err=True)
     if write_as == "tiktoken":
         options = [f"--pattern {split_by.name}"]
-        options += [f"--special-token '{token}={number}'" for token, number in words.cut_tokens.items()]
+        options += [f"--special-token '{token}={number}'" for token, number in vocabulary.cut_tokens.items()]
         click.echo(f"The file holds the ranks alone. To read it: {' '.join(options)}", err=True)
 
 
-def _summary(source: str, output: str, format: str, words: Vocabulary, watch: Stopwatch) -> dict[str, Any]:
+def _summary(
+    source: str, output: str, format: str, vocabulary: Vocabulary, watch: Stopwatch
+) -> dict[str, Any]:
     return {
         "input": source,
         "output": output,
         "format": format,
-        "tokens": words.size,
-        "merges": len(words.merges),
-        "special_tokens": words.cut_tokens,
+        "tokens": vocabulary.size,
+        "merges": len(vocabulary.merges),
+        "special_tokens": vocabulary.cut_tokens,
         **watch.to_json(),
     }
 

@@ -50,7 +50,7 @@ _FIRST_BRIDGE = 256  # bytes after the edge of a part, to look for the place tha
 @kernel
 def _add_pieces(counter, data, offsets):
     """Count ``data[offsets[i]:offsets[i + 1]]`` for every i; return a status."""
-    return counter.update_many(data, offsets, np.empty(0, np.int64))[0]
+    return counter.add_many(data, offsets, np.empty(0, np.int64))[0]
 
 
 def _count_pieces(counter: ByteCounter, data: np.ndarray, offsets: np.ndarray) -> None:
@@ -203,7 +203,7 @@ def _merged(workers: list[_Worker], n_parts: int) -> ByteCounter:
         first, after = workers[worker].n_distinct[round_ : round_ + 2]
         if after > first:
             low, high = int(offsets[first]), int(offsets[after])
-            merged.update_many(data[low:high], offsets[first : after + 1] - low, counts[first:after])
+            merged.add_many(data[low:high], offsets[first : after + 1] - low, counts[first:after])
     return merged
 
 
@@ -216,7 +216,7 @@ def _count_by_regex(
         counts: Counter[bytes] = Counter()
         for part in search.split(b"".join(document))[::2]:
             counts.update(pattern.split_bytes(part))
-        counter.update(counts)
+        counter.add_many(counts)
     return counter
 
 

@@ -72,7 +72,7 @@ def _weighed(sources: Mapping[str, WordCounts], weights: Mapping[str, float]) ->
                 f"a count of source {name!r} times {weights[name]} passes 2**63 - 1, in units of 1 / {UNIT}"
             )
         try:
-            total.update_many(data, offsets, numbers * np.int64(factor))
+            total.add_many(data, offsets, numbers * np.int64(factor))
         except OverflowError:
             raise OverflowError(f"a weighted count passes 2**63 - 1, in units of 1 / {UNIT}") from None
     return WordCounts._of_counter(total, counts.pattern, counts.special_tokens)

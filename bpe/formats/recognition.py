@@ -99,7 +99,7 @@ def _of_json(document: dict[str, Any], path: Path) -> Found:
     ):
         if all(key in document for key in keys):
             return Found(format, path, document)
-    if document and all(type(number) is int for number in document.values()):
+    if document and all(type(token_id) is int for token_id in document.values()):
         raise ValueError(
             "a table of tokens and ids, as GPT-2's vocab.json: its merges are in another file. "
             "Tokenizer.from_gpt2(vocab, merges) reads both"

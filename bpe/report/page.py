@@ -57,7 +57,7 @@ def _vocabulary(tokenizer: Tokenizer) -> dict[str, Any]:
         "merged": vocabulary.merged_ids,
         "whole": {
             token: token_id
-            for token_id in vocabulary.whole_ids
+            for token_id in vocabulary.atomic_ids
             if (token := _text_of(vocabulary.bytes_of[token_id]))
         },
         "special": vocabulary.cut_tokens,

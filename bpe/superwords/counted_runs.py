@@ -72,7 +72,7 @@ class _Counter:
 
     def ids_of(self, data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """Count words; return their ids, with a gap in place of each word that is not joined."""
-        self.words.update_many(data, offsets)
+        self.words.add_many(data, offsets)
         ids = _ids_in(self.words, data, offsets)
         new = range(len(self._joins), len(self.words))
         self._joins = np.append(self._joins, [self._may_join(self.words.word(i)) for i in new]).astype(bool)
@@ -248,7 +248,7 @@ class RunCounts:
         tokens, offsets, counts = other.rows()
         data, starts, _ = other._words.to_arrays()
         tokens = _ids_in(words._counter, data, starts)[tokens]
-        counter.update_many(tokens.view(np.uint8), offsets * ID_BYTES, counts)
+        counter.add_many(tokens.view(np.uint8), offsets * ID_BYTES, counts)
 
     def __iadd__(self, other: RunCounts) -> RunCounts:
         if not isinstance(other, RunCounts):

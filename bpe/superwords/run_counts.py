@@ -148,7 +148,7 @@ def runs_in(ids: np.ndarray, sketch: PairSketch, least: int, threads: int | None
     def count() -> ByteCounter:
         counter = ByteCounter()
         for part, offsets in map_in_threads(cut, _parts(ids), threads):
-            counter.update_many(part.view(np.uint8), offsets)
+            counter.add_many(part.view(np.uint8), offsets)
         return counter
 
     return unpacked_runs(in_background(count))

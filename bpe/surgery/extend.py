@@ -41,10 +41,10 @@ def extended(
     new_id_of = id_map(vocabulary)
     progress = counting.get("progress", False)
     counts = corpus if isinstance(corpus, WordCounts) else _counted(engine, corpus, counting)
-    whole = {vocabulary.bytes_of[token_id] for token_id in vocabulary.whole_ids}
+    whole = {vocabulary.bytes_of[token_id] for token_id in vocabulary.atomic_ids}
     if whole:
         counts = counts.filter(lambda word, count: word not in whole)
-    plain = vocabulary.replace(extras="", whole_ids=(), added_tokens=())
+    plain = vocabulary.replace(extras="", atomic_ids=(), added_tokens=())
     training = Training(counts, start_from(plain, pattern, counts, keep_ids=True), options)
     training.run(len(vocabulary.pairs) + n, progress)
     n_learned = training.n_done - len(vocabulary.pairs)
@@ -54,7 +54,7 @@ def extended(
     more = more.replace(
         added_tokens=vocabulary.added_tokens,
         idle_tokens=vocabulary.idle_tokens,
-        whole_ids=vocabulary.whole_ids,
+        atomic_ids=vocabulary.atomic_ids,
         extras=vocabulary.extras,
     )
     return more, new_id_of

@@ -213,7 +213,7 @@ def without(vocabulary: Vocabulary, removed: Collection[int]) -> tuple[Vocabular
         "special_tokens": moved(parts.special_tokens),
         "added_tokens": moved(parts.added_tokens),
         "idle_tokens": moved(parts.idle_tokens),
-        "whole_ids": tuple(int(new_id_of[i]) for i in parts.whole_ids if new_id_of[i] != GONE),
+        "atomic_ids": tuple(int(new_id_of[i]) for i in parts.atomic_ids if new_id_of[i] != GONE),
         "extras": with_ids(parts.extras, lambda token_id: new_id(token_id, new_id_of)),
     }
     return parts._replace(**changes).vocabulary(), new_id_of

@@ -114,7 +114,7 @@ def start_from(
             f"the tokenizer has the special tokens {sorted(vocabulary.cut_tokens)}, the counts "
             f"{sorted(counts.special_tokens)}: count with those of the tokenizer"
         )
-    for token_id in vocabulary.whole_ids[:1]:
+    for token_id in vocabulary.atomic_ids[:1]:
         raise ValueError(
             f"id {token_id}, {vocabulary.bytes_of[token_id]!r:.80}, is taken whole, as no merges make it: "
             "training cannot resume from such tokens"
@@ -131,7 +131,7 @@ def start_from(
             if rank_of.get(token_id, -1) >= rank:
                 raise ValueError(
                     f"merge {rank}, {pair}, uses id {token_id}, which merge {rank_of[token_id]} makes: "
-                    "training never does this"
+                    "training never does so"
                 )
     if vocabulary.size > MOST_IDS:
         raise ValueError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import config, types
@@ -25,7 +25,7 @@ from numba.extending import (
     typeof_impl,
 )
 
-from structures.base.in_njit import ContainerClass
+from structures.base.in_njit import RENAMED, ContainerClass
 from structures.base.struct_type import BorrowedType, StructType, borrow, payload_of
 from structures.compiling.jit import quiet, twin
 from structures.compiling.without_jit import PlainContainer
@@ -109,6 +109,15 @@ class Facade(structref.StructRefProxy, metaclass=ContainerClass):
     _only_type: Any  # the numba type of a class that has one
     from_arrays: Any
     to_arrays: Any
+
+    if not TYPE_CHECKING:  # with it, every name would pass
+
+        def __getattr__(self, name: str) -> Any:
+            cls, new = type(self), RENAMED.get(name)
+            message = f"{cls.__name__!r} object has no attribute {name!r}"
+            if new and hasattr(cls, new):
+                message = f"{cls.__name__}.{name} is now {new}"
+            raise AttributeError(message, name=name, obj=self)
 
     def __len__(self) -> int:
         return _size(self)

@@ -74,10 +74,15 @@ def _problem_of(scalar: Any, name: str, owner: Any) -> str:
     return ""
 
 
+RENAMED = {"update": "add_many", "update_many": "add_many"}
+"""Verbs of 0.1.0, and what they are called now in the containers that no longer have them."""
+
+
 def check_verb(owner: Any, name: str, verbs: Collection[str]) -> None:
     """Raise ``TypingError`` for a method that a container does not have in compiled code."""
     if not name.startswith("_"):
-        close = difflib.get_close_matches(name, verbs, 1)
+        renamed = RENAMED.get(name)
+        close = [renamed] if renamed in verbs else difflib.get_close_matches(name, verbs, 1)
         hint = f"do you mean {close[0]}?" if close else f"it has {', '.join(sorted(verbs))}"
         raise TypingError(f"{owner.label} has no {name} in compiled code: {hint}")
 

@@ -49,7 +49,7 @@ from structures.compiling.without_jit import PlainContainer, give_compiled_verbs
 _CHANGING_VERBS = (
     *("add", "add_many", "assign", "clear", "compact", "discard", "drop", "improve", "merge", "pop"),
     *("pop_many", "pop_max", "pop_min", "push", "push_many", "rebuild", "remove", "remove_many"),
-    *("remove_range", "replace", "reserve", "set", "set_many", "setdefault", "sub", "update", "update_many"),
+    *("remove_range", "replace", "reserve", "set", "set_many", "setdefault", "sub", "update"),
 )
 
 

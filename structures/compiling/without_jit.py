@@ -120,7 +120,7 @@ class _Number(int):
 
 def _what_is_returned(name: str, arguments: Any) -> Any:
     """Return what the verb of compiled code returns where all went well, and that of Python returns None."""
-    if name == "update_many":
+    if name == "add_many":
         return 0, len(arguments[0])
     return True if name == "rebuild" else 0
 

@@ -83,14 +83,14 @@ class ByteCounter(Facade):
     ``data[start:end]`` of a C-contiguous uint8 array: ``c.add(data, start, end, n)``, ``c.set(data, start,
     end, count)`` (both return the id, or a status below 0), ``c.get(data, start, end, default)``,
     ``c.id_of(data, start, end)`` (-1 for a missing word), ``c.count(id)``, ``c.word(id)``,
-    ``c.update_many(data, offsets, counts)`` and ``c.merge(other)`` (which return a status and the index of
+    ``c.add_many(data, offsets, counts)`` and ``c.merge(other)`` (which return a status and the index of
     the item that failed; offsets are integers of any width, and an empty array of counts means 1 each),
     ``c.to_arrays()``, ``c.nbytes()``, ``c.reserve``, ``c.copy``, ``c.clear``, ``len(c)``. Nothing raises
     there; ids and offsets are not checked.
 
     * ``c[word]``, ``c[word] = count``, ``word in c``, ``len(c)``, iteration in order of id
     * :meth:`add`, :meth:`get`, :meth:`id_of`, :meth:`word`
-    * :meth:`update`, :meth:`update_many`, :meth:`get_many`, :meth:`merge`, :meth:`from_arrays`
+    * :meth:`add_many`, :meth:`get_many`, :meth:`merge`, :meth:`from_arrays`
     * :meth:`most_common`, :meth:`items`, :meth:`to_arrays`
     * :meth:`copy`, :meth:`clear`, :meth:`reserve`, :attr:`nbytes`; pickle; ``==`` (ignores the order)
 
@@ -109,7 +109,7 @@ class ByteCounter(Facade):
     Examples
     --------
     >>> c = ByteCounter({b"low": 5})
-    >>> c.update([b"lower", b"low"])
+    >>> c.add_many([b"lower", b"low"])
     >>> c[b"low"], c.get(b"newest"), c.id_of(b"lower"), c.word(1)
     (6, 0, 1, b'lower')
     """
@@ -131,7 +131,7 @@ class ByteCounter(Facade):
         ----------
         data : bytes or (n_bytes,) uint8
         offsets : (n + 1,) array_like of int
-            As in :meth:`update_many`.
+            As in :meth:`add_many`.
         counts : (n,) array_like of int
 
         Returns
@@ -155,13 +155,13 @@ class ByteCounter(Facade):
         [(b'low', 5), (b'est', 2)]
         """
         self = cls._like(new_byte_counter())
-        self.update_many(data, offsets, counts)
+        self._add_flat(data, offsets, counts)
         return self
 
     def _add_items(self, items: Any) -> None:
         pairs = list(items.items() if hasattr(items, "items") else items)
         counts = int64_array([count for _, count in pairs], "counts")
-        self.update_many(*joined([word for word, _ in pairs]), counts)
+        self._add_flat(*joined([word for word, _ in pairs]), counts)
 
     def __getitem__(self, word: Any) -> int:
         data = array_of(word)
@@ -235,17 +235,24 @@ class ByteCounter(Facade):
             raise IndexError(f"id {word_id} is out of range for {len(self)} words")
         return self._kernels.word(self, word_id).tobytes()
 
-    def update(self, words: Any) -> None:
-        """Count every word of an iterable once, or add the counts of a mapping; all or nothing.
+    def add_many(self, words: Any, offsets: Any = None, counts: Any = None) -> None:
+        """Count many words, once each or as often as is given; all or nothing.
 
         Parameters
         ----------
-        words : iterable of bytes, or mapping from bytes to int
+        words : iterable of bytes, mapping from bytes to int, bytes, or (n_bytes,) uint8
+            With `offsets` the bytes of all words, one after the other.
+        offsets : (n + 1,) array_like of int, optional
+            Word i is ``words[offsets[i]:offsets[i + 1]]``. Ascending or equal, inside the data.
+        counts : (n,) array_like of int, optional
+            What is added to each; 1 by default. Only with `offsets`.
 
         Raises
         ------
         TypeError
             A word is not bytes; the counter is as it was.
+        ValueError
+            An offset falls or is outside the data, or there are not as many counts as words.
         OverflowError
             A sum does not fit int64; the counter is as it was.
 
@@ -256,63 +263,43 @@ class ByteCounter(Facade):
         Examples
         --------
         >>> c = ByteCounter()
-        >>> c.update(b"low lower low".split())
-        >>> c
-        <ByteCounter of 2>
+        >>> c.add_many(b"low lower low".split())
+        >>> c.add_many({b"low": 3})
+        >>> c.add_many(b"lowlower", [0, 3, 8], [1, 10])
+        >>> c[b"low"], c[b"lower"]
+        (6, 11)
         """
-        if isinstance(words, (bytes, bytearray, memoryview, str)):
-            raise TypeError(f"words must be an iterable of bytes, not {type(words).__name__}")
-        if hasattr(words, "items"):
+        if offsets is not None:
+            self._add_flat(words, offsets, counts)
+        elif counts is not None:
+            raise TypeError("counts require offsets")
+        elif hasattr(words, "items"):
             self._add_items(words)
-            return
-        iterator = iter(words)
-        chunk = list(islice(iterator, _CHUNK))
+        elif isinstance(words, (bytes, bytearray, memoryview, str)):
+            raise TypeError(f"words must be an iterable of bytes, not {type(words).__name__}")
+        else:
+            self._add_each(iter(words))
+
+    def _add_each(self, words: Iterator[Any]) -> None:
+        """Count every word of an iterator once."""
+        chunk = list(islice(words, _CHUNK))
         if len(chunk) < _CHUNK:  # all of them
-            self.update_many(*joined(chunk))
+            self._add_flat(*joined(chunk))
             return
         more = new_byte_counter()
         while chunk:
-            more.update_many(*joined(chunk))
-            chunk = list(islice(iterator, _CHUNK))
+            more.add_many(*joined(chunk))
+            chunk = list(islice(words, _CHUNK))
         self.merge(more)
 
-    def update_many(self, data: Any, offsets: Any, counts: Any = None) -> None:
-        """Add ``counts[i]`` to the count of ``data[offsets[i]:offsets[i + 1]]``, for every i in order.
-
-        Parameters
-        ----------
-        data : bytes or (n_bytes,) uint8
-        offsets : (n + 1,) array_like of int
-            Ascending or equal, inside the data.
-        counts : (n,) array_like of int, optional
-            1 each by default.
-
-        Raises
-        ------
-        TypeError
-            The data are not bytes.
-        ValueError
-            An offset falls or is outside the data, or there are not as many counts as words.
-        OverflowError
-            A sum does not fit int64; the counter is as it was.
-
-        Complexity
-        ----------
-        O(n + bytes) expected; where it fails, O(capacity) more at worst.
-
-        Examples
-        --------
-        >>> c = ByteCounter()
-        >>> c.update_many(b"lowlow", [0, 3, 6])
-        >>> c[b"low"]
-        2
-        """
+    def _add_flat(self, data: Any, offsets: Any, counts: Any = None) -> None:
+        """Count words that stand one after the other."""
         data, offsets = words_in(data, offsets)
         n = offsets.size - 1
         numbers = _ONE_EACH if counts is None else int64_array(counts, "counts")
         if counts is not None and numbers.size != n:
             raise ValueError(f"{n} words but {numbers.size} counts")
-        failure, i = self._kernels.update_many(self, data, offsets, numbers)
+        failure, i = self._kernels.add_many(self, data, offsets, numbers)
         if failure < 0:
             raise error(failure, reprlib.repr(data[offsets[i] : offsets[i + 1]].tobytes()))
 

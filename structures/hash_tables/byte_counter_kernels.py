@@ -347,9 +347,9 @@ def _take_back(self, data, offsets, counts, n_added, n_words):
     return True
 
 
-@method(ByteCounterType, "update_many")
+@method(ByteCounterType, "add_many")
 @quiet
-def _update_many(self, data, offsets, counts):
+def _add_many(self, data, offsets, counts):
     """Add all or nothing. Returns (status, index of the string that failed)."""
     n_words = self.size
     n_all = larger(offsets.size - 1, 0)
@@ -387,7 +387,7 @@ def _update_many(self, data, offsets, counts):
 def byte_counter_of(data, offsets, counts):
     """Return a counter of arrays, or raise as the class in Python does; the counter is released then."""
     self = new_byte_counter()
-    failure, _ = _update_many(self, data, offsets, counts)
+    failure, _ = _add_many(self, data, offsets, counts)
     if failure == status.OUT_OF_RANGE:
         raise ValueError("there are not as many counts as words")
     if failure == status.OVERFLOW:
@@ -402,7 +402,7 @@ def byte_counter_of(data, offsets, counts):
 def _merge(self, other):
     # Copies: `other` may be `self`.
     counts = counts_by_id(other.slots, other.size)
-    return _update_many(self, other.pool, other.offsets[: other.size + 1].copy(), counts)
+    return _add_many(self, other.pool, other.offsets[: other.size + 1].copy(), counts)
 
 
 @method(ByteCounterType, "equals")

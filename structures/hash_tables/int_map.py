@@ -51,7 +51,7 @@ from numba import types
 
 from structures.base.container import named_by_package
 from structures.base.in_njit import class_method, constructor, must_be_entries, only_empty
-from structures.base.mapping import NOTHING, Keyed
+from structures.base.mapping import NOTHING, Map
 from structures.base.struct_type import bind
 from structures.hash_tables.int_map_kernels import IntMapType, map_of, map_type, new_map, state
 from structures.hash_tables.int_map_table import BUCKET, EMPTY, ROOM, capacity_of, locate
@@ -59,7 +59,7 @@ from structures.primitives.hashing import WORDS
 from structures.status import DTYPE_HINT, dtype_name, int64, int64_array
 
 
-class IntMap(Keyed):
+class IntMap(Map):
     """Hash map from int64 to int64, or to float64.
 
     Calls from several threads take turns (:mod:`structures.base.locks`). Inside ``@njit`` the same verbs are
@@ -78,7 +78,7 @@ class IntMap(Keyed):
 
     Methods for many keys:
 
-    * :meth:`from_arrays`, :meth:`update_many`, :meth:`set_many`, :meth:`get_many`
+    * :meth:`from_arrays`, :meth:`update`, :meth:`set_many`, :meth:`add_many`, :meth:`get_many`
     * :meth:`keys`, :meth:`values`, :meth:`items`, :meth:`to_arrays`
 
     Methods for the whole:

@@ -11,7 +11,7 @@ from numba import types
 from numba.experimental import structref
 
 from structures import status
-from structures.base.mapping import KeyedType, check_sizes
+from structures.base.mapping import MapType, check_sizes
 from structures.base.struct_type import fields_of, method, new, new_like
 from structures.compiling.jit import inlined, inner, kernel, late, quiet
 from structures.hash_tables.int_map_table import (
@@ -42,7 +42,7 @@ _MEDIUM, _VAST = 1 << 13, 1 << 23  # words: 64 KB, 64 MB
 
 # ------------------------------------------------------------------------------------------------ type
 @structref.register
-class IntMapType(KeyedType):
+class IntMapType(MapType):
     """numba type of :class:`IntMap`: one concrete type per dtype of the values."""
 
     @cached_property

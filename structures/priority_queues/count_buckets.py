@@ -116,7 +116,7 @@ class CountBuckets(Counted):
 
     Inside ``@njit`` the same verbs are methods and operators. Nothing raises there: a missing key has the
     count 0, an empty container gives 0 and ``(0, 0)`` (check ``len(b)`` first), and verbs that change it
-    return a status, below 0 for a failure; ``update_many`` returns it with the index of the item that
+    return a status, below 0 for a failure; ``add_many`` returns it with the index of the item that
     failed.
 
     Methods for single keys:
@@ -135,7 +135,7 @@ class CountBuckets(Counted):
 
     Methods for many keys and the whole:
 
-    * :meth:`from_arrays`, :meth:`update_many`, :meth:`items`, :meth:`to_arrays`; iteration is in pop order
+    * :meth:`from_arrays`, :meth:`add_many`, :meth:`items`, :meth:`to_arrays`; iteration is in pop order
     * :meth:`copy`, :meth:`clear`, :meth:`reserve`, :attr:`nbytes`; ``==``, pickle
 
     Parameters

@@ -46,7 +46,7 @@ peek_min, peek_max, pop_min, pop_max            O(log n)
 count; range_arrays, keys, values, items        O(log n); O(log n + m) for m keys
 remove_range                                    O(log n) a key that is removed
 get_many, floor_many, ceiling_many, rank_many   O(log n) a key
-set_many, update_many of m                      O(m) for each byte that varies, if keys do not ascend;
+set_many, add_many of m                         O(m) for each byte that varies, if keys do not ascend;
                                                 O(m log n), or O(n + m) for more than n / 16 new keys
 remove_many                                     O(log n) a key
 from_arrays, copy, to_arrays                    O(n), if the keys ascend
@@ -75,7 +75,7 @@ from structures.base.in_njit import (
     must_be_entries,
     only_empty,
 )
-from structures.base.mapping import NOTHING, Keyed
+from structures.base.mapping import NOTHING, Map
 from structures.base.struct_type import bind
 from structures.sorted_maps.sorted_map_kernels import (
     SortedMapType,
@@ -116,7 +116,7 @@ from structures.status import (
 )
 
 
-class SortedMap(Keyed):
+class SortedMap(Map):
     """Sorted map from int64 or float64 keys to int64 or float64 values.
 
     Iteration is by ascending key. Calls from several threads take turns (:mod:`structures.base.locks`).
@@ -150,8 +150,8 @@ class SortedMap(Keyed):
 
     Methods for many keys:
 
-    * :meth:`from_arrays`, :meth:`update_many`, :meth:`set_many`, :meth:`get_many`, :meth:`remove_many`
-    * :meth:`floor_many`, :meth:`ceiling_many`, :meth:`rank_many`, :meth:`to_arrays`
+    * :meth:`from_arrays`, :meth:`update`, :meth:`set_many`, :meth:`add_many`, :meth:`get_many`
+    * :meth:`remove_many`, :meth:`floor_many`, :meth:`ceiling_many`, :meth:`rank_many`, :meth:`to_arrays`
 
     Methods for the whole:
 

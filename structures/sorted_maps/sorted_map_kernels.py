@@ -12,7 +12,7 @@ from numba.experimental import structref
 
 from structures import status
 from structures.base.container import pairs_of
-from structures.base.mapping import KeyedType, check_sizes
+from structures.base.mapping import MapType, check_sizes
 from structures.base.struct_type import fields_of, method, new, new_like
 from structures.compiling.jit import inner, kernel, late, quiet
 from structures.primitives.memory import copy_prefix, new_words
@@ -61,7 +61,7 @@ DTYPES = {"int64": types.int64, "float64": types.float64}
 
 # ------------------------------------------------------------------------------------------------ type
 @structref.register
-class SortedMapType(KeyedType):
+class SortedMapType(MapType):
     """numba type of :class:`SortedMap`: one concrete type per dtype of the keys and of the values."""
 
     def _dtype(self, field: str) -> np.dtype:
@@ -815,10 +815,10 @@ def _sorted_with_indexes(self, keys):
     return _sorted_entries(orders, indexes)
 
 
-@method(SortedMapType, "update_many")
+@method(SortedMapType, "add_many")
 @kernel
-def _update_many(self, keys, deltas):
-    """Add all or nothing. Returns (status, index of the item that failed)."""
+def _add_many(self, keys, deltas):
+    """Add all or nothing. Return (status, index of the item that failed)."""
     if keys.size != deltas.size:
         return status.OUT_OF_RANGE, smaller(keys.size, deltas.size)
     if _not_a_number(keys) < keys.size:

@@ -57,5 +57,5 @@ class IndexedHeapMachine(HeapMachine):
         """Change what equal counts are ordered by, and restore it."""
         far = [1.0] * len(keys) + [float("nan")] if self.dtype != "int64" else [1] * len(keys) + [-(2**63)]
         last = self.n_keys if past else keys[0]
-        got = outcome(self.real.update_many, [*keys, last], np.array(far, self.dtype))
+        got = outcome(self.real.add_many, [*keys, last], np.array(far, self.dtype))
         assert got in (ValueError, IndexError, OverflowError)

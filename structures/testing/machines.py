@@ -145,9 +145,9 @@ class _KeyedMachine(_RoomyMachine):
         self.alike("get", key, default)
 
     @rule(items=st.lists(st.tuples(KNOWN, COUNT), max_size=8))
-    def update_many(self, items: list[tuple[int, Any]]) -> None:
+    def add_many(self, items: list[tuple[int, Any]]) -> None:
         """Add many, all or nothing."""
-        self.alike("update_many", [key for key, _ in items], np.array([n for _, n in items], self.dtype))
+        self.alike("add_many", [key for key, _ in items], np.array([n for _, n in items], self.dtype))
 
     @rule(way=st.sampled_from([copy.copy, copy.deepcopy, pickled, through_arrays]), change_old=st.booleans())
     def continue_with_a_copy(self, way: Callable[[Any], Any], change_old: bool) -> None:

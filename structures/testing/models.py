@@ -78,7 +78,7 @@ class MapModel(_Counts):
         """Add to a value."""
         self[key] = _in_range(self.get(key) + delta)
 
-    def update_many(self, keys: Iterable[int], deltas: Iterable[int]) -> None:
+    def add_many(self, keys: Iterable[int], deltas: Iterable[int]) -> None:
         """Add all or nothing."""
         after = MapModel(self)
         for key, delta in zip(keys, deltas, strict=True):
@@ -147,7 +147,7 @@ class HeapModel(_Counts):
         """Take from a count."""
         self._become(key, self.get(key) - n)
 
-    def update_many(self, keys: Iterable[int], deltas: Iterable[Any]) -> None:
+    def add_many(self, keys: Iterable[int], deltas: Iterable[Any]) -> None:
         """Add all or nothing."""
         before = list(super().items())
         try:

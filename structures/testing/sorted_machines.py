@@ -231,7 +231,7 @@ class SortedMapMachine(_KeyedMachine):
     def add_run(self, start: Any, n: int, step: int) -> None:
         """Insert a run of keys, so that there are several leaves."""
         run = [step * i for i in range(n)] if abs(start) > 2**40 else [start + step * i for i in range(n)]
-        self.alike("update_many", np.array(run, self.real.key_dtype), np.ones(n, self.dtype))
+        self.alike("add_many", np.array(run, self.real.key_dtype), np.ones(n, self.dtype))
 
     @rule()
     def iterate(self) -> None:

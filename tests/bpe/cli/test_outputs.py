@@ -95,8 +95,8 @@ def test_what_standard_output_does_not_take(folder):
         ("a.counts", "train a.counts=2 --vocab-size 270 -o"),
         ("a.counts", "train-parity b.counts a.counts --ratio a=1 --ratio b=1 --vocab-size 270 -o"),
         ("a.counts", "train-parity b.counts --dev b=a.counts --vocab-size 270 -o"),
-        ("book.txt", "count book.txt -o"),
-        ("a.counts", "count b.counts a.counts -o"),
+        ("book.txt", "count-words book.txt -o"),
+        ("a.counts", "count-words b.counts a.counts -o"),
         ("book.txt", "extend tok.json book.txt -n 1 -o"),
         ("tok.json", "extend tok.json book.txt -n 1 -o"),
         ("book.npy", "extend tok.json book.npy -n 1 -o new.json --map"),
@@ -136,7 +136,9 @@ def test_an_output_that_is_standard_input(folder):
     assert result.stderr == b"bpe: book.txt is also an input (standard input): choose another output\n"
 
 
-@pytest.mark.parametrize("command", ["count book.txt -o", "encode tok.json book.txt -o", "convert tok.json"])
+@pytest.mark.parametrize(
+    "command", ["count-words book.txt -o", "encode tok.json book.txt -o", "convert tok.json"]
+)
 def test_a_link_that_leads_to_itself(folder, command):
     os.symlink("loop.bin", "loop.bin")
     problem = f"loop.bin: {os.strerror(errno.ELOOP)}"
@@ -252,7 +254,7 @@ def test_a_run_that_saved_nothing_starts_over(folder, monkeypatch):
         assert run(*encode, "--quiet").stderr == "bpe: interrupted\n"
     assert not list(Path().glob("ids.*"))
 
-    kill = "import os; from bpe.corpus import id_files; id_files._write = lambda *_: os._exit(9); "
+    kill = "import os; from bpe.id_files import encode; encode._write = lambda *_: os._exit(9); "
     killed = [sys.executable, "-c", f"{kill}from bpe.cli import main; main()", *encode]
     assert subprocess.run(killed, capture_output=True, check=False).returncode == 9
     left = ["ids.bin.part", "ids.offsets.npy.part", "ids.bin.state"]

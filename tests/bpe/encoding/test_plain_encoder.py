@@ -16,7 +16,7 @@ import bpe
 from bpe.encoding import plain_encoder
 from bpe.encoding.encoder import Encoder
 from bpe.encoding.plain_encoder import LONGEST_PIECE, LONGEST_TEXT, MOST_WORK, PlainEncoder
-from bpe.formats.ranks import taking_whole, vocabulary_of_ranks
+from bpe.formats.ranks import vocabulary_of_ranks, with_atomic_ids
 from bpe.splitting import pattern as plain_splitting
 from bpe.splitting.pattern import Pattern, plain_splitter
 from bpe.vocabulary.vocabulary import Vocabulary
@@ -99,7 +99,7 @@ def vocabulary_of(ranks):
 def test_tokens_taken_whole(data, is_ranked):
     plain_encoder._done = 0
     tokens = [*(bytes([value]) for value in range(256)), b"st", b"abc", b" abc"]
-    vocabulary = Vocabulary(tokens, [(ord("s"), ord("t"))], {}).replace(whole_ids=[257, 258])
+    vocabulary = Vocabulary(tokens, [(ord("s"), ord("t"))], {}).replace(atomic_ids=[257, 258])
     compiled = Encoder(vocabulary, Pattern.of("gpt2"))
     plain = PlainEncoder.of(vocabulary, Pattern.of("gpt2"), lambda: compiled)
     row = b" abc".join(data)
@@ -112,12 +112,12 @@ def test_tokens_that_no_merge_reaches(parts):
     """They are found at the first use, by compiled code: not for the first texts."""
     plain_encoder._done = 0
     tokens = [*(bytes([value]) for value in range(256)), b"st", b" abc", b" xyz"]
-    words = taking_whole(Vocabulary(tokens, [(ord("s"), ord("t"))], {}))
+    words = with_atomic_ids(Vocabulary(tokens, [(ord("s"), ord("t"))], {}))
     plain = PlainEncoder.of(words, Pattern.of("gpt2"), lambda: None)
     found = [plain.encode(part) for part in (b"".join(parts), *parts)]
-    assert "whole_ids" not in vars(words)
+    assert "atomic_ids" not in vars(words)
     compiled = Encoder(words, Pattern.of("gpt2"))
-    assert words.whole_ids == (257, 258)
+    assert words.atomic_ids == (257, 258)
     assert found == [compiled.encode(part) for part in (b"".join(parts), *parts)]
 
 

@@ -74,11 +74,11 @@ def test_tokens_taken_whole_are_found_at_first_use(tmp_path):
     path.write_text(json.dumps(KINDS["Llama 3"]))
     tok = bpe.Tokenizer.load(path)
     words = tok.engine.vocabulary
-    assert "whole_ids" not in vars(words)
+    assert "atomic_ids" not in vars(words)
     assert tok.encode("xyz") == [258]
-    assert words.whole_ids == vars(words)["whole_ids"] == (258,)
+    assert words.atomic_ids == vars(words)["atomic_ids"] == (258,)
     assert (
-        words.replace(extras="").whole_ids == bpe.Tokenizer.load(path).engine.vocabulary.whole_ids == (258,)
+        words.replace(extras="").atomic_ids == bpe.Tokenizer.load(path).engine.vocabulary.atomic_ids == (258,)
     )
 
 

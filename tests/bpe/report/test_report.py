@@ -224,7 +224,7 @@ def test_patterns_in_the_browser(opened, tokenizer, pattern):
 
 def test_whole_tokens_in_the_browser(opened):
     tokens = [*(bytes([value]) for value in range(256)), b"abc", "é!".encode(), b"\xff\xfe"]
-    words = Vocabulary(tokens, [], {}).replace(whole_ids=[256, 257, 258])
+    words = Vocabulary(tokens, [], {}).replace(atomic_ids=[256, 257, 258])
     tok = Tokenizer._of(words, bpe.Pattern.of("whitespace"))
     page = opened(tok, b"some text")
     for text in ("abc", "abcd", "abc é!", "é! abc\ufffd", "\ufffd"):

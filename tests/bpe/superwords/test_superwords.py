@@ -214,7 +214,7 @@ def test_which_tokenizers_are_encoded_in_two_steps(wide):
     words = wide.engine.vocabulary
     joined = bytes_joined_by(words)
     assert n_first_merges(joined) >= 24
-    assert bytes_joined_by(words.replace(whole_ids=[256])) is None
+    assert bytes_joined_by(words.replace(atomic_ids=[256])) is None
     swapped = bpe.Tokenizer(token_bytes=wide.vocab, merges=wide.merges[::-1], pattern=wide.pattern)
     assert bytes_joined_by(swapped.engine.vocabulary) is None
     assert type(swapped.engine.encoder) is Encoder

@@ -59,7 +59,7 @@ def vocabularies(draw):
     pairs = draw(st.permutations(pairs))
     tok = Tokenizer(token_bytes=all_tokens, merges=pairs, pattern="gpt2", special_tokens={END: 300})
     whole = [tok.token_id(token) for token in others if draw(st.booleans())]
-    return Tokenizer._of(tok.engine.vocabulary.replace(whole_ids=whole), tok.pattern)
+    return Tokenizer._of(tok.engine.vocabulary.replace(atomic_ids=whole), tok.pattern)
 
 
 # ----------------------------------------------------------------------------------------------- prune
@@ -176,7 +176,7 @@ def test_old_ids_stay(tokenizer, book):
 def test_tokens_that_are_taken_whole_stay_so(tokenizer):
     words = tokenizer.engine.vocabulary
     parts = {**{number: token for token, number in words.id_of.items()}, 700: b"zqzq", 701: b"never"}
-    whole = Vocabulary(parts, words.merges, words.special_tokens).replace(whole_ids=[700])
+    whole = Vocabulary(parts, words.merges, words.special_tokens).replace(atomic_ids=[700])
     tok = Tokenizer._of(whole.replace(idle_tokens={"": 702}), tokenizer.pattern)
     more, _ = tok.extend(["zqzq zqzq zqz zqz qz"], 2)
     assert more.encode("zqzq") == [700]
@@ -342,7 +342,7 @@ def test_what_is_asked_for_must_make_sense(tokenizer, book):
     for change in (lambda: tokenizer.extend([""], 1), lambda: tokenizer.prune([""], min_count=1)):
         with pytest.raises(ValueError, match=r"empty|no text"):
             change()
-    with pytest.raises(ValueError, match="give vocab_size, min_count, or both"):
+    with pytest.raises(ValueError, match="vocab_size, min_count or both are required"):
         tokenizer.prune([book])
     with pytest.raises(ValueError, match="min_count must be at least 0, not -2"):
         tokenizer.prune([book], min_count=-2)

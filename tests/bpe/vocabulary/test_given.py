@@ -185,10 +185,10 @@ def test_a_token_becomes_a_special_one():
 
 
 def test_a_token_that_is_taken_whole_becomes_a_special_one():
-    words = made([*TOKENS, b"<a>", b"?!"]).engine.vocabulary.replace(whole_ids=[258, 259])
+    words = made([*TOKENS, b"<a>", b"?!"]).engine.vocabulary.replace(atomic_ids=[258, 259])
     tok = Tokenizer._of(words, bpe.Pattern.of("gpt2"))
     more = tok.with_special_tokens(["<a>"])
-    assert more.engine.vocabulary.whole_ids == (259,)
+    assert more.engine.vocabulary.atomic_ids == (259,)
     assert pickle.loads(pickle.dumps(more)) == more
     assert more.encode("<a>?!", allowed_special="all") == [258, 259]
 

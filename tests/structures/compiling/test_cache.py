@@ -528,7 +528,7 @@ def test_inner_kernels_serve_callers_of_later_processes(python, tmp_path):
     """
     results = {
         "heap.add(7)": "7 1 0",
-        "heap.add(7), heap.update_many([7, 8], [1, 5])": "8 5 1",
+        "heap.add(7), heap.add_many([7, 8], [1, 5])": "8 5 1",
         "njit(lambda h: h.add(7, 2) + h.sub(7))(heap)": "7 1 1",  # sub calls what add called
         "heap[3] = int_map_table.buckets_for(100)": "3 64 0",
         "heap[4] = int_map_table.buckets_for(100)": "4 64 0",

@@ -97,16 +97,17 @@ class Machine(RuleBasedStateMachine):
                 self.counter.id_of(word)
 
     @rule(
-        items=st.lists(st.tuples(WORD, COUNT), max_size=12), way=st.sampled_from(["many", "update", "merge"])
+        items=st.lists(st.tuples(WORD, COUNT), max_size=12),
+        way=st.sampled_from(["flat", "add_many", "merge"]),
     )
     def bulk(self, items, way):
-        if way == "many":
+        if way == "flat":
             data, offsets = joined([word for word, _ in items])
             counts = [n for _, n in items]
-            got = outcome(self.counter.update_many, data, offsets, counts)
+            got = outcome(self.counter.add_many, data, offsets, counts)
         else:
             items = list(dict(items).items())
-            other = dict(items) if way == "update" else ByteCounter(items)
+            other = dict(items) if way == "add_many" else ByteCounter(items)
             got = outcome(getattr(self.counter, way), other)
         expected = outcome(self.model.added, items)
         if expected is OverflowError:
@@ -116,12 +117,8 @@ class Machine(RuleBasedStateMachine):
             self.model = expected
 
     @rule(words=st.lists(WORD, max_size=12), whole=st.booleans())
-    def update(self, words, whole):
-        got = (
-            outcome(self.counter.update_many, *joined(words))
-            if whole
-            else outcome(self.counter.update, words)
-        )
+    def add_many(self, words, whole):
+        got = outcome(self.counter.add_many, *(joined(words) if whole else [words]))
         expected = outcome(self.model.added, [(word, 1) for word in words])
         if expected is OverflowError:
             assert got is OverflowError
@@ -221,7 +218,7 @@ def run(counter, data, program, results):
             first, second = words.size, counts.sum()
         elif op == MANY:
             offsets = np.array([start, (start + end) // 2, end, end])
-            first, second = counter.update_many(data, offsets, np.array([number, 1, 0]))
+            first, second = counter.add_many(data, offsets, np.array([number, 1, 0]))
         results[i, 0] = first
         results[i, 1] = second
     return counter
@@ -290,9 +287,9 @@ def test_overflow_inside_njit():
     @njit
     def drive(counter, data, one_each):
         ids = counter.add(data, 0, 3, INT64_MAX - 1), counter.add(data, 0, 3), counter.add(data, 0, 3)
-        many = counter.update_many(data, np.array([3, 5, 6, 9]), one_each)
+        many = counter.add_many(data, np.array([3, 5, 6, 9]), one_each)
         size = len(counter)
-        again = counter.update_many(data, np.array([3, 5, 6]), one_each)
+        again = counter.add_many(data, np.array([3, 5, 6]), one_each)
         return ids, many, size, again, counter.merge(counter)
 
     counter = ByteCounter()
@@ -336,7 +333,7 @@ def test_offsets_of_every_width(dtype):
         inside, outside = ByteCounter({b"low": 1}), ByteCounter({b"low": 1})
         assert add_many(inside, data, offsets, one_each) == (OK, len(words))
         inside._check()
-        outside.update_many(data, offsets, one_each if one_each.size else None)
+        outside.add_many(data, offsets, one_each if one_each.size else None)
         expected = Model({b"low": 1}).added(zip(words, one_each.tolist() or [1] * len(words), strict=True))
         assert same(inside, expected)
         assert same(outside, expected)
@@ -360,7 +357,7 @@ def test_arrays_of_unequal_length_inside_njit():
 
 @njit
 def add_many(counter, data, offsets, counts):
-    return counter.update_many(data, offsets, counts)
+    return counter.add_many(data, offsets, counts)
 
 
 # --------------------------------------------------------------------------- kernels on plain arrays
@@ -416,13 +413,13 @@ def test_a_book():
     words = BOOK.read_bytes().split(b" ")
     expected = Counter(words)
     counter = ByteCounter()
-    counter.update(words)
+    counter.add_many(words)
     counter._check()
     assert same(counter, expected)
     assert counter.most_common(100) == expected.most_common(100)
     assert counter.most_common() == expected.most_common()
     many = ByteCounter()
-    many.update_many(*joined(words))
+    many.add_many(*joined(words))
     assert same(many, expected)
     many.merge(counter)
     assert same(many, {word: 2 * count for word, count in expected.items()})
@@ -487,7 +484,7 @@ def test_reserve_is_enough():
     counter = ByteCounter()
     counter.reserve(len(words), sum(map(len, words)))
     nbytes = counter.nbytes
-    counter.update(words)
+    counter.add_many(words)
     assert counter.nbytes == nbytes
     counter.reserve(10)
     assert counter.nbytes == nbytes
@@ -538,10 +535,10 @@ def test_a_failure_half_way_changes_nothing(kept):
     counter.reserve(64)
     before = counter.copy()
     with pytest.raises(OverflowError, match="the count of b'"):
-        counter.update_many(*joined(words[1:] + words[1:kept] + words[:1]))
+        counter.add_many(*joined(words[1:] + words[1:kept] + words[:1]))
     counter._check()
     assert list(counter.items()) == list(before.items())
-    counter.update_many(*joined(words[1:]))
+    counter.add_many(*joined(words[1:]))
     counter._check()
     assert list(counter) == words
 
@@ -551,16 +548,16 @@ def test_a_failure_after_growth_changes_nothing():
     numbers = rng.integers(0, 3000, 10_000)
     words = [b"%d " % n * (n % 5) for n in numbers.tolist()]
     counter = ByteCounter()
-    counter.update(words[:500])
+    counter.add_many(words[:500])
     counter[b"full"] = INT64_MAX
     before = list(counter.items())
     with pytest.raises(OverflowError, match="b'full'"):
-        counter.update([*words, b"full"])
+        counter.add_many([*words, b"full"])
     with pytest.raises(OverflowError, match="b'full'"):
-        counter.update_many(*joined([*words, b"full"]), rng.integers(-9, 9, 10_001) | 1 << 40)
+        counter.add_many(*joined([*words, b"full"]), rng.integers(-9, 9, 10_001) | 1 << 40)
     counter._check()
     assert list(counter.items()) == before
-    counter.update(words[500:])
+    counter.add_many(words[500:])
     expected = Counter(words[:500])
     expected[b"full"] = INT64_MAX
     expected.update(words[500:])
@@ -576,7 +573,7 @@ def test_many_similar_words(form):
     words = [form % n for n in range(100_000)]
     data, offsets = joined(words * 2)
     counter = ByteCounter()
-    counter.update_many(data, offsets, np.arange(200_000))
+    counter.add_many(data, offsets, np.arange(200_000))
     assert list(counter) == words
     assert counter.to_arrays()[2].tolist() == list(range(100_000, 300_000, 2))
     slots, *_, shift = module.state(counter)
@@ -628,11 +625,11 @@ def test_errors_change_nothing():
     with pytest.raises(OverflowError, match="count"):
         counter[b"low"] = -(2**63) - 1
     with pytest.raises(OverflowError, match="b'full'"):
-        counter.update([b"new", b"low", b"full"])
+        counter.add_many([b"new", b"low", b"full"])
     with pytest.raises(OverflowError, match="b'empty'"):
-        counter.update({b"new": 1, b"low": 3, b"empty": -1})
+        counter.add_many({b"new": 1, b"low": 3, b"empty": -1})
     with pytest.raises(OverflowError, match="b'full'"):
-        counter.update_many(b"newlowfull", [0, 3, 6, 10])
+        counter.add_many(b"newlowfull", [0, 3, 6, 10])
     with pytest.raises(OverflowError, match="b'full'"):
         counter.merge(ByteCounter({b"new": 1, b"low": 3, b"full": 1}))
     with pytest.raises(KeyError, match="b'new'"):
@@ -656,7 +653,7 @@ def test_a_long_word_makes_a_short_message():
     counter = ByteCounter({b"x" * 10_000: INT64_MAX})
     for call, *args in [
         (counter.add, b"x" * 10_000),
-        (counter.update, [b"x" * 10_000]),
+        (counter.add_many, [b"x" * 10_000]),
         (counter.merge, counter),
     ]:
         with pytest.raises(OverflowError) as caught:
@@ -675,7 +672,7 @@ def test_words_of_wrong_types(word):
         counter[word] = 1
     for words in ([b"new", word], (w for w in (b"new", word))):
         with pytest.raises(TypeError, match="a word must be bytes"):
-            counter.update(words)
+            counter.add_many(words)
     with pytest.raises(TypeError, match="a word must be bytes"):
         ByteCounter([(word, 1)])
     assert same(counter, {b"low": 1})
@@ -687,17 +684,19 @@ def test_other_wrong_types():
         counter.add("low")
     for words in (b"low", bytearray(b"low"), memoryview(b"low"), "low"):
         with pytest.raises(TypeError, match="words must be an iterable of bytes"):
-            counter.update(words)
+            counter.add_many(words)
     with pytest.raises(TypeError, match="other must be a ByteCounter"):
         counter.merge({b"low": 1})
     with pytest.raises(TypeError, match="n must be an integer"):
         counter.add(b"low", 1.5)
     with pytest.raises(TypeError, match="counts must be integers"):
-        counter.update({b"low": 1.5})
+        counter.add_many({b"low": 1.5})
+    with pytest.raises(TypeError, match="counts require offsets"):
+        counter.add_many([b"low"], counts=[1])
     with pytest.raises(TypeError, match="data must be bytes or"):
-        counter.update_many(np.zeros(3, np.int64), [0, 3])
+        counter.add_many(np.zeros(3, np.int64), [0, 3])
     with pytest.raises(TypeError, match="data must be bytes or"):
-        counter.update_many(np.zeros((3, 3), np.uint8), [0, 3])
+        counter.add_many(np.zeros((3, 3), np.uint8), [0, 3])
     with pytest.raises(TypeError, match="unhashable"):
         hash(counter)
     assert counter != {b"low": 1}
@@ -709,7 +708,7 @@ def test_other_wrong_types():
 )
 def test_wrong_offsets(offsets):
     with pytest.raises(ValueError, match="offsets must start at 0 or later, not fall, and end at 3 at most"):
-        ByteCounter().update_many(b"low", offsets)
+        ByteCounter().add_many(b"low", offsets)
 
 
 def test_wrong_number_of_counts():
@@ -733,12 +732,12 @@ def test_no_memory(room):
 def test_kinds_of_words_and_data():
     counter = ByteCounter([(b"low", 1), (bytearray(b"low"), 2), (memoryview(b"-l-o-w-")[1::2], 4)])
     wide = memoryview(np.frombuffer(b"slow", np.uint16))
-    counter.update([wide, bytearray(b"low"), wide[1:]])
+    counter.add_many([wide, bytearray(b"low"), wide[1:]])
     assert same(counter, {b"low": 8, b"slow": 1, b"ow": 1})
     array = np.frombuffer(b"l.o.w.", np.uint8)[::2]
     for data in (b"low", bytearray(b"low"), memoryview(b"low"), array, array.copy()):
-        counter.update_many(data, [0, 3], [10])
-    counter.update_many(b"slow", np.array([1, 4], np.uint32))
+        counter.add_many(data, [0, 3], [10])
+    counter.add_many(b"slow", np.array([1, 4], np.uint32))
     assert counter[b"low"] == 59
     assert counter[memoryview(b"low")] == counter.get(bytearray(b"low")) == 59
     assert bytearray(b"ow") in counter
@@ -757,8 +756,8 @@ def test_empty():
         assert [array.size for array in counter.to_arrays()] == [0, 1, 0]
         assert b"" not in counter
         counter.merge(counter)
-        counter.update([])
-        counter.update_many(b"xyz", [1])
+        counter.add_many([])
+        counter.add_many(b"xyz", [1])
         assert pickle.loads(pickle.dumps(counter)) == counter
     assert repr(ByteCounter({b"": 1})) == "<ByteCounter of 1>"
 
@@ -849,8 +848,8 @@ def work():
     counter = ByteCounter({b"low": 2, b"full": 2**63 - 1})
     for _ in range(3):
         for call, *args in [
-            (counter.add, b"full"), (counter.update, [b"new", b"full"]), (counter.merge, counter),
-            (counter.update_many, b"newfull", [0, 3, 7]), (counter.reserve, 2**47),
+            (counter.add, b"full"), (counter.add_many, [b"new", b"full"]), (counter.merge, counter),
+            (counter.add_many, b"newfull", [0, 3, 7]), (counter.reserve, 2**47),
             (counter.reserve, 5, 2**47),
         ]:
             try:
@@ -858,7 +857,7 @@ def work():
             except (OverflowError, MemoryError):
                 continue
             raise AssertionError(call)
-        counter.update([b"%d" % n for n in range(100)])
+        counter.add_many([b"%d" % n for n in range(100)])
         counter.merge(ByteCounter({b"x" * 99: 1}))
         counter.most_common(3), counter.word(1), counter == counter.copy(), counter.to_arrays()
 
@@ -930,7 +929,7 @@ def test_words_of_zeros_are_taken_back():
         data = b"".join([*words[n_kept:], b"x"])
         offsets = np.cumsum([0, *map(len, words[n_kept:]), 1])
         with pytest.raises(OverflowError):
-            counter.update_many(data, offsets)
+            counter.add_many(data, offsets)
         assert dict(counter.items()) == before
         assert [counter.get(word) for word in words[:n_kept]] == [1] * n_kept
         counter._check()

@@ -76,8 +76,8 @@ def walk_of_words(counter):
 @pytest.mark.parametrize("n", [5000, 10_000])
 def test_chosen_keys_are_as_good_as_random_ones(make, n, rng):
     random, chosen = make(), make()
-    random.update_many(rng.integers(-(2**63), 2**63 - 1, n), np.ones(n, np.int64))
-    chosen.update_many(keys_for_golden(n), np.ones(n, np.int64))
+    random.add_many(rng.integers(-(2**63), 2**63 - 1, n), np.ones(n, np.int64))
+    chosen.add_many(keys_for_golden(n), np.ones(n, np.int64))
     assert walk(chosen) < 2 * walk(random) + 100
 
 
@@ -86,7 +86,7 @@ def test_chosen_words_are_as_good_as_random_ones(n, rng):
     walks = []
     for words in (rng.integers(0, 256, (n, 15), dtype=np.uint8), words_for_golden(n, rng)):
         counter = st.ByteCounter()
-        counter.update_many(words.ravel(), np.arange(n + 1) * 15)
+        counter.add_many(words.ravel(), np.arange(n + 1) * 15)
         walks.append(walk_of_words(counter))
     assert walks[1] < 2 * walks[0] + 200
 
@@ -100,7 +100,7 @@ def test_keys_that_come_out_of_a_table_go_well_into_another(make, rng):
         container = make()
         walks.append(0)
         for some in np.array_split(order, 8):  # while it grows
-            container.update_many(keys[some], values[some])
+            container.add_many(keys[some], values[some])
             walks[-1] += walk(container)
     assert walks[0] < 2 * walks[1] + 100
 

@@ -192,8 +192,8 @@ def test_many():
 # --------------------------------------------------------------------------------------- inside compiled code
 @kernel
 def _use(container, keys, deltas):
-    status, failed = container.update_many(keys, deltas)
-    again = container.update_many(keys, np.full(keys.size, INT64_MAX))
+    status, failed = container.add_many(keys, deltas)
+    again = container.add_many(keys, np.full(keys.size, INT64_MAX))
     no_room = container.reserve(2**47)
     container[1] = 2
     del container[1]
@@ -217,7 +217,7 @@ def _use_many(container, keys, values):
     container.add(5)
     container.add(5)
     status = container.set_many(keys, values), container.set_many(keys[1:], values)
-    uneven = container.update_many(keys, values[1:]), container.update_many(keys[1:], values)
+    uneven = container.add_many(keys, values[1:]), container.add_many(keys[1:], values)
     return status, uneven, container.get_many(keys), container.get_many(np.array([5, 99]), -1)
 
 
@@ -248,10 +248,10 @@ def test_setting_present_keys_needs_no_room():
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int32", "uint8", "int16"])
-def test_update_many_restores_numbers_that_do_not_fit_the_deltas(dtype):
+def test_add_many_restores_numbers_that_do_not_fit_the_deltas(dtype):
     @njit
     def update(container, keys, deltas):
-        return container.update_many(keys, deltas)
+        return container.add_many(keys, deltas)
 
     container = IntMap({1: 2**40, 2: INT64_MAX})
     before = container.copy()
@@ -307,7 +307,7 @@ def test_floats():
     container = IntMap({5: 1}, dtype=float)
     assert (container.dtype, container[5], type(container[5])) == (np.float64, 1.0, float)
     container.add(5, 0.5)
-    container.update_many([6, 5], [0.25, 1])
+    container.add_many([6, 5], [0.25, 1])
     container.set_many([7], [-2.5])
     assert dict(container.items()) == {5: 2.5, 6: 0.25, 7: -2.5}
     assert container.get_many([5, 8], 9).tolist() == [2.5, 9.0]
@@ -330,7 +330,7 @@ def test_a_sum_of_floats_is_a_number():
     with pytest.raises(ValueError, match="key 1 is not a number"):
         container.add(1, -np.inf)
     with pytest.raises(ValueError, match="key 2 is not a number"):
-        container.update_many([1, 2], [1.0, 1.0])
+        container.add_many([1, 2], [1.0, 1.0])
     assert np.isnan(container[2])
     assert container.keys().tolist() == before.keys().tolist()
     container[1] = np.nan  # any number may be stored

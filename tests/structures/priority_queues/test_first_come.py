@@ -95,10 +95,10 @@ def test_a_bulk_update_that_fails_keeps_the_ages(heap_class):
     before = heap.copy()
     for changed, deltas in [([9, 4, 9, 7, 3], [1, 1, -2, 3, -2]), ([9, 5, 9, 3], [-1, -1, 5, -2])]:
         with pytest.raises(ValueError, match="key 3 would fall below 0"):
-            heap.update_many(changed, deltas)
+            heap.add_many(changed, deltas)
         heap._check()
         assert heap == before
-    heap.update_many([9, 5], [2, 2])
+    heap.add_many([9, 5], [2, 2])
     assert heap.nlargest(2)[0].tolist() == [9, 5] if heap_class is MaxHeap else list(heap)[-2:] == [9, 5]
 
 

@@ -119,7 +119,7 @@ def test_reserved_room_is_enough_while_keys_come_and_go(heap_class, n):
     heap = heap_class()
     heap.reserve(n)
     nbytes = heap.nbytes
-    heap.update_many(np.arange(n), np.arange(n) + 1)
+    heap.add_many(np.arange(n), np.arange(n) + 1)
     for key in range(n, min(12 * n, n + 20_000)):
         heap.pop()
         heap[key] = key * 7919 % 1009
@@ -266,7 +266,7 @@ def test_priorities_are_numbers(heap_class, number):
         with pytest.raises(TypeError):
             change(1, number)
     with pytest.raises((TypeError, ValueError)):
-        heap.update_many([1], [number])
+        heap.add_many([1], [number])
     assert list(heap.items()) == [(1, 2.5)]
 
 
@@ -274,7 +274,7 @@ def test_integers_may_go_into_a_float_heap():
     heap = MaxHeap(dtype=float)
     heap[1] = 3
     heap.add(1, np.int8(2))
-    heap.update_many([1], [1])
+    heap.add_many([1], [1])
     assert heap.pop() == (1, 6.0)
     with pytest.raises(OverflowError):
         heap[1] = 10**400
@@ -283,10 +283,10 @@ def test_integers_may_go_into_a_float_heap():
 # ----------------------------------------------------------------------------------- inside compiled code
 @kernel
 def _use(heap, keys, deltas):
-    status, failed = heap.update_many(keys, deltas)
+    status, failed = heap.add_many(keys, deltas)
     heap.add(5)  # the default
     heap.add(key=5, n=2)
-    again = heap.update_many(keys, -3 * deltas)
+    again = heap.add_many(keys, -3 * deltas)
     no_room = heap.reserve(2**47)
     popped, counts = heap.pop_many(2)
     heap[60] = 9
@@ -345,7 +345,7 @@ def test_not_a_number_inside_njit():
     @njit
     def use(heap):
         sums = heap.add(1, np.nan), heap.sub(1, np.inf), heap.add(1, 5.0), heap.sub(2, 1.0)
-        return sums, heap.update_many(np.array([1, 2]), np.array([1.0, np.nan]))
+        return sums, heap.add_many(np.array([1, 2]), np.array([1.0, np.nan]))
 
     heap = MaxHeap({1: math.inf})
     assert use(heap) == ((NOT_A_NUMBER, NOT_A_NUMBER, OK, NEGATIVE), (NOT_A_NUMBER, 1))
@@ -357,10 +357,10 @@ def test_not_a_number_inside_njit():
     [(2**40, np.array([1, -5], np.int32)), (2**40, np.array([1, -5], np.int8)), (2.5, np.array([1, -5]))],
     ids=["int32", "int8", "int64-float"],
 )
-def test_update_many_restores_numbers_that_do_not_fit_the_deltas(count, deltas):
+def test_add_many_restores_numbers_that_do_not_fit_the_deltas(count, deltas):
     @njit
     def update(heap, keys, deltas):
-        return heap.update_many(keys, deltas)
+        return heap.add_many(keys, deltas)
 
     heap = MaxHeap({1: count, 2: 1})
     before = heap.copy()
