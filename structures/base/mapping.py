@@ -14,7 +14,7 @@ from structures.compiling.jit import inner, kernel, quiet
 from structures.primitives.simd import smaller
 from structures.status import error, float64, float64_array, int64, int64_array
 
-NOTHING: Any = object()  # stands for a default that was not given
+NOT_GIVEN: Any = object()  # in place of a default
 AHEAD = 16  # how many items ahead a key is prefetched
 
 
@@ -30,7 +30,7 @@ class MapType(KeyedType):
 
 @kernel
 def check_sizes(keys, numbers):
-    """Raise where there are not as many numbers as keys."""
+    """Raise if keys and numbers differ in length."""
     if keys.size != numbers.size:
         raise ValueError("keys and their numbers differ in length")
 
@@ -48,7 +48,7 @@ def _put_back(self, keys, before, was_in, n):
 @method(KeyedType, "_change_many")
 @kernel
 def _change_many(self, keys, numbers, is_sum):
-    """Add or set all or nothing. Returns (status, index of the item that failed)."""
+    """Add or set all or nothing. Return (status, index of the item that failed)."""
     if keys.size != numbers.size:
         return status.OUT_OF_RANGE, smaller(keys.size, numbers.size)
     before = np.full(keys.size, self.get(0))  # the dtype of the container, not that of the numbers
@@ -74,7 +74,7 @@ def _add_many(self, keys, deltas):
 @method(KeyedType, "set_many")
 @kernel
 def _set_many(self, keys, values):
-    """Set all or nothing. Returns a status."""
+    """Set all or nothing. Return a status."""
     return self._change_many(keys, values, False)[0]
 
 
@@ -99,7 +99,7 @@ def _get_many(self, keys, default=0):
 @method(KeyedType, "remove_many")
 @quiet
 def _remove_many(self, keys):
-    """Remove the keys that are there; return how many."""
+    """Remove keys that may be missing; return how many were removed."""
     n = self.size
     for i in range(keys.size):
         self.remove(keys[i])
@@ -151,7 +151,7 @@ class Keyed(Facade):
 
     __slots__ = ()
     _noun = "value"
-    _float_hint = ""  # what a message says of a float for a container of integers
+    _float_hint = ""  # added to the message for a float in a container of integers
 
     @property
     def dtype(self) -> np.dtype:
@@ -301,7 +301,7 @@ class Keyed(Facade):
         return self._kernels.get_many(self, self._keys(keys), self._number(default, "default"))
 
     def remove_many(self, keys: Any) -> int:
-        """Remove those of many keys that are here, and return how many they were.
+        """Remove many keys, and return how many of them were in the container.
 
         Parameters
         ----------

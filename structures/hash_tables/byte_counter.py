@@ -7,36 +7,35 @@ touches one line and nothing else::
     "the"      "the"     "", 3           0      12    up to 15 bytes, and their number
     (empty)    0         0               0       0
     longer     hash      length          1       3    over 15 bytes, which are in the pool only
-    (after all) 0        s e c r e t                  what the hash depends on
+    (after all) 0        s  e  e  d                   what the hash depends on
 
     pool       t h e i n t e r n a t i o n a l i s a t i o n . .     every word once, in order of id
     offsets    0     3                                       23      word i is pool[offsets[i]:offsets[i + 1]]
 
-The home slot of a word is given by the top bits of its hash. From there a word moves right past occupied
-slots, around the end of the table. The id of a word is the number of distinct words before it. Words are
+The top bits of its hash give the first slot of a word. From there a word moves right past occupied slots,
+around the end of the table. The id of a word is the number of distinct words before it. Words are
 never removed.
 
 Invariants
 ----------
 1. The capacity is a power of two, ``shift == 64 - log2(capacity)``, and ``slots`` has ``4 * capacity``
-   elements, all zero in an empty slot, and four more with the secret.
+   elements, all zero in an empty slot, and four more with the seed.
 2. ``size`` is the number of occupied slots, at most half the capacity; each id below it is in one slot.
-3. ``offsets`` rises from 0, and both it and ``pool`` have room for their content.
+3. ``offsets`` ascends from 0, and both it and ``pool`` have room for their content.
 4. Word 0 and word 1 of a slot are the key of the word that its id has in the pool.
-5. A search finds every word in its slot: no slot between its home and there is empty or holds an equal word.
+5. A search finds every word: no slot from its first one to the one before it is empty or holds an equal word.
 
 Complexity
 ----------
 ==========================  ==================================================================
-add, get, set, id_of        O(length) expected; O(n) when growth rehashes, amortised O(length)
+add, get, set, id_of        O(length) expected; O(n) when growth rehashes, amortized O(length)
 bulk forms                  the same for each word, but many cache misses at a time
 word                        O(length)
 to_arrays, copy, reserve    O(capacity + bytes)
 memory                      72 to 144 bytes a word after growth; its bytes once or twice
 ==========================  ==================================================================
 
-Hashes depend on a secret of the process (:mod:`structures.primitives.hashing`): nobody can make words
-collide.
+Hashes depend on a random seed (:mod:`structures.primitives.hashing`): nobody can choose words that collide.
 
 Source: linear probing, Knuth, The Art of Computer Programming, 6.4, L; the hash of a key, see
 :mod:`structures.primitives.hashing`; the multiply-and-fold hash of longer words is that of wyhash (Wang Yi).
@@ -64,7 +63,7 @@ from structures.hash_tables.byte_counter_kernels import (
     state,
 )
 from structures.hash_tables.byte_words import array_of, cut, joined, words_in
-from structures.primitives.hashing import WORDS
+from structures.primitives.hashing import SEED
 from structures.status import error, int64, int64_array
 
 _CHUNK = 1 << 16
@@ -76,7 +75,7 @@ class ByteCounter(Facade):
 
     A dict from bytes to int that counts millions of strings a second in a compiled loop. Counts are int64
     and may be 0 or negative; a word stays, whatever its count. The *id* of a word is the number of
-    distinct words that came before it. A word is bytes, a bytearray or a memoryview; all else is a
+    distinct words that came before it. A word is bytes, a bytearray or a memoryview; anything else is a
     ``TypeError``.
 
     Calls from several threads take turns (:mod:`structures.base.locks`). Inside ``@njit`` a word is
@@ -208,7 +207,7 @@ class ByteCounter(Facade):
 
         Complexity
         ----------
-        O(length) expected, amortised.
+        O(length) expected, amortized.
 
         Examples
         --------
@@ -293,7 +292,7 @@ class ByteCounter(Facade):
         self.merge(more)
 
     def _add_flat(self, data: Any, offsets: Any, counts: Any = None) -> None:
-        """Count words that stand one after the other."""
+        """Count words that lie one after the other in an array of bytes."""
         data, offsets = words_in(data, offsets)
         n = offsets.size - 1
         numbers = _ONE_EACH if counts is None else int64_array(counts, "counts")
@@ -400,11 +399,11 @@ class ByteCounter(Facade):
         """
         data, offsets, counts = self.to_arrays()
         k = counts.size if k is None else min(self._room(k, "k"), counts.size)
-        rising = ~counts  # the reverse order; -counts may overflow
+        ascending = ~counts  # the reverse order; -counts may overflow
         ids = np.arange(counts.size)
         if 0 < k < counts.size:
-            ids = np.flatnonzero(rising <= np.partition(rising, k - 1)[k - 1])
-        ids = ids[np.argsort(rising[ids], kind="stable")[:k]]
+            ids = np.flatnonzero(ascending <= np.partition(ascending, k - 1)[k - 1])
+        ids = ids[np.argsort(ascending[ids], kind="stable")[:k]]
         bounds = zip(offsets[ids].tolist(), offsets[ids + 1].tolist(), counts[ids].tolist(), strict=True)
         return [(data[start:end].tobytes(), count) for start, end, count in bounds]
 
@@ -466,16 +465,16 @@ class ByteCounter(Facade):
         slots, offsets, pool, shift = state(self)
         capacity, size = 1 << (64 - shift), len(self)
         assert slots.size == 4 * capacity + 4, "1: capacity"
-        assert np.array_equal(slots[-WORDS.size :], WORDS), "1: the secret"
+        assert np.array_equal(slots[-SEED.size :], SEED), "1: the seed"
         rows = slots[:-4].reshape(capacity, 4)
         occupied = np.flatnonzero(rows[:, 1])
-        assert not rows[rows[:, 1] == 0].any(), "1: an empty slot holds something"
+        assert not rows[rows[:, 1] == 0].any(), "1: an empty slot is not zero"
         assert occupied.size == size, "2: size"
         assert 2 * size <= capacity, "2: load"
         assert sorted(rows[occupied, 2]) == list(range(size)), "2: ids"
         assert offsets.size > size, "3: room for offsets"
         assert offsets[0] == 0, "3: the first offset"
-        assert np.all(np.diff(offsets[: size + 1]) >= 0), "3: an offset falls"
+        assert np.all(np.diff(offsets[: size + 1]) >= 0), "3: an offset decreases"
         assert offsets[size] <= pool.size, "3: room for bytes"
         for slot in occupied.tolist():
             word_0, word_1, word_id, _ = rows[slot].tolist()

@@ -37,7 +37,7 @@ Complexity
 ----------
 ===================================  =====================================================
 peek, get, ``in``                    O(1) expected
-set, add, sub, remove, pop           O(log n), at most log4(n) levels; amortised over growth
+set, add, sub, remove, pop           O(log n), at most log4(n) levels; amortized over growth
 update_many, pop_many                O(log n) an item
 from_arrays, copy, ties              O(n); ties O(number of ties)
 nlargest, nsmallest of k             O(k log k)

@@ -140,7 +140,7 @@ def test_what_a_message_says_to_do():
     heap = MaxHeap({1: 2})
     with pytest.raises(TypeError, match=r"not tuple: pack_pair\(left, right\) makes a key"):
         heap[1, 2] = 1
-    with pytest.raises(TypeError, match="not str: give every text a number first"):
+    with pytest.raises(TypeError, match="not str: number the texts first"):
         heap.add("one")
     for change in (lambda: heap.add(1, 0.5), lambda: heap.add_many([1], [0.5])):
         with pytest.raises(TypeError, match=r"not float.*: make it with dtype=float to hold floats"):

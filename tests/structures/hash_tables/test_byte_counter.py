@@ -15,7 +15,7 @@ from numba.core.errors import TypingError
 from structures import ByteCounter, MaxHeap, kernel
 from structures.hash_tables import byte_counter_kernels as module
 from structures.hash_tables.byte_keys import key_of as key_of_string
-from structures.primitives.hashing import WORDS, mix_two
+from structures.primitives.hashing import SEED, mix_two
 from structures.primitives.simd import _py_load_word, _py_multiply_fold, load_word, multiply_fold, pointer_to
 from structures.status import INT64_MAX, INT64_MIN, OK, OUT_OF_RANGE, OVERFLOW
 
@@ -368,7 +368,7 @@ def count_slices(slots, shift, offsets, pool, data, spans):
     for i in range(spans.shape[0]):
         start, end = spans[i]
         word = pointer_to(data, start)
-        word_0, word_1 = key_of_string(word, end - start, data.size - start, WORDS)
+        word_0, word_1 = key_of_string(word, end - start, data.size - start, SEED)
         slot = module.locate(slots, shift, offsets, pool, word, word_0, word_1)
         if slot < 0:
             slot = ~slot
@@ -499,7 +499,7 @@ def key_of(word):
 
 @njit
 def key_of_bytes(data):
-    return key_of_string(pointer_to(data, 0), data.size, data.size, WORDS)
+    return key_of_string(pointer_to(data, 0), data.size, data.size, SEED)
 
 
 def words_at(n, homes, bits):
@@ -509,7 +509,7 @@ def words_at(n, homes, bits):
     while len(words) < n:
         word += 1
         data.view(np.int64)[0] = word
-        if mix_two(*key_of(data.tobytes()), WORDS, 64 - bits) in homes:
+        if mix_two(*key_of(data.tobytes()), SEED, 64 - bits) in homes:
             words.append(data.tobytes())
     return words
 
@@ -578,7 +578,7 @@ def test_many_similar_words(form):
     assert counter.to_arrays()[2].tolist() == list(range(100_000, 300_000, 2))
     slots, *_, shift = module.state(counter)
     occupied = np.flatnonzero(slots[1:-4:4])
-    homes = [mix_two(*slots[4 * slot : 4 * slot + 2], WORDS, shift) for slot in occupied[:3000].tolist()]
+    homes = [mix_two(*slots[4 * slot : 4 * slot + 2], SEED, shift) for slot in occupied[:3000].tolist()]
     distance = (occupied[:3000] - homes) & ((1 << (64 - shift)) - 1)
     assert distance.mean() < 2  # 0.6 at most is expected
     assert distance.max() < 60
@@ -590,12 +590,12 @@ def test_words_that_differ_in_two_bytes_spread():
     for first in range(0, 256, 4):
         for second in range(0, 256, 4):
             words[7], words[14] = first, second
-            homes.add(mix_two(*key_of(words), WORDS, 64 - 12))
+            homes.add(mix_two(*key_of(words), SEED, 64 - 12))
     assert len(homes) > 0.6 * 2**12  # 0.63 is expected
 
 
 def test_long_words_of_equal_hash():
-    start, factor = 32 ^ int(WORDS[1]), WORDS[2]
+    start, factor = 32 ^ int(SEED[1]), SEED[2]
 
     def word(first, second):
         return np.array([first, second, 11, 12], np.int64).tobytes()

@@ -12,10 +12,10 @@ import pytest
 
 import structures as st
 from structures.hash_tables import byte_counter_kernels, int_map_kernels
-from structures.primitives.hashing import WORDS, mix, mix_two
+from structures.primitives.hashing import SEED, mix, mix_two
 from structures.priority_queues import count_buckets_kernels, multiset_heap_kernels
 
-GOLDEN, ROOT_2 = 0x9E3779B97F4A7C15, 0x6A09E667F3BCC909  # factors of hashes without a secret
+GOLDEN, ROOT_2 = 0x9E3779B97F4A7C15, 0x6A09E667F3BCC909  # factors of hashes without a seed
 
 
 def inverse(factor):
@@ -60,7 +60,7 @@ def walk(container):
     places = np.flatnonzero(slots[:-8].reshape(-1, 8)[:, :4].ravel() != int_map_kernels.EMPTY)
     buckets = places >> 2
     keys = slots[:-8].reshape(-1, 8)[:, :4].ravel()[places]
-    homes = np.array([mix(key, WORDS, shift) for key in keys])
+    homes = np.array([mix(key, SEED, shift) for key in keys])
     return int(((buckets - homes) % n_buckets).sum())
 
 
@@ -68,7 +68,7 @@ def walk_of_words(counter):
     slots, *_, shift = byte_counter_kernels.state(counter)
     rows = slots[:-4].reshape(-1, 4)
     occupied = np.flatnonzero(rows[:, 1])
-    homes = np.array([mix_two(*rows[slot, :2], WORDS, shift) for slot in occupied])
+    homes = np.array([mix_two(*rows[slot, :2], SEED, shift) for slot in occupied])
     return int(((occupied - homes) % len(rows)).sum())
 
 

@@ -9,7 +9,7 @@ from structures import IntMap, kernel
 from structures.hash_tables import int_map_table as module
 from structures.hash_tables.int_map_kernels import int_map_type, map_type, state
 from structures.primitives import hashing
-from structures.primitives.hashing import WORDS
+from structures.primitives.hashing import SEED
 from structures.status import INT64_MAX, INT64_MIN, NO_MEMORY, NOT_A_NUMBER, OK, OUT_OF_RANGE, OVERFLOW
 from structures.testing import LANGUAGES, IntMapMachine, MapModel, check_program, random_program
 
@@ -24,8 +24,8 @@ ENDS = [INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX]
 
 
 @njit
-def home_of(key, secret, shift):
-    return hashing.mix(key, secret, shift)
+def home_of(key, seed, shift):
+    return hashing.mix(key, seed, shift)
 
 
 def keys_with_home(home, bits, n):
@@ -33,7 +33,7 @@ def keys_with_home(home, bits, n):
     rng, found = np.random.default_rng(0), []
     while len(found) < n:
         key = rng.integers(INT64_MIN, INT64_MAX)
-        if home_of(key, WORDS, 64 - bits) == home:
+        if home_of(key, SEED, 64 - bits) == home:
             found.append(int(key))
     return found
 
@@ -66,7 +66,7 @@ def test_programs(rng, keys, rare):
 def test_deletion_around_the_end_of_the_table(home, numbers):
     here, beside = numbers
     together = keys_with_home(home, 4, here) + keys_with_home((home + 1) % 16, 4, beside)
-    assert {hashing.mix(key, WORDS, 60) for key in together} == {home, (home + 1) % 16}
+    assert {hashing.mix(key, SEED, 60) for key in together} == {home, (home + 1) % 16}
     for hole in range(len(together)):
         container = IntMap()
         container.reserve(40)
