@@ -131,7 +131,7 @@ def start_from(
             if rank_of.get(token_id, -1) >= rank:
                 raise ValueError(
                     f"merge {rank}, {pair}, uses id {token_id}, which merge {rank_of[token_id]} makes: "
-                    "training never does this"
+                    "training never does so"
                 )
     if vocabulary.size > MOST_IDS:
         raise ValueError(

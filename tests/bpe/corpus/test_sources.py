@@ -310,7 +310,7 @@ def test_json_lines(tmp_path):
     ("line", "message"),
     [
         (b'{"text": "cut o', "not JSON, damaged or cut off: Unterminated string"),
-        (b"[1]", "list instead of an object with the field 'text' should be"),
+        (b"[1]", "list instead of an object with the field 'text'"),
         (b'"text"', "str instead of an object"),
         (
             b'{"a": 1, "b": 2}',

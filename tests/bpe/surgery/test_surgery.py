@@ -342,7 +342,7 @@ def test_what_is_asked_for_must_make_sense(tokenizer, book):
     for change in (lambda: tokenizer.extend([""], 1), lambda: tokenizer.prune([""], min_count=1)):
         with pytest.raises(ValueError, match=r"empty|no text"):
             change()
-    with pytest.raises(ValueError, match="give vocab_size, min_count, or both"):
+    with pytest.raises(ValueError, match="vocab_size, min_count or both are required"):
         tokenizer.prune([book])
     with pytest.raises(ValueError, match="min_count must be at least 0, not -2"):
         tokenizer.prune([book], min_count=-2)
