@@ -120,7 +120,7 @@ class _Number(int):
 
 def _result_of(name: str, arguments: Any) -> Any:
     """Return what a verb returns in compiled code on success, where in Python it returns None."""
-    if name == "add_many":
+    if name == "add_many" and hasattr(arguments[0], "__len__"):  # not of a PairIndex
         return 0, len(arguments[0])
     return True if name == "rebuild" else 0
 

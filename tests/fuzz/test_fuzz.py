@@ -83,7 +83,7 @@ def test_additions_that_are_lost_are_seen(monkeypatch):
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        with pytest.raises(AssertionError):
+        with pytest.raises(AssertionError):  # noqa: PT012
             for number in itertools.count():
                 containers.check_sums(random.Random(number), np.random.default_rng(number), lambda note: None)
     finally:
